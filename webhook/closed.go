@@ -22,8 +22,6 @@ const (
 	// ClosedLabel on a namespace, with the value ClosedValue, chooses it; the selector may be replaced.
 	ClosedLabel = "signalbox.dev/failure"
 	ClosedValue = "closed"
-	// closedSeconds is longer than an answer takes at most: under Fail, whoever is slow refuses.
-	closedSeconds = 5
 )
 
 // neverClosed are namespaces in which nothing of ours may stand in the way of anybody, whatever their labels say: those
@@ -43,7 +41,7 @@ func ClosedConfiguration(all []*kinds.Kind) *admissionregistrationv1.ValidatingW
 	out := Configuration(all)
 	out.Name = ClosedConfigurationName
 	w := &out.Webhooks[0]
-	w.Name, w.FailurePolicy, w.TimeoutSeconds = ClosedName, new(admissionregistrationv1.Fail), new(int32(closedSeconds))
+	w.Name, w.FailurePolicy = ClosedName, new(admissionregistrationv1.Fail)
 	w.ClientConfig.Service.Path = new(ClosedPath)
 	w.NamespaceSelector = &metav1.LabelSelector{
 		MatchLabels: map[string]string{ClosedLabel: ClosedValue},

@@ -24,8 +24,7 @@ import (
 )
 
 // DefaultDeadline is how long checks and fit may take before the job is admitted without them.
-// It is a tenth of the timeout in the webhook configuration: whatever is slow, a user
-// of kubectl apply does not feel it.
+// Whatever is slow, a user of kubectl apply does not feel it.
 const DefaultDeadline = 200 * time.Millisecond
 
 // DefaultPolicyDeadline is how long policies may take, before the checks and again after them. It
@@ -33,8 +32,8 @@ const DefaultDeadline = 200 * time.Millisecond
 const DefaultPolicyDeadline = 500 * time.Millisecond
 
 // patience is when an answer is due, whatever is still going on: the API server waits for
-// timeoutSeconds, and the answer has to reach it.
-const patience = timeoutSeconds*time.Second - 200*time.Millisecond
+// timeoutSeconds, and of these the way there and back may take most.
+const patience = 1800 * time.Millisecond
 
 // Reviewer reviews jobs in stages. Stages(*preflight.Reviewer) is the one that runs.
 type Reviewer interface {
@@ -177,7 +176,7 @@ func (h *Handler) passes(req admission.Request) string {
 type begun struct {
 	review Review
 	answer *answer // there is no review, and this is why
-	asks   string  // what the author asks for in a dry run
+	asks   bool    // in a dry run, for the whole review as a record
 	state  state   // of the job
 }
 
@@ -225,10 +224,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
 	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
-	switch first.asks {
-	case AskFit:
-		a.fit = fitLines(concluded.Report().Fit)
-	case AskReview:
+	if first.asks {
 		a.record = recordLines(a.report, h.mayListNodes(ctx, req))
 	}
 	return a

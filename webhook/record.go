@@ -23,10 +23,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
-// AskReview as the value of AskAnnotation asks, in a dry run, for the whole review as one warning
+// AskAnnotation with the value AskReview asks, in a dry run, for the whole review as one warning
 // for a program: what a shell would find that lists the cluster. Names of nodes are in it only
 // for who may list nodes; of other jobs and pods nothing is said.
-const AskReview = "review"
+const (
+	AskAnnotation = "signalbox.dev/ask"
+	AskReview     = "review"
+)
 
 // recordPrefix begins the warning that holds a record.
 const recordPrefix = "[review] "
@@ -287,4 +290,13 @@ func MayListNodes(kube kubernetes.Interface) func(context.Context, authenticatio
 		}, metav1.CreateOptions{})
 		return err == nil && answer.Status.Allowed
 	}
+}
+
+func verdictOf(word string) fit.Verdict {
+	for _, v := range []fit.Verdict{fit.Fits, fit.TooBig, fit.Full, fit.Fragmented} {
+		if v.String() == word {
+			return v
+		}
+	}
+	return fit.Unknown
 }

@@ -17,7 +17,9 @@ const (
 	Name              = "validate.signalbox.dev" // of the webhook; prefix of the audit annotations
 	Path              = "/validate"
 	ServiceName       = "signalbox-webhook"
-	timeoutSeconds    = 2
+	// timeoutSeconds is how long the API server waits. An answer is due long before (see patience): what is above it
+	// is for an API server that has no time itself, as in a burst of jobs, and would leave jobs unreviewed.
+	timeoutSeconds = 5
 )
 
 // excludedNamespaces are never looked at: nothing of ours may stand in the way of the

@@ -65,11 +65,8 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 	if h.o.Earlier != nil {
 		ask.Earlier = h.o.Earlier(ask.Object)
 	}
-	asks := ""
-	if ask.DryRun {
-		asks = ask.Object.GetAnnotations()[AskAnnotation]
-	}
-	if asks == AskReview && ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
+	asks := ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskReview
+	if asks && ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
 		ask.Old = nil // whoever asks about a job as it is wants an answer
 	}
 	review, err := h.o.Reviewer.Begin(ctx, ask)

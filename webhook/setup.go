@@ -151,8 +151,8 @@ func (w *Webhook) Run(ctx context.Context) error {
 	group.Go(func() error {
 		<-ctx.Done()
 		w.stopping.Store(true)
-		// The API server waits two seconds for an answer; nothing is open for longer.
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*timeoutSeconds*time.Second)
+		// An answer is due after patience; nothing is open for longer.
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
 		defer cancel()
 		return server.Shutdown(bounded)
 	})
@@ -180,9 +180,9 @@ func (w *Webhook) server() (*http.Server, error) {
 	}
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: timeoutSeconds * time.Second,
-		ReadTimeout:       2 * timeoutSeconds * time.Second,
-		WriteTimeout:      2 * timeoutSeconds * time.Second,
+		ReadHeaderTimeout: patience,
+		ReadTimeout:       2 * patience,
+		WriteTimeout:      2 * patience,
 		IdleTimeout:       2 * time.Minute, // longer than the API server keeps an idle connection (90 s)
 		MaxHeaderBytes:    1 << 16,
 		ErrorLog:          log.New(quiet{w.o.Log}, "", 0),

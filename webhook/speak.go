@@ -57,7 +57,6 @@ type answer struct {
 	silent string // why nobody needs to be told anything; no review took place
 	report *preflight.Report
 	gaps   []gap    // in the order of their weight
-	fit    []string // warnings for who asked by AskAnnotation
 	record []string // the whole review for a program that asked, instead of all other warnings
 	// unchecked says that the report is not of a review: only what policies say to there being none.
 	unchecked bool
@@ -177,7 +176,7 @@ func (a answer) response() admission.Response {
 	if denials := a.denials(); len(denials) > 0 && a.decision() == preflight.Denied {
 		resp = admission.Denied(denial(denials))
 	}
-	resp.Warnings = append(a.fit, a.warnings()...)
+	resp.Warnings = a.warnings()
 	resp.AuditAnnotations = a.audit()
 	return resp
 }
@@ -226,9 +225,6 @@ func (a answer) warnings() []string {
 	if text := a.gapText(); text != "" {
 		line := clipRunes("[signalbox] not checked: "+oneLine(text), budget.Runes)
 		last, budget.Bytes = []string{line}, budget.Bytes-len(line)
-	}
-	for _, line := range a.fit {
-		budget.Bytes -= len(line)
 	}
 	if a.report == nil {
 		return last

@@ -9,8 +9,8 @@ import (
 const (
 	// beats is how often the process notes that it runs.
 	beats = 100 * time.Millisecond
-	// stalledAfter is how long it must have stood still for an answer to have come too late: the API server
-	// waits two seconds (config/webhook, timeoutSeconds), and may have begun to before.
+	// stalledAfter is how long it must have stood still for an answer to be in doubt: part of what the API server
+	// waits (timeoutSeconds) may have passed before, on its side.
 	stalledAfter = time.Second
 )
 

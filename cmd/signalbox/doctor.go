@@ -72,9 +72,9 @@ Exit codes: 0 all is well · 1 something is wrong · 4 something could not be lo
 			}
 			d := &doctor{
 				kube: live.clients, served: live.served, namespace: live.namespace, skew: skew, now: sh.now,
-				ask: func(ctx context.Context) ([]string, error) {
+				ask: func(ctx context.Context) (bool, error) {
 					said := live.dryRun(ctx, probe(live.namespace))
-					return said.warnings, said.err
+					return said.record != nil, said.err
 				},
 			}
 			e := d.examine(c.Context())

@@ -246,7 +246,7 @@ func annotationList() []word {
 		{controller.Confirm, "annotation of a job", "Says that the line which a model named was the cause: yes, no, or the category that it really was. Read by signalbox learn. Written by users."},
 		{check.IgnoreAnnotation, "annotation of a job", "Names of checks that are not to speak about the job; needs a reason beside it. Written by users."},
 		{check.ReasonAnnotation, "annotation of a job", "Why checks are ignored; without it nothing is. Written by users."},
-		{webhook.AskAnnotation, "annotation of a job", "In a dry run, \"review\" asks for the whole review as one warning for a program (written by check and fit), \"fit\" for the answer about the fit in lines."},
+		{webhook.AskAnnotation, "annotation of a job", "In a dry run, \"review\" asks for the whole review as one warning for a program; check, fit and doctor write it."},
 		{preflight.ModeLabel, "label of a namespace", "off, warn or enforce: what policies may do there."},
 		{"signalbox.dev/llm", "label of a namespace", "enabled lets masked logs of its jobs leave the cluster for a model."},
 		{webhook.ClosedLabel, "label of a namespace", "closed: where it enforces, and signalbox-closed is installed, its jobs are refused while no replica answers."},

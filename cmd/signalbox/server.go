@@ -109,10 +109,6 @@ func (h *heard) fitInstead(unknown *fit.Result, chosen bool) *fit.Result {
 			return r
 		}
 	}
-	if r, ok := webhook.FitOf(h.warnings); ok {
-		r.Assumed = append(r.Assumed, blind+": the answer is that of Signalbox's webhook in the cluster")
-		return &r
-	}
 	out := *unknown
 	out.Assumed = []string{blind + ", and " + h.noAnswer()}
 	return &out
@@ -130,7 +126,7 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		text = oneLine(text)
 		m := ours.FindStringSubmatch(text)
 		switch {
-		case m != nil && (m[1] == webhook.AskFit || m[1] == "signalbox" || spoke(m[1])), strings.Contains(text, webhook.More):
+		case m != nil && (m[1] == "signalbox" || spoke(m[1])), strings.Contains(text, webhook.More):
 		case m != nil: // a policy that may not be read from here
 			out = append(out, finding.Finding{Check: m[1], Severity: finding.Warning, Message: m[2]})
 		default:

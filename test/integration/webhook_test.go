@@ -227,13 +227,13 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 		s := serve(address, whole)
 		defer s.stop()
 		By("passing on its answer")
-		Expect(asks(0, 4)).To(And(ContainSubstring(": fits"), ContainSubstring("the answer is that of Signalbox's webhook in the cluster")))
+		Expect(asks(0, 4)).To(And(ContainSubstring(": fits"), ContainSubstring("what Signalbox in the cluster answers, without the names of nodes")))
 		Expect(asks(1, 6)).To(And(ContainSubstring("4 of 6 pods fit"), ContainSubstring("too-big"), Not(ContainSubstring("n0"))))
 		By("listing nothing where it is to be asked")
-		Expect(asks(0, 4, "--ask")).To(ContainSubstring("nodes were not listed: the answer is that of Signalbox's webhook in the cluster"))
+		Expect(asks(0, 4, "--ask")).To(ContainSubstring("what Signalbox in the cluster answers"))
 		Expect(asks(1, 6, "--ask", "-o", "json")).To(ContainSubstring(`"verdict": "too-big"`))
 		By("showing nothing of it at an apply")
-		Expect(write(ctx, sample("pytorchjob.yaml", warning, "plain"), metav1.DryRunAll).warnings).NotTo(ContainElement(HavePrefix("[fit] ")))
+		Expect(write(ctx, sample("pytorchjob.yaml", warning, "plain"), metav1.DryRunAll).warnings).NotTo(ContainElement(HavePrefix("[review] ")))
 	})
 
 	It("admits a job when a check panics, and says which", func(ctx SpecContext) {
