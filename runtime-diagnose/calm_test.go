@@ -12,6 +12,9 @@ import (
 func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 	const warning = "WARNING 06-25 16:32:09 [import_utils.py:408] Traceback (most recent call last):\nWARNING 06-25 16:32:09 [import_utils.py:408]   File \"/lib/a.py\", line 16, in <module>\n" +
 		"WARNING 06-25 16:32:09 [import_utils.py:408] ImportError: libnvrtc.so.13: cannot open shared object file: No such file or directory\n"
+	const pushed = "INFO:root:epoch=0 batch=100 loss=2.30\nERROR:root:could not push metrics to http://pushgateway:9091: HTTPConnectionPool(host='pushgateway', port=9091): Max retries exceeded with url: /metrics/job/train\n"
+	const steps = "INFO:root:epoch=0 batch=200 loss=2.11\nINFO:root:epoch=0 batch=300 loss=2.02\nINFO:root:epoch=1 batch=100 loss=1.88\nINFO:root:epoch=1 batch=200 loss=1.79\n"
+	const raised = "Traceback (most recent call last):\n  File \"/app/push.py\", line 9, in push\n    r.get(url)\nrequests.exceptions.ConnectionError: HTTPConnectionPool(host='pushgateway', port=9091): Max retries exceeded with url: /metrics\n"
 	const work = "loading the tiles\nlooking at north\nlooking at south\nlooking at the rest\n"
 	for name, tc := range map[string]struct {
 		log  string
@@ -35,6 +38,10 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 		"a warning further up":               {warning + work + "Results saved\n", diagnose.Healthy},
 		"a warning at the end":               {work + warning + "Results saved\n", diagnose.Diagnosed},
 		"an error further up":                {strings.ReplaceAll(warning, "WARNING", "ERROR") + work + "Results saved\n", diagnose.Diagnosed},
+		"logged, trained past, written":      {pushed + steps + "INFO:root:eval acc=0.61\nINFO:root:wrote /out/final.pt\n", diagnose.Healthy},
+		"logged, trained past, no end":       {pushed + steps, diagnose.Diagnosed},
+		"logged, and too few steps":          {pushed + steps[:len(steps)/2] + "INFO:root:eval acc=0.61\nINFO:root:wrote /out/final.pt\n", diagnose.Diagnosed},
+		"raised, and steps of others":        {raised + steps + "INFO:root:eval acc=0.61\nINFO:root:wrote /out/final.pt\n", diagnose.Diagnosed},
 		"a warning of Python's behind a bar": {"  0%|      | 0/3 [00:00<?, ?it/s]/lib/load.py:752: FutureWarning: The repository for x contains custom code which must be executed to correctly load the dataset.\n" + work + "Results saved\n", diagnose.Healthy},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	r.calm = r.endsCalmly(d)
 	for i := range r.sightings { // a warning further up was no reason to end
 		s := &r.sightings[i]
-		s.Over = s.Over || s.Mild && s.Item.Source.Line < r.calm
+		s.Over = s.Over || s.Item.Source.Line < r.calm
 	}
 }
 
@@ -59,6 +59,8 @@ const (
 	stepsSurvived     = 12
 	linesSurvived     = 24
 	stepsSurvivedMild = 2
+	// stepsSurvivedLogged is how many follow a complaint that was logged where the log ends calmly as well.
+	stepsSurvivedLogged = 4
 )
 
 // saidBelow is how many lines below an error a program says that it tries again.
@@ -88,9 +90,19 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
 	if r.log.Pasted || s.Signature.Lasts() && !skips.MatchString(s.Line) {
 		return false
 	}
+	steps := r.stepsAfter(i)
+	if steps >= stepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
+		again[s.Signature] = true
+		return true
+	}
+	return steps >= stepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
+}
+
+// stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
+func (r *logReader) stepsAfter(i int) int {
 	steps, number := 0, int64(-1)
 	for k, step := range r.series.Recent {
-		if step.Line < s.Item.Source.Line {
+		if step.Line < r.sightings[i].Item.Source.Line {
 			continue
 		}
 		if step.Number != number || step.Number < 0 && k > 0 {
@@ -98,12 +110,17 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
 		}
 		number = step.Number
 	}
-	grown := r.counters.Steps() - r.said[i].grown
-	if steps >= stepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived || grown >= stepsSurvived {
-		again[s.Signature] = true
-		return true
+	return max(steps, r.counters.Steps()-r.said[i].grown)
+}
+
+// stands says that a complaint is open where the log ends. One that somebody logged, and no exception that ended
+// its process, is not where training went on below it: the end of the log is the program's own, then.
+func (r *logReader) stands(i int) bool {
+	s := &r.sightings[i]
+	if s.Over || s.Mild || s.Signature.Role == signature.Context {
+		return false
 	}
-	return max(steps, grown) >= stepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
+	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedLogged
 }
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks
@@ -184,8 +201,13 @@ func spoilsTheEnd(body string, well bool) bool {
 // endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
 // apart, and whose last lines say that what it did is done or give its results; 0: it is none.
 func (r *logReader) endsCalmly(d reduce.Digest) int {
-	if r.log.Pasted || r.worst.open || d.InTraceback || slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return !s.Over && !s.Mild && s.Signature.Role != signature.Context }) {
+	if r.log.Pasted || r.worst.open || d.InTraceback {
 		return 0
+	}
+	for i := range r.sightings {
+		if r.stands(i) {
+			return 0
+		}
 	}
 	ends, read, begins := false, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
