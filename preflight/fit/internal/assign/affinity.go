@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -136,8 +134,9 @@ func (cycle *Cycle) domains() *closedDomains {
 
 // close marks the nodes of the domain of a node.
 func (c *closedDomains) close(at int, topology string) {
-	if topology == corev1.LabelHostname {
+	if c.s.IsNode(topology) {
 		c.nodes[at] = true
+		return
 	}
 	if _, ok := c.s.Nodes()[at].Labels[topology]; !ok {
 		return
@@ -176,7 +175,7 @@ func (q *Solver) apart(a, b *PodSet) bool {
 	apart := false
 	for i := range a.Facts.AntiAffinity {
 		term := &a.Facts.AntiAffinity[i]
-		if q.KeepsFrom(a, b, term) && term.Topology == corev1.LabelHostname {
+		if q.KeepsFrom(a, b, term) && q.Snapshot.IsNode(term.Topology) {
 			apart = true
 		}
 	}

@@ -9,7 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -65,6 +68,23 @@ func (q *Solver) lookPastGroup(name string) {
 		q.DoubtYes(why)
 		q.FlipsNo = append(q.FlipsNo, why)
 	}
+}
+
+// declared closes the nodes that have not declared a feature which the pods of a group need. Where no node declares
+// any, the cluster may be older than the rule.
+func (cycle *Cycle) declared(t *podFacts, g *gang.Group) {
+	needed := podspec.DeclaredFeatures(&g.Pod.Spec)
+	if len(needed) == 0 || !cycle.Budget.Spend(len(cycle.s.Nodes())) {
+		return
+	}
+	declares := func(n *cluster.Node) []string { return n.Object().Status.DeclaredFeatures }
+	if !slices.ContainsFunc(cycle.s.Nodes(), func(n *cluster.Node) bool { return len(declares(n)) > 0 }) {
+		t.doubtYes(fmt.Sprintf("%s needs nodes that declare %s; no node of the snapshot declares a feature", g.Name, strings.Join(needed, ", ")))
+		return
+	}
+	closeWhereNot(cycle.s, t, func(at int) bool {
+		return !slices.ContainsFunc(needed, func(f string) bool { return !slices.Contains(declares(cycle.s.Nodes()[at]), f) })
+	})
 }
 
 // runtimeClass adds what the runtime class of a pod set puts on its pods when they are
