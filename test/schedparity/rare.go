@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,7 +150,8 @@ func (w *writer) resize() {
 	for _, p := range w.s.pods {
 		c := &p.Spec.Containers[0]
 		was := c.Resources.Requests.DeepCopy()
-		now := was.DeepCopy()
+		now := corev1.ResourceList{}
+		maps.Copy(now, was)
 		now[corev1.ResourceCPU] = *resource.NewQuantity(int64(w.IntN(6)), resource.DecimalSI)
 		status := corev1.ContainerStatus{Name: c.Name}
 		switch w.IntN(6) {
