@@ -157,7 +157,8 @@ func main() {
 	fmt.Println(`next: 1. fill in the reader, what its operator does, and the sample in config/samples
       2. go generate ./preflight/kinds ./webhook, where you change the group, a version or the plural: the list, the webhook's rules and the rights follow
       3. go test ./preflight/kinds ./webhook -update, and read what the reader says and which rights are new
-      4. make docs, and a line under Kinds in CHANGELOG.md`)
+      4. cmd/signalbox/states_test.go: what the job says of itself while it is suspended, resumed or cancelled
+      5. make docs, and a line under Kinds in CHANGELOG.md`)
 }
 
 // write refuses to overwrite: a scaffold is only for what is not there.

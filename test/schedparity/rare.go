@@ -57,8 +57,8 @@ func (w *writer) rare(seed uint64) {
 		return
 	}
 	all := rarities()
-	for range 1 + w.IntN(2) {
-		r := all[w.IntN(len(all))]
+	for _, at := range w.Perm(len(all))[:1+w.IntN(2)] {
+		r := all[at]
 		w.about(r.name)
 		r.make(w)
 	}
