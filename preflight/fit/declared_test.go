@@ -1,11 +1,13 @@
 package fit_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
@@ -90,6 +92,15 @@ spec: {drivers: [{name: csi.example.com, nodeID: a}]}
 				t.Errorf("%s, %v (-want +got):\n%s", r, r.Assumed, diff)
 			}
 		})
+	}
+	r := whatif.Answer(t.Context(), clusterOf(a, build.Node("b", build.GPUs(8), declares("Another"))), workers(build.Spec(restartsAll)))
+	want := "Worker needs nodes that declare " + able + "; 1 of 2 nodes do"
+	if !slices.Contains(r.Assumed, want) {
+		t.Errorf("%v does not say %q", r.Assumed, want)
+	}
+	reasons := fit.NodeReasons(clusterOf(a, build.Node("b", build.GPUs(8), declares("Another"))), workers(build.Spec(restartsAll)), build.GPU)
+	if got, want := reasons[1].Why, "does not declare "+able; got != want {
+		t.Errorf("node b: %q, want %q", got, want)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // lookPast records what of the pod the fit does not model.
@@ -77,14 +78,32 @@ func (cycle *Cycle) declared(t *podFacts, g *gang.Group) {
 	if len(needed) == 0 || !cycle.Budget.Spend(len(cycle.s.Nodes())) {
 		return
 	}
-	declares := func(n *cluster.Node) []string { return n.Object().Status.DeclaredFeatures }
-	if !slices.ContainsFunc(cycle.s.Nodes(), func(n *cluster.Node) bool { return len(declares(n)) > 0 }) {
+	all, able := cycle.s.Nodes(), 0
+	if !slices.ContainsFunc(all, func(n *cluster.Node) bool { return len(n.Object().Status.DeclaredFeatures) > 0 }) {
 		t.doubtYes(fmt.Sprintf("%s needs nodes that declare %s; no node of the snapshot declares a feature", g.Name, strings.Join(needed, ", ")))
 		return
 	}
 	closeWhereNot(cycle.s, t, func(at int) bool {
-		return !slices.ContainsFunc(needed, func(f string) bool { return !slices.Contains(declares(cycle.s.Nodes()[at]), f) })
+		is := undeclared(needed, all[at]) == ""
+		able += OneIf(is)
+		return is
 	})
+	if able < len(all) {
+		t.inform("%s needs nodes that declare %s; %d of %s", g.Name, strings.Join(needed, ", "), able, words.Count(len(all), "node does", "nodes do"))
+	}
+}
+
+// Undeclared is a feature that the pods need and a node has not declared; empty: none.
+func (k *PodSet) Undeclared(n *cluster.Node) string {
+	return undeclared(podspec.DeclaredFeatures(&k.Pod.Spec), n)
+}
+
+func undeclared(needed []string, n *cluster.Node) string {
+	at := slices.IndexFunc(needed, func(f string) bool { return !slices.Contains(n.Object().Status.DeclaredFeatures, f) })
+	if at < 0 {
+		return ""
+	}
+	return needed[at]
 }
 
 // runtimeClass adds what the runtime class of a pod set puts on its pods when they are
