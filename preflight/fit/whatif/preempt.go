@@ -43,7 +43,7 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 		return nil, ""
 	case by.never:
 		return nil, fmt.Sprintf("%s moves nobody aside (preemptionPolicy Never)", by)
-	case len(s.Guarded()) > 0 || !plain(s, g) || sharesClaims(s, g):
+	case len(s.PodsWithAntiAffinity()) > 0 || !plain(s, g) || sharesClaims(s, g):
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods that look at other pods", by)
 	case s.Allocated() > 0 && asksForDevices(s, g):
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known", by)

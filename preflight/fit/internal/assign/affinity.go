@@ -22,7 +22,7 @@ func NotJudged(who, what, doubt string) string {
 func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (idle, now *closedDomains) {
 	s := cycle.s
 	stays := func(p *cluster.Pod) bool { return p.Resident() || cycle.stays[p] }
-	if len(t.Ports) == 0 && len(t.Disks) == 0 && len(t.AntiAffinity) == 0 && len(s.Guarded()) == 0 {
+	if len(t.Ports) == 0 && len(t.Disks) == 0 && len(t.AntiAffinity) == 0 && len(s.PodsWithAntiAffinity()) == 0 {
 		return &closedDomains{}, &closedDomains{}
 	}
 	now, idle = cycle.domains(), cycle.domains()
@@ -56,7 +56,7 @@ func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (
 		})
 	}
 	has := map[[2]string]bool{}
-	for _, p := range s.Guarded() {
+	for _, p := range s.PodsWithAntiAffinity() {
 		if !cycle.Budget.Spend(3 * len(p.AntiAffinity())) {
 			return idle, now
 		}

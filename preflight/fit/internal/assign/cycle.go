@@ -273,7 +273,7 @@ func (cycle *Cycle) alike(x, y *job.Pod) bool {
 				ask(e.Selector)
 			}
 		}
-		for _, p := range cycle.s.Guarded() {
+		for _, p := range cycle.s.PodsWithAntiAffinity() {
 			for i := range p.AntiAffinity() {
 				ask(p.AntiAffinity()[i].Selector)
 			}
