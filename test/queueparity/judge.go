@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/workload"
 
-	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
@@ -119,9 +119,10 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*quota.Violation, string,
 	group := func(plural string) schema.GroupResource {
 		return schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: plural}
 	}
-	view, problems := cluster.FromObjects(objects, time.Unix(0, 0), group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), schema.GroupResource{Resource: "namespaces"})
-	if len(problems) > 0 {
-		return nil, "", problems[0]
+	whole := []schema.GroupResource{group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), {Resource: "namespaces"}}
+	view, err := manifest.View{Objects: objects, Taken: time.Unix(0, 0), Complete: whole}.Snapshot()
+	if err != nil {
+		return nil, "", err
 	}
 	asked := gang.Gang{Name: "asked", Namespace: namespace, Queue: localName, System: gang.Kueue}
 	for _, set := range s.sets {
