@@ -294,8 +294,8 @@ uninstall: ## and out again
 	kubectl delete --ignore-not-found -k config/$(CERTS)
 
 .PHONY: new-kind new-check new-signature new-policy
-new-kind: ## a reader from a template: NAME=RayJob
-	@cd preflight/kinds && $(GO) run new.go $(NAME)
+new-kind: ## a reader from a template: NAME=RayJob GROUP=ray.io VERSION=v1
+	@cd preflight/kinds && $(GO) run new.go $(if $(GROUP),-group $(GROUP)) $(if $(VERSION),-version $(VERSION)) $(NAME)
 new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 	@cd preflight/checks && $(GO) run new.go $(NAME)
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout

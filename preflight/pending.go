@@ -95,7 +95,7 @@ func (p *Pending) read() {
 		p.report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
 		return
 	}
-	p.report.Job, j.Twice, p.job = j.Ref, p.req.Twice, j
+	p.report.Job, j.DuplicateKeys, p.job = j.Ref, p.req.DuplicateKeys, j
 	if at := slices.IndexFunc(j.Unread, func(u job.Unread) bool { return u.Kind >= job.RuntimeKindUnknown && u.Kind <= job.RuntimeUnreadable }); at >= 0 {
 		for _, part := range []string{"job.roles", "job.gpus", "job.pods"} {
 			p.lacks = append(p.lacks, Lack{part, j.Unread[at].String()})

@@ -36,6 +36,6 @@ type Request struct {
 	Source    string
 	// Earlier are the runs that came before, as far as a rule reads them; nil: those in the view, if it
 	// holds the jobs.
-	Earlier *EarlierFacts
-	Twice   []job.Twice // keys that the file holds more than once
+	Earlier       *EarlierFacts
+	DuplicateKeys []job.DuplicateKey // keys that the file holds more than once
 }

@@ -92,7 +92,7 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 // onlyText says whether the file holds what no object can: a key that is written twice.
 func (s scene) onlyText() bool {
 	for d, err := range manifest.Read("job.yaml", bytes.NewReader(s.text)) {
-		if err == nil && len(d.Twice()) > 0 {
+		if err == nil && len(d.DuplicateKeys()) > 0 {
 			return true
 		}
 	}

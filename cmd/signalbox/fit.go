@@ -220,7 +220,7 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		if j.Fit == nil || j.Gang == nil || w.nodeless {
 			continue
 		}
-		if text := whatif.CompletionsBy(ctx, w.cluster, *j.Gang, *j.Fit, w.timeLeft(ctx)); text != "" {
+		if text := whatif.Completions(ctx, w.cluster, *j.Gang, *j.Fit, w.timeLeft(ctx)); text != "" {
 			j.Fit.Changes = append(j.Fit.Changes, text)
 			j.Fit.Change = j.Fit.Changes[0]
 		}

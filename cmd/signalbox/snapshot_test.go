@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +171,32 @@ func TestPseudonymsKeepEveryRelation(t *testing.T) {
 	if was.Resident("pods") != 1 || is.Resident("pods") != 1 || is.Used(with.GPU) != 1 {
 		t.Errorf("with pseudonyms %d pods stay and %d GPUs are used; want what was before: %d, %d",
 			is.Resident("pods"), is.Used(with.GPU), was.Resident("pods"), was.Used(with.GPU))
+	}
+}
+
+// TestASnapshotKeepsWhatNodesDeclare: a pod that needs a feature of its node fits as it does on the cluster.
+func TestASnapshotKeepsWhatNodesDeclare(t *testing.T) {
+	n := with.Node("secret-node", with.GPUs(8))
+	n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits"}
+	v := &manifest.View{Objects: []*unstructured.Unstructured{trim(plainObject(t, n, "Node"))}}
+	disguise(v, "salt")
+	if got := mustSnapshot(t, v).Nodes()[0].Object().Status.DeclaredFeatures; !slices.Equal(got, n.Status.DeclaredFeatures) {
+		t.Errorf("the node declares %v, want %v", got, n.Status.DeclaredFeatures)
+	}
+}
+
+// TestASnapshotKeepsForWhichNodeAVolumeIsMade: other pods of the claim cannot go elsewhere.
+func TestASnapshotKeepsForWhichNodeAVolumeIsMade(t *testing.T) {
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Namespace, claim.Name = "secret-team", "data"
+	claim.Annotations = map[string]string{"volume.kubernetes.io/selected-node": "secret-node", "volume.beta.kubernetes.io/storage-class": "fast", "note": "secret"}
+	v := &manifest.View{Objects: []*unstructured.Unstructured{
+		trim(plainObject(t, with.Node("secret-node", with.GPUs(8)), "Node")), trim(plainObject(t, claim, "PersistentVolumeClaim")),
+	}}
+	disguise(v, "salt")
+	want := map[string]string{"volume.kubernetes.io/selected-node": v.Objects[0].GetName(), "volume.beta.kubernetes.io/storage-class": "fast"}
+	if diff := cmp.Diff(want, v.Objects[1].GetAnnotations()); diff != "" {
+		t.Errorf("annotations of the claim (-want +got):\n%s", diff)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -36,16 +37,16 @@ var kept = map[string][]string{
 	"ServiceAccount":        {},
 	"Secret":                {}, // that it is there; what is in it is nobody's business
 	"ConfigMap":             {},
-	"Node":                  {"spec.taints", "spec.unschedulable", "status.allocatable", "status.capacity", "status.conditions"},
+	"Node":                  {"spec.taints", "spec.unschedulable", "status.allocatable", "status.capacity", "status.conditions", "status.declaredFeatures"},
 	"Namespace":             {"status.phase"},
 	"PersistentVolumeClaim": {"spec", "status.phase", "status.accessModes", "status.capacity"},
-	"PersistentVolume":      {"spec.accessModes", "spec.capacity", "spec.claimRef", "spec.csi.driver", "spec.nodeAffinity", "spec.storageClassName", "spec.volumeMode", "status.phase"},
+	"PersistentVolume":      {"spec.accessModes", "spec.capacity", "spec.claimRef", "spec.csi.driver", "spec.nodeAffinity", "spec.storageClassName", "spec.volumeAttributesClassName", "spec.volumeMode", "status.phase"},
 	"StorageClass":          {"provisioner", "volumeBindingMode", "allowedTopologies", "reclaimPolicy"},
 }
 
 // trim leaves of an object only what a review looks at: no environment, no commands, no
-// images, and of the annotations only those that say who scales the nodes and which pods
-// belong to a node.
+// images, and of the annotations only those that say who scales the nodes, which pods
+// belong to a node, and where a volume is being made.
 func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
 		return trimPod(o)
@@ -140,6 +141,10 @@ func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
 	return out
 }
 
+// keptAnnotations say that a pod belongs to a node, for which node a volume is being made, and of which class it is
+// where that is written the old way.
+var keptAnnotations = []string{"kubernetes.io/config.mirror", podspec.SelectedNode, corev1.BetaStorageClassAnnotation}
+
 func metadata(o *unstructured.Unstructured) map[string]any {
 	out := map[string]any{"name": o.GetName()}
 	from, _, _ := unstructured.NestedMap(o.Object, "metadata")
@@ -150,7 +155,7 @@ func metadata(o *unstructured.Unstructured) map[string]any {
 	}
 	notes := map[string]any{}
 	for key, value := range o.GetAnnotations() {
-		if strings.HasPrefix(key, "cluster-autoscaler.kubernetes.io/") || key == "kubernetes.io/config.mirror" {
+		if strings.HasPrefix(key, "cluster-autoscaler.kubernetes.io/") || slices.Contains(keptAnnotations, key) {
 			notes[key] = value
 		}
 	}

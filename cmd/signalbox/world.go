@@ -317,7 +317,7 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	}
 	req := preflight.Request{
 		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
-		Namespace: w.labels(o.GetNamespace()), Live: w.answers, Twice: d.Twice(), Now: w.now,
+		Namespace: w.labels(o.GetNamespace()), Live: w.answers, DuplicateKeys: d.DuplicateKeys(), Now: w.now,
 	}
 	if w.live != nil {
 		req.User, req.Groups = w.live.user, w.live.groups

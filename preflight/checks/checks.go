@@ -57,15 +57,6 @@ func page(family, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Families are the packages of checks, sorted.
-func Families() []string {
-	out := make([]string, len(families))
-	for i, f := range families {
-		out[i] = f.name
-	}
-	return out
-}
-
 // Dir is the folder of a check's fixtures below this package; empty: there is no such check.
 func Dir(name string) string {
 	found, err := fs.Glob(pages, "*/testdata/"+name+"/README.md")

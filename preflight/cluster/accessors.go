@@ -13,8 +13,8 @@ import (
 // PodLists are the live pods by namespace.
 func (s *Snapshot) PodLists() map[string]*PodList { return s.podsIn }
 
-// Guarded are the live pods on nodes that have required anti-affinity of their own.
-func (s *Snapshot) Guarded() []*Pod { return s.guarded }
+// PodsWithAntiAffinity are the live pods on nodes that have required anti-affinity of their own.
+func (s *Snapshot) PodsWithAntiAffinity() []*Pod { return s.withAntiAffinity }
 
 // Index is the objects of the view as they were read.
 func (s *Snapshot) Index() Objects { return s.objects }

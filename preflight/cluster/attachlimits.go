@@ -25,7 +25,7 @@ func (s *Snapshot) AttachLimits(driver string) *AttachLimits {
 	}
 	row := &AttachLimits{Driver: driver}
 	for at, n := range s.nodes {
-		limit := slices.IndexFunc(n.attachLimits, func(l attachLimit) bool { return l.driver == driver })
+		limit := slices.IndexFunc(n.attachLimits, func(l attachLimit) bool { return l.driver == driver && l.most != noLimit })
 		if limit < 0 {
 			continue
 		}
@@ -49,6 +49,13 @@ func (s *Snapshot) AttachLimits(driver string) *AttachLimits {
 	}
 	s.slots.Add(driver, row)
 	return row
+}
+
+// HasDriver says on which nodes a driver runs, as their CSINodes tell; known: those are in the snapshot.
+func (s *Snapshot) HasDriver(driver string) (has func(at int) bool, known bool) {
+	return func(at int) bool {
+		return slices.ContainsFunc(s.nodes[at].attachLimits, func(l attachLimit) bool { return l.driver == driver })
+	}, s.Holds(ResourceOf(csiNodeKind))
 }
 
 // WhereAttached is on which nodes a volume is: 1 now, 2 on an idle cluster too; nil: on none.

@@ -87,13 +87,22 @@ type labelPair struct{ before, value int32 }
 // LabelColumn numbers the combinations of values that some labels have on the nodes.
 func (s *Snapshot) LabelColumn(keys []string) *LabelColumn { return s.byLabel.column(s.nodes, keys) }
 
-// ByLabels asks once about nodes that agree on every label that is looked at.
-func (s *Snapshot) ByLabels(match func(*corev1.Node) bool, terms []corev1.NodeSelectorTerm, keys []string) func(at int) bool {
-	more, byName := podspec.TermKeys(terms)
-	if byName {
-		return func(at int) bool { return match(s.nodes[at].object) }
+// IsNode says that each node is a domain of its own under a key: it is that of host names, and no two nodes
+// share one. Nodes of a snapshot in which none has a host name are told apart by their names.
+func (s *Snapshot) IsNode(key string) bool {
+	if key != corev1.LabelHostname {
+		return false
 	}
-	return s.OnLabels(append(more, keys...), func(at int) bool { return match(s.nodes[at].object) })
+	named := s.byLabel.keys[key]
+	return named == 0 || named == len(s.nodes) && s.LabelColumn([]string{key}).Values == named
+}
+
+// Reach says which nodes reach a volume with this node affinity, and asks once about nodes that agree on every
+// label that is looked at.
+func (s *Snapshot) Reach(required *corev1.NodeSelector) func(at int) bool {
+	keys, _ := podspec.TermKeys(required.NodeSelectorTerms)
+	match := podspec.ReachableFrom(required)
+	return s.OnLabels(keys, func(at int) bool { return match(s.nodes[at].object) })
 }
 
 // OnLabels asks once about nodes that agree on some labels, on which the answer rests.

@@ -7,102 +7,13 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
-
-// CompleteAnnotation on a List names the resources of which a snapshot holds every
-// object: "nodes,pods,resourcequotas,trainingruntimes.trainer.kubeflow.org".
-const CompleteAnnotation = "signalbox.dev/complete"
-
-// FromObjects makes a snapshot of plain Kubernetes objects, in any mix and order: nodes,
-// pods, any other kind, and Lists of them. A List may say through CompleteAnnotation what
-// the snapshot holds whole; complete says it for callers that have unpacked their Lists.
-//
-// An object that cannot be read is left out and named, with its field, in an error; the
-// snapshot then says that it is incomplete if that was a node or a pod.
-func FromObjects(objects []*unstructured.Unstructured, taken time.Time, complete ...schema.GroupResource) (*Snapshot, []error) {
-	var b Builder
-	b.Complete(complete...)
-	var errs []error
-	for _, o := range objects {
-		errs = append(errs, b.add(o)...)
-	}
-	return b.Snapshot(taken), errs
-}
-
-// add sorts an object, or what is in a List, into the builder.
-func (b *Builder) add(o *unstructured.Unstructured) []error {
-	if o == nil || len(o.Object) == 0 {
-		return nil
-	}
-	gvk := o.GroupVersionKind()
-	if items, ok := o.Object["items"]; ok && strings.HasSuffix(gvk.Kind, "List") {
-		return b.addList(o, items)
-	}
-	if gvk.Kind == "" || gvk.Version == "" {
-		return []error{fmt.Errorf("read object %q: kind and apiVersion are both needed; kind is %q, apiVersion is %q", o.GetName(), gvk.Kind, o.GetAPIVersion())}
-	}
-	if o.GetName() == "" {
-		return []error{fmt.Errorf("read %s: metadata.name is empty", gvk.Kind)}
-	}
-	switch {
-	case gvk.Group == "" && gvk.Kind == "Node":
-		n := &corev1.Node{}
-		if err := decode(o, n); err != nil {
-			b.Incomplete(err.Error())
-			return []error{err}
-		}
-		b.Node(n)
-	case gvk.Group == "" && gvk.Kind == "Pod":
-		p := &corev1.Pod{}
-		if err := decode(o, p); err != nil {
-			b.Incomplete(err.Error())
-			return []error{err}
-		}
-		b.Pod(p)
-	default:
-		b.Object(o)
-	}
-	return nil
-}
-
-func (b *Builder) addList(list *unstructured.Unstructured, items any) []error {
-	var errs []error
-	for name := range strings.SplitSeq(list.GetAnnotations()[CompleteAnnotation], ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			b.Complete(schema.ParseGroupResource(name))
-		}
-	}
-	all, ok := items.([]any)
-	if !ok && items != nil {
-		return []error{fmt.Errorf("read %s: items is %T; expected a list", list.GetKind(), items)}
-	}
-	// A typed list from the API (PodList) leaves kind and apiVersion out of its items.
-	itemKind := strings.TrimSuffix(list.GetKind(), "List")
-	for i, item := range all {
-		fields, ok := item.(map[string]any)
-		if !ok {
-			errs = append(errs, fmt.Errorf("read %s: items[%d] is %T; expected an object", list.GetKind(), i, item))
-			continue
-		}
-		o := &unstructured.Unstructured{Object: fields}
-		if o.GetKind() == "" && itemKind != "" {
-			o = o.DeepCopy()
-			o.SetKind(itemKind)
-			o.SetAPIVersion(list.GetAPIVersion())
-		}
-		errs = append(errs, b.add(o)...)
-	}
-	return errs
-}
 
 // decode turns an object into its Go type, naming the field that stands in the way.
 func decode(o *unstructured.Unstructured, into any) error {

@@ -26,17 +26,17 @@ type Snapshot struct {
 	taken      time.Time
 	incomplete string // why no number may be trusted; empty: complete enough
 
-	podsKnown  bool
-	podsScope  string              // the only namespace whose pods are in the view; empty: several, or declared whole
-	podsIn     map[string]*PodList // by namespace; live pods only
-	guarded    []*Pod              // live pods with required anti-affinity of their own
-	objects    Objects
-	storage    *volumeLists
-	rules      *Rules // what lies between jobs and nodes
-	allocated  *heldDevices
-	complete   map[schema.GroupResource]bool
-	absent     map[objectKey]bool // known not to be there, without version; see Builder.Absent
-	autoscaler string             // what may add nodes; empty: none was seen
+	podsKnown        bool
+	podsScope        string              // the only namespace whose pods are in the view; empty: several, or declared whole
+	podsIn           map[string]*PodList // by namespace; live pods only
+	withAntiAffinity []*Pod              // live pods with required anti-affinity of their own
+	objects          Objects
+	storage          *volumeLists
+	rules            *Rules // what lies between jobs and nodes
+	allocated        *heldDevices
+	complete         map[schema.GroupResource]bool
+	absent           map[objectKey]bool // known not to be there, without version; see Builder.Absent
+	autoscaler       string             // what may add nodes; empty: none was seen
 
 	memory *sync.Pool // for answers to work in; shared by the snapshots of a store
 

@@ -31,13 +31,13 @@ type Store struct {
 	classes nodeClasses
 	marks   marks
 
-	pods     map[types.NamespacedName]*podEntry
-	in       map[string]*namespacePods // by namespace
-	podsIn   map[string]*PodList       // of the last snapshot; nil: pods have changed
-	guards   map[types.NamespacedName]*Pod
-	guarded  []*Pod // the same, of known nodes
-	guardsOK bool   // guarded is up to date
-	sawPods  bool
+	pods             map[types.NamespacedName]*podEntry
+	in               map[string]*namespacePods // by namespace
+	podsIn           map[string]*PodList       // of the last snapshot; nil: pods have changed
+	antiAffine       map[types.NamespacedName]*Pod
+	withAntiAffinity []*Pod // the same, of known nodes
+	antiAffinityOK   bool   // withAntiAffinity is up to date
+	sawPods          bool
 
 	objects        objectIndex
 	volumes        volumeIndex
@@ -61,7 +61,7 @@ func (l *Store) SetNode(n *corev1.Node) {
 	case b.object == nil:
 		at, _ := l.find(n.Name)
 		l.order = slices.Insert(l.order, at, b)
-		l.byLabel, l.guardsOK, l.moved = nil, false, true
+		l.byLabel, l.antiAffinityOK, l.moved = nil, false, true
 	case !maps.Equal(b.object.Labels, n.Labels):
 		l.byLabel = nil
 	}
@@ -102,7 +102,7 @@ func (l *Store) DropNode(name string) {
 	}
 	at, _ := l.find(name)
 	l.order = slices.Delete(l.order, at, at+1)
-	l.byLabel, l.guardsOK, l.moved = nil, false, true
+	l.byLabel, l.antiAffinityOK, l.moved = nil, false, true
 	l.marks.add(b, -1)
 	l.classes.offer(b.allocatable, nil)
 	l.classes.leave(b)
@@ -139,8 +139,8 @@ func (l *Store) KeepPod(p *Pod) {
 		l.touch(b)
 		l.volumes.use(b, p)
 		if len(p.apart) > 0 {
-			put(&l.guards, key, p)
-			l.guardsOK = false
+			put(&l.antiAffine, key, p)
+			l.antiAffinityOK = false
 		}
 	}
 }
@@ -167,9 +167,9 @@ func (l *Store) DropPod(namespace, name string) {
 		l.touch(b)
 		l.abandon(b)
 	}
-	if l.guards[key] != nil {
-		delete(l.guards, key)
-		l.guardsOK = false
+	if l.antiAffine[key] != nil {
+		delete(l.antiAffine, key)
+		l.antiAffinityOK = false
 	}
 }
 
@@ -263,7 +263,7 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 			s.podsScope = only
 		}
 	}
-	s.guarded = l.listGuarded()
+	s.withAntiAffinity = l.listWithAntiAffinity()
 	s.autoscaler = cmp.Or(l.autoscaler, autoscalerOf(autoscalerIn(l.objects.kinds), &l.marks))
 	if l.byLabel == nil {
 		l.byLabel = labelColumnsOf(len(l.order), maps.Clone(l.labelKeys))
@@ -356,17 +356,17 @@ func (l *Store) listPods() map[string]*PodList {
 	return l.podsIn
 }
 
-// listGuarded are the pods on known nodes that keep others away.
-func (l *Store) listGuarded() []*Pod {
-	if !l.guardsOK {
-		l.guarded, l.guardsOK = make([]*Pod, 0, len(l.guards)), true
-		for _, p := range l.guards {
+// listWithAntiAffinity are the pods on known nodes that keep others away.
+func (l *Store) listWithAntiAffinity() []*Pod {
+	if !l.antiAffinityOK {
+		l.withAntiAffinity, l.antiAffinityOK = make([]*Pod, 0, len(l.antiAffine)), true
+		for _, p := range l.antiAffine {
 			if l.nodes[p.node].object != nil {
-				l.guarded = append(l.guarded, p)
+				l.withAntiAffinity = append(l.withAntiAffinity, p)
 			}
 		}
 	}
-	return l.guarded
+	return l.withAntiAffinity
 }
 
 // Fork is an empty store with the objects of a snapshot, to which nodes and pods are yet to

@@ -122,9 +122,11 @@ func readCSINode(o *unstructured.Unstructured) (any, error) {
 	limits := []attachLimit{}
 	if n, ok := read.(*storagev1.CSINode); ok {
 		for _, d := range n.Spec.Drivers {
+			most := int32(noLimit)
 			if d.Allocatable != nil && d.Allocatable.Count != nil {
-				limits = append(limits, attachLimit{d.Name, *d.Allocatable.Count})
+				most = *d.Allocatable.Count
 			}
+			limits = append(limits, attachLimit{d.Name, most})
 		}
 	}
 	return &limits, nil

@@ -63,8 +63,7 @@ func (s *Snapshot) reaches(volumes []*Volume) func(at int) bool {
 			return func(int) bool { return true }
 		case !asked[v.reach]:
 			asked[v.reach] = true
-			required := v.Spec.NodeAffinity.Required
-			some = append(some, s.ByLabels(podspec.ReachableFrom(required), required.NodeSelectorTerms, nil))
+			some = append(some, s.Reach(v.Spec.NodeAffinity.Required))
 		}
 	}
 	return func(at int) bool {

@@ -140,7 +140,7 @@ func TestWhatIsTriedOfRunningJobsLosesNoMoreThanAHint(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := whatif.Completions(t.Context(), tc.on, tc.gang, whatif.Answer(t.Context(), tc.on, tc.gang))
+			got := whatif.Completions(t.Context(), tc.on, tc.gang, whatif.Answer(t.Context(), tc.on, tc.gang), nil)
 			if !strings.HasPrefix(got, tc.want) || tc.want == "" && got != "" {
 				t.Errorf("Completions = %q, want %q", got, tc.want)
 			}

@@ -49,7 +49,7 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, whatif.Completions(t.Context(), tc.on, tc.gang, whatif.Answer(t.Context(), tc.on, tc.gang))); diff != "" {
+			if diff := cmp.Diff(tc.want, whatif.Completions(t.Context(), tc.on, tc.gang, whatif.Answer(t.Context(), tc.on, tc.gang), nil)); diff != "" {
 				t.Errorf("Departures (-want +got):\n%s", diff)
 			}
 		})
@@ -61,7 +61,7 @@ func TestPodsOfTheGangItselfDoNotHaveToEnd(t *testing.T) {
 	s := clusterOf(append(running, build.Nodes(6, "a", build.GPUs(8)), build.Pod("x", build.On("a-5"), build.Asks("3"), build.PodLabel("job-name", "x")),
 		build.Pod("y", build.On("a-6"), build.Asks("5"), build.PodLabel("job-name", "y")))...)
 	const want = "fits once the jobs default/x and default/y end (1 Master + 5 Workers on 6 nodes)"
-	if diff := cmp.Diff(want, whatif.Completions(t.Context(), s, g, whatif.Answer(t.Context(), s, g))); diff != "" {
+	if diff := cmp.Diff(want, whatif.Completions(t.Context(), s, g, whatif.Answer(t.Context(), s, g), nil)); diff != "" {
 		t.Errorf("Departures (-want +got):\n%s", diff)
 	}
 }

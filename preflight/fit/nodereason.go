@@ -105,6 +105,9 @@ func nodeReason(q *assign.Solver, podSets []*assign.PodSet, nodeGroup int, of co
 	case assign.Otherwise:
 		return NodeReason{Closed: true, Why: "closed by other pods"}
 	case assign.Closed:
+		if feature := best.Undeclared(q.Snapshot.Nodes()[q.Cycle.Grouping.Nodes[nodeGroup][0]]); feature != "" {
+			return NodeReason{Closed: true, Why: "does not declare " + feature}
+		}
 		return NodeReason{Closed: true, Why: "out of a volume's reach"}
 	default:
 		return NodeReason{}

@@ -15,33 +15,43 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	read "github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-const asKubectlPrints = `
+const nodePodAndClaim = `
 apiVersion: v1
-kind: List
-items:
-- apiVersion: v1
-  kind: Node
-  metadata: {name: a}
-  status:
-    allocatable: {cpu: 95500m, memory: 1Ti, nvidia.com/gpu: "8", pods: "110"}
-    conditions: [{type: Ready, status: "True"}]
-- apiVersion: v1
-  kind: Pod
-  metadata: {name: p, namespace: ml}
-  spec: {nodeName: a, containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: "4"}}}]}
-  status: {phase: Running}
-- apiVersion: v1
-  kind: PersistentVolumeClaim
-  metadata: {name: data, namespace: ml}
+kind: Node
+metadata: {name: a}
+status:
+  allocatable: {cpu: 95500m, memory: 1Ti, nvidia.com/gpu: "8", pods: "110"}
+  conditions: [{type: Ready, status: "True"}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: ml}
+spec: {nodeName: a, containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: "4"}}}]}
+status: {phase: Running}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: ml}
 `
 
+// viewOf is a snapshot of objects as they are printed; whole are resources of which it holds all.
+func viewOf(t *testing.T, text string, whole ...string) (*cluster.Snapshot, error) {
+	t.Helper()
+	v := read.View{Objects: objects(t, text), Taken: build.Taken}
+	for _, r := range whole {
+		v.Complete = append(v.Complete, schema.ParseGroupResource(r))
+	}
+	return v.Snapshot()
+}
+
 func TestASnapshotFromWhatKubectlPrints(t *testing.T) {
-	s, errs := cluster.FromObjects(objects(t, asKubectlPrints), build.Taken)
-	if len(errs) > 0 {
-		t.Fatal(errs)
+	s, err := viewOf(t, nodePodAndClaim)
+	if err != nil {
+		t.Fatal(err)
 	}
 	n := s.Nodes()[0]
 	if n.Free(build.GPU) != 4 || n.Free("cpu") != 95500 || !n.Ready {
@@ -61,12 +71,13 @@ func TestWhatASnapshotLacksIsUnknownUnlessItHoldsTheKindWhole(t *testing.T) {
 	claim := schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
 	class := schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}
 	runtime := schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "ClusterTrainingRuntime"}
-	whole := strings.Replace(asKubectlPrints, "kind: List", `kind: List
-metadata: {annotations: {signalbox.dev/complete: "pods, persistentvolumeclaims,priorityclasses.scheduling.k8s.io,clustertrainingruntimes.trainer.kubeflow.org"}}`, 1)
-	part, errs := cluster.FromObjects(objects(t, asKubectlPrints), build.Taken)
-	all, more := cluster.FromObjects(objects(t, whole), build.Taken)
-	if len(errs)+len(more) > 0 {
-		t.Fatal(errs, more)
+	part, err := viewOf(t, nodePodAndClaim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := viewOf(t, nodePodAndClaim, "pods", "persistentvolumeclaims", "priorityclasses.scheduling.k8s.io", "clustertrainingruntimes.trainer.kubeflow.org")
+	if err != nil {
+		t.Fatal(err)
 	}
 	cases := []struct {
 		gvk             schema.GroupVersionKind
@@ -100,45 +111,29 @@ metadata: {annotations: {signalbox.dev/complete: "pods, persistentvolumeclaims,p
 }
 
 func TestAnObjectThatCannotBeReadIsNamedWithItsField(t *testing.T) {
-	cases := map[string]struct{ text, want, incomplete string }{
+	for name, tc := range map[string]struct{ text, want string }{
 		"a quantity that is none": {
 			"{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: lots}}}",
-			`read Node a: status.allocatable.cpu is "lots"; expected a quantity such as 8, 500m or 64Gi`, "yes",
+			`read Node a: status.allocatable.cpu is "lots"; expected a quantity such as 8, 500m or 64Gi`,
 		},
 		"a quantity deep in a pod": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ml}, spec: {containers: [{name: c, resources: {requests: {nvidia.com/gpu: x}}}]}}",
-			`read Pod ml/p: spec.containers[0].resources.requests["nvidia.com/gpu"] is "x"; expected a quantity such as 8, 500m or 64Gi`, "yes",
+			`read Pod ml/p: spec.containers[0].resources.requests["nvidia.com/gpu"] is "x"; expected a quantity such as 8, 500m or 64Gi`,
 		},
-		"a type that is another": {
-			"{apiVersion: v1, kind: Node, metadata: {name: a}, spec: {unschedulable: maybe}}",
-			"read Node a: ", "yes",
-		},
-		"no kind":       {"{metadata: {name: a}}", `read object "a": kind and apiVersion are both needed; kind is "", apiVersion is ""`, ""},
-		"no name":       {"{apiVersion: v1, kind: Node}", "read Node: metadata.name is empty", ""},
-		"not an object": {"{apiVersion: v1, kind: List, items: [1]}", "read List: items[0] is ", ""},
-		"not a list":    {"{apiVersion: v1, kind: List, items: 5}", "read List: items is ", ""},
-	}
-	for name, tc := range cases {
+		"a type that is another": {"{apiVersion: v1, kind: Node, metadata: {name: a}, spec: {unschedulable: maybe}}", "read Node a: "},
+	} {
 		t.Run(name, func(t *testing.T) {
-			good := objects(t, asKubectlPrints)
-			s, errs := cluster.FromObjects(append(objects(t, tc.text), good...), build.Taken)
-			if len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), tc.want) {
-				t.Errorf("errors are %v; want one that begins with %q", errs, tc.want)
-			}
-			if got := s.Incomplete() != ""; got != (tc.incomplete != "") {
-				t.Errorf("the snapshot says %q; a node or pod that is missing makes it incomplete", s.Incomplete())
-			}
-			if len(s.Nodes()) != 1 {
-				t.Errorf("there are %d nodes; want the good one", len(s.Nodes()))
+			if _, err := viewOf(t, tc.text); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("the error is %v; want one that begins with %q", err, tc.want)
 			}
 		})
 	}
 }
 
 func TestANodeWrittenByHandIsTakenAtItsWord(t *testing.T) {
-	s, errs := cluster.FromObjects(objects(t, `{apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {nvidia.com/gpu: 8}}}`), build.Taken, schema.GroupResource{Resource: "pods"})
-	if len(errs) > 0 {
-		t.Fatal(errs)
+	s, err := viewOf(t, `{apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {nvidia.com/gpu: 8}}}`, "pods")
+	if err != nil {
+		t.Fatal(err)
 	}
 	got := whatif.Answer(t.Context(), s, gpus(1, "8"))
 	if got.Verdict != fit.Fits || len(got.Assumed) != 1 || got.Assumed[0] != "1 node says nothing about health; counted as ready" {

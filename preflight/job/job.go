@@ -27,9 +27,9 @@ type Job struct {
 	Source *unstructured.Unstructured
 	// Unread lists what the reader saw and could not use: unknown is kept, not dropped.
 	Unread []Unread
-	// Twice lists the keys that the text of the object holds more than once. Only a file
+	// DuplicateKeys lists the keys that the text of the object holds more than once. Only a file
 	// shows them: what comes from the API server has each key once.
-	Twice []Twice
+	DuplicateKeys []DuplicateKey
 }
 
 // Ref names one object of the API. UID is empty where the object is not stored yet.
@@ -95,8 +95,8 @@ type Origin struct {
 	Whole bool // there is no finer place: what lies below Rel is at Path too
 }
 
-// Twice is a key that stands in one mapping again: the last one counts.
-type Twice struct {
+// DuplicateKey is a key that stands in one mapping again: the last one counts.
+type DuplicateKey struct {
 	Path        Path
 	First, Line int      // of the key: the earlier one and this one
 	Same        bool     // both say the same

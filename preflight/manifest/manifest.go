@@ -3,7 +3,7 @@
 // was written, so that whoever reads the objects can point at file and line.
 //
 // It reads what kubectl reads, by kubectl's rules for booleans, numbers and merge keys: of
-// a key that is written twice the last one counts, and Document.Twice says what was lost.
+// a key that is written twice the last one counts, and Document.DuplicateKeys says what was lost.
 // It does not validate against schemas and it fetches no URL.
 //
 // Start reading at Source.Documents; Snapshot is next.

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-helpers/nodedeclaredfeatures"
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
@@ -115,11 +117,30 @@ func termOf(expressions []corev1.NodeSelectorRequirement) (labels.Selector, bool
 	return selector, len(expressions) > 0
 }
 
-// ReachableFrom prepares the node affinity of a volume.
+// DeclaredFeatures are the features that a node must have declared for kube-scheduler 1.36 and later to place
+// the pod there, such as the one that restarts all of its containers
+// (https://kubernetes.io/docs/concepts/scheduling-eviction/node-declared-features/).
+func DeclaredFeatures(spec *corev1.PodSpec) []string {
+	required, err := nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: spec}, version.MajorMinor(1, 37))
+	if err != nil || required.IsEmpty() {
+		return nil
+	}
+	names, err := nodedeclaredfeatures.DefaultFramework.Unmap(required)
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// ReachableFrom prepares the node affinity of a volume. The scheduler and the kubelet compare labels alone:
+// fields of a node, such as its name, are passed over (k8s.io/component-helpers v0.37 storage/volume,
+// CheckNodeAffinity).
 func ReachableFrom(required *corev1.NodeSelector) func(*corev1.Node) bool {
 	selector := nodeaffinity.NewLazyErrorNodeSelector(required)
 	return func(n *corev1.Node) bool {
-		ok, err := selector.Match(n)
+		labelled := &corev1.Node{}
+		labelled.Labels = n.Labels
+		ok, err := selector.Match(labelled)
 		return ok && err == nil
 	}
 }

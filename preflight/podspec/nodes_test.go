@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	volumehelper "k8s.io/component-helpers/storage/volume"
 )
 
 // TestPodsChooseNodesAsTheSchedulerReadsThem compares with the scheduler's own reader, of choices that it
@@ -54,5 +55,39 @@ func TestPodsChooseNodesAsTheSchedulerReadsThem(t *testing.T) {
 	}
 	if matched < 2000 {
 		t.Errorf("%d nodes were chosen; the test has shown little", matched)
+	}
+}
+
+// TestVolumesAreReachedAsTheSchedulerSays compares with the scheduler's own reader, which knows a node's labels
+// and not its name.
+func TestVolumesAreReachedAsTheSchedulerSays(t *testing.T) {
+	zone := func(values ...string) []corev1.NodeSelectorRequirement {
+		return []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: values}}
+	}
+	named := func(names ...string) []corev1.NodeSelectorRequirement {
+		return []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: names}}
+	}
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"zone": "z"}}}
+	for name, tc := range map[string]struct {
+		terms []corev1.NodeSelectorTerm
+		want  bool
+	}{
+		"its zone":                      {[]corev1.NodeSelectorTerm{{MatchExpressions: zone("z")}}, true},
+		"another zone":                  {[]corev1.NodeSelectorTerm{{MatchExpressions: zone("y")}}, false},
+		"another zone, or its zone":     {[]corev1.NodeSelectorTerm{{MatchExpressions: zone("y")}, {MatchExpressions: zone("z")}}, true},
+		"its zone, and another's name":  {[]corev1.NodeSelectorTerm{{MatchExpressions: zone("z"), MatchFields: named("b")}}, true},
+		"another's name alone":          {[]corev1.NodeSelectorTerm{{MatchFields: named("b")}}, true},
+		"a term of nothing, as of none": {[]corev1.NodeSelectorTerm{{}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			required := &corev1.NodeSelector{NodeSelectorTerms: tc.terms}
+			pv := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{Required: required}}}
+			if upstream := volumehelper.CheckNodeAffinity(pv, n.Labels) == nil; upstream != tc.want {
+				t.Errorf("the scheduler says %t", upstream)
+			}
+			if got := ReachableFrom(required)(n); got != tc.want {
+				t.Errorf("reached: %t, want %t", got, tc.want)
+			}
+		})
 	}
 }

@@ -123,7 +123,7 @@ func OccupiedList(pod *corev1.Pod) corev1.ResourceList {
 	if plainPod(pod) {
 		return pod.Spec.Containers[0].Resources.Requests
 	}
-	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true})
+	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
 }
 
 // plain says that a pod asks for what its only container asks for.

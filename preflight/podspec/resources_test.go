@@ -18,7 +18,7 @@ import (
 func TestWhatAPodOccupiesIsWhatUpstreamSays(t *testing.T) {
 	for seed := range uint64(20000) {
 		p := livingPod(rand.New(rand.NewPCG(seed, 3)))
-		want := job.ResourcesOf(resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
+		want := job.ResourcesOf(resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}))
 		if diff := cmp.Diff(want, podspec.Occupied(p)); diff != "" {
 			t.Fatalf("seed %d (-upstream +ours):\n%s\nspec %+v\nstatus %+v", seed, diff, p.Spec, p.Status)
 		}
@@ -65,6 +65,9 @@ func livingPod(r *rand.Rand) *corev1.Pod {
 		p.Spec.Overhead = amounts()
 	case 3:
 		p.Spec.Resources = &corev1.ResourceRequirements{Requests: amounts()}
+		if r.IntN(2) == 0 { // the pod as a whole is resized
+			p.Status.Resources, p.Status.AllocatedResources = &corev1.ResourceRequirements{Requests: amounts()}, amounts()
+		}
 	case 4:
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible}}
 	}

@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,8 @@ type Disk struct {
 	reads bool // is enough where all only read
 }
 
-// Disks are the disks of a volume; RBD images are told apart by each of their monitors.
+// Disks are the disks of a volume; RBD images are told apart by each of their monitors. The API server fills in their
+// pool (k8s.io/kubernetes v1.37 pkg/apis/core/v1/defaults.go, SetDefaults_RBDVolumeSource).
 func Disks(v *corev1.Volume) []Disk {
 	switch {
 	case v.GCEPersistentDisk != nil:
@@ -44,7 +46,7 @@ func Disks(v *corev1.Volume) []Disk {
 	case v.RBD != nil:
 		var out []Disk
 		for _, monitor := range v.RBD.CephMonitors {
-			out = append(out, Disk{"rbd " + monitor + " " + v.RBD.RBDPool + " " + v.RBD.RBDImage, v.RBD.ReadOnly})
+			out = append(out, Disk{"rbd " + monitor + " " + cmp.Or(v.RBD.RBDPool, "rbd") + " " + v.RBD.RBDImage, v.RBD.ReadOnly})
 		}
 		return out
 	default:

@@ -97,7 +97,7 @@ func (s *study) review(ctx context.Context, r *preflight.Reviewer, file string) 
 			d.Object.SetNamespace("default") // as the shell does without a kubeconfig
 		}
 		for _, view := range []*cluster.Snapshot{others, barren()} {
-			report, err := r.Review(ctx, preflight.Request{Object: d.Object, Cluster: view, Namespace: map[string]string{}, Source: d.Where(), Twice: d.Twice()})
+			report, err := r.Review(ctx, preflight.Request{Object: d.Object, Cluster: view, Namespace: map[string]string{}, Source: d.Where(), DuplicateKeys: d.DuplicateKeys()})
 			if _, unknown := errors.AsType[*preflight.UnknownKindError](err); unknown {
 				s.uncovered++
 				break

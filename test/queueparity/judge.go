@@ -14,14 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	resourcehelper "k8s.io/component-helpers/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/workload"
 
-	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
@@ -117,16 +119,17 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*quota.Violation, string,
 	group := func(plural string) schema.GroupResource {
 		return schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: plural}
 	}
-	view, problems := cluster.FromObjects(objects, time.Unix(0, 0), group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), schema.GroupResource{Resource: "namespaces"})
-	if len(problems) > 0 {
-		return nil, "", problems[0]
+	whole := []schema.GroupResource{group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), {Resource: "namespaces"}}
+	view, err := manifest.View{Objects: objects, Taken: time.Unix(0, 0), Complete: whole}.Snapshot()
+	if err != nil {
+		return nil, "", err
 	}
 	asked := gang.Gang{Name: "asked", Namespace: namespace, Queue: localName, System: gang.Kueue}
 	for _, set := range s.sets {
 		spec := set.Template.Spec
 		asked.Groups = append(asked.Groups, gang.Group{
 			Name: string(set.Name), Count: int(set.Count), Min: int(set.Count),
-			Pod: job.Pod{Spec: spec, Requests: job.ResourcesOf(spec.Containers[0].Resources.Requests)},
+			Pod: job.Pod{Spec: spec, Requests: podspec.Effective(&spec)},
 		})
 	}
 	r := whatif.Answer(ctx, view, asked)
@@ -223,7 +226,7 @@ func newChoices(ctx context.Context, s *scenario) (*choices, error) {
 // requests are what a pod set asks of a resource group, in sum.
 func requests(g *kueue.ResourceGroup, set kueue.PodSet) map[corev1.ResourceName]int64 {
 	out := map[corev1.ResourceName]int64{}
-	for name, q := range set.Template.Spec.Containers[0].Resources.Requests {
+	for name, q := range resourcehelper.PodRequests(&corev1.Pod{Spec: set.Template.Spec}, resourcehelper.PodResourcesOptions{}) {
 		if slices.Contains(g.CoveredResources, name) {
 			out[name] = resources.ResourceValue(name, q) * int64(set.Count)
 		}

@@ -209,5 +209,20 @@ func (d *dice) podSet(name string) kueue.PodSet {
 	if d.chance(25) {
 		spec.Tolerations = []corev1.Toleration{{Key: "spot", Operator: corev1.TolerationOpEqual, Value: "true", Effect: []corev1.TaintEffect{"", "NoSchedule"}[d.IntN(2)]}}
 	}
+	always := corev1.ContainerRestartPolicyAlways
+	before := func(name string, policy *corev1.ContainerRestartPolicy) {
+		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: name, RestartPolicy: policy, Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: d.amount(corev1.ResourceCPU, 5), gpu: d.amount(gpu, 3)},
+		}})
+	}
+	if d.chance(15) {
+		before("sidecar", &always)
+	}
+	if d.chance(15) {
+		before("init", nil)
+	}
+	if d.chance(10) {
+		spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	}
 	return kueue.PodSet{Name: kueue.PodSetReference(name), Count: int32(1 + d.IntN(6)), Template: corev1.PodTemplateSpec{Spec: spec}}
 }

@@ -175,7 +175,7 @@ func (s *scenario) pending(least bool) map[string][]*corev1.Pod {
 			count = s.least(g)
 		}
 		for at := s.ownOf(g.Name); at < count; at++ {
-			out[g.Name] = append(out[g.Name], created(s.gang, g, 1000+at))
+			out[g.Name] = append(out[g.Name], s.created(g, 1000+at))
 		}
 	}
 	return out
@@ -281,7 +281,7 @@ func (s *scenario) snapshot() (*cluster.Snapshot, error) {
 		b.Object(u)
 	}
 	for _, name := range []string{
-		"nodes", "pods", "namespaces", "persistentvolumes", "persistentvolumeclaims", "storageclasses.storage.k8s.io",
+		"nodes", "pods", "namespaces", "runtimeclasses.node.k8s.io", "persistentvolumes", "persistentvolumeclaims", "storageclasses.storage.k8s.io",
 		"csinodes.storage.k8s.io", "csidrivers.storage.k8s.io", "volumeattachments.storage.k8s.io", "csistoragecapacities.storage.k8s.io",
 		"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io",
 	} {

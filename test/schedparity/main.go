@@ -234,11 +234,16 @@ var drawn = []string{
 	"scheduling gates", "sidecars", "spread", "spread over two topologies", "spread with node policies", "stages", "taints",
 	"volume of a node", "volume of a zone", "volume of the pod's own",
 	severalOfClass, severalOfPod, storageCapacity,
-	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceOfNone, deviceOfVictim, manyRoles, manyPods, manyNodes,
+	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceOfNone, deviceOfVictim, neverPreempts, manyRoles, manyPods, manyNodes,
 }
 
 // neverDrawn are those of them that no scenario was about.
 func neverDrawn(per map[string]*tally) (missing []string) {
+	for _, r := range rarities() {
+		if per[r.name] == nil {
+			missing = append(missing, r.name)
+		}
+	}
 	for _, about := range drawn {
 		if per[about] == nil {
 			missing = append(missing, about)

@@ -289,9 +289,9 @@ func (o *oracle) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Nod
 			pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: sc.Provisioner, VolumeHandle: pv.Name}
 			o.shrink(sc, claim.Spec.Resources.Requests[corev1.ResourceStorage], node)
 		}
-		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{node.Labels[corev1.LabelHostname]}}},
-		}}}}
+		if name, ok := node.Labels[corev1.LabelHostname]; ok { // else no driver can say so
+			only(pv, corev1.LabelHostname, name)
+		}
 	}
 	pv = pv.DeepCopy()
 	pv.Spec.AccessModes = claim.Spec.AccessModes

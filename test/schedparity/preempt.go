@@ -21,7 +21,7 @@ const (
 )
 
 // priorities give the gang a priority class, and running pods some above and some below.
-func (w *writer) priorities() {
+func (w *writer) priorities(seed uint64) {
 	if !w.one(4) {
 		return
 	}
@@ -29,6 +29,10 @@ func (w *writer) priorities() {
 	class := &schedulingv1.PriorityClass{Value: gangPriority}
 	class.Name = gangClass
 	w.s.ranks = []runtime.Object{class}
+	if isRare(seed) && w.one(3) {
+		w.about(neverPreempts)
+		class.PreemptionPolicy = new(corev1.PreemptNever)
+	}
 	for i := range w.s.gang.Groups {
 		w.s.gang.Groups[i].Pod.Spec.PriorityClassName = gangClass
 	}
@@ -39,6 +43,9 @@ func (w *writer) priorities() {
 		w.about(deviceOfVictim)
 	}
 }
+
+// neverPreempts is a priority class that moves nobody aside.
+const neverPreempts = "priorities that never preempt"
 
 // mayGo says whether pods of the gang may move a pod aside, and it does not come back.
 func (s *scenario) mayGo(p *corev1.Pod) bool {
@@ -65,6 +72,9 @@ func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
 	if len(s.ranks) == 0 || r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
 		return "", nil
+	}
+	if r.Preempts != nil && slices.Contains(s.about, neverPreempts) {
+		return "pods are said to have to go, though the class moves nobody aside", nil
 	}
 	if r.Preempts == nil {
 		if slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "priority class") }) {

@@ -74,10 +74,11 @@ func (w *writer) small(seed uint64) {
 	w.nodes()
 	w.running()
 	w.roles()
+	w.rare(seed)
 	w.storage(seed)
 	w.devices(seed)
 	w.own()
-	w.priorities()
+	w.priorities(seed)
 	w.stages(seed)
 	w.gates(seed)
 }
@@ -271,7 +272,7 @@ func (w *writer) own() {
 		}
 		for at := range w.IntN(1 + min(3, g.Count)) {
 			n := w.s.clusterState.nodes[w.IntN(len(w.s.clusterState.nodes))]
-			p := created(w.s.gang, g, at)
+			p := w.s.created(g, at)
 			p.Spec.NodeName, p.Status.Phase = n.Name, corev1.PodRunning
 			if w.run(p, n) {
 				made++
@@ -286,7 +287,8 @@ func (w *writer) own() {
 
 // created is a pod of a group as the API server stores it: with its real defaults, and
 // with the label keys of affinity terms written into their selectors (k8s.io/kubernetes v1.37 pkg/registry/core/pod/strategy.go).
-func created(g gang.Gang, group *gang.Group, at int) *corev1.Pod {
+func (s *scenario) created(group *gang.Group, at int) *corev1.Pod {
+	g := s.gang
 	p := &corev1.Pod{Spec: *group.Pod.Spec.DeepCopy()}
 	p.Name, p.Namespace, p.Labels = fmt.Sprintf("%s-%s-%d", g.Name, group.Name, at), g.Namespace, group.Pod.Labels
 	if len(group.Pod.Marks.Varies) > 0 {
@@ -301,6 +303,7 @@ func created(g gang.Gang, group *gang.Group, at int) *corev1.Pod {
 	p.UID = types.UID(p.Name)
 	p.Annotations = map[string]string{gangMark: group.Name}
 	p.Status.Phase = corev1.PodPending
+	s.admitted(p)
 	apidefaults.SetObjectDefaults_Pod(p)
 	if a := p.Spec.Affinity; a != nil {
 		if a.PodAffinity != nil {

@@ -250,7 +250,7 @@ func (f Fixture) read(name string, text []byte) (*job.Job, func(job.Path) int, e
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		j.Twice = doc.Twice()
+		j.DuplicateKeys = doc.DuplicateKeys()
 		return j, doc.Position, nil
 	}
 	return nil, nil, fmt.Errorf("%s: there is no object in it", name)

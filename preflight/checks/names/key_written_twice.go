@@ -14,7 +14,7 @@ var keyWrittenTwice = &check.Check{
 	Remedy:   "Put what both say under one key.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
-		for _, t := range p.Job.Twice {
+		for _, t := range p.Job.DuplicateKeys {
 			f := finding.Finding{Path: t.Path, Message: fmt.Sprintf("%s is written at line %d and again at line %d; only the last one counts", facts.LastStep(t.Path), t.First, t.Line)}
 			switch {
 			case t.Same:

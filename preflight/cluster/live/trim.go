@@ -45,6 +45,7 @@ func trimNode(object any) (any, error) {
 	}
 	out := &corev1.Node{ObjectMeta: trimMeta(&n.ObjectMeta)}
 	out.Spec.Taints, out.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
+	out.Status.DeclaredFeatures = n.Status.DeclaredFeatures
 	if out.Status.Allocatable = n.Status.Allocatable; len(n.Status.Allocatable) == 0 {
 		out.Status.Capacity = n.Status.Capacity
 	}
@@ -199,7 +200,7 @@ func unchanged(old, object any) bool {
 		return ok && sameMeta(&a.ObjectMeta, &b.ObjectMeta) &&
 			a.Spec.Unschedulable == b.Spec.Unschedulable && sameTaints(a.Spec.Taints, b.Spec.Taints) &&
 			sameAmounts(a.Status.Allocatable, b.Status.Allocatable) && sameAmounts(a.Status.Capacity, b.Status.Capacity) &&
-			slices.Equal(a.Status.Conditions, b.Status.Conditions)
+			slices.Equal(a.Status.Conditions, b.Status.Conditions) && slices.Equal(a.Status.DeclaredFeatures, b.Status.DeclaredFeatures)
 	case *heldPod:
 		b, ok := object.(*heldPod)
 		return ok && a.pod.Equal(b.pod)

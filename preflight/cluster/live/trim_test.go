@@ -32,6 +32,7 @@ func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
 		"taint":         build.Taint("x=y:NoExecute"),
 		"cordon":        build.Cordoned(),
 		"readiness":     build.NotReady(),
+		"features":      func(n *corev1.Node) { n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits"} },
 		"allocatable":   func(n *corev1.Node) { n.Status.Allocatable[build.GPU] = resource.MustParse("7") },
 		"no conditions": func(n *corev1.Node) { n.Status.Conditions = nil },
 		"annotation":    build.NodeAnnotation("cluster-autoscaler.kubernetes.io/scale-down-disabled", "true"),

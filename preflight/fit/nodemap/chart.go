@@ -38,9 +38,6 @@ type Part struct {
 	Text  string  // "16 this job"
 }
 
-// String is what the mark stands for, in words.
-func (m Mark) String() string { return words[m] }
-
 // Pools are the pools of the cluster as the job sees it, each with at most so many rows; what is not known
 // of the cluster is said instead.
 func Pools(q Question, rows int) (pools []Pool, unknown string) {

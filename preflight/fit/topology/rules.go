@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -184,7 +182,7 @@ func (w *RuleSet) topology(key string) int {
 		return at
 	}
 	t := topology{key: key, size: len(w.solver.Snapshot.Nodes())}
-	if key != corev1.LabelHostname && w.solver.Cycle.Budget.Spend(t.size) {
+	if !w.solver.Snapshot.IsNode(key) && w.solver.Cycle.Budget.Spend(t.size) {
 		column := w.solver.Snapshot.LabelColumn([]string{key})
 		t.of, t.size = make([]int32, len(w.solver.Cycle.Grouping.Nodes)), column.Values+1
 		for nodeGroup, members := range w.solver.Cycle.Grouping.Nodes {
@@ -278,7 +276,7 @@ func (w *RuleSet) addAntiAffinity(i int, k *assign.PodSet) {
 		with := w.matching(func(other *assign.PodSet) bool {
 			return w.solver.KeepsFrom(k, other, term)
 		})
-		if with.empty() || term.Topology == corev1.LabelHostname {
+		if with.empty() || w.solver.Snapshot.IsNode(term.Topology) {
 			continue
 		}
 		top := w.topology(term.Topology)

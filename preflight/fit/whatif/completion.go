@@ -27,14 +27,9 @@ const (
 // the gang fits. Empty: the gang is not waiting for others, or no jobs were found.
 //
 // It looks at pods that carry the name of a job, costs O(pods), and is therefore not part
-// of Fit.
-func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result) string {
-	return CompletionsBy(ctx, s, g, was, nil)
-}
-
-// CompletionsBy also says when they end at the latest, where left knows how much of its time each of them
-// has left: by its name; ok is false where nothing bounds it.
-func CompletionsBy(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result, left func(namespace, name string) (bound Bound, ok bool)) string {
+// of Fit. It also says when they end at the latest, where left (nil: it is not asked) knows how much of its time
+// each of them has left: by its name; ok is false where nothing bounds it.
+func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result, left func(namespace, name string) (bound Bound, ok bool)) string {
 	if s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented {
 		return ""
 	}

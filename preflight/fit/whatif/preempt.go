@@ -43,7 +43,7 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 		return nil, ""
 	case by.never:
 		return nil, fmt.Sprintf("%s moves nobody aside (preemptionPolicy Never)", by)
-	case len(s.Guarded()) > 0 || !plain(g) || sharesClaims(s, g):
+	case len(s.PodsWithAntiAffinity()) > 0 || !plain(s, g) || sharesClaims(s, g):
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods that look at other pods", by)
 	case s.Allocated() > 0 && asksForDevices(s, g):
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known", by)
@@ -79,11 +79,11 @@ func moveAside(s *cluster.Snapshot, r *fit.Result, g gang.Gang, b *assign.Budget
 
 // plain says that where the pods of a gang may go depends on nodes and not on other pods
 // of other nodes: then what fits on some nodes fits on more of them.
-func plain(g gang.Gang) bool {
+func plain(s *cluster.Snapshot, g gang.Gang) bool {
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
 		hard := func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable != corev1.ScheduleAnyway }
-		apart := func(t corev1.PodAffinityTerm) bool { return t.TopologyKey != corev1.LabelHostname }
+		apart := func(t corev1.PodAffinityTerm) bool { return !s.IsNode(t.TopologyKey) }
 		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(podspec.AntiAffinity(spec), apart) {
 			return false
 		}

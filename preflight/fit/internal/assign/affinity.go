@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -24,7 +22,7 @@ func NotJudged(who, what, doubt string) string {
 func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (idle, now *closedDomains) {
 	s := cycle.s
 	stays := func(p *cluster.Pod) bool { return p.Resident() || cycle.stays[p] }
-	if len(t.Ports) == 0 && len(t.Disks) == 0 && len(t.AntiAffinity) == 0 && len(s.Guarded()) == 0 {
+	if len(t.Ports) == 0 && len(t.Disks) == 0 && len(t.AntiAffinity) == 0 && len(s.PodsWithAntiAffinity()) == 0 {
 		return &closedDomains{}, &closedDomains{}
 	}
 	now, idle = cycle.domains(), cycle.domains()
@@ -58,7 +56,7 @@ func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (
 		})
 	}
 	has := map[[2]string]bool{}
-	for _, p := range s.Guarded() {
+	for _, p := range s.PodsWithAntiAffinity() {
 		if !cycle.Budget.Spend(3 * len(p.AntiAffinity())) {
 			return idle, now
 		}
@@ -136,8 +134,9 @@ func (cycle *Cycle) domains() *closedDomains {
 
 // close marks the nodes of the domain of a node.
 func (c *closedDomains) close(at int, topology string) {
-	if topology == corev1.LabelHostname {
+	if c.s.IsNode(topology) {
 		c.nodes[at] = true
+		return
 	}
 	if _, ok := c.s.Nodes()[at].Labels[topology]; !ok {
 		return
@@ -176,7 +175,7 @@ func (q *Solver) apart(a, b *PodSet) bool {
 	apart := false
 	for i := range a.Facts.AntiAffinity {
 		term := &a.Facts.AntiAffinity[i]
-		if q.KeepsFrom(a, b, term) && term.Topology == corev1.LabelHostname {
+		if q.KeepsFrom(a, b, term) && q.Snapshot.IsNode(term.Topology) {
 			apart = true
 		}
 	}

@@ -238,6 +238,7 @@ func (cycle *Cycle) factsOf(namespace string, g *gang.Group) podFacts {
 	if len(g.Pod.Spec.Volumes) > 0 {
 		volumes(cycle.s, cycle, &t, namespace, g)
 	}
+	cycle.declared(&t, g)
 	for _, term := range podspec.AntiAffinity(&g.Pod.Spec) {
 		own := cluster.OwnTermOf(term, namespace, &g.Pod)
 		own.Number = cycle.number(&own)
@@ -272,7 +273,7 @@ func (cycle *Cycle) alike(x, y *job.Pod) bool {
 				ask(e.Selector)
 			}
 		}
-		for _, p := range cycle.s.Guarded() {
+		for _, p := range cycle.s.PodsWithAntiAffinity() {
 			for i := range p.AntiAffinity() {
 				ask(p.AntiAffinity()[i].Selector)
 			}

@@ -201,7 +201,7 @@ func (q *Solver) equal(x, y *job.Pod) bool {
 		same(a.RuntimeClassName, b.RuntimeClassName) && same(a.SchedulingGroup, b.SchedulingGroup) &&
 		a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
 		slices.Equal(podspec.HostPorts(a), podspec.HostPorts(b)) &&
-		(!q.Cycle.Constrained && len(podspec.AntiAffinity(a)) == 0 && len(q.Snapshot.Guarded()) == 0 || q.Cycle.alike(x, y))
+		(!q.Cycle.Constrained && len(podspec.AntiAffinity(a)) == 0 && len(q.Snapshot.PodsWithAntiAffinity()) == 0 || q.Cycle.alike(x, y))
 }
 
 // Several says that the pod set has more than one pod, so that it matters whether they agree

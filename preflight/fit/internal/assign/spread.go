@@ -217,7 +217,7 @@ func (cycle *Cycle) isConstrained(g gang.Gang) bool {
 				return true
 			}
 		}
-		wide := func(term cluster.PodTerm) bool { return term.Topology != corev1.LabelHostname }
+		wide := func(term cluster.PodTerm) bool { return !cycle.s.IsNode(term.Topology) }
 		if pods > 1 && slices.ContainsFunc(t.AntiAffinity, func(term cluster.PodTerm) bool { return wide(term) && cycle.concerns(&term, g) }) {
 			return true
 		}
@@ -238,7 +238,7 @@ func (cycle *Cycle) concerns(term *cluster.PodTerm, g gang.Gang) bool {
 func (cycle *Cycle) topologyKeys() []string {
 	var out []string
 	add := func(key string) {
-		if key != corev1.LabelHostname {
+		if !cycle.s.IsNode(key) {
 			out = append(out, key)
 		}
 	}
@@ -266,12 +266,12 @@ func (cycle *Cycle) splitByTopology(keys []string) {
 	for i := range cycle.Facts {
 		t := &cycle.Facts[i]
 		for _, e := range t.Spread {
-			if e.Topology == corev1.LabelHostname && cycle.Budget.Spend(len(e.Now)/4) {
+			if cycle.s.IsNode(e.Topology) && cycle.Budget.Spend(len(e.Now)/4) {
 				cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return e.Now[at] }).Split(func(at int32) int32 { return e.Idle[at] })
 			}
 		}
 		for _, term := range t.Affinity {
-			if term.Topology == corev1.LabelHostname {
+			if cycle.s.IsNode(term.Topology) {
 				cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 {
 					_, seeded := slices.BinarySearch(t.AffinityNodes, at)
 					return int32(OneIf(seeded))

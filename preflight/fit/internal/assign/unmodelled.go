@@ -9,9 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // lookPast records what of the pod the fit does not model.
@@ -65,6 +69,41 @@ func (q *Solver) lookPastGroup(name string) {
 		q.DoubtYes(why)
 		q.FlipsNo = append(q.FlipsNo, why)
 	}
+}
+
+// declared closes the nodes that have not declared a feature which the pods of a group need. Where no node declares
+// any, the cluster may be older than the rule.
+func (cycle *Cycle) declared(t *podFacts, g *gang.Group) {
+	needed := podspec.DeclaredFeatures(&g.Pod.Spec)
+	if len(needed) == 0 || !cycle.Budget.Spend(len(cycle.s.Nodes())) {
+		return
+	}
+	all, able := cycle.s.Nodes(), 0
+	if !slices.ContainsFunc(all, func(n *cluster.Node) bool { return len(n.Object().Status.DeclaredFeatures) > 0 }) {
+		t.doubtYes(fmt.Sprintf("%s needs nodes that declare %s; no node of the snapshot declares a feature", g.Name, strings.Join(needed, ", ")))
+		return
+	}
+	closeWhereNot(cycle.s, t, func(at int) bool {
+		is := undeclared(needed, all[at]) == ""
+		able += OneIf(is)
+		return is
+	})
+	if able < len(all) {
+		t.inform("%s needs nodes that declare %s; %d of %s", g.Name, strings.Join(needed, ", "), able, words.Count(len(all), "node does", "nodes do"))
+	}
+}
+
+// Undeclared is a feature that the pods need and a node has not declared; empty: none.
+func (k *PodSet) Undeclared(n *cluster.Node) string {
+	return undeclared(podspec.DeclaredFeatures(&k.Pod.Spec), n)
+}
+
+func undeclared(needed []string, n *cluster.Node) string {
+	at := slices.IndexFunc(needed, func(f string) bool { return !slices.Contains(n.Object().Status.DeclaredFeatures, f) })
+	if at < 0 {
+		return ""
+	}
+	return needed[at]
 }
 
 // runtimeClass adds what the runtime class of a pod set puts on its pods when they are

@@ -91,14 +91,14 @@ func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim
 		t.block("the volume %s of the claim %s does not exist", name, claim.Name)
 	case job.Present:
 		if pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil {
-			required := pv.Spec.NodeAffinity.Required
-			closeWhereNot(s, t, s.ByLabels(podspec.ReachableFrom(required), required.NodeSelectorTerms, nil))
+			closeWhereNot(s, t, s.Reach(pv.Spec.NodeAffinity.Required))
 		}
 		zones(s, t, pv.PersistentVolume)
 		if csi := pv.Spec.CSI; csi != nil {
 			use.Driver, use.Handle = csi.Driver, cluster.HandleOf(pv.PersistentVolume)
 		}
 		use.Node, use.Why = attaches(s, use.Driver, claim)
+		installed(s, t, use.Driver, group)
 	}
 	t.Claims = append(t.Claims, use)
 }
@@ -176,6 +176,21 @@ func attaches(s *cluster.Snapshot, driver string, claim *corev1.PersistentVolume
 	case job.Absent: // then it is attached
 	}
 	return SameNode, ""
+}
+
+// installed closes the nodes without a driver that wants no pods with its volumes there
+// (https://pkg.go.dev/k8s.io/api/storage/v1#CSIDriverSpec, preventPodSchedulingIfMissing).
+func installed(s *cluster.Snapshot, t *podFacts, driver, group string) {
+	object, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", driver)
+	if driver == "" || there != job.Present || object.Spec.PreventPodSchedulingIfMissing == nil || !*object.Spec.PreventPodSchedulingIfMissing {
+		return
+	}
+	has, known := s.HasDriver(driver)
+	if !known {
+		t.doubtYes(fmt.Sprintf("%s goes only to nodes with the driver %s, and which have it is not in the snapshot", group, driver))
+		return
+	}
+	closeWhereNot(s, t, has)
 }
 
 // users closes the nodes where a claim cannot be used for the pods that use it already.

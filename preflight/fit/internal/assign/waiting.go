@@ -46,6 +46,7 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 		t.doubtYes(fmt.Sprintf("%s is not bound yet; %s is not scheduled before it is", what, group))
 		return nil
 	}
+	installed(s, t, class.Provisioner, group)
 	use := ClaimUse{Claim: claim.Name, Driver: class.Provisioner, Once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
 	if own {
 		use.Claim, use.Once = "", false

@@ -8,15 +8,15 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// Twice are the keys of the object that one mapping holds more than once, in the order of
+// DuplicateKeys are the keys of the object that one mapping holds more than once, in the order of
 // the text. kubectl keeps the last one and says nothing (k8s.io/apimachinery v0.37
 // pkg/util/yaml, YAMLToJSONDecoder.Decode: sigs.k8s.io/yaml.Unmarshal, which is not strict).
 // What an alias brings is said where its anchor stands.
-func (d Document) Twice() []job.Twice {
+func (d Document) DuplicateKeys() []job.DuplicateKey {
 	if d.node == nil {
 		return nil
 	}
-	return d.twice(nil, nil, d.node)
+	return d.duplicateKeys(nil, nil, d.node)
 }
 
 // step is a way down into a document; paths are made of it where there is something to say.
@@ -37,11 +37,11 @@ func (s *step) path() job.Path {
 	}
 }
 
-func (d Document) twice(out []job.Twice, at *step, n *yaml.Node) []job.Twice {
+func (d Document) duplicateKeys(out []job.DuplicateKey, at *step, n *yaml.Node) []job.DuplicateKey {
 	switch n.Kind {
 	case yaml.SequenceNode:
 		for i, e := range n.Content {
-			out = d.twice(out, &step{at, "", i}, e)
+			out = d.duplicateKeys(out, &step{at, "", i}, e)
 		}
 	case yaml.MappingNode:
 		seen := earlierKeys(n)
@@ -53,12 +53,12 @@ func (d Document) twice(out []job.Twice, at *step, n *yaml.Node) []job.Twice {
 			here := &step{at, k.Value, -1}
 			if earlier := seen(i); earlier >= 0 {
 				was := n.Content[earlier+1]
-				out = append(out, job.Twice{
+				out = append(out, job.DuplicateKey{
 					Path: here.path(), First: d.base + n.Content[earlier].Line, Line: d.base + k.Line,
 					Same: equal(was, value), Lost: lost(was, value),
 				})
 			}
-			out = d.twice(out, here, value)
+			out = d.duplicateKeys(out, here, value)
 		}
 	default: // a scalar holds no keys, and what an alias stands for is looked at where it is written
 	}
