@@ -225,6 +225,9 @@ func (d *draft) remarkSituation() {
 	if source == nil {
 		return
 	}
+	if d.State.ByPolicy() && d.root != nil {
+		d.remark("The job is over because of itself: %s.", d.State.Message)
+	}
 	if on, _, _ := unstructured.NestedBool(source, "spec", "runMode", "debug", "enabled"); on && !d.Job.Suspended {
 		d.remark("The job is in debug mode: its pods run and train nothing%s.", d.devicesHeld())
 	}
