@@ -49,6 +49,21 @@ func early(u *unstructured.Unstructured, condition map[string]any, now time.Time
 	return !since.IsZero() && now.Sub(since) < SilentAfter
 }
 
+// ofGang is what a condition of a PodGroup says; nil: nothing of its own, as a gang that is not whole is not tried.
+func ofGang(catalog *signature.Catalog, kind, reason string, unknown, few bool) *signature.Signature {
+	switch {
+	case strings.Contains(reason, "Quota") || strings.Contains(reason, "Queue"):
+		return catalog.ByID("queue-quota")
+	case unknown:
+		return GangUndecided
+	case kind == "SufficientGroupMember":
+		return GangShort
+	case few:
+		return nil
+	}
+	return catalog.ByID("gang-unschedulable")
+}
+
 // readPodGroup reads why T9k's scheduler has not started a gang: its PodGroup says so in conditions
 // (PodGroup of scheduler.tensorstack.dev/v1beta1: GroupScheduled, SufficientGroupMember).
 func readPodGroup(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
@@ -67,17 +82,7 @@ func readPodGroup(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []
 			if !unknown && (one["status"] != "False" || kind != "GroupScheduled" && kind != "SufficientGroupMember") {
 				continue
 			}
-			known := catalog.ByID("gang-unschedulable")
-			switch {
-			case strings.Contains(reason, "Quota") || strings.Contains(reason, "Queue"):
-				known = catalog.ByID("queue-quota")
-			case unknown:
-				known = GangUndecided
-			case kind == "SufficientGroupMember":
-				known = GangShort
-			case tooFew(conditions):
-				continue // a gang that is not whole is not tried
-			}
+			known := ofGang(catalog, kind, reason, unknown, tooFew(conditions))
 			if known == nil {
 				continue
 			}
