@@ -105,6 +105,14 @@ func TestAJobThatIsBeingPausedSaysWhatItStillHolds(t *testing.T) {
 			if on[Healthy] != "Yes" || !strings.Contains(on[Waiting], "suspended: it asks for no pods now") || !strings.Contains(on[Waiting], tc.says) || on[Error] != "" {
 				t.Errorf("the job says: %v", on)
 			}
+			w.pods = nil
+			for range 3 {
+				w.reconcile()
+				w.pass(time.Minute)
+			}
+			if on = w.job.GetAnnotations(); strings.Contains(on[Waiting], "still") || !strings.HasPrefix(on[Waiting], restsWord) {
+				t.Errorf("its pods are gone, and it says: %v", on)
+			}
 		})
 	}
 }
