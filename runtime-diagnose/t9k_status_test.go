@@ -45,6 +45,25 @@ func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
 		"pods that tasks names were made": {
 			"ColossalAIJob", launched, "{phase: Pending, tasks: [{type: worker, status: [{name: train-worker-0, phase: Pending, uid: a}]}]}", "0 of 3 pods exist", "makes no pods",
 		},
+		"a replica that its operator does not know": {
+			"ColossalAIJob", launched, "{phase: Running, tasks: [{type: worker, replicas: [{name: train-worker-1, phase: Unknown, uid: a}]}]}", "the operator lists train-worker-1 as Unknown", "too little was seen",
+		},
+		"a replica that its operator does not know, in aggregate alone": {
+			"ColossalAIJob", launched, "{phase: Running, aggregate: {running: 2, unknown: 1}}", "the operator's aggregate counts 1 replica of which it does not know how it stands", "too little was seen",
+		},
+		"a code in the state of a container, as Kubernetes writes it": {
+			"PyTorchTrainingJob", "replicaSpecs: [{type: worker, replicas: 1, template: {spec: {containers: [{name: python, image: x}]}}}]",
+			"{phase: Failed, tasks: [{type: worker, replicas: [{name: train-worker-0, phase: Failed, uid: a, containers: [{name: python, state: {terminated: {exitCode: 137}}}]}]}]}",
+			"its container python ended with exit code 137", "and its pod is gone\n",
+		},
+		"restarts that are used up": {
+			"PyTorchTrainingJob", "replicaSpecs: [{type: worker, replicas: 1, template: {spec: {containers: [{name: python, image: x}]}}}]",
+			"{phase: Failed, backoffCount: 3}", "Its replicas have used 3 of the 3 restarts that they share (backoffLimit): none is started again.", "healthy\n",
+		},
+		"restarts that are left": {
+			"PyTorchTrainingJob", "runPolicy: {backoffLimit: 4}, replicaSpecs: [{type: worker, replicas: 1, template: {spec: {containers: [{name: python, image: x}]}}}]",
+			"{phase: Failed, backoffCount: 3}", "not healthy", "that they share",
+		},
 		"a worker that is another pod": {
 			"ColossalAIJob", launched, "{phase: Running, tasks: [{type: worker, replicas: [{name: train-worker-0, phase: Running, uid: a}]}]}", "pod train-worker-0 is another than the one that the operator lists", "healthy\n",
 		},

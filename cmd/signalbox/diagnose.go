@@ -226,7 +226,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err != nil {
 			return err
 		}
-		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.model != nil})
+		r := recalling(c, diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.model != nil}))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -235,6 +235,16 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
 	}
 	return f.live(ctx, sh, catalog, args, to)
+}
+
+// recalling adds to a diagnosis what stands on the job of what admission warned of.
+func recalling(c diagnose.Case, r diagnose.Result) diagnose.Result {
+	if c.Job != nil {
+		if said := controller.Recall(c.Job.Source, r, c.State); said != "" {
+			r.Remarks = append(slices.Clip(r.Remarks), said)
+		}
+	}
+	return r
 }
 
 // matched are names with patterns replaced by the files that are called so: a shell that was given quotes, or
@@ -366,7 +376,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 			if err != nil {
 				return err
 			}
-			r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: true})
+			r := recalling(c, diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: true}))
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -118,6 +118,9 @@ var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)", rayS
 // Stopped says that the job ended because somebody asked for it: operators call it failed.
 func (s State) Stopped() bool { return s.Phase == Failed && slices.Contains(stopReasons, s.Reason) }
 
+// ByPolicy says that a policy of the job's own ended it, which Message names.
+func (s State) ByPolicy() bool { return s.Phase == Failed && s.Reason == volcanoByPolicy }
+
 // StateOf is what the operator says of a job, held against what the job asks for: where a pause is over and the
 // operator calls the job suspended still, it resumes.
 func StateOf(k *Kind, u *unstructured.Unstructured, j *job.Job) State {

@@ -83,8 +83,8 @@ const (
 	volcanoDefaultQueue = "default"
 )
 
-// Reasons of a job that somebody ended (volcano.sh/apis v1.14.0 pkg/apis/batch/v1alpha1/job.go: aborted and
-// terminated by user or admin, or by a policy of the job).
+// Reasons of a job that somebody ended (volcano.sh/apis v1.14.0 pkg/apis/batch/v1alpha1/job.go). One that a
+// policy of the job ended has another; see volcanoEnded.
 const (
 	volcanoAborted    = "Aborted"
 	volcanoTerminated = "Terminated"
@@ -261,12 +261,12 @@ func volcanoJobState(u *unstructured.Unstructured) State {
 	phase := text(state, "phase")
 	s := State{Phase: volcanoPhases[phase], Reason: text(state, "reason"), Message: text(state, "message"), Since: text(state, "lastTransitionTime")}
 	switch {
-	case phase == "Aborting":
+	case phase == "Aborting", phase == volcanoAborted:
 		s.Reason = volcanoAborted
-	case phase == "Terminating":
+		s = volcanoEnded(u, s, "AbortJob", number(status, "failed"))
+	case phase == "Terminating", phase == volcanoTerminated:
 		s.Reason = volcanoTerminated
-	case s.Phase == Failed && phase != "Failed":
-		s.Reason = phase
+		s = volcanoEnded(u, s, "TerminateJob", number(status, "failed"))
 	case s.Phase == Restarting && number(status, "failed") == 0:
 		s.Phase, s.Reason, s.Message = Created, phase, "it starts again" // after a failure, or as somebody resumed it
 	}

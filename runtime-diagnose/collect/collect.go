@@ -109,6 +109,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readGood(ctx)
 	r.adoptPods()
 	r.readPodGroups(ctx)
+	r.readT9kQueue(ctx)
 	r.readGroups(ctx)
 	r.readWorkloads(ctx)
 	r.readDevices(ctx)

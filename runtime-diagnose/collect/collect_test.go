@@ -66,6 +66,7 @@ func serving(objects ...runtime.Object) *Cluster {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	lists := map[schema.GroupVersionResource]string{
 		{Group: "batch", Version: "v1", Resource: "jobs"}:                          "JobList",
+		t9kQueues.GroupVersion().WithResource("queues"):                            "QueueList",
 		{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"}:       "WorkloadList",
 		{Group: "resource.k8s.io", Version: "v1beta1", Resource: "resourceslices"}: "ResourceSliceList",
 	}

@@ -33,8 +33,12 @@ func ReadDeleted(c *evidence.Bundle) []evidence.Observation {
 			continue
 		}
 		text := fmt.Sprintf("pod %s was deleted at %s while it ran", p.Name, at.UTC().Format(clock))
+		known := Deleted
+		if why, old := tooOld(c, p.CreationTimestamp.Time, at); old {
+			known, text = TooOld, text+": "+why
+		}
 		out = append(out, evidence.Observation{
-			Signature: Deleted, Line: text, Platform: true,
+			Signature: known, Line: text, Platform: true,
 			Item: evidence.Item{ID: evidence.ID("pod/" + p.Name + "/deletion"), Kind: evidence.Status, At: at, Source: c.Place(p), Text: text, Times: 1},
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -127,10 +128,39 @@ func RetriedOf(c *evidence.Bundle) string {
 	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
 		return ""
 	}
-	if total, own := retriesOf(c.Job.Source.Object["status"]); total > 0 {
-		return retriesText(total, own)
+	total, own := retriesOf(c.Job.Source.Object["status"])
+	said := ""
+	if total > 0 {
+		said = "The job was " + retriesText(total, own)
 	}
-	return ""
+	if task := retriedTask(c); task != "" {
+		said = strings.TrimPrefix(said+". "+task, ". ")
+	}
+	return said
+}
+
+// retriedTask is the task that was tried again most often, where tasks are tried again on their own.
+func retriedTask(c *evidence.Bundle) string {
+	most, text := int64(0), ""
+	for _, role := range frameworkRoles(c.Job.Source) {
+		r, _ := role.(map[string]any)
+		name, _ := r["name"].(string)
+		tasks, _ := r["taskStatuses"].([]any)
+		for _, task := range tasks {
+			total, own := retriesOf(task)
+			if total <= most {
+				continue
+			}
+			t, _ := task.(map[string]any)
+			index, _ := Number(t["index"])
+			most, text = total, fmt.Sprintf("Its task %s[%d] was %s", name, index, retriesText(total, own))
+			policy, _ := t["retryPolicyStatus"].(map[string]any)
+			if delay, written := Number(policy["retryDelaySec"]); written && t["state"] == "AttemptCompleted" {
+				text += fmt.Sprintf(", and waits %d s before the next attempt", delay)
+			}
+		}
+	}
+	return text
 }
 
 func frameworkRoles(u *unstructured.Unstructured) []any {

@@ -19,7 +19,7 @@ import (
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, catalog))
+	return slices.Concat(readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, pods, catalog))
 }
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137", "launcher
@@ -106,13 +106,18 @@ func readT9k(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 	return out
 }
 
-// exitOf is the first code other than 0 with which a container of a replica ended, as T9k's operators write it
+// exitOf is the first code other than 0 with which a container of a replica ended, as T9k's operators write it,
+// or as Kubernetes writes the state of a container: no CRD of theirs is public
 // (https://github.com/t9k/user-manuals/blob/fbf6b3cd/src/modules/jobs/pytorchtrainingjob.md, status.tasks).
 func exitOf(replica map[string]any) (container string, code int32) {
 	containers, _ := replica["containers"].([]any)
 	for _, c := range containers {
 		one, _ := c.(map[string]any)
-		if n, ok := Number(one["exitCode"]); ok && n > 0 && n < 256 {
+		written := one["exitCode"]
+		if _, ok := Number(written); !ok {
+			written, _, _ = unstructured.NestedFieldNoCopy(one, "state", "terminated", "exitCode")
+		}
+		if n, ok := Number(written); ok && n > 0 && n < 256 {
 			container, _ = one["name"].(string)
 			return container, int32(n)
 		}

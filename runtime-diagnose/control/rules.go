@@ -9,8 +9,8 @@ import (
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
-	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+21)
-	rules = append(rules, Silent, Podless, Stuck, Deleted, ruleOwn128, AgainAndAgain, ReplicaLost, GangShort, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+24)
+	rules = append(rules, Silent, Podless, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
@@ -65,6 +65,12 @@ var ReplicaLost = rule("replica-lost", "the operator lost a replica", "python-ex
 	signature.User, signature.RetryUnknown,
 	"The job's status says that a replica failed or was started again.", "Why: its pod, and with it its log, is gone.",
 	"Create the job again if it does not go on, and keep its pods after their end to see why.")
+
+// ReplicaUnknown is a replica of which its operator does not know how it stands.
+var ReplicaUnknown = rule("replica-unknown", "the operator does not know how a replica stands", "node-lost", signature.Symptom,
+	signature.Platform, signature.RetryUnknown,
+	"The job's status gives a replica the phase Unknown, as a pod has it whose node does not answer.", "That the node is lost: the status may be older than the pod.",
+	"Compare the status with the pods and their nodes: kubectl get pods -o wide, kubectl get nodes.\nTell the administrators the node, if it does not answer.")
 
 var ruleChildOOM = rule("container-child-oom-killed", "a process in the container was killed at its memory limit", "host-oom-killed", signature.Precise,
 	signature.User, signature.Useless,

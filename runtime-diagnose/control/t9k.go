@@ -36,11 +36,54 @@ func readT9kWhole(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 			return []evidence.Observation{lost("status/ReplicaFailure", "", strings.TrimSuffix("the operator's condition ReplicaFailure is True: "+words.OneLine(message, 200), ": "))}
 		}
 	}
+	if out := unheard(tasks, pods); len(out) > 0 {
+		return out
+	}
 	counts, _, _ := unstructured.NestedMap(u, "status", "aggregate")
+	if n, _ := Number(counts["unknown"]); n > 0 && !allReady(pods) {
+		return []evidence.Observation{unknownTo("status/aggregate/unknown", "", fmt.Sprintf("the operator's aggregate counts %d replica%s of which it does not know how %s", n, words.S(int(n)), itStands(n)))}
+	}
 	if n, _ := Number(counts["failed"]); n > 0 {
 		return []evidence.Observation{lost("status/aggregate", "", fmt.Sprintf("the operator's aggregate counts %d failed replica%s, and no pod that failed is there", n, words.S(int(n))))}
 	}
 	return nil
+}
+
+func itStands(n int64) string {
+	if n == 1 {
+		return "it stands"
+	}
+	return "they stand"
+}
+
+// allReady says that the pods that are there run and are ready: what a status says of them is older.
+func allReady(pods []Pod) bool {
+	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p Pod) bool { return !p.Running() || !p.Ready })
+}
+
+// unheard are the replicas that tasks lists with the phase Unknown, which is a pod's whose node does not answer
+// (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase), and whose pod does not say otherwise.
+func unheard(tasks []any, pods []Pod) []evidence.Observation {
+	var out []evidence.Observation
+	for _, t := range tasks {
+		task, _ := t.(map[string]any)
+		for _, r := range replicasOf(task) {
+			name, _ := r["name"].(string)
+			at := slices.IndexFunc(pods, func(p Pod) bool { return p.Name == name })
+			if r["phase"] != "Unknown" || at >= 0 && allReady(pods[at:at+1]) {
+				continue
+			}
+			out = append(out, unknownTo("status/"+name+"/unknown", name, fmt.Sprintf("the operator lists %s as Unknown: it does not know how the replica stands", name)))
+		}
+	}
+	return out
+}
+
+// unknownTo is a replica of which its operator does not know how it stands.
+func unknownTo(id, pod, text string) evidence.Observation {
+	o := lost(id, pod, text)
+	o.Signature = ReplicaUnknown
+	return o
 }
 
 // troubled says that a pod tells itself what is wrong.

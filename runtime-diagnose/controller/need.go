@@ -85,12 +85,20 @@ func (v view) decide() (need, time.Duration) {
 	}
 }
 
-// rests says that the job is suspended or paused: by its operator's word, or by its own where it has no pod.
+// rests says that the job is suspended or paused: by its operator's word, or by its own, where pods may be on
+// their way out.
 func (v view) rests() bool {
-	if !v.paused || len(v.pods) > 0 {
+	if !v.paused {
 		return v.state.Phase == kinds.Suspended
 	}
 	return v.state.Phase == kinds.Suspended || v.state.Phase == kinds.PhaseUnknown || v.state.Phase == kinds.Created || v.state.Phase == kinds.Running
+}
+
+// present says that a pod of the job has not ended.
+func (v view) present() bool {
+	return slices.ContainsFunc(v.pods, func(p corev1.Pod) bool {
+		return p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
+	})
 }
 
 // resting has a job that is paused say so, once.

@@ -208,5 +208,32 @@ func (r *Reconciler) settle(ctx context.Context, u *unstructured.Unstructured, f
 	}
 }
 
+// becameOf are the outcomes in words.
+var becameOf = map[Outcome]string{
+	CameTrue: "it came of that", Other: "it failed of something else", Ran: "it ran nevertheless",
+	Unsaid: "whether anything came of it cannot be said", "": "nothing has come of it so far",
+}
+
+// Recall is what stands on a job of what admission warned of, each with what became of it in the light of a
+// diagnosis; empty: nothing stands there.
+func Recall(u *unstructured.Unstructured, result diagnose.Result, s kinds.State) string {
+	if u == nil {
+		return ""
+	}
+	before, ok := warned(u)
+	at, err := time.Parse(time.RFC3339, before.At)
+	if !ok || err != nil || len(before.Checks) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, w := range before.settled(result, s).Checks {
+		parts = append(parts, fmt.Sprintf("%s (%s): %s", w.Says, w.Check, cmp.Or(becameOf[w.Outcome], becameOf[Unsaid])))
+	}
+	if before.More > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", before.More))
+	}
+	return fmt.Sprintf("Warned at %s: %s.", at.UTC().Format("15:04"), strings.Join(parts, "; "))
+}
+
 // WarnedOn is what is remembered on a job; ok is false where nothing is.
 func WarnedOn(u *unstructured.Unstructured) (Remembered, bool) { return warned(u) }

@@ -32,6 +32,40 @@ func reviewed(t *testing.T, names ...string) *world {
 	return w
 }
 
+// Whoever diagnoses the job by hand reads each warning with what became of it.
+func TestWhatWasWarnedIsRecalled(t *testing.T) {
+	const note = `{"at":"2026-11-20T08:02:00Z","checks":[{"check":"shm-missing","says":"shm is 64 MiB"},{"check":"secret-missing","says":"no Secret s"},{"check":"images-differ","says":"two images"}],"more":2}`
+	for name, tc := range map[string]struct {
+		result diagnose.Result
+		phase  kinds.Phase
+		want   string
+	}{
+		"it failed of one": {
+			diagnose.Result{Verdict: diagnose.Diagnosed, Category: "shm-exhausted"}, kinds.Failed,
+			"Warned at 08:02: shm is 64 MiB (shm-missing): it came of that; no Secret s (secret-missing): it failed of something else; two images (images-differ): whether anything came of it cannot be said; and 2 more.",
+		},
+		"it ran": {
+			diagnose.Result{Verdict: diagnose.Healthy}, kinds.Succeeded,
+			"Warned at 08:02: shm is 64 MiB (shm-missing): it ran nevertheless; no Secret s (secret-missing): it ran nevertheless; two images (images-differ): whether anything came of it cannot be said; and 2 more.",
+		},
+		"it runs": {
+			diagnose.Result{Verdict: diagnose.Healthy}, kinds.Running,
+			"Warned at 08:02: shm is 64 MiB (shm-missing): nothing has come of it so far; no Secret s (secret-missing): nothing has come of it so far; two images (images-differ): nothing has come of it so far; and 2 more.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			u.SetAnnotations(map[string]string{Warned: note})
+			if got := Recall(u, tc.result, kinds.State{Phase: tc.phase}); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+	if got := Recall(&unstructured.Unstructured{}, diagnose.Result{}, kinds.State{}); got != "" {
+		t.Errorf("of a job that was not warned of: %q", got)
+	}
+}
+
 // What admission said stands on the job, and what became of it when the job has ended.
 func TestWarningsAreSettledAtTheEndOfTheJob(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -71,3 +71,48 @@ func TestAJobThatNobodyResumesSaysSo(t *testing.T) {
 		t.Errorf("the job says: %v", on)
 	}
 }
+
+// Pods of a job that is paused end one after the other: that is no failure, and not nothing.
+func TestAJobThatIsBeingPausedSaysWhatItStillHolds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(p *corev1.Pod)
+		says   string
+	}{
+		"the pods end": {
+			func(p *corev1.Pod) {
+				at := metav1.NewTime(start)
+				p.DeletionTimestamp, p.Finalizers = &at, []string{"x/y"}
+			}, "2 pods are still ending.",
+		},
+		"nobody ends them": {func(*corev1.Pod) {}, "2 pods are still there, 0 of them ending: until they end, they hold what they asked for."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.condition("Running", "PyTorchJobRunning")
+			for _, role := range []string{"master", "worker"} {
+				w.pod(role, func(p *corev1.Pod) {
+					at := metav1.NewTime(w.now)
+					p.Status.StartTime = &at
+					tc.change(p)
+				})
+			}
+			w.suspend(true)
+			for range 3 {
+				w.reconcile()
+				w.pass(time.Minute)
+			}
+			on := w.job.GetAnnotations()
+			if on[Healthy] != "Yes" || !strings.Contains(on[Waiting], "suspended: it asks for no pods now") || !strings.Contains(on[Waiting], tc.says) || on[Error] != "" {
+				t.Errorf("the job says: %v", on)
+			}
+			w.pods = nil
+			for range 3 {
+				w.reconcile()
+				w.pass(time.Minute)
+			}
+			if on = w.job.GetAnnotations(); strings.Contains(on[Waiting], "still") || !strings.HasPrefix(on[Waiting], restsWord) {
+				t.Errorf("its pods are gone, and it says: %v", on)
+			}
+		})
+	}
+}

@@ -283,6 +283,9 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 		}
 		v.pods = append(v.pods, pods.Items...)
 	}
+	if v.saysPaused && !v.present() && strings.Contains(u.GetAnnotations()[Waiting], "still") {
+		v.saysPaused = false // the pods that it spoke of are gone
+	}
 	return v, nil
 }
 

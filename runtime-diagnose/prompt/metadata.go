@@ -26,12 +26,16 @@ func documented() map[string]any {
 func metadata(c diagnose.Case, r diagnose.Result, items []evidence.Item) map[string]any {
 	m := documented()
 	var all []string
+	cause := ""
+	if r.Root != nil {
+		cause = r.Root.Source.Pod
+	}
 	for _, role := range roles(c) {
 		name := title(role.name)
 		m[name+"Expected"] = role.expected
 		m[name+"CreatedCount"] = len(role.pods)
 		m[name+"Status"] = role.status()
-		m[name+"Diagnosis"] = fence("role "+role.name, role.lines(slices.DeleteFunc(slices.Clone(items), func(i evidence.Item) bool { return i.Kind == evidence.Log && !rests(r, i.ID) })))
+		m[name+"Diagnosis"] = fence("role "+role.name, role.lines(slices.DeleteFunc(slices.Clone(items), func(i evidence.Item) bool { return i.Kind == evidence.Log && !rests(r, i.ID) }), cause))
 		all = append(all, fmt.Sprintf("%s: %d expected, %d created (%s)", role.name, role.expected, len(role.pods), role.status()))
 	}
 	m["Roles"] = all
@@ -100,12 +104,28 @@ func (v roleView) status() string {
 // mostPods are told one by one, as aegis tells them: five that are not well.
 const mostPods = 5
 
+// causeFirst are the pods of the role, the one in which the cause lies before all others.
+func (v roleView) causeFirst(cause string) []*corev1.Pod {
+	out := slices.Clone(v.pods)
+	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
+		switch {
+		case (a.Name == cause) == (b.Name == cause):
+			return 0
+		case a.Name == cause:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return out
+}
+
 // lines are the role's pods one by one, those that are not well, each with the evidence that comes from it
 // and one line of its log; the others are counted.
-func (v roleView) lines(items []evidence.Item) []string {
+func (v roleView) lines(items []evidence.Item, cause string) []string {
 	out := []string{v.status()}
 	well, unwell := 0, 0
-	for _, p := range v.pods {
+	for _, p := range v.causeFirst(cause) {
 		if isWell(p) {
 			well++
 			continue

@@ -278,11 +278,14 @@ func TestPodsOfARoleAreToldOneByOne(t *testing.T) {
 		"5 Failed, 1 Running, 1 Succeeded", "w-0: Failed", "w-1: Failed", "[a] exit code 1", "[b] ValueError: x", "w-2: Failed", "w-3: Failed", "w-4: Failed",
 		"2 other pods of the role run and are ready, or have ended well",
 	}
-	if diff := cmp.Diff(want, v.lines(items)); diff != "" {
+	if diff := cmp.Diff(want, v.lines(items, "")); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 	v.pods = append(v.pods, pod("w-5", corev1.PodRunning, corev1.ConditionFalse))
-	if got := v.lines(items); !slices.Contains(got, "1 more pod of the role is not well") || slices.Contains(got, "w-5: Running, not ready") {
+	if got := v.lines(items, ""); !slices.Contains(got, "1 more pod of the role is not well") || slices.Contains(got, "w-5: Running, not ready") {
 		t.Errorf("a sixth that is not well: %q", got)
+	}
+	if got := v.lines(items, "w-5"); got[1] != "w-5: Running, not ready" || got[2] != "w-0: Failed" || slices.Contains(got, "w-4: Failed") {
+		t.Errorf("the sixth is the one in which the cause lies: %q", got)
 	}
 }

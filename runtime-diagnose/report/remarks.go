@@ -225,6 +225,9 @@ func (d *draft) remarkSituation() {
 	if source == nil {
 		return
 	}
+	if d.State.ByPolicy() && d.root != nil {
+		d.remark("Who ended the job: %s.", d.State.Message)
+	}
 	if on, _, _ := unstructured.NestedBool(source, "spec", "runMode", "debug", "enabled"); on && !d.Job.Suspended {
 		d.remark("The job is in debug mode: its pods run and train nothing%s.", d.devicesHeld())
 	}
@@ -258,6 +261,25 @@ func (d *draft) remarkTaskRestarts(source map[string]any) {
 		if n > 0 && (d.Job.Ref.Kind != control.ColossalAI || role != "worker" || d.State.Phase != kinds.Running) {
 			d.remark("The operator started pods of role %s again %s.", role, words.Count(int(n), "time", "times"))
 		}
+	}
+	d.remarkBackoff(source)
+}
+
+// t9kBackoff is how many restarts all replicas of a T9k job share where it does not say
+// (https://github.com/t9k/user-manuals/blob/fbf6b3cd/src/modules/jobs/pytorchtrainingjob.md).
+const t9kBackoff = 3
+
+// remarkBackoff says that a T9k job that failed has no restarts left, where its operator counts them.
+func (d *draft) remarkBackoff(source map[string]any) {
+	status, _, _ := unstructured.NestedMap(source, "status")
+	used, counted := control.Number(status["backoffCount"])
+	policy, _, _ := unstructured.NestedMap(source, "spec", "runPolicy")
+	most, written := control.Number(policy["backoffLimit"])
+	if !written {
+		most = t9kBackoff
+	}
+	if counted && used >= most && d.State.Phase == kinds.Failed {
+		d.remark("Its replicas have used %d of the %s that they share (backoffLimit): none is started again.", used, words.Count(int(most), "restart", "restarts"))
 	}
 }
 

@@ -81,10 +81,10 @@ func (d *draft) atRest() bool {
 	return root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log
 }
 
-// suspended says that the job asks for no pods: its operator says so, or the job does, and no pod is there, nor
-// an operator that says otherwise.
+// suspended says that the job asks for no pods: its operator says so, or the job does, and no operator says
+// otherwise. Pods that are still there are on their way out.
 func (d *draft) suspended() bool {
-	if d.Job == nil || !d.Job.Suspended || len(d.Seen.Pods) > 0 {
+	if d.Job == nil || !d.Job.Suspended {
 		return d.State.Phase == kinds.Suspended
 	}
 	switch d.State.Phase {

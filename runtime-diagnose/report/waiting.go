@@ -23,13 +23,35 @@ func (d *draft) whySuspended() string {
 	return " " + message + "."
 }
 
+// leaving counts the pods that a suspended job still has.
+func (d *draft) leaving() string {
+	left, deleted := 0, 0
+	for i := range d.Seen.Pods {
+		switch p := &d.Seen.Pods[i]; {
+		case p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed:
+		case p.Deleted:
+			left, deleted = left+1, deleted+1
+		default:
+			left++
+		}
+	}
+	switch {
+	case left == 0:
+		return ""
+	case deleted == left:
+		return fmt.Sprintf(" %d pod%s %s still ending.", left, words.S(left), words.Is(left))
+	default:
+		return fmt.Sprintf(" %d pod%s %s still there, %d of them ending: until they end, they hold what they asked for.", left, words.S(left), words.Is(left), deleted)
+	}
+}
+
 // waiting says why a job has not started, with numbers.
 func (d *draft) waiting() string {
 	if d.State.Stopped() {
 		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "."
 	}
 	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
-		return "suspended: it asks for no pods now." + d.whySuspended()
+		return "suspended: it asks for no pods now." + d.whySuspended() + d.leaving()
 	}
 	if d.State.Phase == kinds.Succeeded || d.State.Phase == kinds.Failed {
 		return ""

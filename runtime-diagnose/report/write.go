@@ -56,7 +56,7 @@ func (d *draft) remarkAll() {
 	d.remarkCounts()
 	d.remarkRestarts()
 	if d.Retried != "" {
-		d.remark("The job was %s.", d.Retried)
+		d.remark("%s.", d.Retried)
 	}
 	if said := d.Ledger.Sentences(); len(said) > 0 {
 		d.remark("%s", strings.Join(said, " "))

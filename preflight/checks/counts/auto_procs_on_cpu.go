@@ -21,10 +21,18 @@ var autoProcsOnCPU = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.trainer.numProcPerNode")
 		node := p.Job.Role(p.Operator.Procs.Role)
-		if node == nil || p.Job.Field("spec.trainer") == nil || procsOf(p, at) != "auto" {
+		if node == nil || p.Job.Field("spec.trainer") == nil {
 			return nil
 		}
 		devices := node.Pod.GPUs()
+		if word, _ := facts.Text(p.Job, at); word == "gpu" && devices.N == 0 && (!node.Pod.Partial || p.Job.Field("spec.trainer.resourcesPerNode") != nil) {
+			// torch/distributed/run.py of PyTorch v2.8, determine_local_world_size
+			p.Reportf(at, "numProcPerNode is gpu and the pods ask for no GPU: torchrun counts the GPUs that it sees, and ends with an error where it sees none")
+			return nil
+		}
+		if procsOf(p, at) != "auto" {
+			return nil
+		}
 		for name := range node.Pod.Requests {
 			if strings.Contains(strings.ToLower(string(name)), "gpu") {
 				return nil

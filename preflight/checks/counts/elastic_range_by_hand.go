@@ -25,7 +25,14 @@ var elasticRangeByHand = &check.Check{
 			if !ok || !ranges || !fine || !also || low == high {
 				continue
 			}
-			p.Reportf(o.At, "--nnodes is %s; Trainer starts %s and makes no more of them: nothing grows to %d", o.Value, facts.Count(r.Replicas.Max, "pod"), high)
+			switch pods := int64(r.Replicas.Max); {
+			case pods < high:
+				p.Reportf(o.At, "--nnodes is %s; Trainer starts %s and makes no more of them: nothing grows to %d", o.Value, facts.Count(r.Replicas.Max, "pod"), high)
+			case pods == high:
+				p.Reportf(o.At, "--nnodes is %s; Trainer starts %s: training begins with %d if the others come late, and starts again with each that comes", o.Value, facts.Count(r.Replicas.Max, "pod"), low)
+			default:
+				continue // see nnodes-differ-from-pods
+			}
 			return nil
 		}
 		return nil

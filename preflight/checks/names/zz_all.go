@@ -26,6 +26,7 @@ func All() []*check.Check {
 		roleMisspelt,
 		roleNameInvalid,
 		roleReferenceMissing,
+		typeGivenTwice,
 		unknownField,
 	})
 }

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -19,6 +20,7 @@ var patchesCollide = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
+		managersTwice(p)
 		seen := map[string]patched{}
 		for _, c := range changesOf(p.Job) {
 			for _, w := range c.parts(p.Job) {
@@ -36,6 +38,29 @@ var patchesCollide = &check.Check{
 		}
 		return nil
 	},
+}
+
+// managersTwice: the manager is the key of the list, and the API server refuses a key that is there twice
+// (github.com/kubeflow/trainer v2.2.1 pkg/apis/trainer/v1alpha1/trainjob_types.go, listMapKey).
+func managersTwice(p *check.Pass) {
+	const list = job.Path("spec.runtimePatches")
+	all, _ := p.Job.Field(list).([]any)
+	first := map[string]int{}
+	for i := range all {
+		at := list.Index(i).Child("manager")
+		name, ok := facts.Text(p.Job, at)
+		if !ok {
+			continue
+		}
+		if other, twice := first[name]; twice {
+			p.Report(finding.Finding{
+				Path: at, Severity: finding.Error, Remedy: "Put what one manager changes into one patch.",
+				Message: fmt.Sprintf("manager %q is that of runtimePatches[%d], too: the API server refuses the job", name, other),
+			})
+			continue
+		}
+		first[name] = i
+	}
 }
 
 // change is what a TrainJob says about one replicated Job of its runtime.

@@ -30,7 +30,7 @@ var trainJobFieldRefused = &check.Check{
 		refusedVariables(p)
 		policy := &job.Job{Source: runtime}
 		if policy.Field("spec.mlPolicy.mpi") != nil {
-			refusedForMPI(p)
+			refusedForMPI(p, policy, name)
 		}
 		if policy.Field("spec.mlPolicy.torch") != nil {
 			refusedForTune(p, name)
@@ -76,7 +76,12 @@ func refusedVariables(p *check.Pass) {
 }
 
 // refusedForMPI (mpi/mpi.go): mpirun wants a number.
-func refusedForMPI(p *check.Pass) {
+func refusedForMPI(p *check.Pass, runtime *job.Job, name string) {
+	const nodes = job.Path("spec.trainer.numNodes")
+	others := p.Operator.Procs.Role // the Job of the nodes beside the launcher
+	if n, _ := facts.Number(p.Job, nodes); n > 1 && p.Job.Role(others) == nil && runtime.Field("spec.mlPolicy.mpi.runLauncherAsNode") == true {
+		p.Reportf(nodes, "numNodes is %d; runtime %s has its launcher train too, and no Job named %s beside it: it trains on one node", n, name, others)
+	}
 	const at = job.Path("spec.trainer.numProcPerNode")
 	if procs, isText := facts.Text(p.Job, at); isText {
 		p.Reportf(at, "numProcPerNode is %q; a runtime for MPI takes a number of 1 or more", procs)
