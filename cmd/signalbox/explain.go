@@ -72,7 +72,58 @@ func explain(sh *shell, name, format string) error {
 	if len(texts) > 0 {
 		return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
 	}
+	entries, err := ofThatSort(name)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return explainSort(sh, format, entries)
+	}
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, allNames()), sh.name)
+}
+
+// ofThatSort is everything that is of the sort that a word names: "exit-code" and "exit-codes" are the exit codes, "mode" is
+// every mode of a namespace.
+func ofThatSort(name string) ([]entry, error) {
+	named := func(sort string) bool {
+		sort = strings.ReplaceAll(sort, " ", "-")
+		return strings.EqualFold(sort, name) || strings.EqualFold(sort, name+"s")
+	}
+	var out []entry
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.name, err)
+		}
+		for _, e := range entries {
+			w, isWord := e.value.(word)
+			sort, _, _ := strings.Cut(w.What, " of ") // "mode of a namespace"
+			if named(s.name) || isWord && (named(sort) || named(sort+"s")) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// explainSort prints all that is of one sort, a line each.
+func explainSort(sh *shell, format string, entries []entry) error {
+	var b strings.Builder
+	var values []any
+	for _, e := range entries {
+		means := e.row[len(e.row)-1]
+		if format == "md" {
+			fmt.Fprintf(&b, "- `%s`: %s\n", e.name, means)
+		} else {
+			fmt.Fprintf(&b, "%s\n    %s\n", e.name, means)
+		}
+		values = append(values, e.value)
+	}
+	if format == "json" {
+		return writeJSON(sh.out, values)
+	}
+	fmt.Fprintf(&b, "\n%s explain NAME says more of one of them.\n", sh.name)
+	return newPage(sh.out).quoting().write(b.String())
 }
 
 // explainLine prints which signatures know a line, the one that counts first.
