@@ -62,6 +62,8 @@ func newDoctor(sh *shell) *cobra.Command {
 who leads, settings, policies, signatures, the bounds and rights of its account, the kinds it covers,
 operators' webhooks, and clocks. It writes nothing: the job it asks about is a dry run.
 
+A namespace whose jobs the webhook is not asked about is passed over for another, unless -n names it.
+
 Exit codes: 0 all is well · 1 something is wrong · 4 something could not be looked at.`,
 		Example: fmt.Sprintf("  %[1]s doctor\n  %[1]s doctor -o json", sh.name),
 		Args:    cobra.NoArgs,
@@ -71,9 +73,9 @@ Exit codes: 0 all is well · 1 something is wrong · 4 something could not be lo
 				return own(err)
 			}
 			d := &doctor{
-				kube: live.clients, served: live.served, namespace: live.namespace, skew: skew, now: sh.now,
-				ask: func(ctx context.Context) (bool, error) {
-					said := live.dryRun(ctx, probe(live.namespace))
+				kube: live.clients, served: live.served, namespace: live.namespace, named: *kube.Namespace != "", skew: skew, now: sh.now,
+				ask: func(ctx context.Context, namespace string) (bool, error) {
+					said := live.dryRun(ctx, probe(namespace))
 					return said.record != nil, said.err
 				},
 			}

@@ -23,7 +23,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies/oci"
-	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -32,9 +31,10 @@ import (
 // doctor looks at the parts of an installation, each for itself: one that cannot be looked at hides no other.
 type doctor struct {
 	kube      kubernetes.Interface
-	ask       func(context.Context) (bool, error) // whether a dry run of a job in the namespace was answered with a record
-	served    map[string][]string                 // group: versions
+	ask       func(ctx context.Context, namespace string) (bool, error) // whether a dry run of a job there was answered with a record
+	served    map[string][]string                                       // group: versions
 	namespace string
+	named     bool                 // the namespace was asked for: no other will do
 	skew      func() time.Duration // of our clock ahead of the API server's
 	now       func() time.Time
 
@@ -182,23 +182,24 @@ func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionreg
 		e.wrong(part, d.install(), "nothing tells the API server to")
 		return
 	}
+	namespace, err := d.tried(ctx, hook)
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
 	begun := d.now()
-	answered, err := d.ask(ctx)
+	answered, err := d.ask(ctx, namespace)
 	took := d.now().Sub(begun).Round(time.Millisecond)
 	if err != nil {
-		e.unknown(part, fmt.Errorf("a Job in namespace %s is refused: %w", d.namespace, err))
+		e.unknown(part, fmt.Errorf("a Job in namespace %s is refused: %w", namespace, err))
 		return
 	}
 	if answered {
-		e.fine(part, "it answered a dry run in namespace %s within %s", d.namespace, took)
-		return
-	}
-	if labels, err := d.kube.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{}); err == nil && preflight.ModeOf(labels.Labels) == preflight.ModeOff {
-		e.unknown(part, fmt.Errorf("namespace %s is labelled %s=off; name another with -n", d.namespace, preflight.ModeLabel))
+		e.fine(part, "it answered a dry run in namespace %s within %s", namespace, took)
 		return
 	}
 	e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox; a network policy or firewall between the API server and port 9443 is the usual reason",
-		"it did not answer a dry run in namespace %s: jobs are admitted unreviewed", d.namespace)
+		"it did not answer a dry run in namespace %s: jobs are admitted unreviewed", namespace)
 }
 
 // certificate reads the CA that the API server was told to trust.

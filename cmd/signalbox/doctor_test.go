@@ -41,6 +41,8 @@ type installation struct {
 	silent   bool
 	err      error
 	skew     time.Duration
+	named    bool   // the namespace was asked for
+	asked    string // the namespace of the dry run
 }
 
 func well() *installation {
@@ -100,8 +102,11 @@ func (i *installation) examine(t *testing.T) string {
 		served[group] = append(served[group], v)
 	}
 	d := &doctor{
-		kube: kube, served: served, namespace: "ml", skew: func() time.Duration { return i.skew }, now: func() time.Time { return examinedAt },
-		ask: func(context.Context) (bool, error) { return !i.silent, i.err },
+		kube: kube, served: served, namespace: "ml", named: i.named, skew: func() time.Duration { return i.skew }, now: func() time.Time { return examinedAt },
+		ask: func(_ context.Context, namespace string) (bool, error) {
+			i.asked = namespace
+			return !i.silent, i.err
+		},
 	}
 	e := d.examine(t.Context())
 	var out strings.Builder
@@ -305,6 +310,50 @@ func TestAnExaminationIsPrinted(t *testing.T) {
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The dry run goes to a namespace that the webhook is asked about: silence elsewhere says nothing of it.
+func TestDoctorAsksWhereTheWebhookIsAsked(t *testing.T) {
+	off := map[string]string{"signalbox.dev/mode": "off"}
+	cases := map[string]struct {
+		named      bool
+		exclude    string
+		namespaces []runtime.Object
+		asked      string
+		want       string
+	}{
+		"the namespace of the context":       {asked: "ml", namespaces: []runtime.Object{namespaceOf("ml", nil), namespaceOf("a", nil)}},
+		"another, where that one is off":     {asked: "prod", namespaces: []runtime.Object{namespaceOf("ml", off), namespaceOf("kube-public", nil), namespaceOf("prod", nil)}},
+		"another, where settings exclude it": {asked: "prod", exclude: "ml", namespaces: []runtime.Object{namespaceOf("ml", nil), namespaceOf("prod", nil)}},
+		"not the namespace that it runs in":  {asked: "prod", namespaces: []runtime.Object{namespaceOf("ml", off), namespaceOf("kube-system", nil), namespaceOf(webhook.Namespace, nil), namespaceOf("prod", nil)}},
+		"one that was asked for is not swapped": {
+			named: true, namespaces: []runtime.Object{namespaceOf("ml", off), namespaceOf("prod", nil)},
+			want: "unknown webhook is reached: namespace ml is labelled signalbox.dev/mode=off; name another with -n\n",
+		},
+		"one that was asked for is excluded": {
+			named: true, exclude: "ml", namespaces: []runtime.Object{namespaceOf("ml", nil), namespaceOf("prod", nil)},
+			want: "unknown webhook is reached: namespace ml is left out by the webhook's namespaceSelector or webhook.exclude; name another with -n\n",
+		},
+		"none is left": {
+			namespaces: []runtime.Object{namespaceOf("ml", off), namespaceOf("prod", off)},
+			want:       "unknown webhook is reached: namespace ml is labelled signalbox.dev/mode=off, and no other of 2 is reviewed; name another with -n\n",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			i := well()
+			i.named, i.more = c.named, append(i.more, c.namespaces...)
+			if c.exclude != "" {
+				i.settings.Data["config.yaml"] = "webhook: {exclude: [" + c.exclude + "]}"
+			}
+			if got := i.examine(t); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if i.asked != c.asked {
+				t.Errorf("asked in %q, want %q", i.asked, c.asked)
+			}
+		})
 	}
 }
 

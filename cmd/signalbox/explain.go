@@ -49,30 +49,105 @@ func newExplain(sh *shell) *cobra.Command {
 // explain prints what the reference has under a name, all of it where a name means several
 // things; case does not matter. JSON has the first.
 func explain(sh *shell, name, format string) error {
+	found, err := called(name)
+	if err != nil {
+		return err
+	}
 	var texts []string
-	for _, s := range shelves() {
-		entries, err := s.entries()
-		if err != nil {
-			return fmt.Errorf("read %s: %w", s.name, err)
-		}
-		for _, e := range entries {
-			if !strings.EqualFold(e.name, name) {
-				continue
-			}
-			switch format {
-			case "json":
-				return writeJSON(sh.out, e.value)
-			case "md":
-				texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", e.name, strings.TrimSpace(cmp.Or(e.page, strings.Join(e.row[1:], ": ")))))
-			default:
-				texts = append(texts, plainText(s, e))
-			}
+	for _, f := range found {
+		switch format {
+		case "json":
+			return writeJSON(sh.out, f.value)
+		case "md":
+			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.row[1:], ": ")))))
+		default:
+			texts = append(texts, plainText(f.shelf, f.entry))
 		}
 	}
 	if len(texts) > 0 {
 		return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
 	}
+	entries, err := ofThatSort(name)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return explainSort(sh, format, entries)
+	}
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, allNames()), sh.name)
+}
+
+// shelved is an entry and where it stands.
+type shelved struct {
+	shelf shelf
+	entry
+}
+
+// called is everything of that name. A number is the exit code of a container, too, after our own: "137" is the rule
+// exit-137-sigkill.
+func called(name string) ([]shelved, error) {
+	var exact, exits []shelved
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.name, err)
+		}
+		for _, e := range entries {
+			number, isExit := strings.CutPrefix(e.name, "exit-")
+			number, _, _ = strings.Cut(number, "-")
+			switch {
+			case strings.EqualFold(e.name, name):
+				exact = append(exact, shelved{s, e})
+			case s.name == "rules" && isExit && (name == number || name == "exit-"+number):
+				exits = append(exits, shelved{s, e})
+			}
+		}
+	}
+	return append(exact, exits...), nil
+}
+
+// ofThatSort is everything that is of the sort that a word names: "exit-code" and "exit-codes" are the exit codes, "mode" is
+// every mode of a namespace.
+func ofThatSort(name string) ([]entry, error) {
+	named := func(sort string) bool {
+		sort = strings.ReplaceAll(sort, " ", "-")
+		return strings.EqualFold(sort, name) || strings.EqualFold(sort, name+"s")
+	}
+	var out []entry
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.name, err)
+		}
+		for _, e := range entries {
+			w, isWord := e.value.(word)
+			sort, _, _ := strings.Cut(w.What, " of ") // "mode of a namespace"
+			if named(s.name) || isWord && (named(sort) || named(sort+"s")) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// explainSort prints all that is of one sort, a line each.
+func explainSort(sh *shell, format string, entries []entry) error {
+	var b strings.Builder
+	var values []any
+	for _, e := range entries {
+		means := e.row[len(e.row)-1]
+		if format == "md" {
+			fmt.Fprintf(&b, "- `%s`: %s\n", e.name, means)
+		} else {
+			fmt.Fprintf(&b, "%s\n    %s\n", e.name, means)
+		}
+		values = append(values, e.value)
+	}
+	if format == "json" {
+		return writeJSON(sh.out, values)
+	}
+	fmt.Fprintf(&b, "\n%s explain NAME says more of one of them.\n", sh.name)
+	return newPage(sh.out).quoting().write(b.String())
 }
 
 // explainLine prints which signatures know a line, the one that counts first.

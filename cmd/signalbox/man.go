@@ -17,7 +17,12 @@ func newMan(sh *shell) *cobra.Command {
 		Short:  "write manual pages into a folder",
 		Long:   "Man writes one manual page for each command into a folder. Their date is SOURCE_DATE_EPOCH, where it is set.",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s takes one folder to write into; %d given", c.CommandPath(), len(args))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			at := sh.now()
 			if seconds := os.Getenv("SOURCE_DATE_EPOCH"); seconds != "" {

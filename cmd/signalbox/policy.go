@@ -186,9 +186,6 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 	var b strings.Builder
 	for _, j := range jobs {
 		textOf(&b, j, paint)
-		for _, e := range j.Exempted {
-			fmt.Fprintf(&b, "  exempt: policy %s\n", visibleLine(e))
-		}
 		if len(j.Rulings)+len(j.Undecided)+len(j.Exempted) == 0 {
 			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}

@@ -119,6 +119,9 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 			fmt.Fprintf(b, "          → %s\n", visible(j.Fit.Change))
 		}
 	}
+	for _, e := range j.Exempted {
+		fmt.Fprintf(b, "  exempt: policy %s\n", visibleLine(oneLine(e)))
+	}
 	for _, line := range unchecked(j.Report) {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
@@ -147,7 +150,11 @@ func unchecked(r preflight.Report) []string {
 	}
 	var out []string
 	if len(r.Findings)+len(r.Rulings) == 0 && r.Ran > 0 {
-		out = append(out, fmt.Sprintf("nothing found: %s ran", count(r.Ran, "check")))
+		found := "nothing found"
+		if len(r.Exempted) > 0 {
+			found = "nothing else found" // what a policy mutes was
+		}
+		out = append(out, fmt.Sprintf("%s: %s ran", found, count(r.Ran, "check")))
 	}
 	for _, reason := range reasons {
 		what := strings.Join(names[reason], ", ")

@@ -56,7 +56,7 @@ before they run, and explains why they wait or fail.`,
 	root.Version = build().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),
+		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),
 		newList(sh), newExplain(sh), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
 	)
 	return root
@@ -68,7 +68,41 @@ func noCommand(root *cobra.Command, sh *shell, word string) error {
 	for _, sub := range root.Commands() {
 		names = append(names, sub.Name())
 	}
+	if instead := insteadOf(word); instead != "" {
+		return usagef("no command is called %q; %s", word, fmt.Sprintf(instead, sh.name))
+	}
 	return usagef("no command is called %q%s; see %s --help", word, check.DidYouMean(word, names), sh.name)
+}
+
+// insteadOf is the command that does what a word asks for which other programs have and Signalbox has not.
+func insteadOf(word string) string {
+	switch word {
+	case "signature", "signatures":
+		return "%[1]s diagnose --log FILE --signatures FOLDER tries signatures of your own, %[1]s explain --line LINE says which of the built-in ones know a line"
+	case "validate", "lint", "review":
+		return "%[1]s check -f FILE reviews jobs, %[1]s config check FILE reads settings"
+	case "logs":
+		return "%[1]s diagnose KIND/NAME reads the logs of a job, %[1]s diagnose --log FILE those of a file"
+	}
+	return ""
+}
+
+// insteadOfFlag is the flag that does what a flag asks for which kubectl and other programs have.
+func insteadOfFlag(c *cobra.Command, name string) string {
+	switch name {
+	case "replicas", "gpus", "gpu", "cpu", "memory":
+		if c.Flags().Lookup("set") != nil {
+			if name == "gpu" {
+				name = "gpus" // the field of --set
+			}
+			return fmt.Sprintf("; --set ROLE.%s=VALUE asks what if", name)
+		}
+	case "mode", "enforce":
+		if c.Name() == "check" && c.Parent() == c.Root() {
+			return fmt.Sprintf("; %s audit --enforce reviews as if the namespaces enforced", c.Root().CommandPath())
+		}
+	}
+	return ""
 }
 
 // firstWord is the first argument that is no flag.
@@ -94,6 +128,9 @@ func flagMeant(c *cobra.Command, err error) string {
 		}
 	})
 	if name := unknown.GetSpecifiedName(); len(name) > 1 {
+		if instead := insteadOfFlag(c, name); instead != "" {
+			return instead
+		}
 		return check.DidYouMean("--"+name, names).String()
 	}
 	return ""

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// mostTried bounds how many namespaces are read to find one that the webhook is asked about.
+const mostTried = 500
+
+// tried is the namespace of the dry run: the one of the context, unless the webhook is not asked about it. Silence there
+// would say nothing of the webhook, so another one is taken, but for one that was asked for.
+func (d *doctor) tried(ctx context.Context, hook *admissionregistrationv1.ValidatingWebhook) (string, error) {
+	selector, err := metav1.LabelSelectorAsSelector(hook.NamespaceSelector)
+	if err != nil {
+		return "", fmt.Errorf("read the namespaceSelector: %w", err)
+	}
+	if hook.NamespaceSelector == nil {
+		selector = labels.Everything() // as the API server takes it
+	}
+	ours, err := d.kube.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{})
+	if err != nil {
+		ours = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: d.namespace}} // the dry run says what is with it
+	}
+	excluded := []string{d.own}
+	if settings := d.settings(ctx, &examination{}); settings != nil { // what is wrong with them is said elsewhere
+		excluded = append(excluded, settings.Webhook.Exclude...)
+	}
+	asked := func(n *corev1.Namespace) bool {
+		return !slices.Contains(excluded, n.Name) && asksAbout(n, selector)
+	}
+	if asked(ours) {
+		return d.namespace, nil
+	}
+	if d.named {
+		return "", leftOut(ours, "")
+	}
+	all, err := d.kube.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: mostTried})
+	if err != nil {
+		return "", leftOut(ours, ", and the others may not be listed")
+	}
+	for i := range all.Items {
+		n := &all.Items[i]
+		if n.DeletionTimestamp == nil && !strings.HasPrefix(n.Name, "kube-") && asked(n) {
+			return n.Name, nil
+		}
+	}
+	return "", leftOut(ours, fmt.Sprintf(", and no other of %d is reviewed", len(all.Items)))
+}
+
+// asksAbout says whether jobs of a namespace get to the webhook and none is waved through for its mode.
+func asksAbout(n *corev1.Namespace, selector labels.Selector) bool {
+	of := labels.Set{corev1.LabelMetadataName: n.Name}
+	maps.Copy(of, n.Labels)
+	return preflight.ModeOf(n.Labels) != preflight.ModeOff && selector.Matches(of)
+}
+
+// leftOut says why a dry run in a namespace would tell nothing.
+func leftOut(n *corev1.Namespace, others string) error {
+	if preflight.ModeOf(n.Labels) == preflight.ModeOff {
+		return fmt.Errorf("namespace %s is labelled %s=off%s; name another with -n", n.Name, preflight.ModeLabel, others)
+	}
+	return fmt.Errorf("namespace %s is left out by the webhook's namespaceSelector or webhook.exclude%s; name another with -n", n.Name, others)
+}
