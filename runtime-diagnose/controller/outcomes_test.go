@@ -41,15 +41,18 @@ func TestWhatWasWarnedIsRecalled(t *testing.T) {
 		want   string
 	}{
 		"it failed of one": {
-			diagnose.Result{Verdict: diagnose.Diagnosed, Category: "shm-exhausted"}, kinds.Failed,
+			diagnose.Result{Verdict: diagnose.Diagnosed, Category: "shm-exhausted"},
+			kinds.Failed,
 			"Warned at 08:02: shm is 64 MiB (shm-missing): it came of that; no Secret s (secret-missing): it failed of something else; two images (images-differ): whether anything came of it cannot be said; and 2 more.",
 		},
 		"it ran": {
-			diagnose.Result{Verdict: diagnose.Healthy}, kinds.Succeeded,
+			diagnose.Result{Verdict: diagnose.Healthy},
+			kinds.Succeeded,
 			"Warned at 08:02: shm is 64 MiB (shm-missing): it ran nevertheless; no Secret s (secret-missing): it ran nevertheless; two images (images-differ): whether anything came of it cannot be said; and 2 more.",
 		},
 		"it runs": {
-			diagnose.Result{Verdict: diagnose.Healthy}, kinds.Running,
+			diagnose.Result{Verdict: diagnose.Healthy},
+			kinds.Running,
 			"Warned at 08:02: shm is 64 MiB (shm-missing): nothing has come of it so far; no Secret s (secret-missing): nothing has come of it so far; two images (images-differ): nothing has come of it so far; and 2 more.",
 		},
 	} {
