@@ -3,6 +3,7 @@ package policies_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -316,6 +317,26 @@ func TestWhatWasNotLookedAtIsUndecided(t *testing.T) {
 		}
 		if len(report.Undecided) != 1 || !strings.Contains(report.Undecided[0], part) {
 			t.Errorf("%s: undecided %q; want one about the %s", rule, report.Undecided, part)
+		}
+	}
+}
+
+// TestFewOfWhatNobodyCountedIsUndecided: where no cluster was looked at, a rule about few nodes neither denies nor
+// passes, and no exception rests on it.
+func TestFewOfWhatNobodyCountedIsUndecided(t *testing.T) {
+	for _, fact := range []string{"nodes", "gpus_per_node"} {
+		few := "if input.cluster." + fact + " < 100"
+		o := load(t, files(
+			"a.rego", policy("a", `deny contains "no" `+few),
+			"b.rego", policy("b", "deny contains {\"path\": \"spec\", \"msg\": \"no\"} if input.job.pods > 0\nexempt contains {\"path\": \"spec\", \"msg\": \"small\"} "+few),
+		))
+		job, _ := streamed(t, contractJob[:strings.Index(contractJob, "---")])
+		report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{Object: job, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Rulings) != 1 || report.Rulings[0].Policy != "b" || !slices.Contains(report.Undecided, "a: it reads cluster, which is not whole: no cluster was looked at") {
+			t.Errorf("%s: rulings %v, undecided %q; want that of b alone, and a undecided", fact, report.Rulings, report.Undecided)
 		}
 	}
 }

@@ -392,7 +392,7 @@ config:
 		in.Job.Namespace, in.Job.Name, in.Job.GPUs, in.Job.Pods = namespace, name, gpus, pods
 		in.Job.Runtime = &preflight.RuntimeView{Kind: "ClusterTrainingRuntime", Name: runtime, Path: "spec.runtimeRef.name"}
 		in.Job.Roles[0].Images, in.Job.Roles[0].GPUsPerPod = []string{image}, gpus
-		in.Cluster = preflight.ClusterFacts{Known: true, GPUsPerNode: 8}
+		in.Cluster = preflight.ClusterFacts{Known: true, GPUsPerNode: new(int64(8))}
 		got := decide(t, o, in)
 		if len(got.Undecided) > 0 {
 			t.Errorf("undecided: %q", got.Undecided)

@@ -148,9 +148,11 @@ type VolumeView struct {
 
 // ClusterFacts are the few numbers about the cluster that policies may rest on.
 type ClusterFacts struct {
-	Known       bool   `json:"known"`
-	Nodes       int    `json:"nodes"`
-	GPUsPerNode int64  `json:"gpus_per_node"` // of the largest node
+	Known bool `json:"known"`
+	// Nodes, and the GPUs of the largest one, are left out where the cluster is not known: a rule about few of
+	// them would hold of 0.
+	Nodes       *int   `json:"nodes,omitempty"`
+	GPUsPerNode *int64 `json:"gpus_per_node,omitempty"`
 	Fit         string `json:"fit"`           // verdict
 	Change      string `json:"change"`        // the smallest change that would make the job fit; empty: none is known
 	// Models are the models of GPU, by name; "" are nodes that do not name theirs.

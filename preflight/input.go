@@ -138,8 +138,7 @@ func factsOf(view *cluster.Snapshot, answer fit.Result) ClusterFacts {
 	if view == nil || view.Incomplete() != "" {
 		return facts
 	}
-	facts.Known, facts.Nodes = true, len(view.Nodes())
-	facts.GPUsPerNode = view.DevicesPerNode()
+	facts.Known, facts.Nodes, facts.GPUsPerNode = true, new(len(view.Nodes())), new(view.DevicesPerNode())
 	return facts
 }
 
