@@ -16,17 +16,6 @@ func CacheOptions() cache.Options {
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informerOf(relevance(kinds.All())),
 		DefaultTransform:            trimManagers,
-		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
+		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: (&podTrimmer{}).trim}},
 	}
-}
-
-// trimPod keeps who the pod is, whose, where, and how it is.
-func trimPod(o any) (any, error) {
-	p, ok := o.(*corev1.Pod)
-	if !ok {
-		return o, nil // a tombstone
-	}
-	p.ManagedFields, p.Annotations, p.Finalizers = nil, nil, nil
-	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName}
-	return p, nil
 }

@@ -1,0 +1,177 @@
+package controller
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// worker is the nth pod of a PyTorchJob of twenty, as a kubelet leaves it.
+func worker(n int) *corev1.Pod {
+	yes, at := true, metav1.NewTime(time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC))
+	name, job := fmt.Sprintf("train-%d-worker-%d", n/20, n%20), fmt.Sprintf("train-%d", n/20)
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: "team-07", UID: types.UID(fmt.Sprintf("6f0c3c0e-0b0f-4a52-9c53-%012d", n)), ResourceVersion: fmt.Sprint(100000 + n), CreationTimestamp: at,
+			Labels: map[string]string{
+				"training.kubeflow.org/job-name": job, "training.kubeflow.org/operator-name": "pytorchjob-controller",
+				"training.kubeflow.org/replica-index": fmt.Sprint(n % 20), "training.kubeflow.org/replica-type": "worker",
+			},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: job, UID: types.UID(fmt.Sprintf("1d3c3c0e-0b0f-4a52-9c53-%012d", n/20)), Controller: &yes, BlockOwnerDeletion: &yes}},
+		},
+		Spec: corev1.PodSpec{NodeName: fmt.Sprintf("node-%04d", n%1500), SchedulerName: "default-scheduler", Containers: []corev1.Container{{Name: "pytorch", Image: "registry.example/train:1"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, StartTime: &at, QOSClass: corev1.PodQOSGuaranteed,
+			HostIP: "10.0.3.17", HostIPs: []corev1.HostIP{{IP: "10.0.3.17"}}, PodIP: "10.244.3.17", PodIPs: []corev1.PodIP{{IP: "10.244.3.17"}},
+			ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "pytorch", Ready: true, Started: &yes, Image: "registry.example/train:1", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}},
+				ImageID:      "registry.example/train@sha256:7d3c3c0e0b0f4a529c53aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+				ContainerID:  fmt.Sprintf("containerd://%064d", n),
+				VolumeMounts: []corev1.VolumeMountStatus{{Name: "kube-api-access-x2x2x", MountPath: "/var/run/secrets/kubernetes.io/serviceaccount", ReadOnly: true}},
+				Resources:    &corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("8"), "memory": resource.MustParse("64Gi")}},
+			}},
+		},
+	}
+	for _, c := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: c, Status: corev1.ConditionTrue, LastTransitionTime: at, LastProbeTime: at})
+	}
+	return p
+}
+
+// decoded is a pod as an informer gets it: none of its words is another's.
+func decoded(t testing.TB, p *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	data, err := p.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &corev1.Pod{}
+	if err := out.Unmarshal(data); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func trimmed(t testing.TB, by *podTrimmer, p *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	o, err := by.trim(decoded(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.(*corev1.Pod)
+}
+
+// What the controller reads of a pod is there after it was trimmed: its mark, its place, its owner, its ends.
+func TestATrimmedPodTellsTheSame(t *testing.T) {
+	failed := worker(3)
+	failed.Status.Phase, failed.Status.Message = corev1.PodFailed, "The node was low on resource: memory."
+	failed.Status.Conditions[2].Status, failed.Status.Conditions[2].Message = corev1.ConditionFalse, "containers with unready status: [pytorch]"
+	failed.Status.Conditions = append(failed.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet"})
+	failed.Status.ContainerStatuses[0].RestartCount = 2
+	failed.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 40s"}}
+	failed.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Signal: 9, Reason: "OOMKilled", Message: "killed", FinishedAt: *failed.Status.StartTime}
+	failed.Status.ContainerStatuses[0].AllocatedResourcesStatus = []corev1.ResourceStatus{{Name: "nvidia.com/gpu", Resources: []corev1.ResourceHealth{{ResourceID: "0", Health: corev1.ResourceHealthStatusUnhealthy}}}}
+	failed.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init-pytorch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no such host"}}}}
+	for name, p := range map[string]*corev1.Pod{"it runs": worker(1), "it failed": failed} {
+		t.Run(name, func(t *testing.T) {
+			got := trimmed(t, &podTrimmer{}, p)
+			p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Status == corev1.ConditionTrue && c.Type != corev1.DisruptionTarget
+			})
+			if diff := cmp.Diff(mark(p), mark(got)); diff != "" {
+				t.Errorf("mark (-whole +trimmed):\n%s", diff)
+			}
+			if trouble(*p) != trouble(*got) {
+				t.Errorf("trouble is %t, was %t", trouble(*got), trouble(*p))
+			}
+			if diff := cmp.Diff(p.OwnerReferences, got.OwnerReferences); diff != "" {
+				t.Errorf("owners (-whole +trimmed):\n%s", diff)
+			}
+			if diff := cmp.Diff(p.Labels, got.Labels); diff != "" {
+				t.Errorf("labels (-whole +trimmed):\n%s", diff)
+			}
+			for _, k := range kinds.All() {
+				if k.Place == nil {
+					continue
+				}
+				wantRole, wantIndex, wantOK := k.Place(p)
+				role, index, ok := k.Place(got)
+				if role != wantRole || index != wantIndex || ok != wantOK {
+					t.Errorf("%s: place is %s %d %t, was %s %d %t", k.Name, role, index, ok, wantRole, wantIndex, wantOK)
+				}
+			}
+			for i, c := range p.Status.ContainerStatuses {
+				if diff := cmp.Diff([]any{c.State, c.LastTerminationState, c.AllocatedResourcesStatus}, []any{got.Status.ContainerStatuses[i].State, got.Status.ContainerStatuses[i].LastTerminationState, got.Status.ContainerStatuses[i].AllocatedResourcesStatus}); diff != "" {
+					t.Errorf("container (-whole +trimmed):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// Of a second pod of a job two words are new: its index and its node.
+func TestPodsShareWords(t *testing.T) {
+	var by podTrimmer
+	trimmed(t, &by, worker(0))
+	before := maps.Clone(by.words)
+	trimmed(t, &by, worker(1))
+	maps.DeleteFunc(by.words, func(w, _ string) bool { _, known := before[w]; return known })
+	if diff := cmp.Diff(map[string]string{"1": "1", "node-0001": "node-0001"}, by.words); diff != "" {
+		t.Errorf("new words (-want +got):\n%s", diff)
+	}
+}
+
+// The words that are remembered are bounded: with one more than fits they begin anew.
+func TestRememberedWordsAreBounded(t *testing.T) {
+	var by podTrimmer
+	for i := range mostWords {
+		by.word(fmt.Sprint(i))
+	}
+	if len(by.words) != mostWords {
+		t.Fatalf("%d words are remembered, want %d", len(by.words), mostWords)
+	}
+	if got := by.word("one more"); got != "one more" || len(by.words) != 1 {
+		t.Errorf("%q, %d words are remembered", got, len(by.words))
+	}
+	long := string(make([]byte, longestWord+1))
+	if got := by.word(long); got != long || len(by.words) != 1 {
+		t.Errorf("%d words are remembered after one that is too long", len(by.words))
+	}
+}
+
+// A kept pod takes less than 2.5 KB: half of what it takes with the whole of its status.
+func TestAKeptPodIsSmall(t *testing.T) {
+	const pods, most = 5000, 2500
+	var by podTrimmer
+	kept := make([]*corev1.Pod, pods)
+	before := reachable()
+	for i := range kept {
+		kept[i] = trimmed(t, &by, worker(i))
+	}
+	each := (reachable() - before) / pods
+	runtime.KeepAlive(kept)
+	runtime.KeepAlive(&by)
+	t.Logf("%d bytes a pod", each)
+	if each > most {
+		t.Errorf("a kept pod takes %d bytes, want %d at most", each, most)
+	}
+}
+
+func reachable() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
