@@ -150,21 +150,19 @@ func TestRememberedWordsAreBounded(t *testing.T) {
 	}
 }
 
-// A kept pod takes less than 2.5 KB: half of what it takes with the whole of its status.
-func TestAKeptPodIsSmall(t *testing.T) {
-	const pods, most = 5000, 2500
-	var by podTrimmer
-	kept := make([]*corev1.Pod, pods)
-	before := reachable()
-	for i := range kept {
-		kept[i] = trimmed(t, &by, worker(i))
-	}
-	each := (reachable() - before) / pods
-	runtime.KeepAlive(kept)
-	runtime.KeepAlive(&by)
-	t.Logf("%d bytes a pod", each)
-	if each > most {
-		t.Errorf("a kept pod takes %d bytes, want %d at most", each, most)
+// BenchmarkKeptPod says what one of many kept pods takes.
+func BenchmarkKeptPod(b *testing.B) {
+	const pods = 5000
+	for b.Loop() {
+		var by podTrimmer
+		kept := make([]*corev1.Pod, pods)
+		before := reachable()
+		for i := range kept {
+			kept[i] = trimmed(b, &by, worker(i))
+		}
+		b.ReportMetric(float64(reachable()-before)/pods, "B/pod")
+		runtime.KeepAlive(kept)
+		runtime.KeepAlive(&by)
 	}
 }
 
