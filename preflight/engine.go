@@ -153,8 +153,8 @@ type ClusterFacts struct {
 	// them would hold of 0.
 	Nodes       *int   `json:"nodes,omitempty"`
 	GPUsPerNode *int64 `json:"gpus_per_node,omitempty"`
-	Fit         string `json:"fit"`           // verdict
-	Change      string `json:"change"`        // the smallest change that would make the job fit; empty: none is known
+	Fit         string `json:"fit"`    // verdict
+	Change      string `json:"change"` // the smallest change that would make the job fit; empty: none is known
 	// Models are the models of GPU, by name; "" are nodes that do not name theirs.
 	Models []ModelFacts `json:"models"`
 	// InUse is how many GPUs the pods of the job's namespace hold by model, without the job's own.

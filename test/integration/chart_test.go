@@ -169,8 +169,10 @@ var _ = Describe("The chart", func() {
 	})
 
 	It("refuses values that it does not know", func(ctx SpecContext) {
-		for _, wrong := range []string{"replica=3", "certificates.mode=vault", "config.webhok.deadline=1s", "config.webhook.dedline=1s", "image.digest=latest",
-			"resources.limits.memory=lots", "resources.limits.memory=-1Gi", "resources.limit.memory=1Gi", "priorityClassName=Very High"} {
+		for _, wrong := range []string{
+			"replica=3", "certificates.mode=vault", "config.webhok.deadline=1s", "config.webhook.dedline=1s", "image.digest=latest",
+			"resources.limits.memory=lots", "resources.limits.memory=-1Gi", "resources.limit.memory=1Gi", "priorityClassName=Very High",
+		} {
 			text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--set", wrong)
 			Expect(err).To(HaveOccurred(), wrong+": "+text)
 			Expect(err.Error()).To(ContainSubstring("values don't meet the specifications of the schema"))
