@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -45,14 +46,12 @@ func (w *watched) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 	return ruled, err
 }
 
-// thisThread is RUSAGE_THREAD of getrusage(2).
-const thisThread = 1
-
-// spent is the processor time of this thread.
+// spent is the processor time of this thread, by its clock: getrusage(2) counts in ticks of the
+// scheduler, which are longer than what is measured here.
 func spent() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(thisThread, &u) != nil {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
 		return 0
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(t.Nano())
 }
