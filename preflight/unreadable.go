@@ -3,6 +3,7 @@ package preflight
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,7 +43,7 @@ func unreadable(err *kinds.ReadError, object *unstructured.Unstructured) []findi
 			out = append(out, f)
 		}
 	}
-	for _, t := range append(names(object), images(object.Object, "", 0)...) {
+	for _, t := range append(names(object), imagesOf(object)...) {
 		var left []string
 		for _, written := range placeholdersIn(t.value) {
 			_, name, _ := job.Placeholder(written)
@@ -102,7 +103,15 @@ const deepest = 100
 // namedLists are lists whose elements readers call by name; so do we.
 var namedLists = map[job.Path]bool{"spec.replicatedJobs": true, "spec.taskRoles": true}
 
-// images are the image names of all containers of the object, in the order of their paths.
+// imagesOf are the image names of all containers of the object, in the order of their paths, if one of
+// them holds a placeholder: few objects have one, and paths are built for those alone.
+func imagesOf(o *unstructured.Unstructured) []text {
+	if !placeheld(o.Object, 0) {
+		return nil
+	}
+	return images(o.Object, "", 0)
+}
+
 func images(v any, at job.Path, depth int) (out []text) {
 	if depth > deepest {
 		return nil
@@ -112,7 +121,7 @@ func images(v any, at job.Path, depth int) (out []text) {
 		for _, key := range sortedKeys(v) {
 			if s, ok := v[key].(string); ok && key == "image" {
 				out = append(out, text{at.Key(key), s})
-			} else if key != "metadata" && (key != "status" || depth > 0) {
+			} else if !ownWords(key, depth) {
 				out = append(out, images(v[key], at.Key(key), depth+1)...)
 			}
 		}
@@ -129,3 +138,28 @@ func images(v any, at job.Path, depth int) (out []text) {
 	}
 	return out
 }
+
+// placeheld says whether an image below v holds a placeholder.
+func placeheld(v any, depth int) bool {
+	if depth > deepest {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, e := range v {
+			if s, ok := e.(string); ok && key == "image" {
+				if _, _, found := job.Placeholder(s); found {
+					return true
+				}
+			} else if !ownWords(key, depth) && placeheld(e, depth+1) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return placeheld(e, depth+1) })
+	}
+	return false
+}
+
+// ownWords are the parts of an object in which "image" is a word of whoever wrote it.
+func ownWords(key string, depth int) bool { return key == "metadata" || key == "status" && depth == 0 }

@@ -68,6 +68,7 @@ func Of(j *job.Job) Gang {
 		g.Self = plural.GroupResource()
 	}
 	g.System, g.At = queueSystem(j)
+	g.Groups = slices.Grow(g.Groups, len(j.Roles))
 	for i := range j.Roles {
 		r := &j.Roles[i]
 		most := max(0, r.Replicas.Max, r.Replicas.Min)

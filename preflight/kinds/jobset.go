@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -156,6 +157,7 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	list := job.Path("spec.replicatedJobs")
 	r.wantList(list, len(o.Spec.ReplicatedJobs), "at least one replicated Job")
+	j.Roles = slices.Grow(j.Roles, len(o.Spec.ReplicatedJobs))
 	for i, at := range r.elements(list, len(o.Spec.ReplicatedJobs)) {
 		rj := &o.Spec.ReplicatedJobs[i]
 		role := job.Role{Name: rj.Name, Path: at, After: completedBefore(rj.DependsOn)}

@@ -81,12 +81,12 @@ func jobSetMarks(role *job.Role, jobSet, replicated string, spec *batchv1.JobSpe
 		Labels: map[string]string{jobSetName: jobSet, replicatedJobName: replicated},
 		Whole:  []string{jobSetPrefix},
 		Some:   []string{jobSetPrefix + "priority", jobSetPrefix + "coordinator", jobSetPrefix + "job-restart-attempt"},
-	}
-	for _, key := range []string{
-		"jobset-uid", "restart-attempt", "replicatedjob-replicas", "global-replicas", "job-index", "job-key",
-		"job-global-index", "group-name", "group-replicas", "job-group-index",
-	} {
-		m.Varies = append(m.Varies, jobSetPrefix+key)
+		Varies: []string{
+			jobSetPrefix + "jobset-uid", jobSetPrefix + "restart-attempt", jobSetPrefix + "replicatedjob-replicas",
+			jobSetPrefix + "global-replicas", jobSetPrefix + "job-index", jobSetPrefix + "job-key",
+			jobSetPrefix + "job-global-index", jobSetPrefix + "group-name", jobSetPrefix + "group-replicas",
+			jobSetPrefix + "job-group-index",
+		},
 	}
 	ofJob(&m, "", 0, spec.CompletionMode == nil || *spec.CompletionMode == batchv1.IndexedCompletion)
 	role.Pod.Marks = m
@@ -97,7 +97,7 @@ func jobSetMarks(role *job.Role, jobSet, replicated string, spec *batchv1.JobSpe
 // (k8s.io/kubernetes v1.37 pkg/registry/batch/job/strategy.go, generateSelector, and
 // pkg/controller/job/indexed_job_utils.go, addCompletionIndexLabel).
 func ofJob(m *job.Marks, name string, jobs int, indexed bool) {
-	m.Varies = append(m.Varies, batchv1.ControllerUidLabel, legacyJobUID)
+	m.Varies = append(slices.Grow(m.Varies, 5), batchv1.ControllerUidLabel, legacyJobUID)
 	if jobs == 1 {
 		m.Labels[batchv1.JobNameLabel], m.Labels[legacyJobName] = name, name
 	} else {

@@ -31,6 +31,9 @@ type crd struct {
 // them and { for a map; "." is everything else, of which nothing is dropped.
 type ref string
 
+// anything says that nothing is dropped of what the field holds.
+func (to ref) anything() bool { return to == "." || to == "" }
+
 // crds are the CRDs by apiVersion and kind, parsed once.
 var crds = sync.OnceValue(func() map[string]*crd {
 	head, body, _ := strings.Cut(schemasText, "\n\n")
@@ -69,7 +72,7 @@ func (c *crd) object(to ref) map[string]ref {
 // unknown notes every field that the API server drops. Nulls are dropped anyway.
 func (c *crd) unknown(r *reader, at *place, in any, to ref) {
 	switch {
-	case to == "." || to == "":
+	case to.anything():
 	case to[0] == '[':
 		list, _ := in.([]any)
 		for i, e := range list {
@@ -90,7 +93,7 @@ func (c *crd) unknownIn(r *reader, at *place, in any, fields map[string]ref) {
 	for _, key := range sortedKeys(m) {
 		to, known := fields[key]
 		switch {
-		case m[key] == nil || fields == nil:
+		case m[key] == nil || fields == nil || known && to.anything():
 		case known:
 			c.unknown(r, &place{at, key, -1}, m[key], to)
 		case len(r.unread) < mostRemarks:

@@ -56,6 +56,7 @@ func main() {
 // figures are what was measured.
 type figures struct {
 	ours, plain, none measured
+	spent             []time.Duration // by policies, of the processor
 	denials           int
 	heap              int64
 	theirs            gatorResult
@@ -90,13 +91,14 @@ func run(gator string, rounds int, page string) error {
 }
 
 func ours(rounds int) (f figures, err error) {
-	runtime.LockOSThread() // its processor time is measured
-	defer runtime.UnlockOSThread()
 	now := time.Now()
 	of := preflight.Request{Object: job(), Operation: "CREATE", User: "ana", Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}, Now: now}
 	beside := view(now)
 	defer runtime.KeepAlive(beside)
 	if f.ours, f.denials, err = reviews(signalbox(asked, forms), of, rounds); err != nil {
+		return f, err
+	}
+	if f.spent, err = spentBy(signalbox(asked, forms), of, rounds); err != nil {
 		return f, err
 	}
 	if f.plain, _, err = reviews(signalbox(asked, []form{forms[0], forms[3]}), of, rounds); err != nil {
@@ -107,6 +109,15 @@ func ours(rounds int) (f figures, err error) {
 	}
 	f.heap, err = heapOf(loaded)
 	return f, err
+}
+
+// spentBy is the processor time of reviews. It is measured in a pass of its own: a goroutine that
+// keeps its thread waits longer for it after each step of the collector of garbage.
+func spentBy(files fs.FS, request preflight.Request, rounds int) ([]time.Duration, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	m, _, err := reviews(files, request, rounds)
+	return m.spent, err
 }
 
 // reviews are how long reviews took, and how many rules denied.
@@ -265,8 +276,8 @@ func (f *figures) page() string {
 	fmt.Fprintf(&b, "| | measured | promised |\n| --- | --- | --- |\n")
 	row("policies with building the input, median", percentile(f.ours.policies, 50), "")
 	row("policies with building the input, 99th percentile", p99, wantP99.String()+held(p99 <= wantP99))
-	row("the same in processor time, median", percentile(f.ours.spent, 50), "")
-	row("the same in processor time, 99th percentile", percentile(f.ours.spent, 99), "")
+	row("the same in processor time, median", percentile(f.spent, 50), "")
+	row("the same in processor time, 99th percentile", percentile(f.spent, 99), "")
 	row("policies that look at no role, 99th percentile", percentile(f.plain.policies, 99), "")
 	row("a whole review, median", percentile(f.ours.whole, 50), "")
 	row("a whole review, 99th percentile", percentile(f.ours.whole, 99), "")
