@@ -3,6 +3,8 @@ package queueing
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -11,7 +13,7 @@ import (
 
 var trainJobGangPolicy = &check.Check{
 	Name:     "trainjob-gang-policy",
-	Title:    "the runtime's gang scheduling names two schedulers, or no time to wait",
+	Title:    "the gang of the runtime has two schedulers, another one, or no time",
 	Remedy:   "Leave one scheduler in the runtime's podGroupPolicy, with a scheduleTimeoutSeconds that the gang can meet (Trainer's default is 60).",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
@@ -24,8 +26,11 @@ var trainJobGangPolicy = &check.Check{
 			return nil
 		}
 		r := &job.Job{Source: runtime}
-		if r.Field(policy.Child("coscheduling")) != nil && r.Field(policy.Child("volcano")) != nil {
+		switch volcano := r.Field(policy.Child("volcano")) != nil; {
+		case volcano && r.Field(policy.Child("coscheduling")) != nil:
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
+		case volcano:
+			onTheDefaultScheduler(p, name)
 		}
 		if at := policy.Child("volcano", "networkTopology"); r.Field(at) != nil {
 			p.Report(finding.Finding{
@@ -51,4 +56,21 @@ var trainJobGangPolicy = &check.Check{
 		}
 		return nil
 	},
+}
+
+// onTheDefaultScheduler warns of a group that nobody reads: Trainer makes Volcano's PodGroup and marks the
+// pods, and leaves their schedulerName to the runtime
+// (kubeflow/trainer v2.1 pkg/runtime/framework/plugins/volcano/volcano.go).
+func onTheDefaultScheduler(p *check.Pass, runtime string) {
+	for i := range p.Job.Roles {
+		r := &p.Job.Roles[i]
+		if has := r.Pod.Spec.SchedulerName; r.Replicas.Max > 0 && !r.Pod.Partial && (has == "" || has == corev1.DefaultSchedulerName) {
+			p.Report(finding.Finding{
+				Path:    "spec.runtimeRef",
+				Message: fmt.Sprintf("runtime %s makes a PodGroup of Volcano, and %s name %s, which does not read it: they start one by one", runtime, facts.PodsOf(r), corev1.DefaultSchedulerName),
+				Remedy:  "Write schedulerName: volcano in the pod template of the runtime.",
+			})
+			return
+		}
+	}
 }
