@@ -89,7 +89,7 @@ func TestState(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
-	for reason, want := range map[string]bool{"STOPPED": true, "Aborted": true, "Terminated": true, "JobCancelled": true, "StopFrameworkRequested (-210)": true, "PyTorchJobFailed": false, "": false} {
+	for reason, want := range map[string]bool{"STOPPED": true, "Aborted": true, "Terminated": true, "JobCancelled": true, "StopFrameworkRequested (-210)": true, "FrameworkAttemptCompletion (-220)": true, "PyTorchJobFailed": false, "": false} {
 		if got := (State{Phase: Failed, Reason: reason}).Stopped(); got != want {
 			t.Errorf("stopped for reason %q = %t, want %t", reason, got, want)
 		}

@@ -13,13 +13,31 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, pods, catalog))
+	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, pods, catalog))
+}
+
+// readState runs the reason and the message of a failed job's own condition through the catalogue: a deadline
+// that passed takes the pods with it, and the event of it is gone after an hour.
+func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+	if catalog == nil || c.State.Phase != kinds.Failed || c.State.Stopped() {
+		return nil
+	}
+	said := strings.TrimPrefix(c.State.Reason+": "+words.OneLine(reduce.Plain(c.State.Message), 300), ": ")
+	var out []evidence.Observation
+	for _, m := range catalog.Match(said, evidence.Status) {
+		out = append(out, evidence.Observation{
+			Signature: m.Signature, Line: said, Facts: m.Facts, Platform: true,
+			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, Text: said, Times: 1, Source: evidence.Source{Rank: -1}},
+		})
+	}
+	return out
 }
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137", "launcher
