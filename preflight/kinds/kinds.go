@@ -113,7 +113,7 @@ type State struct {
 
 // stopReasons are those with which operators end a job because somebody asked for it
 // (FrameworkController pkg/apis/frameworkcontroller/v1/completion.go, StopFrameworkRequested); OpenPAI shows
-// an attempt that ended with -220 as stopped, too (src/rest-server/src/models/v2/job/k8s.js, convertFrameworkState).
+// an attempt that ended with -220 as stopped, too (src/rest-server/src/models/v2/job/k8s.js, convertState).
 var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)", "FrameworkAttemptCompletion (-220)", rayStopped, volcanoAborted, volcanoTerminated}
 
 // Stopped says that the job ended because somebody asked for it: operators call it failed.

@@ -174,7 +174,7 @@ func (p *protocol) framework() map[string]any {
 			roles = append(roles, made)
 		}
 	}
-	retries := p.number(p.fields, "", "jobRetryCount", 0, -2)
+	retries := p.number(p.fields, "", "jobRetryCount", 0, 0)
 	p.from("metadata.name", "name")
 	p.from("spec.retryPolicy", "jobRetryCount")
 	p.from("spec.taskRoles", "taskRoles")
@@ -186,7 +186,7 @@ func (p *protocol) framework() map[string]any {
 		},
 		"spec": map[string]any{
 			"executionType": "Start",
-			"retryPolicy":   map[string]any{"fancyRetryPolicy": retries != -2, "maxRetryCount": retries},
+			"retryPolicy":   map[string]any{"fancyRetryPolicy": true, "maxRetryCount": retries},
 			"taskRoles":     roles,
 		},
 	}
@@ -222,8 +222,24 @@ func (p *protocol) prerequisites() map[[2]string]map[string]any {
 		default:
 			out[key] = one
 		}
+		p.auth(at.Child("auth"), one)
 	}
 	return out
+}
+
+// auth refuses the login of an image that names a secret which the file does not have: the rest-server
+// fills it in when it makes the pull secret
+// (github.com/microsoft/pai a95d9420 src/rest-server/src/models/v2/job/k8s.js, getDockerSecretDef).
+func (p *protocol) auth(at job.Path, prerequisite map[string]any) {
+	login, _ := prerequisite["auth"].(map[string]any)
+	for _, field := range slices.Sorted(maps.Keys(login)) {
+		text, _ := login[field].(string)
+		for _, tag := range placeholderTag.FindAllStringSubmatch(text, -1) {
+			if lookUp(map[string]any{"$secrets": p.fields["secrets"]}, tag[1]) == nil {
+				p.wrong(at.Child(field), fmt.Sprintf("names %s, which the file does not have", tag[1]), "the name of one of secrets")
+			}
+		}
+	}
 }
 
 func isText(v any) bool {

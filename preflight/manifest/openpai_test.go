@@ -134,6 +134,8 @@ func TestAJobFileThatOpenPAIRefuses(t *testing.T) {
 		"a resource is missing":       {replace("      gpu: 1\n", ""), []string{"job.yaml:17: taskRoles.Zeta_1.resourcePerInstance.gpu is missing; expected a number"}},
 		"a text for a number":         {replace("cpu: 48", "cpu: many"), []string{`job.yaml:18: taskRoles.Zeta_1.resourcePerInstance.cpu is "many"; expected a whole number`}},
 		"no instance":                 {replace("instances: 2", "instances: 0"), []string{"job.yaml:12: taskRoles.Zeta_1.instances is 0; expected 1 or more"}},
+		"fewer retries than none":     {replace("jobRetryCount: 3", "jobRetryCount: -2"), []string{"job.yaml:4: jobRetryCount is -2; expected 0 or more"}},
+		"a login's unknown secret":    {replace("pytorch_1.2.0-gpu\"}", "pytorch_1.2.0-gpu\", auth: {username: a, password: <% $secrets.tokens %>}}"), []string{"job.yaml:8: prerequisites[0].auth.password names $secrets.tokens, which the file does not have; expected the name of one of secrets"}},
 		"a field that is none":        {replace("jobRetryCount: 3", "jobRetries: 3"), []string{"job.yaml:4: jobRetries is no field of the protocol; expected one of "}},
 		"a resource that is none":     {replace("      gpu: 1\n", "      gpu: 1\n      memory: 8\n"), []string{"job.yaml:21: taskRoles.Zeta_1.resourcePerInstance.memory is no field of the protocol; expected one of cpu, memoryMB, gpu, ports"}},
 		"a completion that is none":   {replace("minFailedInstances: 2", "minFailedTaskCount: 2"), []string{"job.yaml:16: taskRoles.Zeta_1.completion.minFailedTaskCount is no field of the protocol; expected one of minFailedInstances, minSucceededInstances"}},
