@@ -209,10 +209,10 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	if !w.seen {
 		report.Fit = nil // nobody looked for nodes
 	}
-	if f, ok := w.noNamespace(req.Object); ok {
-		report.Add([]finding.Finding{f}, nil)
-	} else {
+	if f, ok := w.noNamespace(req.Object); !ok {
 		w.askServer(ctx, &report, req)
+	} else if !slices.ContainsFunc(report.Findings, func(said finding.Finding) bool { return said.Check == f.Check }) {
+		report.Add([]finding.Finding{f}, nil) // fit asks no check
 	}
 	ledBack(&report, d)
 	ours := faults(report)

@@ -24,9 +24,10 @@ func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []
 }
 
 // readState runs the reason and the message of a failed job's own condition through the catalogue: a deadline
-// that passed takes the pods with it, and the event of it is gone after an hour.
+// that passed takes the pods with it, and the event of it is gone after an hour. A Framework's is that of one
+// of its tasks, which is read with its code.
 func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
-	if catalog == nil || c.State.Phase != kinds.Failed || c.State.Stopped() {
+	if catalog == nil || c.State.Phase != kinds.Failed || c.State.Stopped() || c.Job != nil && c.Job.Ref.Kind == "Framework" {
 		return nil
 	}
 	said := strings.TrimPrefix(c.State.Reason+": "+words.OneLine(reduce.Plain(c.State.Message), 300), ": ")

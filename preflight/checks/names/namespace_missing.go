@@ -24,7 +24,7 @@ var namespaceMissing = &check.Check{
 		for i, o := range all {
 			names[i] = o.GetName()
 		}
-		p.Reportf("metadata.namespace", "namespace %q does not exist: the API server refuses the job%s", name, check.DidYouMean(name, names))
+		p.Reportf("metadata.namespace", "namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, names))
 		return nil
 	},
 }
