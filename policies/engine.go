@@ -24,6 +24,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -419,10 +420,12 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 	return out, nil
 }
 
-func clip(s string) string { return clipTo(s, longestMessage) }
+func clip(s string) string { return clipTo(redact.Text(clipTo(s, 8*longestMessage)), longestMessage) }
 
 // reason is an error of OPA in one line.
-func reason(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func reason(err error) string {
+	return redact.Text(strings.Join(strings.Fields(clipTo(err.Error(), 8*longestMessage)), " "))
+}
 
 var (
 	_ preflight.Policies  = (*set)(nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Explanation is how one rule of a policy came to its answer about one job.
@@ -124,7 +125,7 @@ func factAt(input ast.Value, place string) Fact {
 	if err != nil {
 		return out
 	}
-	text, err := json.Marshal(plain)
+	text, err := json.Marshal(redact.Tree(plain))
 	if err != nil {
 		return out
 	}
@@ -161,7 +162,7 @@ func (f *failures) TraceEvent(e topdown.Event) {
 		if value == nil {
 			return false
 		}
-		operand := Operand{Value: clipTo(value.String(), mostValue)}
+		operand := Operand{Value: clipTo(redact.Text(clipTo(value.String(), 8*mostValue)), mostValue)}
 		if known, ok := e.LocalMetadata[v]; ok && !known.Name.IsGenerated() {
 			operand.Name = string(known.Name)
 		}

@@ -81,7 +81,7 @@ type JobView struct {
 	Namespace   string            `json:"namespace"`
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`       // without kubectl's copy of the job
+	Annotations map[string]string `json:"annotations"`       // secrets masked, without kubectl's copy of the job
 	Runtime     *RuntimeView      `json:"runtime,omitempty"` // TrainJob only
 	Queue       string            `json:"queue"`
 	Scheduler   string            `json:"scheduler"`
@@ -209,7 +209,7 @@ type RequestFacts struct {
 	DryRun          bool              `json:"dry_run"`
 	Mode            string            `json:"mode"` // off, warn or enforce, of the namespace
 	NamespaceLabels map[string]string `json:"namespace_labels"`
-	// NamespaceAnnotations are those of at most 128 characters.
+	// NamespaceAnnotations are those of at most 128 characters, secrets masked.
 	NamespaceAnnotations map[string]string `json:"namespace_annotations"`
 	Time                 string            `json:"time"` // RFC 3339 in UTC; empty: not known
 	Date                 string            `json:"date"` // its first ten characters: 2026-12-24

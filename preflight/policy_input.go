@@ -102,11 +102,14 @@ func namesOnly(env any) any {
 	return nil
 }
 
-// spoken are annotations without kubectl's copy of the object, which has the values of variables.
+// spoken are annotations with secrets masked, and without kubectl's copy of the object, which has the values
+// of variables.
 func spoken(annotations map[string]string) map[string]string {
-	out := maps.Clone(notNil(annotations))
-	delete(out, corev1.LastAppliedConfigAnnotation)
-	return out
+	if _, ok := annotations[corev1.LastAppliedConfigAnnotation]; ok {
+		annotations = maps.Clone(annotations)
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+	}
+	return redact.Map(annotations)
 }
 
 // asked is when a review was asked for; zero: nobody knows.

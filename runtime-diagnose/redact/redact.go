@@ -106,6 +106,19 @@ func Tree(v any) any {
 	return v
 }
 
+// Map is a copy of texts under their names, as annotations are, with what may be secret masked.
+func Map(texts map[string]string) map[string]string {
+	out := make(map[string]string, len(texts))
+	for name, text := range texts {
+		if c := classOf(name); c != none && c.fits(text, quotedValue) {
+			out[name] = masked
+			continue
+		}
+		out[name] = Text(text)
+	}
+	return out
+}
+
 // once masks in one pass.
 func once(text string) string {
 	spans := find(text)
