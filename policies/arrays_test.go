@@ -2,8 +2,6 @@ package policies_test
 
 import (
 	"fmt"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -19,17 +17,10 @@ func TestDoublingListsEnd(t *testing.T) {
 			}
 			fmt.Fprintf(&rules, "\tcount(s%d) < input.job.gpus - 1000\n}", lines)
 			o := load(t, files("a.rego", policy("a", rules.String()), "b.rego", policy("big_job", big)))
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
 			got := decide(t, o, input("enforce"))
-			runtime.ReadMemStats(&after)
-			want := []string{"it did not end in the time that policies have", "it took more than 256 MiB of memory"} // on a slow machine time ends first
-			if len(got.Undecided) != 1 || !slices.Contains(want, strings.TrimPrefix(got.Undecided[0], "a: ")) {
-				t.Errorf("undecided: %q; want one of %q", got.Undecided, want)
+			if len(got.Undecided) != 1 || !strings.HasSuffix(got.Undecided[0], "array.concat: the answer would have more than 32 MiB") {
+				t.Errorf("undecided: %q", got.Undecided)
 			}
-			// The last value is not interrupted: it may be as large again as what there was, and how much there was when
-			// somebody looked depends on the machine.
-			t.Logf("it took %d MiB", (after.TotalAlloc-before.TotalAlloc)>>20)
 			if len(got.Rulings) != 1 || got.Rulings[0].Policy != "big-job" {
 				t.Errorf("%+v; want the other policy's denial", got.Rulings)
 			}

@@ -24,8 +24,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // OPA is a set of policies that can be replaced while others decide. Safe for concurrent

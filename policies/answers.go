@@ -1,0 +1,197 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// mostAnswer is how many bytes one call of a built-in function may answer with. A call cannot be stopped, and
+// some answer with many times what they are given; what many calls make is watched (see watcher).
+const mostAnswer = 32 << 20
+
+// perElement is about what an element of a list takes.
+const perElement = 32
+
+var errAnswer = fmt.Errorf("the answer would have more than %d MiB", mostAnswer>>20)
+
+// boundAnswers puts the bound in front of OPA's built-in functions, of which there is one table per process.
+var boundAnswers = sync.OnceFunc(func() {
+	for name, size := range answers {
+		run := topdown.GetBuiltin(name)
+		if run == nil {
+			panic("OPA has no built-in function " + name) // a test loads policies with every new version
+		}
+		topdown.RegisterBuiltinFunc(name, func(ctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
+			if size(operands) > mostAnswer {
+				return errAnswer
+			}
+			return run(ctx, operands, iter)
+		})
+	}
+})
+
+// unbounded are the built-in functions of which nobody can say how long they take by what they are given.
+var unbounded = []string{"graph.reachable_paths", "regex.globs_match", "strings.render_template"}
+
+// answers are those whose answer can be far larger than what they are given, with about how many bytes it has.
+// What is of another type than they take is theirs to refuse.
+var answers = map[string]func(operands []*ast.Term) int64{
+	ast.Concat.Name: func(o []*ast.Term) int64 {
+		n, length := int64(0), int64(0)
+		eachText(o[1], func(s string) { n, length = n+1, length+int64(len(s)) })
+		return length + n*int64(len(textOf(o[0])))
+	},
+	ast.Replace.Name: func(o []*ast.Term) int64 {
+		return replaced(textOf(o[0]), textOf(o[1]), textOf(o[2]))
+	},
+	ast.ReplaceN.Name: func(o []*ast.Term) int64 {
+		in, sum := textOf(o[1]), int64(0)
+		if patterns, ok := o[0].Value.(ast.Object); ok {
+			patterns.Foreach(func(old, with *ast.Term) { sum += replaced(in, textOf(old), textOf(with)) })
+		}
+		return sum
+	},
+	ast.RegexReplace.Name: func(o []*ast.Term) int64 { // of as many matches as there may be
+		in := int64(len(textOf(o[0])))
+		return in + (in+1)*int64(len(textOf(o[2])))
+	},
+	ast.Sprintf.Name: func(o []*ast.Term) int64 { return printed(textOf(o[0]), o[1]) },
+	ast.BitsShiftLeft.Name: func(o []*ast.Term) int64 {
+		n, _ := numberOf(o[1])
+		return n / 8
+	},
+	ast.NumbersRange.Name: func(o []*ast.Term) int64 { return between(o[0], o[1]) },
+	ast.NumbersRangeStep.Name: func(o []*ast.Term) int64 {
+		step, _ := numberOf(o[2])
+		return between(o[0], o[1]) / max(1, step)
+	},
+	ast.ArrayConcat.Name: func(o []*ast.Term) int64 { return elements(o[0]) + elements(o[1]) },
+	ast.Split.Name:       func(o []*ast.Term) int64 { return pieces(textOf(o[0]), textOf(o[1])) },
+	ast.RegexSplit.Name:  func(o []*ast.Term) int64 { return pieces(textOf(o[1]), "") },
+	ast.RegexFind.Name:   func(o []*ast.Term) int64 { return pieces(textOf(o[1]), "") },
+	// Texts within texts: each quote costs as much again, each time.
+	ast.JSONMarshal.Name:            escaped,
+	ast.JSONMarshalWithOptions.Name: escaped,
+	ast.YAMLMarshal.Name:            escaped,
+	ast.URLQueryEncode.Name:         escaped,
+	ast.HexEncode.Name:              escaped,
+	ast.Base64Encode.Name:           escaped,
+	ast.Base64UrlEncode.Name:        escaped,
+}
+
+func textOf(t *ast.Term) string {
+	s, _ := t.Value.(ast.String)
+	return string(s)
+}
+
+// numberOf is a number as far as an int64 goes; it may be written as 1e9.
+func numberOf(t *ast.Term) (int64, bool) {
+	n, ok := t.Value.(ast.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, false
+	}
+	return int64(max(-1<<61, min(f, 1<<61))), true
+}
+
+func eachText(t *ast.Term, yield func(string)) {
+	switch all := t.Value.(type) {
+	case *ast.Array:
+		all.Foreach(func(e *ast.Term) { yield(textOf(e)) })
+	case ast.Set:
+		all.Foreach(func(e *ast.Term) { yield(textOf(e)) })
+	}
+}
+
+func elements(t *ast.Term) int64 {
+	all, ok := t.Value.(*ast.Array)
+	if !ok {
+		return 0
+	}
+	return int64(all.Len()) * perElement
+}
+
+func pieces(in, at string) int64 { return int64(strings.Count(in, at)) * perElement }
+
+func replaced(in, old, with string) int64 {
+	return int64(len(in)) + int64(strings.Count(in, old))*int64(len(with))
+}
+
+// between is what the numbers from a to b take, in either direction.
+func between(from, to *ast.Term) int64 {
+	a, whole := numberOf(from)
+	b, both := numberOf(to)
+	if !whole || !both {
+		return 0
+	}
+	return min(max(a-b, b-a), mostAnswer) * perElement // neither difference is beyond an int64
+}
+
+// escaped is what a text takes of which each character may need six, as \u0000 does.
+func escaped(o []*ast.Term) int64 { return 6 * int64(len(textOf(o[0]))) }
+
+// printed is what sprintf makes at most: each verb prints one operand, in a width that the format may give.
+func printed(format string, operands *ast.Term) int64 {
+	verbs, sum := int64(0), int64(len(format))
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		verbs++
+		digits := i + 1
+		for digits < len(format) && strings.IndexByte("+-# 0123456789.*[]", format[digits]) >= 0 {
+			digits++
+		}
+		sum += widths(format[i+1 : digits])
+		i = digits
+	}
+	largest := int64(0)
+	if all, ok := operands.Value.(*ast.Array); ok {
+		all.Foreach(func(e *ast.Term) {
+			if s, ok := e.Value.(ast.String); ok {
+				largest = max(largest, int64(len(s)))
+			} else if verbs > 1 {
+				largest = max(largest, sizeOf(e, mostAnswer))
+			}
+		})
+	}
+	if verbs > 0 && largest > mostAnswer/verbs {
+		return mostAnswer + 1
+	}
+	return sum + verbs*largest
+}
+
+// widths are the width and the precision of a verb together; fmt takes a million of each at most.
+func widths(flags string) (sum int64) {
+	for _, digits := range strings.FieldsFunc(flags, func(r rune) bool { return (r < '0' || r > '9') && r != '*' }) {
+		if n, err := strconv.ParseInt(strings.TrimLeft(digits, "*"), 10, 64); err == nil {
+			sum += min(n, 1e6)
+		} else {
+			sum += 1e6
+		}
+	}
+	return sum
+}
+
+// sizeOf is about how long a value is in print, up to a bound.
+func sizeOf(t *ast.Term, most int64) int64 {
+	n := int64(0)
+	v := ast.NewGenericVisitor(func(x any) bool {
+		n += 8
+		if s, ok := x.(ast.String); ok {
+			n += int64(len(s))
+		}
+		return n > most
+	})
+	v.Walk(t)
+	return n
+}
