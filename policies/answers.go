@@ -23,10 +23,7 @@ var errAnswer = fmt.Errorf("the answer would have more than %d MiB", mostAnswer>
 // boundAnswers puts the bound in front of OPA's built-in functions, of which there is one table per process.
 var boundAnswers = sync.OnceFunc(func() {
 	for name, size := range answers {
-		run := topdown.GetBuiltin(name)
-		if run == nil {
-			panic("OPA has no built-in function " + name) // a test loads policies with every new version
-		}
+		run := topdown.GetBuiltin(name) // a test asks each; what is not there cannot be called either
 		topdown.RegisterBuiltinFunc(name, func(ctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
 			if size(operands) > mostAnswer {
 				return errAnswer
