@@ -84,7 +84,10 @@ func TestDecisionsAreInOPAsForm(t *testing.T) {
 		"result": map[string]any{"allow": true, "rulings": []any{map[string]any{
 			"policy": "a", "effect": "warn", "message": "by ana, password=[masked]", "path": "", "remedy": "Do it otherwise.",
 		}}},
-		"masked": []any{"/job/annotations/note"}, "timestamp": "2026-12-24T12:00:00Z", "metrics": map[string]any{"timer_rego_query_eval_ns": float64(0)}, "custom": map[string]any{},
+		"masked": []any{
+			"/job/annotations/note", "/object/metadata/annotations/note",
+			"/object/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/command/3",
+		}, "timestamp": "2026-12-24T12:00:00Z", "metrics": map[string]any{"timer_rego_query_eval_ns": float64(0)}, "custom": map[string]any{},
 	}
 	if diff := cmp.Diff(want, event); diff != "" {
 		t.Error("-want +got\n" + diff)

@@ -22,7 +22,7 @@ func (in *Input) limits(j *job.Job, req Request, reads func(part string) bool) {
 	view := req.Cluster
 	if reads("request.namespace_annotations") && view != nil {
 		if n, there := view.Lookup(namespaceKind, "", j.Ref.Namespace); there == job.Present {
-			in.Request.NamespaceAnnotations = notNil(n.GetAnnotations())
+			in.Request.NamespaceAnnotations = spoken(n.GetAnnotations())
 		}
 	}
 	if reads("cluster.models") {

@@ -8,11 +8,15 @@
 package redact
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 )
 
-const masked = "[masked]"
+// Masked stands for what is secret.
+const Masked = "[masked]"
+
+const masked = Masked
 
 // Line masks the secrets in one line. Colours, control bytes and invisible characters may hide one: then
 // the line is written without them.
@@ -104,6 +108,29 @@ func Tree(v any) any {
 		}
 	}
 	return v
+}
+
+// Map masks the secrets in the values of labels or annotations, as Tree does in an object. It leaves the map
+// as it is, and returns that same map where there is nothing to mask: of most there is not.
+func Map(texts map[string]string) map[string]string {
+	var changed map[string]string
+	for key, value := range texts {
+		hidden := Text(value)
+		if c := classOf(key); c != none && c.fits(value, quotedValue) {
+			hidden = masked
+		}
+		if hidden == value {
+			continue
+		}
+		if changed == nil {
+			changed = maps.Clone(texts)
+		}
+		changed[key] = hidden
+	}
+	if changed == nil {
+		return texts
+	}
+	return changed
 }
 
 // once masks in one pass.
