@@ -153,6 +153,9 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 		}
 		left = again
 	}
+	if len(out.Rulings)+len(out.Undecided)+len(out.Exempted) > 0 {
+		named(&in).ruled(&out)
+	}
 	slices.SortFunc(out.Rulings, func(a, b preflight.Ruling) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 	})

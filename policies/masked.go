@@ -61,6 +61,33 @@ func maskedInput(in preflight.Input) (map[string]any, *hiding, error) {
 	redact.Tree(after)
 	h := &hiding{}
 	h.differ(before, after, "")
+	h.ready()
+	return after, h, nil
+}
+
+// named is what the names of labels tell to be secret, which a rule may repeat without them. Whatever else of an
+// input is secret is masked in it, or is seen to be so without a name.
+func named(in *preflight.Input) *hiding {
+	h := &hiding{}
+	add := func(labels map[string]string) {
+		for key, value := range labels {
+			if len(value) >= shortestSecret && redact.Named(key, value) {
+				h.pairs = append(h.pairs, [2]string{value, redact.Masked})
+			}
+		}
+	}
+	add(in.Job.Labels)
+	add(in.Request.NamespaceLabels)
+	for i := range in.Job.Roles {
+		add(in.Job.Roles[i].Labels)
+		add(in.Job.Roles[i].NodeSelector)
+	}
+	h.ready()
+	return h
+}
+
+// ready begins to look for what was found, the longest first: one may be part of another.
+func (h *hiding) ready() {
 	slices.SortFunc(h.pairs, func(a, b [2]string) int { return cmp.Or(cmp.Compare(len(b[0]), len(a[0])), cmp.Compare(a[0], b[0])) })
 	var words []string
 	for _, p := range h.pairs {
@@ -70,7 +97,17 @@ func maskedInput(in preflight.Input) (map[string]any, *hiding, error) {
 		}
 	}
 	h.in = strings.NewReplacer(words...)
-	return after, h, nil
+}
+
+// ruled takes what is secret out of an answer.
+func (h *hiding) ruled(out *preflight.Ruled) {
+	if len(h.pairs) == 0 {
+		return
+	}
+	for i := range out.Rulings {
+		out.Rulings[i] = h.ruling(out.Rulings[i])
+	}
+	out.Undecided, out.Exempted = h.texts(out.Undecided), h.texts(out.Exempted)
 }
 
 // differ looks where the texts of two trees of one shape were masked.

@@ -110,13 +110,19 @@ func Tree(v any) any {
 	return v
 }
 
+// Named says whether the name of a value, the key of a label or an annotation, tells that it is secret.
+func Named(name, value string) bool {
+	c := classOf(name)
+	return c != none && c.fits(value, quotedValue)
+}
+
 // Map masks the secrets in the values of labels or annotations, as Tree does in an object. It leaves the map
 // as it is, and returns that same map where there is nothing to mask: of most there is not.
 func Map(texts map[string]string) map[string]string {
 	var changed map[string]string
 	for key, value := range texts {
 		hidden := Text(value)
-		if c := classOf(key); c != none && c.fits(value, quotedValue) {
+		if Named(key, value) {
 			hidden = masked
 		}
 		if hidden == value {
