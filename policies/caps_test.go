@@ -11,17 +11,32 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // TestPlacesThatAreMaskedAreNamedUpToABound: the 65th is masked, and not named.
 func TestPlacesThatAreMaskedAreNamedUpToABound(t *testing.T) {
 	before, after := map[string]any{}, map[string]any{}
 	for i := range mostMasked + 1 {
-		before[fmt.Sprint(i)], after[fmt.Sprint(i)] = "secret", "***"
+		before[fmt.Sprint(i)], after[fmt.Sprint(i)] = "secret", redact.Masked
 	}
-	var places []string
-	if differ(before, after, "", &places); len(places) != mostMasked {
-		t.Errorf("%d places; want %d", len(places), mostMasked)
+	var h hiding
+	if h.differ(before, after, ""); len(h.places) != mostMasked {
+		t.Errorf("%d places; want %d", len(h.places), mostMasked)
+	}
+}
+
+// TestAShortSecretIsNotLookedForInOtherTexts: one of three bytes stands in too many words.
+func TestAShortSecretIsNotLookedForInOtherTexts(t *testing.T) {
+	for secret, want := range map[string]string{"abc": "abcdef", "abcd": "[masked]ef"} {
+		in := preflight.Input{Job: preflight.JobView{Labels: map[string]string{"password": secret}}}
+		_, h, err := maskedInput(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.text("abcdef"); got != want || len(h.places) != 1 {
+			t.Errorf("%s: %q, places %q; want %q and one place", secret, got, h.places, want)
+		}
 	}
 }
 

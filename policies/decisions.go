@@ -4,19 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Decision is what policies were asked about one job and what they said, in the form of an event of
@@ -56,7 +51,6 @@ type Lacking struct {
 const (
 	mostDecision = 256 << 10 // bytes of one decision
 	mostWaiting  = 256       // decisions that wait to be written
-	mostMasked   = 64        // places that are named
 )
 
 // Recorder keeps decisions without holding up those who ask. Make it with NewRecorder.
@@ -114,19 +108,19 @@ func (r *Recorder) Start(ctx context.Context, failed func(error)) error {
 
 // line is a decision as it is written.
 func (r *Recorder) line(a asked) ([]byte, error) {
-	input, masked, err := maskedInput(a.in)
+	input, hide, err := maskedInput(a.in)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("write a decision: %w", err)
 	}
 	d := Decision{
 		Labels: r.labels, ID: string(uuid.NewUUID()), Bundles: map[string]BundleRevision{"signalbox": {a.rev}}, Path: "signalbox",
-		Result:    Result{Allow: true, Rulings: append([]preflight.Ruling{}, a.ruled.Rulings...), Undecided: maskedTexts(a.ruled.Undecided), Exempted: maskedTexts(a.ruled.Exempted)},
-		Masked:    masked,
+		Result:    Result{Allow: true, Rulings: append([]preflight.Ruling{}, a.ruled.Rulings...), Undecided: hide.texts(a.ruled.Undecided), Exempted: hide.texts(a.ruled.Exempted)},
+		Masked:    hide.places,
 		Timestamp: a.at.UTC(), Metrics: map[string]int64{"timer_rego_query_eval_ns": a.took.Nanoseconds()}, Custom: Lacking{a.lacks},
 	}
 	for i := range d.Result.Rulings {
 		d.Result.Allow = d.Result.Allow && d.Result.Rulings[i].Effect != preflight.Deny
-		d.Result.Rulings[i].Message = redact.Text(d.Result.Rulings[i].Message)
+		d.Result.Rulings[i] = hide.ruling(d.Result.Rulings[i])
 	}
 	for _, part := range []string{"", "old_object", "object", "findings"} {
 		if part != "" {
@@ -149,58 +143,6 @@ func (r *Recorder) line(a asked) ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("write a decision: that about %s %s/%s has more than %d bytes", a.in.Job.Kind, a.in.Job.Namespace, a.in.Job.Name, mostDecision)
-}
-
-// maskedTexts are texts without what is secret in them: exceptions and errors repeat what they read.
-func maskedTexts(all []string) (out []string) {
-	for _, s := range all {
-		out = append(out, redact.Text(s))
-	}
-	return out
-}
-
-// maskedInput is an input without what is secret in it, and where that stood.
-func maskedInput(in preflight.Input) (map[string]any, []string, error) {
-	text, err := json.Marshal(in)
-	if err != nil {
-		return nil, nil, fmt.Errorf("write a decision: %w", err)
-	}
-	var before, after map[string]any
-	if err := utiljson.Unmarshal(text, &before); err != nil {
-		return nil, nil, fmt.Errorf("write a decision: %w", err)
-	}
-	if err := utiljson.Unmarshal(text, &after); err != nil {
-		return nil, nil, fmt.Errorf("write a decision: %w", err)
-	}
-	redact.Tree(after)
-	var places []string
-	differ(before, after, "", &places)
-	return after, places, nil
-}
-
-// differ lists where two trees of one shape hold different texts, as JSON pointers (RFC 6901).
-func differ(before, after any, at string, places *[]string) {
-	if len(*places) >= mostMasked {
-		return
-	}
-	switch b := before.(type) {
-	case map[string]any:
-		a, _ := after.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(b)) {
-			differ(b[key], a[key], at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key), places)
-		}
-	case []any:
-		a, _ := after.([]any)
-		for i := range b {
-			if i < len(a) {
-				differ(b[i], a[i], at+"/"+strconv.Itoa(i), places)
-			}
-		}
-	default:
-		if before != after {
-			*places = append(*places, at)
-		}
-	}
 }
 
 // Around is an engine whose decisions are recorded. While it is, inputs are built whole: who replays them

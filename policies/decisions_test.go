@@ -54,7 +54,6 @@ func asks(t *testing.T, user string, change func(*preflight.Request)) preflight.
 	annotations := job.GetAnnotations()
 	annotations["note"] = "token=sesame-0123456789abcdef"
 	job.SetAnnotations(annotations)
-	job.SetLabels(map[string]string{"note": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"})
 	req := preflight.Request{Object: job, User: user, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeWarn}, Now: noon}
 	if change != nil {
 		change(&req)
@@ -85,7 +84,10 @@ func TestDecisionsAreInOPAsForm(t *testing.T) {
 		"result": map[string]any{"allow": true, "rulings": []any{map[string]any{
 			"policy": "a", "effect": "warn", "message": "by ana, password=[masked]", "path": "", "remedy": "Do it otherwise.",
 		}}},
-		"masked": []any{"/job/labels/note", "/object/metadata/labels/note"}, "timestamp": "2026-12-24T12:00:00Z", "metrics": map[string]any{"timer_rego_query_eval_ns": float64(0)}, "custom": map[string]any{},
+		"masked": []any{
+			"/job/annotations/note", "/object/metadata/annotations/note",
+			"/object/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/command/3",
+		}, "timestamp": "2026-12-24T12:00:00Z", "metrics": map[string]any{"timer_rego_query_eval_ns": float64(0)}, "custom": map[string]any{},
 	}
 	if diff := cmp.Diff(want, event); diff != "" {
 		t.Error("-want +got\n" + diff)

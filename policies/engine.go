@@ -153,6 +153,9 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 		}
 		left = again
 	}
+	if len(out.Rulings)+len(out.Undecided)+len(out.Exempted) > 0 {
+		named(&in).ruled(&out)
+	}
 	slices.SortFunc(out.Rulings, func(a, b preflight.Ruling) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 	})
@@ -206,6 +209,7 @@ func shared(ctx context.Context, rules int) time.Time {
 // undecided files a rule that gave no answer. Where its policy is closed on failure and denials
 // hold, that is a denial.
 func (r *rule) undecided(out *preflight.Ruled, mode, why string) {
+	why = redact.Text(why)
 	out.Undecided = append(out.Undecided, r.doc.Name+": "+why)
 	if r.name != denies || r.doc.Failure != FailureClosed || r.effect(mode) != preflight.Deny {
 		return
@@ -343,7 +347,7 @@ func (r *rule) plainly(answer ast.Value, mode string) ([]preflight.Ruling, bool)
 		if !said || !placed || strings.TrimSpace(msg) == "" || object.Get(ast.InternedTerm("check")) != nil {
 			return nil, false
 		}
-		out = append(out, preflight.Ruling{Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy})
+		out = append(out, preflight.Ruling{Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: pathOf(path), Remedy: r.doc.Remedy})
 	}
 	return out, true
 }
@@ -414,18 +418,20 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 			return nil, fmt.Errorf("holds an element whose check is %v; want the name of one where exempt stands alone, and none beside deny or warn", object["check"])
 		}
 		out = append(out, preflight.Ruling{
-			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy, Check: name,
+			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: pathOf(path), Remedy: r.doc.Remedy, Check: name,
 		})
 	}
 	return out, nil
 }
 
-func clip(s string) string { return clipTo(redact.Text(clipTo(s, 8*longestMessage)), longestMessage) }
+// clip bounds what a rule says, which may repeat what it has read: without what is secret in that.
+func clip(s string) string { return clipTo(redact.Text(s), longestMessage) }
 
-// reason is an error of OPA in one line.
-func reason(err error) string {
-	return redact.Text(strings.Join(strings.Fields(clipTo(err.Error(), 8*longestMessage)), " "))
-}
+// pathOf is where a rule says it is; it may repeat what it has read, too.
+func pathOf(path string) job.Path { return job.Path(redact.Text(path)) }
+
+// reason is an error of OPA in one line, without what is secret in what it repeats.
+func reason(err error) string { return redact.Text(strings.Join(strings.Fields(err.Error()), " ")) }
 
 var (
 	_ preflight.Policies  = (*set)(nil)

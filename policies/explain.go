@@ -69,33 +69,48 @@ func Explain(ctx context.Context, in preflight.Policies, input preflight.Input) 
 	if err != nil {
 		return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 	}
+	_, hide, err := maskedInput(input)
+	if err != nil {
+		return nil, err
+	}
+	e := explaining{input: value, read: read, mode: input.Request.Mode, hide: hide}
 	out, excepted := []Explanation{}, map[*rule]bool{}
 	for _, r := range s.rules {
-		out = append(out, r.explain(ctx, w, value, read, input.Request.Mode))
+		out = append(out, e.of(ctx, w, r))
 		if r.exempt != nil && !excepted[r.exempt] { // the rules of a policy share it
 			excepted[r.exempt] = true
-			out = append(out, r.exempt.explain(ctx, w, value, read, input.Request.Mode))
+			out = append(out, e.of(ctx, w, r.exempt))
 		}
 	}
 	return out, ctx.Err()
 }
 
-func (r *rule) explain(ctx context.Context, w *watcher, input *plan.Value, read ast.Value, mode string) Explanation {
+// explaining is what the explanations about one input share.
+type explaining struct {
+	input *plan.Value
+	read  ast.Value // the same
+	mode  string
+	hide  *hiding
+}
+
+func (e *explaining) of(ctx context.Context, w *watcher, r *rule) Explanation {
 	out := Explanation{Policy: r.doc.Name, Rule: r.name, File: r.doc.File, Silent: r.silent}
 	if r.silent {
 		return out
 	}
 	for _, place := range r.reads {
-		out.Read = append(out.Read, factAt(read, place))
+		out.Read = append(out.Read, e.factAt(place))
 	}
-	trace := &failures{seen: map[string]bool{}}
+	trace := &failures{seen: map[string]bool{}, hide: e.hide}
 	traced := *r
 	traced.options = []rego.EvalOption{rego.EvalQueryTracer(trace), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false)}
-	said, err := w.ask(ctx, &traced, shared(ctx, 1), input, mode, false)
+	said, err := w.ask(ctx, &traced, shared(ctx, 1), e.input, e.mode, false)
 	if err != nil {
-		out.Failure = reason(err)
+		out.Failure = e.hide.text(reason(err))
 	}
-	out.Says = said
+	for _, ruling := range said {
+		out.Says = append(out.Says, e.hide.ruling(ruling))
+	}
 	slices.SortStableFunc(trace.found, func(a, b FailedExpression) int {
 		if a.File != b.File {
 			return strings.Compare(a.File, b.File)
@@ -107,17 +122,18 @@ func (r *rule) explain(ctx context.Context, w *watcher, input *plan.Value, read 
 }
 
 // factAt is what the input holds at a place; below a list there is no one value, and the list is told.
-func factAt(input ast.Value, place string) Fact {
+func (e *explaining) factAt(place string) Fact {
 	out := Fact{Place: strings.TrimSuffix("input."+place, "."), Value: json.RawMessage("null")}
 	if place == "" {
 		out.Value = json.RawMessage(`"…"`)
 		return out
 	}
 	var at ast.Ref
+	last := ""
 	for name := range strings.SplitSeq(place, ".") {
-		at = append(at, ast.StringTerm(name))
+		at, last = append(at, ast.StringTerm(name)), name
 	}
-	v, err := input.Find(at)
+	v, err := e.read.Find(at)
 	if err != nil {
 		return out
 	}
@@ -125,12 +141,15 @@ func factAt(input ast.Value, place string) Fact {
 	if err != nil {
 		return out
 	}
-	text, err := json.Marshal(redact.Tree(plain))
+	named := map[string]any{last: plain} // the name tells what the value is
+	redact.Tree(named)
+	whole, err := json.Marshal(named[last])
 	if err != nil {
 		return out
 	}
-	if out.Value = text; len(text) > mostValue {
-		short, _ := json.Marshal(clipTo(string(text), mostValue))
+	text := e.hide.in.Replace(string(whole))
+	if out.Value = json.RawMessage(text); len(text) > mostValue {
+		short, _ := json.Marshal(clipTo(text, mostValue))
 		out.Value = short
 	}
 	return out
@@ -139,6 +158,7 @@ func factAt(input ast.Value, place string) Fact {
 // failures keeps the expressions that did not hold. It implements topdown.QueryTracer.
 type failures struct {
 	seen  map[string]bool
+	hide  *hiding
 	found []FailedExpression
 	more  int
 }
@@ -162,7 +182,7 @@ func (f *failures) TraceEvent(e topdown.Event) {
 		if value == nil {
 			return false
 		}
-		operand := Operand{Value: clipTo(redact.Text(clipTo(value.String(), 8*mostValue)), mostValue)}
+		operand := Operand{Value: clipTo(f.hide.text(value.String()), mostValue)}
 		if known, ok := e.LocalMetadata[v]; ok && !known.Name.IsGenerated() {
 			operand.Name = string(known.Name)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // regoTests runs the rules test_* of files *_test.rego with OPA's own runner
@@ -78,7 +80,7 @@ func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source, trace
 		if r.Skip {
 			continue
 		}
-		t := Tested{Policy: strings.TrimPrefix(r.Package, "data."), Fixture: r.Name, Printed: string(r.Output)}
+		t := Tested{Policy: strings.TrimPrefix(r.Package, "data."), Fixture: r.Name, Printed: redact.Text(string(r.Output))}
 		if r.Location != nil {
 			t.Fixture = fmt.Sprintf("%s:%d %s", r.Location.File, r.Location.Row, r.Name)
 		}

@@ -102,14 +102,14 @@ func namesOnly(env any) any {
 	return nil
 }
 
-// spoken are annotations with secrets masked, and without kubectl's copy of the object, which has the values
-// of variables.
+// spoken are annotations without kubectl's copy of the object, which has the values of variables, and
+// without what is secret in the others. The map itself stays as it is.
 func spoken(annotations map[string]string) map[string]string {
-	if _, ok := annotations[corev1.LastAppliedConfigAnnotation]; ok {
+	if _, there := annotations[corev1.LastAppliedConfigAnnotation]; there {
 		annotations = maps.Clone(annotations)
 		delete(annotations, corev1.LastAppliedConfigAnnotation)
 	}
-	return redact.Map(annotations)
+	return notNil(redact.Map(annotations))
 }
 
 // asked is when a review was asked for; zero: nobody knows.

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // AskAnnotation with the value AskReview asks, in a dry run, for the whole review as one warning
@@ -113,7 +114,7 @@ func recordOf(r *preflight.Report, nodes bool) Record {
 		Rulings: r.Rulings, Skipped: r.Skipped, Undecided: r.Undecided, Exempted: r.Exempted, Revision: r.Revision, Ran: r.Ran,
 	}
 	for _, f := range r.Findings {
-		if !nodes {
+		if f.Message = redact.Text(f.Message); !nodes {
 			f.Facts = nil
 		}
 		out.Findings = append(out.Findings, RecordedFinding{f, f.Rule, f.Meant})

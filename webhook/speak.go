@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Keys of the audit annotations; the API server puts the webhook's name and a slash
@@ -254,7 +255,7 @@ func (a answer) audit() map[string]string {
 	}
 	out := map[string]string{auditDecision: string(a.decision())}
 	if text := a.gapText(); text != "" {
-		out[auditNotChecked] = clip(oneLine(text), auditBytes)
+		out[auditNotChecked] = logged(text)
 	}
 	if a.report == nil {
 		return out
@@ -263,13 +264,17 @@ func (a answer) audit() map[string]string {
 		out[auditRevision] = clip(a.report.Revision, auditBytes)
 	}
 	if len(a.report.Exempted) > 0 {
-		out[auditExempted] = clip(oneLine(strings.Join(a.report.Exempted, "; ")), auditBytes)
+		out[auditExempted] = logged(strings.Join(a.report.Exempted, "; "))
 	}
 	if names := a.names(); len(names) > 0 {
 		out[auditFindings] = clip(strings.Join(names, ","), auditBytes)
 	}
 	return out
 }
+
+// logged is a text as the audit log keeps it, which is read by more people than the job is: what could not
+// be read may be repeated in it, and that may be secret.
+func logged(text string) string { return clip(oneLine(redact.Text(text)), auditBytes) }
 
 // names are the checks and policies that spoke, each once, sorted.
 func (a answer) names() []string {

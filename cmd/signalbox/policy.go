@@ -136,7 +136,11 @@ func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlag
 	}
 	if a.input {
 		for _, i := range asked.seen {
-			if err := writeJSON(sh.out, i); err != nil {
+			shown, err := policies.Masked(i)
+			if err != nil {
+				return err
+			}
+			if err := writeJSON(sh.out, shown); err != nil {
 				return err
 			}
 		}

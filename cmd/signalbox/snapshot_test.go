@@ -370,3 +370,18 @@ func FuzzReadView(f *testing.F) {
 		whatif.Answer(t.Context(), s, gang.Gang{Groups: []gang.Group{{Name: "w", Count: 3}}})
 	})
 }
+
+// TestASnapshotHoldsTheAnnotationsOfNamespaces: policies read them; a long one is left out as in the webhook's view,
+// and what is secret is masked.
+func TestASnapshotHoldsTheAnnotationsOfNamespaces(t *testing.T) {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	o.SetName("ml")
+	o.SetAnnotations(map[string]string{
+		"frozen": "yes", "note": "password=hunter22", "most": strings.Repeat("x", 128), "more": strings.Repeat("x", 129),
+		corev1.LastAppliedConfigAnnotation: "{}",
+	})
+	want := map[string]string{"frozen": "yes", "note": "password=[masked]", "most": strings.Repeat("x", 128)}
+	if diff := cmp.Diff(want, trim(o).GetAnnotations()); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+}

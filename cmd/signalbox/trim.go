@@ -46,7 +46,7 @@ var kept = map[string][]string{
 
 // trim leaves of an object only what a review looks at: no environment, no commands, no
 // images, and of the annotations only those that say who scales the nodes, which pods
-// belong to a node, and where a volume is being made.
+// belong to a node, and where a volume is being made, and the short ones of namespaces.
 func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
 		return trimPod(o)
@@ -145,6 +145,9 @@ func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
 // where that is written the old way.
 var keptAnnotations = []string{"kubernetes.io/config.mirror", podspec.SelectedNode, corev1.BetaStorageClassAnnotation}
 
+// mostAnnotation is how many bytes an annotation of a namespace may have, as in the view that the webhook has.
+const mostAnnotation = 128
+
 func metadata(o *unstructured.Unstructured) map[string]any {
 	out := map[string]any{"name": o.GetName()}
 	from, _, _ := unstructured.NestedMap(o.Object, "metadata")
@@ -154,6 +157,14 @@ func metadata(o *unstructured.Unstructured) map[string]any {
 		}
 	}
 	notes := map[string]any{}
+	if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Namespace") { // policies read them
+		written := o.GetAnnotations()
+		for key, value := range redact.Map(written) {
+			if len(written[key]) <= mostAnnotation && key != corev1.LastAppliedConfigAnnotation {
+				notes[key] = value
+			}
+		}
+	}
 	for key, value := range o.GetAnnotations() {
 		if strings.HasPrefix(key, "cluster-autoscaler.kubernetes.io/") || slices.Contains(keptAnnotations, key) {
 			notes[key] = value

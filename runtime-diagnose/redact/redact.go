@@ -8,11 +8,15 @@
 package redact
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 )
 
-const masked = "[masked]"
+// Masked stands for what is secret.
+const Masked = "[masked]"
+
+const masked = Masked
 
 // Line masks the secrets in one line. Colours, control bytes and invisible characters may hide one: then
 // the line is written without them.
@@ -106,17 +110,33 @@ func Tree(v any) any {
 	return v
 }
 
-// Map is a copy of texts under their names, as annotations are, with what may be secret masked.
+// Named says whether the name of a value, the key of a label or an annotation, tells that it is secret.
+func Named(name, value string) bool {
+	c := classOf(name)
+	return c != none && c.fits(value, quotedValue)
+}
+
+// Map masks the secrets in the values of labels or annotations, as Tree does in an object. It leaves the map
+// as it is, and returns that same map where there is nothing to mask: of most there is not.
 func Map(texts map[string]string) map[string]string {
-	out := make(map[string]string, len(texts))
-	for name, text := range texts {
-		if c := classOf(name); c != none && c.fits(text, quotedValue) {
-			out[name] = masked
+	var changed map[string]string
+	for key, value := range texts {
+		hidden := Text(value)
+		if Named(key, value) {
+			hidden = masked
+		}
+		if hidden == value {
 			continue
 		}
-		out[name] = Text(text)
+		if changed == nil {
+			changed = maps.Clone(texts)
+		}
+		changed[key] = hidden
 	}
-	return out
+	if changed == nil {
+		return texts
+	}
+	return changed
 }
 
 // once masks in one pass.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,6 +33,25 @@ func TestSecretsInATreeAreMasked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, Tree(tc.in)); diff != "" {
 				t.Errorf("masked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSecretsInAMapAreMasked(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want map[string]string }{
+		"nothing":                                {nil, nil},
+		"what needs nothing":                     {map[string]string{"team": "vision", "cost-center": "4711"}, map[string]string{"team": "vision", "cost-center": "4711"}},
+		"within a value":                         {map[string]string{"note": "password=hunter2 was refused", "a": "b"}, map[string]string{"note": "password=[masked] was refused", "a": "b"}},
+		"the value of a key named like a secret": {map[string]string{"db.example.com/password": "hunter2"}, map[string]string{"db.example.com/password": "[masked]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := maps.Clone(tc.in)
+			if diff := cmp.Diff(tc.want, Map(tc.in)); diff != "" {
+				t.Errorf("masked (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, tc.in); diff != "" {
+				t.Errorf("the map itself was changed:\n%s", diff)
 			}
 		})
 	}
