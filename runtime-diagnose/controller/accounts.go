@@ -32,6 +32,7 @@ type accounts struct {
 	kube      kubernetes.Interface
 	namespace string
 	explain   explain.Explainer
+	metrics   *metrics
 	dirty     atomic.Bool
 }
 
@@ -67,6 +68,7 @@ func (l *accounts) run(ctx context.Context) {
 	ticker := time.NewTicker(accountsEvery)
 	defer ticker.Stop()
 	for {
+		l.metrics.spent(l.explain.Budget)
 		select {
 		case <-ctx.Done():
 			last, stop := context.WithTimeout(context.WithoutCancel(ctx), accountsEvery)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -64,4 +65,26 @@ func TestAnswersAreKeptOverARestart(t *testing.T) {
 	if asked, after := told(); asked != 0 || after != before {
 		t.Errorf("after a restart: %d questions, story %q; want none and %q", asked, after, before)
 	}
+}
+
+func TestWhatIsUsedOfABudgetIsAMetric(t *testing.T) {
+	into := prometheus.NewRegistry()
+	m, err := newMetrics(into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.spent(&explain.Budget{Calls: 4, NamespaceMoney: 1})
+	families, err := into.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "signalbox_llm_budget_used_ratio" {
+			if n := len(f.GetMetric()); n != 2 {
+				t.Errorf("%d budgets, want the 2 that are set", n)
+			}
+			return
+		}
+	}
+	t.Error("there is no such metric")
 }

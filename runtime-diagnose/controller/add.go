@@ -86,7 +86,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 			}
 		})
 		r.Tell.longest = o.ModelLongest
-		r.Tell.accounts = &accounts{kube: kube, namespace: o.Prompts.Namespace, explain: e}
+		r.Tell.accounts = &accounts{kube: kube, namespace: o.Prompts.Namespace, explain: e, metrics: counts}
 		if err := m.Add(leading{r.Tell.Start}); err != nil {
 			return fmt.Errorf("set up controller: %w", err)
 		}

@@ -23,6 +23,7 @@ type metrics struct {
 	cost      *prometheus.CounterVec
 	saved     *prometheus.CounterVec
 	named     *prometheus.CounterVec
+	used      *prometheus.GaugeVec
 	evidence  *prometheus.CounterVec
 	keptBytes prometheus.Histogram
 	outcomes  *prometheus.CounterVec
@@ -66,6 +67,9 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		named: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_llm_nominations_total", Help: "Lines that the language model named as the cause where the rules found none, by outcome: accepted, refused.",
 		}, []string{"outcome"}),
+		used: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "signalbox_llm_budget_used_ratio", Help: "Part of llm.perDay that is used since 00:00 UTC, by budget: calls, tokens and money in all; namespace-calls, namespace-tokens and namespace-money of the namespace that used most.",
+		}, []string{"budget"}),
 		evidence: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_evidence_writes_total", Help: "Writes of what is kept of ended containers beside their job, by outcome: written, failed.",
 		}, []string{"outcome"}),
@@ -77,7 +81,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signalbox_check_outcomes_total", Help: "What became of what checks said of jobs, by check and outcome: came-true, other, ran, unsaid.",
 	}, []string{"check", "outcome"})
-	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.cost, m.saved, m.named, m.evidence, m.keptBytes} {
+	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.cost, m.saved, m.named, m.used, m.evidence, m.keptBytes} {
 		if err := into.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -116,6 +120,16 @@ func (m *metrics) settled(check string, o Outcome) {
 func (m *metrics) wrote() {
 	if m != nil {
 		m.writes.Inc()
+	}
+}
+
+// spent shows what part of each budget of the day is used.
+func (m *metrics) spent(of *explain.Budget) {
+	if m == nil {
+		return
+	}
+	for budget, part := range of.Used() {
+		m.used.WithLabelValues(budget).Set(part)
 	}
 }
 

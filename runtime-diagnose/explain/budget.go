@@ -86,6 +86,31 @@ func (b *Budget) spend(namespace string, in, out int) {
 	}
 }
 
+// Used is what part of each of the day's limits is used, of those that are set: calls, tokens and money in all, and, as
+// namespace-calls, namespace-tokens and namespace-money, of the namespace that used most.
+func (b *Budget) Used() map[string]float64 {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.today()
+	var most Spent
+	for _, s := range b.by {
+		most = Spent{max(most.Calls, s.Calls), max(most.Tokens, s.Tokens), max(most.Money, s.Money)}
+	}
+	used := map[string]float64{}
+	for name, part := range map[string][2]float64{
+		"calls": {float64(b.all.Calls), float64(b.Calls)}, "tokens": {float64(b.all.Tokens), float64(b.Tokens)}, "money": {b.all.Money, b.Money},
+		"namespace-calls": {float64(most.Calls), float64(b.NamespaceCalls)}, "namespace-tokens": {float64(most.Tokens), float64(b.NamespaceTokens)}, "namespace-money": {most.Money, b.NamespaceMoney},
+	} {
+		if part[1] > 0 {
+			used[name] = part[0] / part[1]
+		}
+	}
+	return used
+}
+
 // PriceOf is what so many tokens cost; without a budget nothing.
 func (b *Budget) PriceOf(in, out int) float64 {
 	if b == nil {
@@ -101,13 +126,7 @@ func amount(v float64) string {
 
 // of is the account of a namespace today.
 func (b *Budget) of(namespace string) *Spent {
-	now := time.Now
-	if b.Now != nil {
-		now = b.Now
-	}
-	if day := now().UTC().Format(time.DateOnly); day != b.day {
-		b.day, b.all, b.by = day, Spent{}, map[string]*Spent{}
-	}
+	b.today()
 	one := b.by[namespace]
 	if one == nil && len(b.by) >= mostNamespaces {
 		namespace = ""
@@ -118,4 +137,15 @@ func (b *Budget) of(namespace string) *Spent {
 		b.by[namespace] = one
 	}
 	return one
+}
+
+// today begins the accounts anew where another day has begun.
+func (b *Budget) today() {
+	now := time.Now
+	if b.Now != nil {
+		now = b.Now
+	}
+	if day := now().UTC().Format(time.DateOnly); day != b.day {
+		b.day, b.all, b.by = day, Spent{}, map[string]*Spent{}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
@@ -30,7 +32,14 @@ func TestTheBudgetOfADay(t *testing.T) {
 		}
 		b.spend(tc.namespace, tc.tokens, 0)
 	}
+	used := map[string]float64{"calls": 1, "namespace-calls": 1, "namespace-tokens": 1.2}
+	if diff := cmp.Diff(used, b.Used()); diff != "" {
+		t.Errorf("used (-want +got):\n%s", diff)
+	}
 	now = now.Add(2 * time.Minute)
+	if diff := cmp.Diff(map[string]float64{"calls": 0, "namespace-calls": 0, "namespace-tokens": 0}, b.Used()); diff != "" {
+		t.Errorf("used on the next day (-want +got):\n%s", diff)
+	}
 	if err := b.take("b"); err != nil {
 		t.Errorf("the next day: %v", err)
 	}

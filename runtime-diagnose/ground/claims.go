@@ -68,6 +68,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
 			return Quotation
 		}
+		if cutShort(strings.TrimRight(q, ".,;"), quotation.ReplaceAllString(body, " "), support) {
+			return Contradicts
+		}
 		plain = strings.Replace(plain, m[0], " ", 1)
 	}
 	if !ofMembers(plain, support) {
@@ -94,6 +97,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 			return Number
 		}
 		return Name
+	}
+	if why := g.beyond(plain, support); why != "" {
+		return why
 	}
 	if why := g.turned(plain, support); why != "" {
 		return why
@@ -145,13 +151,14 @@ func (g *grounds) copied(body string, cites []evidence.ID) bool {
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support string) Reason {
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
+	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
 	for _, m := range positives.FindAllString(rest, -1) {
 		if !negation.MatchString(body) && !strings.Contains(strings.ToLower(support), stem(m)) {
 			return Contradicts
 		}
 	}
-	if negation.MatchString(rest) && !negation.MatchString(support) {
+	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) {
 		return Contradicts
 	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
@@ -163,7 +170,7 @@ func (g *grounds) turned(body, support string) Reason {
 // because tells cause from consequence by the words between them; the second group of what comes after
 // is the cause.
 var (
-	forward  = regexp.MustCompile(`(?i)\b(?:caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
 	backward = regexp.MustCompile(`(?i)\b(?:because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
@@ -185,6 +192,8 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 	if swap && at[0] == 0 { // Because of X, Y
 		if i := strings.IndexAny(body, ",，"); i > 0 {
 			cause, effect = body[at[1]:i], body[i:]
+		} else if i := strings.Index(body[at[1]:], " there "); i > 0 {
+			cause, effect = body[at[1]:at[1]+i], body[at[1]+i:]
 		}
 	}
 	// The sides are told by the words that only the root, or only a consequence, has.

@@ -18,6 +18,7 @@ type Lines struct {
 	blank   int   // empty lines since
 	valueOf bool  // the value stands behind "value:"
 	putty   bool
+	inside  manifest
 }
 
 // Next is the next line with what it hides masked.
@@ -40,8 +41,17 @@ func (l *Lines) Next(text string) string {
 			return hidden
 		}
 	}
+	if l.inside.left > 0 {
+		if hidden := l.inside.next(text); hidden != text {
+			return hidden
+		}
+	}
 	if len(text) < 6 {
 		return text
+	}
+	if c := text[len(text)-1]; len(text) < 64 && (c == 't' || c == '1' || c == ',' || c == '"') && l.inside.starts(text) {
+		l.inside.left = longestManifest
+		l.inside.secret = l.inside.secret || strings.Contains(text, "Secret")
 	}
 	// Capitals are rare in logs: to look for one takes less than to look for the words.
 	if strings.IndexByte(text, 'V') >= 0 && strings.Contains(text, "PRIVATE KEY") || strings.IndexByte(text, 'P') >= 0 && strings.Contains(text, "Private-Lines:") {
@@ -146,13 +156,16 @@ func (l *Lines) names(text string) {
 		return
 	}
 	name := strings.Trim(lastField(text), `"',`)
+	if end := strings.TrimSuffix(name, "</name>"); end != name { // Hadoop's files of settings
+		name = end[strings.LastIndexByte(end, '>')+1:]
+	}
 	if c := classOf(name); c != none && len(name) < len(text) {
 		l.class, l.blank, l.valueOf = c, 0, true
 		l.fields = len(strings.Fields(text[:i]))
 	}
 }
 
-// nameIn is where a line says "name:", or else `"name"` with its quotes; -1: nowhere. Nearly every line passes
+// nameIn is where a line says "name:" or "<name>", or else `"name"` with its quotes; -1: nowhere. Nearly every line passes
 // here, and the m is the rarest letter of it.
 func nameIn(text string) int {
 	quoted := -1
@@ -167,6 +180,8 @@ func nameIn(text string) int {
 		switch {
 		case text[at+2] == ':':
 			return at - 2
+		case text[at+2] == '>' && at > 2 && text[at-3] == '<':
+			return at - 3
 		case quoted < 0 && text[at+2] == '"' && at > 2 && text[at-3] == '"':
 			quoted = at - 3
 		}
@@ -191,6 +206,13 @@ func (l *Lines) value(text string) (string, bool) {
 	from := at + strings.Index(last, v)
 	if v == "" || strings.Contains(v, masked) {
 		return text, false
+	}
+	if in, ok := strings.CutPrefix(last, "<value>"); ok && valueOf {
+		in, _, _ = strings.Cut(in, "</")
+		if from = at + len("<value>"); !c.fits(in, quotedValue) {
+			return text, false
+		}
+		return text[:from] + masked + text[from+len(in):], true
 	}
 	if valueOf {
 		if len(fields) < 2 || !strings.Contains(fields[len(fields)-2], "value") || !c.fits(v, quotedValue) {

@@ -46,6 +46,8 @@ var _ = Describe("the diagnosis controller", Ordered, func() {
 	var (
 		objects dynamic.Interface
 		model   *fakellm.Server
+		running context.Context
+		stop    func() // of the controller
 	)
 
 	BeforeAll(func(ctx SpecContext) {
@@ -74,11 +76,12 @@ data:
 		var err error
 		objects, err = dynamic.NewForConfig(plane.Config())
 		Expect(err).NotTo(HaveOccurred())
-		running, stop := context.WithCancel(context.Background())
-		DeferCleanup(stop)
+		var end func()
+		running, end = context.WithCancel(context.Background())
+		DeferCleanup(end)
 		model, err = fakellm.Start(running)
 		Expect(err).NotTo(HaveOccurred())
-		startDiagnosis(running, model.URL)
+		stop = startDiagnosis(running, model.URL)
 	})
 
 	It("writes a failed job once, and an Event", func(ctx SpecContext) {
@@ -175,12 +178,27 @@ data:
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(annotations(ctx, objects, frameworks, "late")).Should(HaveKey(controller.Healthy))
 	})
+
+	// The last one: the second controller ends with the spec.
+	It("asks nobody again after a restart", func(ctx SpecContext) {
+		failedJob(ctx, objects, "before-restart")
+		Eventually(annotations(ctx, objects, pytorchJobs, "before-restart")).Should(HaveKeyWithValue(controller.Diagnosis, ContainSubstring(`"story":{`)))
+		stop()
+		kept, err := plane.Clientset().CoreV1().ConfigMaps("signalbox-system").Get(ctx, "signalbox-model", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(kept.BinaryData).To(HaveKey("answers"))
+		startDiagnosis(running, model.URL)
+		before := len(model.Requests())
+		failedJob(ctx, objects, "after-restart") // of the same cause
+		Eventually(annotations(ctx, objects, pytorchJobs, "after-restart")).Should(HaveKeyWithValue(controller.Diagnosis, And(ContainSubstring(`"story":{`), ContainSubstring("after-restart-master-0"))))
+		Expect(model.Requests()[before:]).NotTo(ContainElement(HaveField("User", ContainSubstring("Job Name: after-restart"))))
+	})
 })
 
-// startDiagnosis runs the controller with a model until ctx ends.
-func startDiagnosis(ctx context.Context, modelURL string) {
+// startDiagnosis runs the controller with a model until ctx ends or stop is called.
+func startDiagnosis(ctx context.Context, modelURL string) (stop func()) {
 	GinkgoHelper()
-	startController(ctx, `llm: {provider: openai, model: grounded, baseURL: "`+modelURL+`"}`)
+	return startController(ctx, `llm: {provider: openai, model: grounded, baseURL: "`+modelURL+`"}`)
 }
 
 // startController runs the controller under the account of the manifests until ctx ends or stop

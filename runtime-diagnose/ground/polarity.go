@@ -1,0 +1,151 @@
+package ground
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A line that says "checkpoint was not saved" holds every word of "the checkpoint was saved". So what evidence denies
+// is taken out of it before it may support what says no "not" of its own, and a quotation may not begin behind one.
+
+var (
+	// denier is a word that turns round what stands behind it in its clause.
+	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined) to|[a-z]+n['’]t)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	// clauseEnd ends a clause, and with it what a denier turns round.
+	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while)\b`)
+	// short are words of a claim that deny as well, or that say that something was only tried.
+	short = regexp.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too)\b|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
+	// alone says that nobody else is meant, which hardly any line does.
+	alone = regexp.MustCompile(`(?i)\bthe (?:only|sole)\b|\bonly (?:ranks?|pods?|nodes?|workers?|members?)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
+	// others are jobs and people that the evidence of this job says nothing of.
+	others = regexp.MustCompile(`(?i)\b(?:another|other|others|different|second|neighbou?r\w*|foreign) (?:jobs?|runs?|workloads?|tenants?|users?|teams?|namespaces?|clusters?|trainings?)\b|(?:其他|另一个?|别的)(?:任务|作业|用户|团队)`)
+	// joined is a name of several words behind the word for what it is the name of.
+	joined = regexp.MustCompile(`(?i)\b(?:jobs?|runs?|pods?|nodes?|hosts?|namespaces?|workloads?|tenants?|users?|teams?|services?|experiments?|projects?|clusters?)\s+["'` + "`" + `]?([a-z0-9]+(?:[-_][a-z0-9]+)+)\b`)
+)
+
+// mostDenied is how many words behind a denier it turns round.
+const mostDenied = 7
+
+// affirmed is a text without what it denies; denied is what it denies.
+func affirmed(text string) (rest, denied string) {
+	var left, gone strings.Builder
+	for {
+		m := denier.FindStringIndex(text)
+		if m == nil {
+			left.WriteString(text)
+			return left.String(), gone.String()
+		}
+		end := len(text)
+		if next := clauseEnd.FindStringIndex(text[m[1]:]); next != nil {
+			end = m[1] + next[0]
+		}
+		for i, words := m[1], 0; i < end; i++ {
+			if text[i] != ' ' && (i == m[1] || text[i-1] == ' ') {
+				if words++; words > mostDenied {
+					end = i
+				}
+			}
+		}
+		left.WriteString(text[:m[0]] + " ; ")
+		gone.WriteString(text[m[1]:end] + "\n")
+		text = text[end:]
+	}
+}
+
+// denies says whether a text turns something round, or says that something is lacking.
+func denies(text string) bool { return denier.MatchString(text) || short.MatchString(text) }
+
+// deniedThere says whether a claim says to be so what its evidence says not to be so.
+func deniedThere(plain, support string) bool {
+	rest, denied := affirmed(support)
+	if denied == "" && !negatedWord.MatchString(support) {
+		return false
+	}
+	for from := 0; from < len(plain); {
+		end := len(plain)
+		next := end
+		if m := clauseEnd.FindStringIndex(plain[from:]); m != nil {
+			end, next = from+m[0], from+m[1]
+		}
+		if clause := plain[from:end]; !denies(clause) && affirms(clause, rest, denied) {
+			return true
+		}
+		from = next
+	}
+	return false
+}
+
+// negatedWord is a word that says by its beginning that something is not so.
+var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|non-?)([a-z]{5,})\b`)
+
+// affirms says whether a clause uses the words of what is denied as if it were so: two of them, or one that says that
+// something is well.
+func affirms(clause, rest, denied string) bool {
+	if unreadHanIn(clause, rest) {
+		return true
+	}
+	n := 0
+	for _, w := range content(clause) {
+		if containsStem(denied, w) && !containsStem(rest, w) {
+			if n++; n == 2 || positives.MatchString(w) || predicates.MatchString(w) {
+				return true
+			}
+		}
+		for _, m := range negatedWord.FindAllStringSubmatch(rest+denied, -1) {
+			if strings.EqualFold(m[1], w) && !containsStem(rest, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// predicates are verbs that say that something was done, beside positives.
+var predicates = regexp.MustCompile(`(?i)^(?:saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
+
+func containsStem(text, w string) bool {
+	want := stem(w)
+	return slices.ContainsFunc(content(text), func(have string) bool { return stem(have) == want })
+}
+
+// unreadHanIn says whether a clause in Chinese says to be so what only the denied part of its evidence holds.
+func unreadHanIn(clause, rest string) bool {
+	return strings.IndexFunc(clause, func(r rune) bool { return unicode.Is(unicode.Han, r) }) >= 0 && strings.Contains(clause, "已") && unreadHan(clause, rest)
+}
+
+// cutShort says whether a quotation leaves out the "not" before it, in every line that holds it, and what is said around
+// it has none either. A name alone is no statement.
+func cutShort(q, plain, support string) bool {
+	if denies(q) || denies(plain) || len(strings.Fields(q)) < 2 && !positives.MatchString(q) && !predicates.MatchString(q) {
+		return false
+	}
+	rest, _ := affirmed(support)
+	return !strings.Contains(strings.ToLower(squeeze(rest)), strings.ToLower(q))
+}
+
+// beyond says why a claim says more than its evidence where each of its words stands there: it counts in figures that
+// are not of ASCII, says that nobody else is meant, or speaks of another job.
+func (g *grounds) beyond(plain, support string) Reason {
+	for _, r := range plain {
+		if r >= 0x80 && unicode.IsNumber(r) && !unicode.Is(unicode.Han, r) && !strings.ContainsRune(support, r) {
+			return Number
+		}
+	}
+	if alone.MatchString(plain) && !alone.MatchString(support) {
+		return Word
+	}
+	low := strings.ToLower(support)
+	for _, m := range others.FindAllString(plain, -1) {
+		if !strings.Contains(low, strings.ToLower(m)) {
+			return Name
+		}
+	}
+	for _, m := range joined.FindAllStringSubmatch(plain, -1) {
+		if name := strings.ToLower(m[1]); name != g.Job && name != g.Namespace && !slices.Contains(g.Names, name) && !containsToken(low, name) {
+			return Name
+		}
+	}
+	return ""
+}
