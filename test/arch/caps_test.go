@@ -22,6 +22,7 @@ var capName = regexp.MustCompile(`^(?:[mM]ost|[mM]ax)(?:$|[A-Z])`)
 // one above it: its folder, its name, and the case where it has several. There the answer is unknown and says
 // why, an error, or proven to be the same. A path that ends in .txtar is a fixture of a check.
 var caps = map[string]string{
+	"policies.mostAnswer":        "policies.TestOneCallCannotFillTheMemory",
 	"policies.mostBundle":        "policies.TestABundleIsRefused/it unpacks to more than the bound",
 	"policies/plan.mostElements": "policies/plan.TestALargeSetIsNotKept",
 	"policies/plan.mostKept":     "policies/plan.TestFourSetsAreKept",
