@@ -76,9 +76,9 @@ data:
 		var err error
 		objects, err = dynamic.NewForConfig(plane.Config())
 		Expect(err).NotTo(HaveOccurred())
-		var end func()
-		running, end = context.WithCancel(context.Background())
+		whole, end := context.WithCancel(context.Background())
 		DeferCleanup(end)
+		running = whole
 		model, err = fakellm.Start(running)
 		Expect(err).NotTo(HaveOccurred())
 		stop = startDiagnosis(running, model.URL)
