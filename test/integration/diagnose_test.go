@@ -46,8 +46,8 @@ var _ = Describe("the diagnosis controller", Ordered, func() {
 	var (
 		objects dynamic.Interface
 		model   *fakellm.Server
-		running context.Context
-		stop    func() // of the controller
+		start func()
+		stop  func() // of the controller
 	)
 
 	BeforeAll(func(ctx SpecContext) {
@@ -76,12 +76,12 @@ data:
 		var err error
 		objects, err = dynamic.NewForConfig(plane.Config())
 		Expect(err).NotTo(HaveOccurred())
-		whole, end := context.WithCancel(context.Background())
+		running, end := context.WithCancel(context.Background())
 		DeferCleanup(end)
-		running = whole
 		model, err = fakellm.Start(running)
 		Expect(err).NotTo(HaveOccurred())
-		stop = startDiagnosis(running, model.URL)
+		start = func() { stop = startDiagnosis(running, model.URL) }
+		start()
 	})
 
 	It("writes a failed job once, and an Event", func(ctx SpecContext) {
@@ -187,7 +187,7 @@ data:
 		kept, err := plane.Clientset().CoreV1().ConfigMaps("signalbox-system").Get(ctx, "signalbox-model", metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(kept.BinaryData).To(HaveKey("answers"))
-		startDiagnosis(running, model.URL)
+		start()
 		before := len(model.Requests())
 		failedJob(ctx, objects, "after-restart") // of the same cause
 		Eventually(annotations(ctx, objects, pytorchJobs, "after-restart")).Should(HaveKeyWithValue(controller.Diagnosis, And(ContainSubstring(`"story":{`), ContainSubstring("after-restart-master-0"))))
