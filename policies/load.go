@@ -53,6 +53,9 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	if compiler.Compile(byFile(own)); compiler.Failed() {
 		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules))
 	}
+	if wrong := misspelt(compiler); len(wrong) > 0 {
+		return nil, fmt.Errorf("compile policies: %w", short(wrong, rules))
+	}
 	out := &set{revision: digest(rules, documents)}
 	slices.SortFunc(own, func(a, b module) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
 	store := inmem.NewFromObject(data)
