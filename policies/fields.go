@@ -73,6 +73,25 @@ func undefined(d *ast.RefErrInvalidDetail) string {
 	return fmt.Sprintf("undefined field: %s%s", field, check.DidYouMean(field, known))
 }
 
+// elsewhere are references to data where neither settings nor policies lie, and no document does: they would
+// be undefined for good.
+func elsewhere(compiler *ast.Compiler, data map[string]any) (out ast.Errors) {
+	known := append(slices.Collect(maps.Keys(data)), "config", "signalbox")
+	for _, name := range slices.Sorted(maps.Keys(compiler.Modules)) {
+		ast.WalkRefs(compiler.Modules[name], func(r ast.Ref) bool {
+			if len(r) < 2 || !r[0].Equal(ast.DefaultRootDocument) {
+				return false
+			}
+			if root, ok := r[1].Value.(ast.String); ok && !slices.Contains(known, string(root)) {
+				slices.Sort(known)
+				out = append(out, ast.NewError(ast.TypeErr, r[0].Location, "undefined data: data.%s%s", string(root), check.DidYouMean(string(root), known)))
+			}
+			return false
+		})
+	}
+	return out
+}
+
 // place is where a term stands in a file.
 type place struct {
 	file     string
