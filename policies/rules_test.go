@@ -96,7 +96,17 @@ func TestConftestsHabits(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+	t.Run("a library for Gatekeeper, too", func(t *testing.T) {
+		o := load(t, files("a.rego", "package main\nimport data.lib.core\ndeny[msg] {\n\tcore.object.spec.n > 2\n\tmsg := \"large\"\n}",
+			"b.rego", "package lib.core\nobject = input.review.object {\n\tinput.review\n}\nobject = input {\n\tnot input.review\n}"))
+		if diff := cmp.Diff(preflight.Ruled{Rulings: []preflight.Ruling{said(preflight.Deny, "large")}}, decide(t, o, in)); diff != "" {
+			t.Errorf("Decide (-want +got):\n%s", diff)
+		}
+	})
 	refused := map[string]string{
+		"package kubernetes\ndeny[msg] { input.kind == \"x\"; msg := \"x\" }":                               "it is in Rego v0, which is read in package main only, and the package is kubernetes",
+		"package main\nviolation[{\"msg\": msg}] { msg := input.review.object.kind }":                       "line 2: input.review.object.kind is Gatekeeper's",
+		"package main\ndeny contains \"x\" if input.metadata.name in input.parameters.names":                "line 2: input.parameters.names is Gatekeeper's",
 		"package main\ndeny { input.kind == \"x\" }":                                                        "line 2: deny is not a set",
 		"package main\nallow { input.kind == \"x\" }":                                                       "neither deny, violation nor warn",
 		"package main\nexception[rules] { rules := [\"x\"] }\ndeny[msg] { msg := \"x\" }":                   "exceptions of Conftest are not read",
