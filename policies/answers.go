@@ -58,11 +58,7 @@ var answers = map[string]func(operands []*ast.Term) int64{
 		in := int64(len(textOf(o[0])))
 		return in + (in+1)*int64(len(textOf(o[2])))
 	},
-	ast.Sprintf.Name: func(o []*ast.Term) int64 { return printed(textOf(o[0]), o[1]) },
-	ast.BitsShiftLeft.Name: func(o []*ast.Term) int64 {
-		n, _ := numberOf(o[1])
-		return n / 8
-	},
+	ast.Sprintf.Name:      func(o []*ast.Term) int64 { return printed(textOf(o[0]), o[1]) },
 	ast.NumbersRange.Name: func(o []*ast.Term) int64 { return between(o[0], o[1]) },
 	ast.NumbersRangeStep.Name: func(o []*ast.Term) int64 {
 		step, _ := numberOf(o[2])

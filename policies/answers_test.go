@@ -25,8 +25,6 @@ func TestOneCallCannotFillTheMemory(t *testing.T) {
 		"sprintf, a list often":        {mega, `sprintf("%[1]v%[1]v", [[m]])`, `sprintf(concat("", ["%[1]v" | some i in numbers.range(1, 33)]), [[m]])`},
 		"sprintf, of widths":           {"", `sprintf("%100s%9.2f", ["a", 1.5])`, `sprintf(concat("", ["%999999d" | some i in numbers.range(1, 34)]), numbers.range(1, 34))`},
 		"sprintf, of widths as values": {"", `sprintf("%*d", [5, 1])`, `sprintf(concat("", ["%*d" | some i in numbers.range(1, 34)]), numbers.range(1, 68))`},
-		"bits.lsh":                     {"", `bits.lsh(1, 1000)`, `bits.lsh(1, 300000000)`},
-		"bits.lsh, with an exponent":   {"", `bits.lsh(1, 1e2)`, `bits.lsh(1, 1e11)`},
 		"numbers.range":                {"", `numbers.range(1, 100000)`, `numbers.range(1, 1048578)`},
 		"numbers.range, downwards":     {"", `numbers.range(100000, 1)`, `numbers.range(1048578, 1)`},
 		"numbers.range, far":           {"", `numbers.range(1, 1e3)`, `numbers.range(-9e18, 9e18)`},

@@ -33,8 +33,12 @@ func parseModule(s source) (*ast.Module, error) {
 		return parsed, nil
 	}
 	options.RegoVersion = ast.RegoV0
-	if old, olderr := ast.ParseModuleWithOpts(s.name, string(s.text), options); olderr == nil && old != nil && inConftestForm(old) {
-		return old, nil
+	if old, olderr := ast.ParseModuleWithOpts(s.name, string(s.text), options); olderr == nil && old != nil {
+		if inConftestForm(old) {
+			return old, nil
+		}
+		return nil, fmt.Errorf("it is in Rego v0, which is read in package main only, and the package is %s; rename the package, or write Rego v1 in signalbox.<name>",
+			strings.TrimPrefix(old.Package.Path.String(), "data."))
 	}
 	if errs, ok := errors.AsType[ast.Errors](err); ok {
 		err = short(errs, []source{s})
@@ -60,6 +64,9 @@ func (m module) asConftest() (module, error) {
 		if r.Head.RuleKind() != ast.MultiValue || r.Head.Key == nil {
 			return module{}, fmt.Errorf("line %d: %s is not a set, so it would decide nothing; write: %s contains msg if { … }", r.Location.Row, name, name)
 		}
+		if at := gatekeepers(r); at != nil {
+			return module{}, fmt.Errorf("line %d: %s is Gatekeeper's, and always undefined here; the input of package main is the object, and settings are data.config", at[0].Location.Row, at)
+		}
 		m.rules = append(m.rules, name)
 		m.doc.Warns = m.doc.Warns || strings.HasPrefix(name, warns)
 		m.doc.Denies = m.doc.Denies || !strings.HasPrefix(name, warns)
@@ -75,6 +82,19 @@ func (m module) asConftest() (module, error) {
 		m.doc.Title, m.doc.Description, m.doc.Remedy = cmp.Or(strings.TrimSpace(a.Title), m.doc.Title), strings.TrimSpace(a.Description), strings.TrimSpace(remedy)
 	}
 	return m, nil
+}
+
+// gatekeepers is a reference of a rule that only Gatekeeper's input has
+// (https://open-policy-agent.github.io/gatekeeper/website/docs/constrainttemplates); nil: there is none. Objects of
+// Kubernetes have neither field at their top.
+func gatekeepers(r *ast.Rule) (found ast.Ref) {
+	ast.WalkRefs(r, func(ref ast.Ref) bool {
+		if found == nil && len(ref) > 1 && ref[0].Equal(ast.InputRootDocument) && (ref[1].Equal(ast.StringTerm("review")) || ref[1].Equal(ast.StringTerm("parameters"))) {
+			found = ref
+		}
+		return false
+	})
+	return found
 }
 
 // split sets the files in Conftest's form apart.

@@ -216,7 +216,7 @@ func closed(rules string) string {
 // only there.
 func TestClosedOnFailure(t *testing.T) {
 	fails := `deny contains {"path": "spec", "msg": "x"} if to_number(input.job.name) > 3`
-	silent := `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > data.nothing.limit`
+	silent := `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > data.config.nothing.limit`
 	sound := `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > 100`
 	ruling := func(why string) preflight.Ruling {
 		return preflight.Ruling{

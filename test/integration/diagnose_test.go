@@ -46,8 +46,8 @@ var _ = Describe("the diagnosis controller", Ordered, func() {
 	var (
 		objects dynamic.Interface
 		model   *fakellm.Server
-		start func()
-		stop  func() // of the controller
+		start   func()
+		stop    func() // of the controller
 	)
 
 	BeforeAll(func(ctx SpecContext) {
