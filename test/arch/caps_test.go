@@ -32,6 +32,7 @@ var caps = map[string]string{
 	"policies.mostInlined":       "policies.TestWhatDoublesIsNotEvaluatedPartially",
 	"policies.mostMasked":        "policies.TestPlacesThatAreMaskedAreNamedUpToABound",
 	"policies.mostMemory":        "policies.TestTheWatcherStopsWhatFillsTheHeap",
+	"policies.mostPlaces":        "policies.TestPlacesOfARuleAreBounded",
 	"policies.mostProblems":      "policies.TestAReplayIsBounded",
 	"policies.mostRefusedJobs":   "policies.TestAReplayIsBounded",
 	"policies.mostShown":         "policies.TestALongLineIsNotShown",
