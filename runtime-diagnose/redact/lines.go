@@ -156,7 +156,7 @@ func (l *Lines) names(text string) {
 		return
 	}
 	name := strings.Trim(lastField(text), `"',`)
-	if end := strings.TrimSuffix(name, "</name>"); end != name { // Hadoop's files of settings
+	if end, ok := strings.CutSuffix(name, "</name>"); ok { // Hadoop's files of settings
 		name = end[strings.LastIndexByte(end, '>')+1:]
 	}
 	if c := classOf(name); c != none && len(name) < len(text) {
