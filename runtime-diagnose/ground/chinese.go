@@ -182,7 +182,8 @@ func unreadHan(plain, support string) bool {
 		}
 		held := support
 		if hanPositive[word] {
-			held = failing.ReplaceAllString(support, " ")
+			rest, _ := affirmed(support)
+			held = failing.ReplaceAllString(rest, " ")
 		}
 		if needs := hanWords[word]; needs != nil && !needs.MatchString(held) {
 			return true

@@ -113,10 +113,13 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if unknown(plain, support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) {
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) {
 		return Number
 	}
-	if swapped(plain, support) {
+	if why := g.several(plain, support, cites); why != "" {
+		return why
+	}
+	if swapped(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -158,7 +161,7 @@ func (g *grounds) turned(body, support string) Reason {
 			return Contradicts
 		}
 	}
-	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) {
+	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
@@ -171,7 +174,7 @@ func (g *grounds) turned(body, support string) Reason {
 // is the cause.
 var (
 	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
-	backward = regexp.MustCompile(`(?i)\b(?:because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
 // direction says whether a claim makes a consequence the cause of what it followed.
@@ -182,8 +185,10 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 		at, swap = m, true
 	} else if m := forward.FindStringIndex(body); m != nil {
 		at = m
-	} else {
+	} else if joint.MatchString(body) {
 		return ""
+	} else { // what is told in one breath has the cause first
+		at = halves(body)
 	}
 	cause, effect := body[:at[0]], body[at[1]:]
 	if swap {
@@ -212,6 +217,15 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 		return Reversed
 	}
 	return ""
+}
+
+// halves is the middle of a text, between two words.
+func halves(text string) []int {
+	middle := len(text) / 2
+	if i := strings.IndexByte(text[middle:], ' '); i >= 0 {
+		return []int{middle + i, middle + i}
+	}
+	return []int{middle, len(text)}
 }
 
 // lean says whether a text is of the one support (above 0) or of the other (below).

@@ -215,6 +215,9 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 			return nil, NoCitation
 		}
 	}
+	if !g.Healthy && goesOn.MatchString(body) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+		return nil, Contradicts
+	}
 	return cites, g.entails(body, cites)
 }
 
@@ -276,7 +279,7 @@ var addressed = regexp.MustCompile(`(?i)<\|?/?(?:im_start|im_end|endoftext)\b|\[
 	`忽略.{0,8}(?:指令|内容|规则)|大模型|人工智能助手|系统(?:消息|提示)|指示を無視|以前の指示|システム指示|지시.{0,6}무시|\b(?:ignoriere|vergiss|anweisung(?:en)?|ignorez|oublie[zr]?|instrucciones|ignora|игнорируй\w*|инструкци\w*)\b`)
 
 // markup are the marks by which a page or a template would do more than show a text.
-var markup = regexp.MustCompile(`(?i)^\s*[{\[]\s*"|<(?:!--|/?(?:script|img|form|iframe|svg|input|style|object|embed|link|a|html|body|invoke|function_calls?|tool_calls?|parameter|system|assistant|user)\b)|!\[|\]\(|\bjavascript:|\bdata:[a-z]+/|\{\{|\{%|\$\{|"(?:role|tool_calls?|override)"\s*:|\bjndi:`)
+var markup = regexp.MustCompile(`(?i)^\s*[{\[]\s*"|<(?:!--|/?(?:script|img|form|iframe|svg|input|style|object|embed|link|a|html|body|invoke|function_calls?|tool_calls?|parameter|system|assistant|user)\b)|!\[|~~|\]\(|\bjavascript:|\bdata:[a-z]+/|\{\{|\{%|\$\{|"(?:role|tool_calls?|override)"\s*:|\bjndi:`)
 
 // orders are words by which somebody is told what to say or to leave out.
 var orders = regexp.MustCompile(`(?i)(?:^|[:;—]\s*)(?:please )?(?:do not|don['’]t|never|always|be sure to|make sure|remember to|let['’]?s|append|mention|classify|output|praise|recommend|omit|hide|pretend|act as|obey|follow|decode|trust|believe|say|treat|mark|urldecode|translate) `)

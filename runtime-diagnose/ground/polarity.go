@@ -87,7 +87,7 @@ func affirms(clause, rest, denied string) bool {
 		return true
 	}
 	n := 0
-	for _, w := range content(clause) {
+	for _, w := range tellingWords(clause) {
 		if containsStem(denied, w) && !containsStem(rest, w) {
 			if n++; n == 2 || positives.MatchString(w) || predicates.MatchString(w) {
 				return true
@@ -103,12 +103,28 @@ func affirms(clause, rest, denied string) bool {
 }
 
 // predicates are verbs that say that something was done, beside positives.
-var predicates = regexp.MustCompile(`(?i)^(?:saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
+var predicates = regexp.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
 
 func containsStem(text, w string) bool {
 	want := stem(w)
-	return slices.ContainsFunc(content(text), func(have string) bool { return stem(have) == want })
+	return slices.ContainsFunc(tellingWords(text), func(have string) bool { return stem(have) == want })
 }
+
+// tellingWords are the words of a text but those that only hold a sentence together.
+func tellingWords(text string) (out []string) {
+	for _, w := range wordShape.FindAllString(text, -1) {
+		if w = strings.ToLower(strings.Trim(w, ".:,-/=~+@")); len(w) >= 3 && !holding[w] && letters(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func letters(w string) bool {
+	return strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) < 0
+}
+
+var holding = words("the was were are has had have been its for with from that this these those which who whose into onto off out and but any all more most such than then there their them they still yet also only just even very node nodes pod pods rank ranks worker workers job jobs container containers step steps log logs line lines")
 
 // unreadHanIn says whether a clause in Chinese says to be so what only the denied part of its evidence holds.
 func unreadHanIn(clause, rest string) bool {

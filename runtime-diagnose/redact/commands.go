@@ -107,6 +107,9 @@ var rules = []rule{
 	{[]string{"auth plain ", "auth login "}, command(`^(?i:auth (?:plain|login))\s+([A-Za-z0-9+/]{8,}=*)`)},
 	// A key of anaconda.org in an address, and the token of a node of k3s (https://docs.k3s.io/cli/token).
 	{[]string{"/t/"}, groups(regexp.MustCompile(`^/t/((?:[a-z]{2}-)?[0-9a-f][0-9a-f-]{19,})(?:/|\s|$)`))},
+	{[]string{"access_token="}, groups(regexp.MustCompile(`^access_token=(\d{15,16}(?:\||%)[\w-]{20,40})`))},                           // of an app of Facebook
+	{[]string{"__contribsys__com"}, groups(regexp.MustCompile(`(?i)^__contribsys__com["']?\s*[=:]\s*["']?([a-f0-9]{8}:[a-f0-9]{8})`))}, // Sidekiq
+	{[]string{"sonar.login", "sonar_login"}, groups(regexp.MustCompile(`(?i)^sonar[._]login["']?\s*[=:]\s*["']?([a-z0-9_=-]{40,44})`))},
 	{[]string{"k10"}, groups(regexp.MustCompile(`(?i)^K10[0-9a-f]{64}::([^\s"']+)`))},
 	{[]string{`"kind":"secret"`, `"kind": "secret"`, `\"kind\":\"secret\"`, `\"kind\": \"secret\"`}, bySecretManifest},
 	{[]string{"extpass"}, command(`^extpass\s+["']?echo\s+([^\s"']+)`)},

@@ -179,6 +179,12 @@ var forms = []form{
 	{prefix: "4b1d", of: &alnum, least: 38, plain: true},
 	{prefix: "pat.", of: &dotted, least: 60, plain: true},
 	{prefix: "sat.", of: &dotted, least: 60, plain: true},
+	{prefix: "ZXlKaGJHY2lPaU", of: &base64s, least: 20}, // base64 of a JWT: of {"alg":, {"typ": and {"kid":
+	{prefix: "ZXlKMGVYQWlPaU", of: &base64s, least: 20},
+	{prefix: "ZXlKcmFXUWlPaU", of: &base64s, least: 20},
+	{prefix: "access-sandbox-", of: &urlSafe, least: 36}, // Plaid
+	{prefix: "access-development-", of: &urlSafe, least: 36},
+	{prefix: "access-production-", of: &urlSafe, least: 36},
 	{prefix: "pnu_", of: &alnum, least: 30, plain: true},
 	{prefix: "sha256~", of: &urlSafe, least: 40},
 	{prefix: "API-", of: &uppersAndDigits, least: 25, plain: true},

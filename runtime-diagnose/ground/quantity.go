@@ -1,0 +1,128 @@
+package ground
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// What is counted and measured, and who did what: each word of such a claim may stand in its evidence, and of another.
+
+var (
+	// measures are the words that say what an amount is of, in English and Chinese.
+	measures = regexp.MustCompile(`(?i)\b(?:(free|available)|(in use|used|uses|occupie[sd])|(total|capacity)|(limit)|(requested|tried to allocate|allocat\w*|asked for))\b|(空闲|可用)|(占用|已用)|(总|容量)|(限制|上限)|(申请|分配)`)
+	// plurals speak of several members.
+	plurals = regexp.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
+	// repeats say that something happened more than once, and repeated is what says so in evidence.
+	repeats  = regexp.MustCompile(`(?i)\b(?:again|twice|repeatedly|once more|over and over|\w+ times)\b|再次|多次|反复`)
+	repeated = regexp.MustCompile(`(?i)again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
+	// goesOn says that a failure was survived.
+	goesOn = regexp.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
+	// byPeer is what was done to who wrote a line, and not by it.
+	byPeer = regexp.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
+	// joint are words by which two things are told side by side, or one within the other.
+	joint = regexp.MustCompile(`(?i)[,;:，；]|\b(?:and|while|whereas|that|which|whose|who|with|where|but|although|though)\b|和|而|且`)
+)
+
+// measuredBy are the amounts of a text in bytes or seconds, by what they are of: the measure that stands nearest.
+func measuredBy(text string) map[int][]float64 {
+	out := map[int][]float64{}
+	for sentence := range strings.SplitSeq(text+" ", ". ") {
+		amounts := amount.FindAllStringSubmatchIndex(sentence+" ", -1)
+		for _, m := range measures.FindAllStringSubmatchIndex(sentence, -1) {
+			of := 0
+			for g := 1; g*2 < len(m); g++ {
+				if m[g*2] >= 0 {
+					of = (g - 1) % 5
+				}
+			}
+			best, near := -1, 40
+			for i, a := range amounts {
+				d := max(a[0]-m[1], m[0]-a[5])
+				if from, to := min(a[5], m[1]), max(a[0], m[0]); from < to && strings.Contains(sentence[from:to], ",") {
+					d += 15 // of the next item of a list
+				}
+				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ")) { // "1 GiB of 80 GiB was free"
+					best, near = i, d
+				}
+			}
+			if best >= 0 {
+				a := amounts[best]
+				out[of] = append(out[of], value((sentence + " ")[a[2]:a[3]])*units[strings.ToLower((sentence + " ")[a[4]:a[5]])])
+			}
+		}
+	}
+	return out
+}
+
+// mismeasured says whether a claim gives to one measure the amount of another: the total, where the evidence has it as free.
+func mismeasured(plain, support string) bool {
+	has := measuredBy(support)
+	for of, amounts := range measuredBy(plain) {
+		for _, a := range amounts {
+			if len(has[of]) > 0 && !slices.ContainsFunc(has[of], func(b float64) bool { return b != 0 && a/b > 0.99 && a/b < 1.01 }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// several says why a claim that speaks of several members, or of several times, is not of its evidence.
+func (g *grounds) several(plain, support string, cites []evidence.ID) Reason {
+	if repeats.MatchString(plain) && !repeated.MatchString(support) {
+		return Number
+	}
+	pods := map[string]bool{}
+	for _, id := range cites {
+		pods[g.items[id].Source.Pod] = true
+	}
+	if len(pods) > 1 || pods[""] {
+		return ""
+	}
+	low := strings.ToLower(support)
+	for _, w := range plurals.FindAllString(plain, -1) {
+		if !strings.Contains(low, strings.ToLower(w)) && !numbersBefore(plain, w) {
+			return Number
+		}
+	}
+	return ""
+}
+
+// numbersBefore says whether a plural is counted or listed: that is looked up elsewhere.
+func numbersBefore(plain, w string) bool {
+	before, after, _ := strings.Cut(plain, w)
+	words := strings.Fields(before)
+	if len(words) > 0 && (strings.EqualFold(words[len(words)-1], "other") || numbers.MatchString(words[len(words)-1]) || numberWords[strings.ToLower(words[len(words)-1])] != "") {
+		return true
+	}
+	return len(after) > 1 && after[0] == ' ' && '0' <= after[1] && after[1] <= '9'
+}
+
+// ownDoing says whether a claim makes who wrote a line do what the line says its peer did.
+func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
+	for _, id := range cites {
+		item := g.items[id]
+		for _, m := range byPeer.FindAllStringSubmatch(item.Text, -1) {
+			for _, who := range []string{regexp.QuoteMeta(item.Source.Pod), "rank " + fmtRank(item.Source.Rank)} {
+				if who == "" || who == "rank " {
+					continue
+				}
+				if ok, _ := regexp.MatchString(`(?i)\b`+who+` (?:(?:had|has|then|itself) )*(?:`+regexp.QuoteMeta(m[1])+` (?:the|its|a|an|this|that|connection|rank|[\w-]*\d)|关闭了|断开了)|\b`+regexp.QuoteMeta(m[1])+` by (?:the )?(?:peer )?`+who+`\b`, plain); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func fmtRank(rank int) string {
+	if rank < 0 {
+		return ""
+	}
+	return strconv.Itoa(rank)
+}
