@@ -53,6 +53,7 @@ type jobRow struct {
 type getFlags struct {
 	kube                              *genericclioptions.ConfigFlags
 	all, watch, parts                 bool
+	snapshot                          []string
 	selector, category, owner, queue  string
 	kind                              string
 	healthy, sortBy, output, coloured *choice
@@ -79,6 +80,7 @@ those that wait, those that run, and those that have ended.`,
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
 	jobs.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on, and print every job that changes")
 	jobs.Flags().BoolVar(&f.parts, "parts", false, "also jobs that belong to another job: a JobSet's Jobs")
+	jobs.Flags().StringSliceVar(&f.snapshot, "snapshot", nil, "jobs of this `file` instead of the cluster's")
 	jobs.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`")
 	jobs.Flags().StringVar(&f.kind, "kind", "", "only jobs of this `kind`")
 	jobs.Flags().StringVar(&f.category, "category", "", "only jobs whose cause is of this `category`")
@@ -128,7 +130,10 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err := f.wrong(sh); err != nil {
 		return err
 	}
-	live, err := reach(ctx, f.kube, "")
+	if len(f.snapshot) > 0 {
+		return f.runSnapshot(sh, names)
+	}
+	live, err := reach(ctx, f.kube, ", or --snapshot FILE")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// runSnapshot lists the jobs of files that signalbox snapshot or kubectl get -o yaml wrote, of all namespaces unless one is named.
+func (f *getFlags) runSnapshot(sh *shell, names []string) error {
+	if f.watch {
+		return usagef("--watch needs a cluster, and a snapshot does not change; leave out --watch or --snapshot")
+	}
+	selector, err := labels.Parse(f.selector)
+	if err != nil {
+		return usagef("--selector %q: %v", f.selector, err)
+	}
+	objects, err := jobsOfSnapshot(sh, f.snapshot)
+	if err != nil {
+		return err
+	}
+	rows, namespace := []jobRow{}, *f.kube.Namespace
+	for _, o := range objects {
+		k := kinds.For(o.GroupVersionKind())
+		if f.kind != "" && kindCalled(f.kind) != k || !f.all && namespace != "" && o.GetNamespace() != namespace || !selector.Matches(labels.Set(o.GetLabels())) {
+			continue
+		}
+		if r := rowOf(k, o); f.wants(r, o, names) {
+			rows = append(rows, r)
+		}
+	}
+	sortRows(rows, f.sortBy.value, sh.now())
+	if err := renderJobs(sh, f.output.value, rows, f.all || namespace == "", true, newPainter(f.coloured.value, sh.out)); err != nil {
+		return err
+	}
+	switch {
+	case len(rows) > 0:
+	case len(names) > 0:
+		return usagef("no training job called %s is in the snapshot", orList(names))
+	default:
+		sh.tell("no such training jobs are in the snapshot; kubectl get KIND -A -o yaml saves jobs")
+	}
+	return nil
+}
