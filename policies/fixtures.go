@@ -170,10 +170,27 @@ func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
 		out = append(out, tested)
 	}
 	if (allows == 0 || speaks == 0) && !(b.tested && allows+speaks == 0) {
-		out = append(out, Tested{Policy: b.policy, Fixture: dir, Problem: fmt.Sprintf(
-			"%d fixtures allow-*.yaml, %d deny-*.yaml, warn-*.yaml or mute-*.yaml; want 1 of each at least", allows, speaks)})
+		out = append(out, Tested{Policy: b.policy, Fixture: dir, Problem: b.lacks(dir, allows, speaks)})
 	}
 	return out, nil
+}
+
+// lacks says which examples of a policy are not there, where they are looked for, and what lies beside it that may
+// have been meant as one.
+func (b bench) lacks(dir string, allows, speaks int) string {
+	out := fmt.Sprintf("it has %d examples allow-NAME.yaml and %d deny-NAME.yaml, warn-NAME.yaml or mute-NAME.yaml in %s; "+
+		"want 1 of each at least, or a test in Rego", allows, speaks, dir)
+	entries, err := fs.ReadDir(b.fsys, path.Dir(path.Dir(dir)))
+	if err != nil {
+		return out
+	}
+	for _, e := range entries {
+		text, err := fs.ReadFile(b.fsys, path.Join(path.Dir(path.Dir(dir)), e.Name()))
+		if path.Ext(e.Name()) == ".yaml" && err == nil && bytes.Contains(text, []byte("kind:")) {
+			return out + fmt.Sprintf("; %s, which lies beside the policy, is none: copy it there under such a name", e.Name())
+		}
+	}
+	return out
 }
 
 // rule reviews the job of one fixture and prints what the policy says.

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -119,7 +120,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	in := &input{}
 	if len(f.from.snapshot) > 0 {
-		objects, err := jobsOfSnapshot(sh, f.from.snapshot)
+		objects, err := jobsOfSnapshot(sh, f.from.snapshot, f.files.selector)
 		if err != nil {
 			return err
 		}
@@ -168,8 +169,12 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	return verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.value)
 }
 
-// jobsOfSnapshot are the jobs among the objects of a snapshot.
-func jobsOfSnapshot(sh *shell, names []string) ([]*unstructured.Unstructured, error) {
+// jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
+func jobsOfSnapshot(sh *shell, names []string, selected string) ([]*unstructured.Unstructured, error) {
+	selector, err := labels.Parse(selected)
+	if err != nil {
+		return nil, usagef("--selector %q: %v", selected, err)
+	}
 	found, err := manifest.Sources(names, sh.in)
 	if err != nil {
 		return nil, err
@@ -183,7 +188,7 @@ func jobsOfSnapshot(sh *shell, names []string) ([]*unstructured.Unstructured, er
 		if r.err != nil {
 			return nil, r.err
 		}
-		if o := r.document.Object; o != nil && kinds.For(o.GroupVersionKind()) != nil {
+		if o := r.document.Object; o != nil && kinds.For(o.GroupVersionKind()) != nil && selector.Matches(labels.Set(o.GetLabels())) {
 			out = append(out, o)
 		}
 	}

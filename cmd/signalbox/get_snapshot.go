@@ -1,28 +1,20 @@
 package main
 
-import (
-	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
-)
+import "github.com/signalbox-dev/signalbox/preflight/kinds"
 
 // runSnapshot lists the jobs of files that signalbox snapshot or kubectl get -o yaml wrote, of all namespaces unless one is named.
 func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 	if f.watch {
 		return usagef("--watch needs a cluster, and a snapshot does not change; leave out --watch or --snapshot")
 	}
-	selector, err := labels.Parse(f.selector)
-	if err != nil {
-		return usagef("--selector %q: %v", f.selector, err)
-	}
-	objects, err := jobsOfSnapshot(sh, f.snapshot)
+	objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
 	if err != nil {
 		return err
 	}
 	rows, namespace := []jobRow{}, *f.kube.Namespace
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
-		if f.kind != "" && kindCalled(f.kind) != k || !f.all && namespace != "" && o.GetNamespace() != namespace || !selector.Matches(labels.Set(o.GetLabels())) {
+		if f.kind != "" && kindCalled(f.kind) != k || !f.all && namespace != "" && o.GetNamespace() != namespace {
 			continue
 		}
 		if r := rowOf(k, o); f.wants(r, o, names) {
