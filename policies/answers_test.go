@@ -29,7 +29,6 @@ func TestOneCallCannotFillTheMemory(t *testing.T) {
 		"numbers.range, downwards":     {"", `numbers.range(100000, 1)`, `numbers.range(1048578, 1)`},
 		"numbers.range, far":           {"", `numbers.range(1, 1e3)`, `numbers.range(-9e18, 9e18)`},
 		"numbers.range_step":           {"", `numbers.range_step(1, 1048578, 100)`, `numbers.range_step(1, 10485780, 2)`},
-		"array.concat":                 {"a := numbers.range(1, 600000)\n", `array.concat(a, [1])`, `array.concat(a, a)`},
 		"split":                        {mega, `split(k, "")`, `split(concat("", [m, m]), "")`},
 		"json.marshal of a text":       {mega, `json.marshal(m)`, `json.marshal(concat("", [m, m, m, m, m, m]))`},
 	}

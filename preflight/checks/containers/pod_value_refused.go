@@ -30,15 +30,18 @@ var podValueRefused = &check.Check{
 					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 				}
 			}
-			refusedPorts(r, refuse)
-			refusedTolerations(r, refuse)
-			refusedNames(r, refuse)
+			for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
+				refusedPorts, refusedTolerations, refusedNames, refusedAffinity, refusedSpread, refusedOfPod, refusedVariables, refusedMounts,
+				refusedVolumes, refusedProbes, refusedRights,
+			} {
+				refused(r, refuse)
+			}
 		}
 		return nil
 	},
 }
 
-type refuse func(at job.Path, format string, args ...any)
+type refuse = func(at job.Path, format string, args ...any)
 
 // The rules are those of k8s.io/kubernetes v1.37 pkg/apis/core/validation/validation.go.
 
@@ -50,6 +53,15 @@ func refusedPorts(r *job.Role, refuse refuse) {
 			at := job.Path("containers").Index(k).Child("ports").Index(n)
 			if len(validation.IsValidPortNum(int(port.ContainerPort))) > 0 && port.ContainerPort != 0 {
 				refuse(r.Pod.At(at.Child("containerPort")), "port %d of container %s is outside 1 to 65535", port.ContainerPort, c.Name)
+			}
+			if len(validation.IsValidPortNum(int(port.HostPort))) > 0 && port.HostPort != 0 {
+				refuse(r.Pod.At(at.Child("hostPort")), "host port %d of container %s is outside 1 to 65535", port.HostPort, c.Name)
+			}
+			if !slices.Contains([]corev1.Protocol{"", corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}, port.Protocol) {
+				refuse(r.Pod.At(at.Child("protocol")), "protocol of port %d of container %s is %q; known are TCP, UDP, SCTP", port.ContainerPort, c.Name, port.Protocol)
+			}
+			if r.Pod.Spec.HostNetwork && port.HostPort != 0 && port.HostPort != port.ContainerPort {
+				refuse(r.Pod.At(at.Child("hostPort")), "host port %d of container %s is not its port %d, which it must be with hostNetwork", port.HostPort, c.Name, port.ContainerPort)
 			}
 			if port.Name != "" && len(validation.IsValidPortName(port.Name)) > 0 {
 				refuse(r.Pod.At(at.Child("name")), "port name %q is not valid: it takes at most 15 lower-case letters, digits and single dashes", port.Name)

@@ -1,0 +1,127 @@
+package containers
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// refusedAffinity: what nodes and other pods are matched by has operators with the values they take, keys and weights.
+func refusedAffinity(r *job.Role, refuse refuse) {
+	a := r.Pod.Spec.Affinity
+	if a == nil {
+		return
+	}
+	at := func(rel ...string) job.Path { return r.Pod.At(job.Path("affinity").Child(rel...)) }
+	if n := a.NodeAffinity; n != nil {
+		const required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+		if terms := at("nodeAffinity", required, "nodeSelectorTerms"); n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			if len(n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms) == 0 {
+				refuse(at("nodeAffinity", required), "a required node affinity has no nodeSelectorTerms, and needs one at least")
+			}
+			for i, t := range n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+				refusedNodeTerm(terms.Index(i), t, refuse)
+			}
+		}
+		for i, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
+			term := at("nodeAffinity", preferred).Index(i)
+			refusedWeight(term, t.Weight, refuse)
+			refusedNodeTerm(term.Child("preference"), t.Preference, refuse)
+		}
+	}
+	if p := a.PodAffinity; p != nil {
+		refusedPodTerms(at("podAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
+	}
+	if p := a.PodAntiAffinity; p != nil {
+		refusedPodTerms(at("podAntiAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
+	}
+}
+
+func refusedWeight(at job.Path, weight int32, refuse refuse) {
+	if weight < 1 || weight > 100 {
+		refuse(at, "a preference has weight %d; it takes 1 to 100", weight)
+	}
+}
+
+func refusedNodeTerm(at job.Path, t corev1.NodeSelectorTerm, refuse refuse) {
+	for k, e := range t.MatchExpressions {
+		refusedExpression(at.Child("matchExpressions").Index(k), e.Key, string(e.Operator), len(e.Values), []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"}, refuse)
+	}
+	for k, e := range t.MatchFields {
+		if e.Key != metav1.ObjectNameField {
+			refuse(at.Child("matchFields").Index(k), "a node is matched by field %q; the only field there is is %s", e.Key, metav1.ObjectNameField)
+		}
+	}
+}
+
+// refusedExpression: In and NotIn take values, Exists and DoesNotExist none, Gt and Lt one.
+func refusedExpression(at job.Path, key, operator string, values int, known []string, refuse refuse) {
+	switch {
+	case !slices.Contains(known, operator):
+		refuse(at, "the expression of %s has operator %q; known are %s", key, operator, joined(known))
+	case (operator == "In" || operator == "NotIn") && values == 0:
+		refuse(at, "the expression of %s has operator %s and no values", key, operator)
+	case (operator == "Exists" || operator == "DoesNotExist") && values > 0:
+		refuse(at, "the expression of %s has operator %s, which takes no values", key, operator)
+	case (operator == "Gt" || operator == "Lt") && values != 1:
+		refuse(at, "the expression of %s has operator %s, which takes one value", key, operator)
+	}
+}
+
+func refusedSelector(at job.Path, s *metav1.LabelSelector, refuse refuse) {
+	if s == nil {
+		return
+	}
+	for k, e := range s.MatchExpressions {
+		refusedExpression(at.Child("matchExpressions").Index(k), e.Key, string(e.Operator), len(e.Values), []string{"In", "NotIn", "Exists", "DoesNotExist"}, refuse)
+	}
+}
+
+func refusedPodTerms(at job.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, refuse refuse) {
+	term := func(at job.Path, t corev1.PodAffinityTerm) {
+		if t.TopologyKey == "" {
+			refuse(at, "a pod affinity has no topologyKey, such as kubernetes.io/hostname")
+		}
+		refusedSelector(at.Child("labelSelector"), t.LabelSelector, refuse)
+	}
+	for i, t := range required {
+		term(at.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i), t)
+	}
+	for i, t := range preferred {
+		one := at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
+		refusedWeight(one, t.Weight, refuse)
+		term(one.Child("podAffinityTerm"), t.PodAffinityTerm)
+	}
+}
+
+// refusedSpread: a skew of one at least, over a named label, by a word that is known.
+func refusedSpread(r *job.Role, refuse refuse) {
+	type once struct {
+		key  string
+		when corev1.UnsatisfiableConstraintAction
+	}
+	seen := map[once]bool{}
+	for i, c := range r.Pod.Spec.TopologySpreadConstraints {
+		at := r.Pod.At(job.Path("topologySpreadConstraints").Index(i))
+		same := once{c.TopologyKey, c.WhenUnsatisfiable}
+		switch {
+		case c.MaxSkew < 1:
+			refuse(at, "a spread has maxSkew %d; it takes 1 or more", c.MaxSkew)
+		case c.TopologyKey == "":
+			refuse(at, "a spread has no topologyKey, such as kubernetes.io/hostname")
+		case c.WhenUnsatisfiable != corev1.DoNotSchedule && c.WhenUnsatisfiable != corev1.ScheduleAnyway:
+			refuse(at, "a spread has whenUnsatisfiable %q; known are DoNotSchedule, ScheduleAnyway", c.WhenUnsatisfiable)
+		case c.MinDomains != nil && *c.MinDomains < 1:
+			refuse(at, "a spread has minDomains %d; it takes 1 or more", *c.MinDomains)
+		case c.MinDomains != nil && c.WhenUnsatisfiable != corev1.DoNotSchedule:
+			refuse(at, "a spread has minDomains and whenUnsatisfiable %s; it goes with DoNotSchedule only", c.WhenUnsatisfiable)
+		case seen[same]:
+			refuse(at, "two spreads are over %s with whenUnsatisfiable %s", c.TopologyKey, c.WhenUnsatisfiable)
+		}
+		seen[same] = true
+		refusedSelector(at.Child("labelSelector"), c.LabelSelector, refuse)
+	}
+}
