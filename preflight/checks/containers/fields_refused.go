@@ -27,9 +27,6 @@ func everyContainer(r *job.Role, each func(c *corev1.Container, at job.Path, ini
 // refusedOfPod: fields of the pod itself.
 func refusedOfPod(r *job.Role, refuse refuse) {
 	s := &r.Pod.Spec
-	if n := s.TerminationGracePeriodSeconds; n != nil && *n < 0 {
-		refuse(r.Pod.At("terminationGracePeriodSeconds"), "terminationGracePeriodSeconds is %d; it takes 0 or more", *n)
-	}
 	if s.DNSPolicy == corev1.DNSNone && (s.DNSConfig == nil || len(s.DNSConfig.Nameservers) == 0) {
 		refuse(r.Pod.At("dnsPolicy"), "dnsPolicy None needs a name server under dnsConfig.nameservers")
 	}
@@ -62,9 +59,9 @@ func refusedVariables(r *job.Role, refuse refuse) {
 			case e.Value != "":
 				refuse(here, "variable %s of container %s has a value and valueFrom", e.Name, c.Name)
 			case from.FieldRef != nil && !downward.MatchString(from.FieldRef.FieldPath):
-				refuse(here.Child("valueFrom", "fieldRef", "fieldPath"), "variable %s of container %s reads %q, which variables cannot", e.Name, c.Name, from.FieldRef.FieldPath)
+				refuse(here, "variable %s of container %s reads %q, which variables cannot", e.Name, c.Name, from.FieldRef.FieldPath)
 			case from.ResourceFieldRef != nil && !measured.MatchString(from.ResourceFieldRef.Resource):
-				refuse(here.Child("valueFrom", "resourceFieldRef", "resource"), "variable %s of container %s reads %q; known are limits and requests of cpu, memory, ephemeral-storage and hugepages", e.Name, c.Name, from.ResourceFieldRef.Resource)
+				refuse(here, "variable %s of container %s reads %q; it takes limits and requests of cpu, memory, ephemeral-storage, hugepages", e.Name, c.Name, from.ResourceFieldRef.Resource)
 			}
 		}
 		for i, from := range c.EnvFrom {
@@ -75,14 +72,14 @@ func refusedVariables(r *job.Role, refuse refuse) {
 	})
 }
 
-// refusedMounts: a place without a colon, and below it what stays within the volume.
+// refusedMounts: a place, and below it what stays within the volume.
 func refusedMounts(r *job.Role, refuse refuse) {
 	everyContainer(r, func(c *corev1.Container, at job.Path, _ bool) {
 		for i, m := range c.VolumeMounts {
 			here := at.Child("volumeMounts").Index(i)
 			switch {
-			case m.MountPath == "" || strings.Contains(m.MountPath, ":"):
-				refuse(here, "container %s mounts volume %s at %q; a mountPath is not empty and has no colon", c.Name, m.Name, m.MountPath)
+			case m.MountPath == "":
+				refuse(here, "container %s mounts volume %s nowhere: mountPath is empty", c.Name, m.Name)
 			case m.SubPath != "" && m.SubPathExpr != "":
 				refuse(here, "container %s mounts volume %s with subPath and subPathExpr, which exclude each other", c.Name, m.Name)
 			case leaves(m.SubPath) || leaves(m.SubPathExpr):
@@ -119,7 +116,7 @@ func refusedVolumes(r *job.Role, refuse refuse) {
 		case sources > 1:
 			refuse(at, "volume %s has %d sources, and takes one", v.Name, sources)
 		case v.HostPath != nil && v.HostPath.Type != nil && !slices.Contains(hostPathTypes, *v.HostPath.Type):
-			refuse(at.Child("hostPath", "type"), "hostPath of volume %s has type %q; known are DirectoryOrCreate, Directory, FileOrCreate, File, Socket, CharDevice, BlockDevice", v.Name, *v.HostPath.Type)
+			refuse(at.Child("hostPath", "type"), "hostPath of volume %s has type %q, and takes one such as Directory or File", v.Name, *v.HostPath.Type)
 		case v.HostPath != nil && slices.Contains(strings.Split(v.HostPath.Path, "/"), ".."):
 			refuse(at.Child("hostPath", "path"), "hostPath of volume %s is %q, and may not have ..", v.Name, v.HostPath.Path)
 		case v.ConfigMap != nil && v.ConfigMap.Name == "":

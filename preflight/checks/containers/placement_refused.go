@@ -9,34 +9,34 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// refusedAffinity: what nodes and other pods are matched by has operators with the values they take, keys and weights.
+// refusedAffinity: what nodes and other pods are matched by has operators with the values they take, keys and
+// weights. It is said of the affinity as a whole: paths below it leave no room for a message.
 func refusedAffinity(r *job.Role, refuse refuse) {
 	a := r.Pod.Spec.Affinity
 	if a == nil {
 		return
 	}
-	at := func(rel ...string) job.Path { return r.Pod.At(job.Path("affinity").Child(rel...)) }
+	at := job.Path("affinity")
 	if n := a.NodeAffinity; n != nil {
-		const required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
-		if terms := at("nodeAffinity", required, "nodeSelectorTerms"); n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-			if len(n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms) == 0 {
-				refuse(at("nodeAffinity", required), "a required node affinity has no nodeSelectorTerms, and needs one at least")
+		here := r.Pod.At(at.Child("nodeAffinity"))
+		if required := n.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+			if len(required.NodeSelectorTerms) == 0 {
+				refuse(here, "a required node affinity has no nodeSelectorTerms, and needs one at least")
 			}
-			for i, t := range n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-				refusedNodeTerm(terms.Index(i), t, refuse)
+			for _, t := range required.NodeSelectorTerms {
+				refusedNodeTerm(here, t, refuse)
 			}
 		}
-		for i, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
-			term := at("nodeAffinity", preferred).Index(i)
-			refusedWeight(term, t.Weight, refuse)
-			refusedNodeTerm(term.Child("preference"), t.Preference, refuse)
+		for _, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
+			refusedWeight(here, t.Weight, refuse)
+			refusedNodeTerm(here, t.Preference, refuse)
 		}
 	}
 	if p := a.PodAffinity; p != nil {
-		refusedPodTerms(at("podAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
+		refusedPodTerms(r.Pod.At(at.Child("podAffinity")), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		refusedPodTerms(at("podAntiAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
+		refusedPodTerms(r.Pod.At(at.Child("podAntiAffinity")), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
 	}
 }
 
@@ -47,12 +47,12 @@ func refusedWeight(at job.Path, weight int32, refuse refuse) {
 }
 
 func refusedNodeTerm(at job.Path, t corev1.NodeSelectorTerm, refuse refuse) {
-	for k, e := range t.MatchExpressions {
-		refusedExpression(at.Child("matchExpressions").Index(k), e.Key, string(e.Operator), len(e.Values), []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"}, refuse)
+	for _, e := range t.MatchExpressions {
+		refusedExpression(at, e.Key, string(e.Operator), len(e.Values), []string{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"}, refuse)
 	}
-	for k, e := range t.MatchFields {
+	for _, e := range t.MatchFields {
 		if e.Key != metav1.ObjectNameField {
-			refuse(at.Child("matchFields").Index(k), "a node is matched by field %q; the only field there is is %s", e.Key, metav1.ObjectNameField)
+			refuse(at, "a node is matched by field %q; the only field there is is %s", e.Key, metav1.ObjectNameField)
 		}
 	}
 }
@@ -75,25 +75,24 @@ func refusedSelector(at job.Path, s *metav1.LabelSelector, refuse refuse) {
 	if s == nil {
 		return
 	}
-	for k, e := range s.MatchExpressions {
-		refusedExpression(at.Child("matchExpressions").Index(k), e.Key, string(e.Operator), len(e.Values), []string{"In", "NotIn", "Exists", "DoesNotExist"}, refuse)
+	for _, e := range s.MatchExpressions {
+		refusedExpression(at, e.Key, string(e.Operator), len(e.Values), []string{"In", "NotIn", "Exists", "DoesNotExist"}, refuse)
 	}
 }
 
 func refusedPodTerms(at job.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, refuse refuse) {
-	term := func(at job.Path, t corev1.PodAffinityTerm) {
+	term := func(t corev1.PodAffinityTerm) {
 		if t.TopologyKey == "" {
 			refuse(at, "a pod affinity has no topologyKey, such as kubernetes.io/hostname")
 		}
-		refusedSelector(at.Child("labelSelector"), t.LabelSelector, refuse)
+		refusedSelector(at, t.LabelSelector, refuse)
 	}
-	for i, t := range required {
-		term(at.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i), t)
+	for _, t := range required {
+		term(t)
 	}
-	for i, t := range preferred {
-		one := at.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
-		refusedWeight(one, t.Weight, refuse)
-		term(one.Child("podAffinityTerm"), t.PodAffinityTerm)
+	for _, t := range preferred {
+		refusedWeight(at, t.Weight, refuse)
+		term(t.PodAffinityTerm)
 	}
 }
 
@@ -122,6 +121,6 @@ func refusedSpread(r *job.Role, refuse refuse) {
 			refuse(at, "two spreads are over %s with whenUnsatisfiable %s", c.TopologyKey, c.WhenUnsatisfiable)
 		}
 		seen[same] = true
-		refusedSelector(at.Child("labelSelector"), c.LabelSelector, refuse)
+		refusedSelector(at, c.LabelSelector, refuse)
 	}
 }

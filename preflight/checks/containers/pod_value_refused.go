@@ -26,7 +26,10 @@ var podValueRefused = &check.Check{
 				continue
 			}
 			refuse := func(at job.Path, format string, args ...any) {
-				if at != "" && p.Job.Field(at) != nil { // what an operator or a runtime adds is not the author's
+				if at == "" || p.Job.Field(at) == nil { // what an operator or a runtime adds is not the author's
+					return
+				}
+				if text, ok := p.Job.Field(at).(string); !ok || !templated(text) {
 					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 				}
 			}
@@ -39,6 +42,12 @@ var podValueRefused = &check.Check{
 		}
 		return nil
 	},
+}
+
+// templated says that somebody fills a text in before pods are made of it.
+func templated(text string) bool {
+	_, _, found := job.Placeholder(text)
+	return found
 }
 
 type refuse = func(at job.Path, format string, args ...any)
@@ -95,14 +104,12 @@ func refusedNames(r *job.Role, refuse refuse) {
 		if v.Name == "" || len(validation.IsDNS1123Label(v.Name)) == 0 {
 			continue
 		}
-		if _, _, templated := job.Placeholder(v.Name); !templated {
-			refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q is not valid: it takes at most 63 lower-case letters, digits and dashes", v.Name)
-		}
+		refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q is not valid: it takes at most 63 lower-case letters, digits and dashes", v.Name)
 	}
 	labels := func(at func(key string) job.Path, set map[string]string) {
 		for _, key := range slices.Sorted(maps.Keys(set)) {
 			badValue, badName := len(validation.IsValidLabelValue(set[key])) > 0, len(validation.IsQualifiedName(key)) > 0
-			if _, _, templated := job.Placeholder(key + set[key]); !badValue && !badName || templated {
+			if !badValue && !badName || templated(key) {
 				continue
 			}
 			if badValue {
