@@ -125,10 +125,29 @@ func refusedVolumes(r *job.Role, refuse refuse) {
 			refuse(at.Child("secret"), "volume %s names no Secret", v.Name)
 		case v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "":
 			refuse(at.Child("persistentVolumeClaim"), "volume %s names no claim", v.Name)
+		case noMode(v):
+			refuse(at, "the defaultMode of volume %s is outside 0 to 0777, which is 511 in figures of ten", v.Name)
 		case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate == nil:
 			refuse(at.Child("ephemeral"), "volume %s has no volumeClaimTemplate", v.Name)
 		}
 	}
+}
+
+// noMode says that files of a volume get rights that there are not. A mode without a leading 0 is a number of
+// figures of ten in YAML: 644 is 01204.
+func noMode(v *corev1.Volume) bool {
+	var mode *int32
+	switch {
+	case v.ConfigMap != nil:
+		mode = v.ConfigMap.DefaultMode
+	case v.Secret != nil:
+		mode = v.Secret.DefaultMode
+	case v.Projected != nil:
+		mode = v.Projected.DefaultMode
+	case v.DownwardAPI != nil:
+		mode = v.DownwardAPI.DefaultMode
+	}
+	return mode != nil && (*mode < 0 || *mode > 0o777)
 }
 
 // refusedProbes: one way to ask, a port that there is, and one success for what kills.

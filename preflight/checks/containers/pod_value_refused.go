@@ -121,5 +121,10 @@ func refusedNames(r *job.Role, refuse refuse) {
 	}
 	meta := job.Path(strings.TrimSuffix(string(r.Pod.Path), ".spec")).Child("metadata", "labels")
 	labels(func(key string) job.Path { return meta.Key(key) }, r.Pod.Labels)
+	for _, key := range slices.Sorted(maps.Keys(r.Pod.Annotations)) {
+		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 && !templated(key) {
+			refuse(meta.Parent().Child("annotations").Key(key), "annotation name %q is not valid: it takes a domain, a slash and a name of at most 63 characters", key)
+		}
+	}
 	labels(func(key string) job.Path { return r.Pod.At(job.Path("nodeSelector").Key(key)) }, r.Pod.Spec.NodeSelector)
 }
