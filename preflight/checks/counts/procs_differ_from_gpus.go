@@ -33,6 +33,9 @@ var procsDifferFromGPUs = &check.Check{
 			r := &p.Job.Roles[i]
 			gpus := r.Pod.GPUs()
 			at, procs, ok := facts.ProcsWritten(p.Job, p.Operator.Procs)
+			if ok && r.Launch.Program == "torchrun" && r.Launch.ProcsPath != "" && r.Launch.ProcsPath != at {
+				at, procs, ok = procsStarted(r, gpus.N) // its option outranks the variable that the operator sets
+			}
 			// Where it is a word, auto asks about devices and has a check of its own; cpu counts cores, whatever devices there are.
 			says := ""
 			if word, _ := facts.Text(p.Job, at); !ok && (r.Launch.ProcsPath != at || word == "cpu") {

@@ -24,6 +24,10 @@ var runtimeMissing = &check.Check{
 		if name == "" {
 			return nil
 		}
+		if group, ok := facts.Text(p.Job, "spec.runtimeRef.apiGroup"); ok && group != gvk.Group {
+			p.Reportf("spec.runtimeRef.apiGroup", "runtimeRef.apiGroup is %q; Trainer knows runtimes of %s%s", group, gvk.Group, check.DidYouMean(group, []string{gvk.Group}))
+			return nil
+		}
 		if !slices.Contains(runtimeKinds, gvk.Kind) {
 			p.Reportf("spec.runtimeRef.kind", "runtimeRef.kind is %q; Trainer knows %s%s", gvk.Kind, strings.Join(runtimeKinds, " and "), check.DidYouMean(gvk.Kind, runtimeKinds))
 			return nil

@@ -29,7 +29,7 @@ var trainJobGangPolicy = &check.Check{
 		switch volcano := r.Field(policy.Child("volcano")) != nil; {
 		case volcano && r.Field(policy.Child("coscheduling")) != nil:
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
-		case volcano:
+		case volcano && p.Job.MaxPods() > 1:
 			onTheDefaultScheduler(p, name)
 		}
 		if at := policy.Child("volcano", "networkTopology"); r.Field(at) != nil {
