@@ -17,6 +17,7 @@ const (
 	Precise Feature = iota
 	General
 	Symptom
+	Cascade
 	Weak
 	Mild
 	AfterOrder
@@ -40,6 +41,7 @@ var about = [features]struct {
 	Precise:      {"precise", "its signature names a cause that one can act on", 45},
 	General:      {"general", "its signature says that the program failed, and little about why", 30},
 	Symptom:      {"symptom", "its signature names what happened last", 15},
+	Cascade:      {"cascade", "its signature says that somebody else failed first", -90},
 	Weak:         {"weak", "runs that end well print it as well", -8},
 	Mild:         {"mild", "its own program calls it a warning, or information", -8},
 	AfterOrder:   {"after-order", "its log says before it that somebody ordered the end, and why", -20},
@@ -119,6 +121,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	default:
 		f.add(true, Symptom)
 	}
+	f.add(s.Signature.Role == signature.Cascade, Cascade)
 	f.add(s.Signature.Weak, Weak)
 	f.add(s.Mild, Mild)
 	f.add(bareEnd(&s), BareEnd)
