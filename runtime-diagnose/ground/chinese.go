@@ -145,6 +145,36 @@ var hanWords = hanTable([][2]string{
 	{"成功", `success|succeeded`},
 	{"正常", `normal|healthy`},
 	{"恢复", `recover|resum|restor`},
+	{"剩", `free|left|remain`},
+	{"剩余", `free|left|remain`},
+	{"创建", `creat`},
+	{"删除", `delet|remov`},
+	{"更新", `updat`},
+	{"权重", `weight|state_dict|checkpoint`},
+	{"启动", `start|launch|spawn`},
+	{"初始化", `init`},
+	{"绑定", `\bbind`},
+	{"占用", `in use|used|already|busy`},
+	{"上报", `post|report`},
+	{"失联", `unreachable|unknown|not ready|lost|no response`},
+	{"不可达", `unreachable|no route`},
+	{"索引", `index`},
+	{"越界", `out of (?:range|bounds)|indexerror`},
+	{"下载", `download|fetch`},
+	{"证书", `certificate|\bssl|\btls`},
+	{"副本", `replica`},
+	{"队列", `queue`},
+	{"命名空间", `namespace`},
+	{"名称", `name`},
+	{"类型", `type`},
+	{"精度", `precision|dtype|fp16|bf16|float`},
+	{"批次", `batch`},
+	{"迭代", `iter|step`},
+	{"线程", `thread`},
+	{"共享内存", `shared memory|shm`},
+	{"进度", `progress`},
+	{"套接字", `socket`},
+	{"键", `key`},
 })
 
 // hanTable adds the words that need no evidence.
@@ -162,7 +192,7 @@ func hanTable(list [][2]string) map[string]*regexp.Regexp {
 }
 
 // hanPositive are those that say that something is well: a line that denies it does not support them.
-var hanPositive = words("存在 找到 可用 成功 完成 正常 恢复 空闲 加入")
+var hanPositive = words("存在 找到 可用 成功 完成 正常 恢复 空闲 加入 创建 更新 启动")
 
 // longestHan is how many characters the longest of these words has.
 const longestHan = 5

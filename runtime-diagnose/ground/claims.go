@@ -55,6 +55,15 @@ func (g *grounds) support(cites []evidence.ID) string {
 	return b.String()
 }
 
+// texts are what items say, without what the platform says of whom they are.
+func (g *grounds) texts(cites []evidence.ID) string {
+	var b strings.Builder
+	for _, id := range cites {
+		b.WriteString(g.items[id].Text + "\n")
+	}
+	return b.String()
+}
+
 // entails says why items do not support what is said of them; empty: they do.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	support := g.support(cites)
@@ -101,7 +110,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.beyond(plain, support); why != "" {
 		return why
 	}
-	if why := g.turned(plain, support); why != "" {
+	if why := g.turned(plain, support, g.texts(cites)); why != "" {
 		return why
 	}
 	has := about(support)
@@ -113,13 +122,13 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if unknown(plain, support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) {
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(quotation.ReplaceAllString(body, " "), g.texts(cites)) {
 		return Number
 	}
 	if why := g.several(plain, support, cites); why != "" {
 		return why
 	}
-	if swapped(plain, support) || g.ownDoing(plain, cites) {
+	if swapped(plain, support) || misgoverned(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -151,8 +160,23 @@ func (g *grounds) copied(body string, cites []evidence.ID) bool {
 	return false
 }
 
+// noneOf says that there is none of something.
+var noneOf = regexp.MustCompile(`(?i)\b(?:no|zero|without) ([a-z]{4,})\b`)
+
+// asCounted writes "no restarts" as "0 restarts" where evidence counts them as 0.
+func asCounted(body, support string) string {
+	return noneOf.ReplaceAllStringFunc(body, func(m string) string {
+		of := noneOf.FindStringSubmatch(m)[1]
+		if ok, _ := regexp.MatchString(`(?i)\b`+of+`[ :=]{1,2}0\b|\b0 `+of+`\b`, support); ok {
+			return "0 " + of
+		}
+		return m
+	})
+}
+
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support string) Reason {
+func (g *grounds) turned(body, support, texts string) Reason {
+	body = asCounted(body, support)
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
@@ -161,7 +185,7 @@ func (g *grounds) turned(body, support string) Reason {
 			return Contradicts
 		}
 	}
-	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || failing.MatchString(body) && !denies(whole) {
+	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
@@ -231,8 +255,17 @@ func halves(text string) []int {
 // lean says whether a text is of the one support (above 0) or of the other (below).
 func lean(text, one, other string) int {
 	n := 0
-	for _, w := range append(looked(text), content(text)...) {
+	for _, w := range looked(text) {
 		a, b := holds(one, w), holds(other, w)
+		switch {
+		case a && !b:
+			n++
+		case b && !a:
+			n--
+		}
+	}
+	for _, w := range tellingWords(text) {
+		a, b := containsStem(one, w), containsStem(other, w)
 		switch {
 		case a && !b:
 			n++

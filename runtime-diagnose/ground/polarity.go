@@ -12,7 +12,7 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined) to|[a-z]+n['’]t)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined) to|[a-z]+n['’]t|errors?(?:\(s\))? (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
@@ -36,6 +36,9 @@ func affirmed(text string) (rest, denied string) {
 		if m == nil {
 			left.WriteString(text)
 			return left.String(), gone.String()
+		}
+		if i := strings.LastIndexByte(text[m[0]:m[1]], ' '); strings.HasPrefix(strings.ToLower(text[m[0]:]), "error") && i > 0 {
+			m[1] = m[0] + i // what went wrong is denied itself: "Error creating: ..."
 		}
 		end := len(text)
 		if next := clauseEnd.FindStringIndex(text[m[1]:]); next != nil {
@@ -69,7 +72,7 @@ func deniedThere(plain, support string) bool {
 		if m := clauseEnd.FindStringIndex(plain[from:]); m != nil {
 			end, next = from+m[0], from+m[1]
 		}
-		if clause := plain[from:end]; !denies(clause) && affirms(clause, rest, denied) {
+		if clause := plain[from:end]; !denies(clause) && !underway.MatchString(clause) && affirms(clause, rest, denied) {
 			return true
 		}
 		from = next
@@ -77,8 +80,11 @@ func deniedThere(plain, support string) bool {
 	return false
 }
 
+// underway says when something was, and not that it was so: "while loading the weights".
+var underway = regexp.MustCompile(`(?i)^\s*[a-z]+ing\b`)
+
 // negatedWord is a word that says by its beginning that something is not so.
-var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|non-?)([a-z]{5,})\b`)
+var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
 
 // affirms says whether a clause uses the words of what is denied as if it were so: two of them, or one that says that
 // something is well.

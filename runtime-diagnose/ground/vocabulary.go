@@ -40,10 +40,22 @@ var universals = regexp.MustCompile(`(?i)\b(?:all|both|every|each|everything|eve
 // ofAll is a count of all or of none.
 var ofAll = regexp.MustCompile(`(?i)\b(\d+)\s?(?:/|of|out of)\s?(?:the |its |all )?(\d+)\b`)
 
+// processor is the one of the two kinds of processors that is rarely meant: "the CPU ran out of memory".
+var processor = regexp.MustCompile(`(?i)\bcpus?\b`)
+
+// atPort is an address with a port.
+var atPort = regexp.MustCompile(`[\w\]]:\d{2,5}\b`)
+
 // unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
 // say nothing.
 func unknown(plain, support string) bool {
+	if processor.MatchString(plain) && !processor.MatchString(support) {
+		return true
+	}
 	for _, w := range content(plain) {
+		if (w == "port" || w == "ports") && atPort.MatchString(support) {
+			continue
+		}
 		if plainWords[w] || stops[w] || units[w] != 0 || numberWords[w] != "" || known(w, support) {
 			continue
 		}
