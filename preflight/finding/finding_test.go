@@ -85,6 +85,8 @@ func many(n int, message string) []finding.Finding {
 }
 
 func TestWarnings(t *testing.T) {
+	deep := many(1, "is odd")
+	deep[0].Path = "spec.template.limits.cpu"
 	cases := map[string]struct {
 		fs     []finding.Finding
 		budget finding.Budget
@@ -93,7 +95,7 @@ func TestWarnings(t *testing.T) {
 		"none":                        {nil, finding.KubectlBudget, nil},
 		"the remedy where it fits":    {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 27, Runes: 256, Bytes: 100}, []string{"[c] spec.p0: is odd. Do it."}},
 		"not where it does not":       {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 26, Runes: 256, Bytes: 100}, []string{"[c] spec.p0: is odd"}},
-		"the end of the path":         {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 17, Runes: 256, Bytes: 100}, []string{"[c] ….p0: is odd"}},
+		"the end of the path":         {deep, finding.Budget{Lines: 5, Wish: 24, Runes: 256, Bytes: 100}, []string{"[c] …limits.cpu: is odd"}},
 		"the message alone":           {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 15, Runes: 256, Bytes: 100}, []string{"[c] is odd"}},
 		"whole, though it is longer":  {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 5, Runes: 256, Bytes: 100}, []string{"[c] is odd"}},
 		"cut and marked":              {many(1, "is very odd"), finding.Budget{Lines: 5, Wish: 10, Runes: 10, Bytes: 100}, []string{"[c] is ve…"}},

@@ -62,11 +62,12 @@ func Warnings(fs []Finding, budget Budget, more string) []string {
 // with the end of the path, or the message alone, which names its subject. The message itself is whole in any case.
 func (f Finding) warning(wish int) string {
 	name, says := "["+f.Check+"] ", oneLine(f.Message)
-	tail := string(f.Path)
-	if i := strings.LastIndexByte(tail, '.'); i > 0 {
-		tail = "…" + tail[i:]
+	lines := []string{f.Line()}
+	path := strings.Split(string(f.Path), ".")
+	if n := len(path); n > 2 { // the last two: "limits.cpu" says where, "cpu" hardly
+		lines = append(lines, name+"…"+path[n-2]+"."+path[n-1]+": "+says)
 	}
-	lines := []string{f.Line(), name + tail + ": " + says, name + says}
+	lines = append(lines, name+says)
 	if f.Remedy != "" {
 		lines = append([]string{f.Line() + ". " + oneLine(f.Remedy)}, lines...)
 	}

@@ -1,11 +1,14 @@
 package ground
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // What belongs to what: every word and every number of a claim may stand in its evidence, and the number belong to
@@ -28,9 +31,15 @@ nvidia com torch size rank ranks gpu gpus device devices`)
 // mostNear is how far a word of a claim may stand from the number that it says something of, in words.
 const mostNear = 2
 
+// inFull are short names of what is measured.
+var inFull = map[string]string{"lr": "rate", "mem": "memory", "grad": "gradient"}
+
+// notFinite are values that stand where numbers do.
+var notFinite = words("nan inf infinite infinity")
+
 // clauses are the clauses of a text as stems of words and as numbers; amounts are in bytes and seconds.
 func clauses(text string) (out [][]string) {
-	text = indexed.ReplaceAllString(text, "$1 ") // GPU 3 is a name
+	text = indexed.ReplaceAllString(text, " ") // GPU 3 is a name
 	text = tuples.ReplaceAllStringFunc(text, func(t string) string {
 		return " " + strings.Join(numbers.FindAllString(strings.ReplaceAll(t, ",", " "), -1), "×") + " "
 	})
@@ -56,8 +65,10 @@ func clauses(text string) (out [][]string) {
 				switch {
 				case unicode.IsDigit(rune(w[0])) && strings.HasSuffix(low, ":"+w):
 					clause = append(clause, w)
+				case notFinite[w]:
+					clause = append(clause, "0×"+w)
 				case !empty[w] && units[w] == 0 && !strings.ContainsFunc(w, unicode.IsDigit):
-					clause = append(clause, stem(w))
+					clause = append(clause, stem(cmp.Or(inFull[w], w)))
 				}
 			}
 		}
@@ -79,16 +90,26 @@ func nearest(clause []string, at, most int) (out []string) {
 }
 
 // outOf is a part of a whole: what is said is said of the part.
-var outOf = regexp.MustCompile(`(?i)(\d+(?:\.\d+)? ?(?:[kmgt]?i?b\b)?(?: [a-z]+)?) of (?:the |its )?\d+(?:\.\d+)?(?: ?[kmgt]i?b)?\b`)
+var outOf = regexp.MustCompile(`(?i)(\d+(?:\.\d+)? ?(?:[kmgt]?i?b\b)?(?: [a-z]+)?)(?: of (?:the |its )?|/)\d+(?:\.\d+)?(?: ?[kmgt]i?b)?\b`)
+
+// names are numbers that name something, and count nothing.
+var names = regexp.MustCompile(`(?i)\b(?:pid|port|errno|id|xid|line|code|signal)[ =:]{1,2}(\d+)\b`)
 
 // misbound says whether a claim gives to a word a number that belongs to others in its evidence: "limited to 8", where
 // 8 are requested and the limit is 24.
 func misbound(plain, support string) bool {
 	has := map[string][]string{}
-	for _, clause := range clauses(support) {
+	for _, clause := range clauses(outOf.ReplaceAllString(support, "$1")) {
 		for i, w := range clause {
 			if !unicode.IsDigit(rune(w[0])) {
 				has[w] = append(has[w], nearest(clause, i, len(clause))...)
+			}
+		}
+	}
+	for _, m := range names.FindAllStringSubmatch(support, -1) {
+		if counts, _ := regexp.MatchString(`(?i)(?:^|[^\w.=:#-] ?)`+m[1]+` (?:[a-z]+ ){0,2}[a-z]{2,}s\b`, plain); counts {
+			if calls, _ := regexp.MatchString(`(?i)[a-z]+ `+m[1]+` `, plain); !calls {
+				return true
 			}
 		}
 	}
@@ -113,7 +134,7 @@ func sameNumber(a, b string) bool {
 }
 
 // governed is a word with its preposition, and up to three words behind that.
-var governed = regexp.MustCompile(`(?i)\b(?:([a-z]{3,}) (to|from|by|before|after|onto|into)|(out) (of)) ((?:(?:the|its|a|an|any) )?\W?[\w./-]+(?: [\w./-]+){0,2})`)
+var governed = regexp.MustCompile(`(?i)\b(?:([a-z]{3,}) (to|from|by|before|after|onto|into)|(out) (of)) ((?:(?:the|its|a|an|any) )?\W?[\w./-]+(?::? [\w./-]+){0,2})`)
 
 // infinitives are words whose "to" turns to no object.
 var infinitives = words("fail failed fails failing failure unable able tried tries trying try attempted attempts attempt need needs needed want wants wanted refused declined began begins started starts about used has had have")
@@ -164,6 +185,135 @@ func misgoverned(plain, support string) bool {
 			if drawn && !same {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// parts are what is said in one breath: what holds of one part is said by one piece of evidence.
+var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|with|until)\b|和|而|且|但`)
+
+// together says whether each part of a claim stands in one of its pieces of evidence: a loss of one line and a step of
+// another are of no line.
+func (g *grounds) together(plain string, cites []evidence.ID) bool {
+	if len(cites) < 2 {
+		return true
+	}
+	var supports []string
+	for _, id := range cites {
+		supports = append(supports, g.support([]evidence.ID{id}))
+	}
+	whole := strings.Join(supports, "")
+	plain = forward.ReplaceAllString(backward.ReplaceAllString(plain, " | "), " | ")
+	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, " | "), "|") {
+		var want []string
+		for _, w := range looked(part) {
+			if holds(whole, w) {
+				want = append(want, w)
+			}
+		}
+		for _, w := range tellingWords(part) {
+			if containsStem(whole, w) && !plainWords[w] {
+				want = append(want, w)
+			}
+		}
+		if len(want) < 2 || !strings.ContainsFunc(part, unicode.IsDigit) {
+			continue
+		}
+		if !slices.ContainsFunc(supports, func(support string) bool {
+			return !slices.ContainsFunc(want, func(w string) bool { return !holds(support, w) && !containsStem(support, w) })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// toBe are the words before a verb that is done to its subject.
+var toBe = words("is are was were be been being get gets got gotten")
+
+// determiners stand before what something is done to.
+var determiners = words("the a an its his her their this that these those rank pod node worker job process")
+
+// voices are the verbs of a text, by their stems, that are done to their subjects (passive) and by them (active).
+func voices(text string) (passive, active map[string]bool) {
+	passive, active = map[string]bool{}, map[string]bool{}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;()[]\"", r) })
+	for i, w := range words {
+		if !strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "en") || len(w) < 5 {
+			continue
+		}
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch {
+		case i > 0 && toBe[words[i-1]], i > 1 && toBe[words[i-2]] && strings.HasSuffix(words[i-1], "ly"), next == "by":
+			passive[stem(w)] = true
+		case determiners[next]:
+			active[stem(w)] = true
+		}
+	}
+	return passive, active
+}
+
+// doneTo says whether a claim makes somebody do what was done to him: "killed by a signal", "killed the memory".
+func doneTo(plain, support string) bool {
+	to, by := voices(support)
+	_, does := voices(plain)
+	for verb := range does {
+		if to[verb] && !by[verb] && !byIts(verb, plain, support) {
+			return true
+		}
+	}
+	return false
+}
+
+// byIts says whether who does something in a claim is who did it by the evidence: "preempted by pod 6b1f".
+func byIts(verb, plain, support string) bool {
+	said := strings.Fields(strings.ToLower(support))
+	for i, w := range said {
+		if stem(w) != verb || i+2 >= len(said) || said[i+1] != "by" {
+			continue
+		}
+		claim := strings.Fields(strings.ToLower(plain))
+		at := slices.IndexFunc(claim, func(c string) bool { return stem(c) == verb })
+		for _, agent := range said[i+2 : min(i+5, len(said))] {
+			if at > 0 && slices.Contains(claim[:at], agent) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// whereAt is a place that a claim names.
+var whereAt = regexp.MustCompile(`(?i)\b(?:on|in|at|of)\s+(?:the\s+)?(?:(?:pod|node|host|worker|master|container)\s+)?([\w.-]+)`)
+
+// elsewhere says whether a claim puts something at a pod or a node where its evidence only speaks of that.
+func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
+	for _, m := range whereAt.FindAllStringSubmatch(plain, -1) {
+		name := strings.TrimRight(m[1], ".")
+		if !slices.Contains(g.Names, name) || name == g.Job {
+			continue
+		}
+		from, there := false, false
+		for _, id := range cites {
+			item := g.items[id]
+			if item.Source.Pod == "" && item.Source.Node == "" {
+				there = true // nobody's
+				continue
+			}
+			from = true
+			if item.Source.Pod == name || item.Source.Node == name || strings.Contains(string(id), "/"+name) {
+				there = true
+			}
+			for _, said := range whereAt.FindAllStringSubmatch(item.Text, -1) {
+				there = there || strings.TrimRight(said[1], ".") == name
+			}
+		}
+		if from && !there {
+			return true
 		}
 	}
 	return false

@@ -82,7 +82,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		}
 		plain = strings.Replace(plain, m[0], " ", 1)
 	}
-	if !ofMembers(plain, support) {
+	if !ofMembers(plain, support) || g.elsewhere(plain, cites) {
 		return Member
 	}
 	for _, m := range amount.FindAllStringSubmatch(plain+" ", -1) {
@@ -125,10 +125,13 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(quotation.ReplaceAllString(body, " "), g.texts(cites)) {
 		return Number
 	}
+	if !g.together(plain, cites) {
+		return Apart
+	}
 	if why := g.several(plain, support, cites); why != "" {
 		return why
 	}
-	if swapped(plain, support) || misgoverned(plain, support) || g.ownDoing(plain, cites) {
+	if swapped(plain, support) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -201,18 +204,23 @@ var (
 	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
+// asCause is the "as" that opens a sentence with what brought the rest about.
+var asCause = regexp.MustCompile(`^\W*As `)
+
 // direction says whether a claim makes a consequence the cause of what it followed.
 func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 	var at []int
-	swap := false
-	if m := backward.FindStringIndex(body); m != nil {
+	swap, told := false, true
+	if m := asCause.FindStringIndex(body); m != nil {
+		at, swap = m, true
+	} else if m := backward.FindStringIndex(body); m != nil {
 		at, swap = m, true
 	} else if m := forward.FindStringIndex(body); m != nil {
 		at = m
 	} else if joint.MatchString(body) {
 		return ""
 	} else { // what is told in one breath has the cause first
-		at = halves(body)
+		at, told = halves(body), false
 	}
 	cause, effect := body[:at[0]], body[at[1]:]
 	if swap {
@@ -237,7 +245,8 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 	if root == "" || rest == "" {
 		return ""
 	}
-	if lean(cause, root, rest) < 0 && lean(effect, root, rest) > 0 {
+	blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
+	if blamed < 0 && followed > 0 || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0) {
 		return Reversed
 	}
 	return ""

@@ -57,6 +57,7 @@ const (
 	Word        Reason = "says more than its evidence"
 	Copied      Reason = "repeats a line that the rules do not rest on"
 	Topic       Reason = "about something else than its evidence"
+	Apart       Reason = "joins what stands in different pieces of evidence"
 	Contradicts Reason = "contradicts the finding"
 	Reversed    Reason = "turns cause and consequence round"
 	Order       Reason = "orders something"

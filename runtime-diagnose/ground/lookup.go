@@ -170,7 +170,7 @@ func ofMembers(body, support string) bool {
 			continue
 		}
 		for _, n := range numbers.FindAllString(m[1], -1) {
-			if !ofRank(support, n) {
+			if !ofRank(support, n) && !(strings.HasPrefix(m[0], "进程") && containsToken(support, "pid "+n)) {
 				return false
 			}
 		}
@@ -213,7 +213,7 @@ var alike = map[string]string{
 	"insufficient": "enough short lack lacking few exhausted", "memory": "oom outofmemory outofmemoryerror", "oomkilled": "memory limit exceeded", "allocate": "ask asked need needed request requested", "tried": "asked needed wanted",
 	"timeout": "waited waiting long hung stuck timed time", "denied": "permission allowed access refused", "refused": "connection reach connect connecting", "import": "missing installed module package", "modulenotfounderror": "missing package import imported installed module",
 	"back-off": "retry retrying pull pulling wait waits", "evicted": "pushed removed node", "nan": "numbers loss diverged", "space": "full disk", "named": "called", "found": "missing", "pull": "download fetch image", "unschedulable": "placed scheduled room",
-	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without full", "available": "placed fit room",
+	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without", "lr": "learning rate", "pid": "process", "available": "placed fit room",
 }
 
 // humps are the places where a name in capitals and small letters has its next word: FailedScheduling.

@@ -12,7 +12,7 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined) to|[a-z]+n['’]t|errors?(?:\(s\))? (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|errors?(?:\(s\))? (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
@@ -66,13 +66,20 @@ func deniedThere(plain, support string) bool {
 	if denied == "" && !negatedWord.MatchString(support) {
 		return false
 	}
+	var first []string // what is denied itself: the words right behind
+	for line := range strings.Lines(denied) {
+		if words := tellingWords(line); len(words) > 0 && !containsStem(rest, words[0]) {
+			first = append(first, stem(words[0]))
+		}
+	}
 	for from := 0; from < len(plain); {
 		end := len(plain)
 		next := end
 		if m := clauseEnd.FindStringIndex(plain[from:]); m != nil {
 			end, next = from+m[0], from+m[1]
 		}
-		if clause := plain[from:end]; !denies(clause) && !underway.MatchString(clause) && affirms(clause, rest, denied) {
+		clause := plain[from:end]
+		if unsaid(clause, rest+denied) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && affirms(clause, rest, denied, first) {
 			return true
 		}
 		from = next
@@ -83,12 +90,15 @@ func deniedThere(plain, support string) bool {
 // underway says when something was, and not that it was so: "while loading the weights".
 var underway = regexp.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 
+// hedged says that something may be so, or that somebody says it.
+var hedged = regexp.MustCompile(`(?i)\b(?:may|might|could|can|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|names?|named)\b|可能|建议|提示`)
+
 // negatedWord is a word that says by its beginning that something is not so.
 var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
 
 // affirms says whether a clause uses the words of what is denied as if it were so: two of them, or one that says that
 // something is well.
-func affirms(clause, rest, denied string) bool {
+func affirms(clause, rest, denied string, first []string) bool {
 	if unreadHanIn(clause, rest) {
 		return true
 	}
@@ -99,10 +109,21 @@ func affirms(clause, rest, denied string) bool {
 				return true
 			}
 		}
-		for _, m := range negatedWord.FindAllStringSubmatch(rest+denied, -1) {
-			if strings.EqualFold(m[1], w) && !containsStem(rest, w) {
-				return true
-			}
+		if slices.Contains(first, stem(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unsaid says whether a clause has a word without the beginning that turns it round in its evidence: "expected".
+func unsaid(clause, support string) bool {
+	if negation.MatchString(clause) {
+		return false
+	}
+	for _, m := range negatedWord.FindAllStringSubmatch(support, -1) {
+		if containsStem(clause, m[1]) && !containsStem(support, m[1]) {
+			return true
 		}
 	}
 	return false
