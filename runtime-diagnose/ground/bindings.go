@@ -25,21 +25,21 @@ var conjunctions = words("and but while whereas although though because since so
 
 // empty are words that hold a sentence together: no number belongs to them.
 var empty = words(`a an the this that these those it its of in on at to for from by with as and or but so then than when while where which who whose
-us them out up is are was were be been being has have had do does did will would can could may might not no there here only just per about over under between after before
+us them out up too is are was were be been being has have had do does did will would can could may might not no there here only just per about over under between after before
 nvidia com torch size rank ranks gpu gpus device devices`)
 
 // mostNear is how far a word of a claim may stand from the number that it says something of, in words.
 const mostNear = 2
 
 // inFull are short names of what is measured.
-var inFull = map[string]string{"lr": "rate", "mem": "memory", "grad": "gradient"}
+var inFull = map[string]string{"lr": "rate", "mem": "memory", "grad": "gradient", "insufficient": "few", "used": "use", "uses": "use", "using": "use"}
 
 // notFinite are values that stand where numbers do.
 var notFinite = words("nan inf infinite infinity")
 
 // clauses are the clauses of a text as stems of words and as numbers; amounts are in bytes and seconds.
 func clauses(text string) (out [][]string) {
-	text = indexed.ReplaceAllString(text, " ") // GPU 3 is a name
+	text = strings.ReplaceAll(indexed.ReplaceAllString(text, " "), "(s)", "s") // GPU 3 is a name
 	text = tuples.ReplaceAllStringFunc(text, func(t string) string {
 		return " " + strings.Join(numbers.FindAllString(strings.ReplaceAll(t, ",", " "), -1), "×") + " "
 	})
@@ -179,7 +179,11 @@ func misgoverned(plain, support string) bool {
 		}
 		for _, object := range objects {
 			drawn := slices.ContainsFunc(object, func(w string) bool { return strings.Contains(low, w) })
+			named := slices.ContainsFunc(object, hasDigit)
 			same := slices.ContainsFunc(there, func(o []string) bool {
+				if named && slices.ContainsFunc(o, hasDigit) { // who it is, is what is said
+					o = slices.DeleteFunc(slices.Clone(o), func(w string) bool { return !hasDigit(w) })
+				}
 				return len(o) == 0 || slices.ContainsFunc(o, func(w string) bool { return slices.Contains(object, w) })
 			})
 			if drawn && !same {
@@ -189,6 +193,8 @@ func misgoverned(plain, support string) bool {
 	}
 	return false
 }
+
+func hasDigit(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }
 
 // parts are what is said in one breath: what holds of one part is said by one piece of evidence.
 var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|with|until)\b|和|而|且|但`)
@@ -206,22 +212,23 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	whole := strings.Join(supports, "")
 	plain = forward.ReplaceAllString(backward.ReplaceAllString(plain, " | "), " | ")
 	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, " | "), "|") {
-		var want []string
+		var values, want []string
 		for _, w := range looked(part) {
 			if holds(whole, w) {
+				values = append(values, w)
+			}
+		}
+		for _, w := range content(strings.ReplaceAll(part, "-", " ")) {
+			if known(w, whole) && !plainWords[w] {
 				want = append(want, w)
 			}
 		}
-		for _, w := range tellingWords(part) {
-			if containsStem(whole, w) && !plainWords[w] {
-				want = append(want, w)
-			}
-		}
-		if len(want) < 2 || !strings.ContainsFunc(part, unicode.IsDigit) {
+		if len(values)+len(want) == 0 || !strings.ContainsFunc(part, unicode.IsDigit) {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return !slices.ContainsFunc(want, func(w string) bool { return !holds(support, w) && !containsStem(support, w) })
+			return ofMembers(part, support) && !unreadHan(part, support) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
 		}
@@ -314,6 +321,95 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 		}
 		if from && !there {
 			return true
+		}
+	}
+	return false
+}
+
+// sentenceOf ends a sentence of a line of evidence.
+var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
+
+// wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
+func wholes(plain, support string) bool {
+	for _, m := range outOf.FindAllStringSubmatch(plain, -1) {
+		pair := digitsOf.FindAllString(m[0], -1)
+		if len(pair) != 2 {
+			continue
+		}
+		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
+			has := digitsOf.FindAllString(s, -1)
+			i := slices.IndexFunc(has, func(n string) bool { return value(n) == value(pair[0]) })
+			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return value(n) == value(pair[1]) })
+		}) {
+			return false
+		}
+	}
+	pairs := ofAll.FindAllStringSubmatch(support, -1)
+	for _, m := range ofSome.FindAllStringSubmatch(plain, -1) {
+		if len(pairs) > 0 && !slices.ContainsFunc(pairs, func(p []string) bool { return p[2] == m[1] }) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?)[Oo]f (\d+) [a-z]+`)
+)
+
+// titled is a number right behind a word.
+var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
+
+// mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
+// is a code.
+func mistitled(plain, support string) bool {
+	titles := map[string][]string{}
+	for _, m := range titled.FindAllStringSubmatch(support, -1) {
+		titles[m[2]] = append(titles[m[2]], stem(m[1]))
+	}
+	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
+		w := stem(m[1])
+		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && !slices.Contains(has, w) && containsStem(support, m[1]) && strings.Count(support, m[2]) == len(has) {
+			return true
+		}
+	}
+	return false
+}
+
+// nth are members and steps in Chinese.
+var nth = regexp.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
+
+// inOrder says whether the steps and processes that a claim in Chinese counts are those of its evidence.
+func inOrder(plain, support string) bool {
+	for _, m := range nth.FindAllStringSubmatch(plain, -1) {
+		if m[1] != "" {
+			if ok, _ := regexp.MatchString(`(?i)step[\s:=#]*`+regexp.QuoteMeta(m[1])+`\b`, support); !ok {
+				return false
+			}
+		} else if !ofRank(support, m[2]) {
+			return false
+		}
+	}
+	return true
+}
+
+// kindOf is a name behind the word for what it is.
+var kindOf = regexp.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
+
+// notShown says whether a claim names a member that its evidence does not, or calls a pod a node.
+func (g *grounds) notShown(plain, support string, cites []evidence.ID) bool {
+	for _, name := range g.Names {
+		if name != g.Job && containsToken(plain, name) && !containsToken(support, name) {
+			return true
+		}
+	}
+	for _, m := range kindOf.FindAllStringSubmatch(plain, -1) {
+		name, node := strings.TrimRight(m[3], "."), !strings.HasPrefix(strings.ToLower(m[1]), "pod")
+		for _, item := range g.Items {
+			if node && item.Source.Pod == name || !node && item.Source.Node == name && item.Source.Pod != name {
+				return true
+			}
 		}
 	}
 	return false

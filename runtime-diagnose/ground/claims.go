@@ -71,7 +71,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if g.copied(body, cites) {
 		return Copied
 	}
-	plain := body
+	plain, unquoted := body, quotation.ReplaceAllString(body, " ")
 	for _, m := range quotation.FindAllStringSubmatch(body, -1) {
 		q := squeeze(strings.Join(m[1:], ""))
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
@@ -82,7 +82,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		}
 		plain = strings.Replace(plain, m[0], " ", 1)
 	}
-	if !ofMembers(plain, support) || g.elsewhere(plain, cites) {
+	if !ofMembers(plain, support) || !inOrder(plain, support) || g.elsewhere(plain, cites) || g.notShown(plain, support, cites) {
 		return Member
 	}
 	for _, m := range amount.FindAllStringSubmatch(plain+" ", -1) {
@@ -122,7 +122,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if unknown(plain, support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(quotation.ReplaceAllString(body, " "), g.texts(cites)) {
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || mistitled(unquoted, g.texts(cites)) || !wholes(unquoted, support) {
 		return Number
 	}
 	if !g.together(plain, cites) {
@@ -191,6 +191,9 @@ func (g *grounds) turned(body, support, texts string) Reason {
 	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
+	if able(body, texts) || unlike(body, whole) {
+		return Contradicts
+	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
 		return Contradicts
 	}
@@ -209,30 +212,6 @@ var asCause = regexp.MustCompile(`^\W*As `)
 
 // direction says whether a claim makes a consequence the cause of what it followed.
 func (g *grounds) direction(body string, cites []evidence.ID) Reason {
-	var at []int
-	swap, told := false, true
-	if m := asCause.FindStringIndex(body); m != nil {
-		at, swap = m, true
-	} else if m := backward.FindStringIndex(body); m != nil {
-		at, swap = m, true
-	} else if m := forward.FindStringIndex(body); m != nil {
-		at = m
-	} else if joint.MatchString(body) {
-		return ""
-	} else { // what is told in one breath has the cause first
-		at, told = halves(body), false
-	}
-	cause, effect := body[:at[0]], body[at[1]:]
-	if swap {
-		cause, effect = effect, cause
-	}
-	if swap && at[0] == 0 { // Because of X, Y
-		if i := strings.IndexAny(body, ",，"); i > 0 {
-			cause, effect = body[at[1]:i], body[i:]
-		} else if i := strings.Index(body[at[1]:], " there "); i > 0 {
-			cause, effect = body[at[1]:at[1]+i], body[at[1]+i:]
-		}
-	}
 	// The sides are told by the words that only the root, or only a consequence, has.
 	var root, rest string
 	for _, id := range cites {
@@ -245,11 +224,59 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 	if root == "" || rest == "" {
 		return ""
 	}
-	blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
-	if blamed < 0 && followed > 0 || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0) {
-		return Reversed
+	reversed := func(cause, effect string, told bool) bool {
+		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
+		return blamed < 0 && followed > 0 || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
+	}
+	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
+	if m := asCause.FindStringIndex(body); m != nil {
+		words = append(words, connective{m[0], m[1], true})
+	}
+	slices.SortFunc(words, func(a, b connective) int { return a.from - b.from })
+	words = slices.CompactFunc(words, func(next, w connective) bool { return next.from < w.to }) // "because of" holds no other
+	for i, w := range words {
+		from, to := 0, len(body)
+		if i > 0 {
+			from = words[i-1].to
+		}
+		if i+1 < len(words) {
+			to = words[i+1].from
+		}
+		cause, effect := body[from:w.from], body[w.to:to]
+		if w.backward {
+			cause, effect = effect, cause
+			if w.from == 0 { // Because of X, Y
+				if i := strings.IndexAny(body, ",，"); i > w.to {
+					cause, effect = body[w.to:i], body[i:]
+				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
+					cause, effect = body[w.to:w.to+i], body[w.to+i:]
+				}
+			}
+		}
+		if reversed(cause, effect, len(words) == 1) {
+			return Reversed
+		}
+	}
+	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
+		at := halves(body)
+		if reversed(body[:at[0]], body[at[1]:], false) {
+			return Reversed
+		}
 	}
 	return ""
+}
+
+// connective is a word between cause and consequence; behind a backward one stands the cause.
+type connective struct {
+	from, to int
+	backward bool
+}
+
+func connectives(of *regexp.Regexp, body string, backward bool) (out []connective) {
+	for _, m := range of.FindAllStringIndex(body, -1) {
+		out = append(out, connective{m[0], m[1], backward})
+	}
+	return out
 }
 
 // halves is the middle of a text, between two words.

@@ -162,9 +162,15 @@ func wordRune(r rune) bool {
 	return r != utf8.RuneError && r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }
 
+// fraction is a member that there is not: rank 2.5.
+var fraction = regexp.MustCompile(`(?i)\branks? \d+\.\d`)
+
 // ofMembers says whether the ranks, workers, devices and the like that a claim names by number are those
 // of its evidence.
 func ofMembers(body, support string) bool {
+	if fraction.MatchString(body) {
+		return false
+	}
 	for _, m := range members.FindAllStringSubmatch(body, -1) {
 		if m[2] != "" { // the 812th step is no member
 			continue

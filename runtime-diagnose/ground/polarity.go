@@ -91,7 +91,7 @@ func deniedThere(plain, support string) bool {
 var underway = regexp.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 
 // hedged says that something may be so, or that somebody says it.
-var hedged = regexp.MustCompile(`(?i)\b(?:may|might|could|can|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|names?|named)\b|可能|建议|提示`)
+var hedged = regexp.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|names?|named)\b|可能|建议|提示`)
 
 // negatedWord is a word that says by its beginning that something is not so.
 var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
@@ -191,4 +191,43 @@ func (g *grounds) beyond(plain, support string) Reason {
 		}
 	}
 	return ""
+}
+
+// ability is what somebody could do, or did after all; doubled is a "none" and a "not" of the same.
+var (
+	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did)(?: (?:have|be|been|then|still|also|even))* ([a-z]{3,})`)
+	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;.]*\bnot\b`)
+	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the))* ([a-z]{3,})`)
+)
+
+// able says whether a claim has somebody able to do what its evidence does not say was done.
+func able(body, texts string) bool {
+	if !ability.MatchString(body) {
+		return false
+	}
+	done, _ := affirmed(texts)
+	for _, m := range ability.FindAllStringSubmatch(body, -1) {
+		if w := strings.ToLower(m[1]); w != "not" && w != "only" && !containsStem(done, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// unlike says whether a claim says "not" of what its evidence says to be so, or that a lack is none.
+func unlike(body, support string) bool {
+	if doubled.MatchString(body) {
+		return true
+	}
+	so, not := affirmed(support)
+	for _, m := range notSo.FindAllStringSubmatch(body, -1) {
+		w := strings.ToLower(m[1])
+		if containsStem(not, w) {
+			continue
+		}
+		if containsStem(so, w) || short.MatchString(w) {
+			return true
+		}
+	}
+	return false
 }

@@ -13,7 +13,7 @@ import (
 
 var (
 	// measures are the words that say what an amount is of, in English and Chinese.
-	measures = regexp.MustCompile(`(?i)\b(?:(free|available)|(in use|used|uses|occupie[sd])|(total|capacity)|(limit)|(requested|tried to allocate|allocat\w*|asked for))\b|(空闲|可用)|(占用|已用)|(总|容量)|(限制|上限)|(申请|分配)`)
+	measures = regexp.MustCompile(`(?i)\b(?:(free|available)|(in use|used|uses|occupie[sd])|(total|capacity)|(limit)|(requested|tried to allocate|allocat\w*|asked for))\b|(空闲|可用|剩余?)|(占用|已用)|(总|容量)|(限制|上限)|(申请|分配)`)
 	// plurals speak of several members.
 	plurals = regexp.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
 	// repeats say that something happened more than once, and repeated is what says so in evidence.
@@ -42,7 +42,7 @@ func measuredBy(text string) map[int][]float64 {
 			best, near := -1, 40
 			for i, a := range amounts {
 				d := max(a[0]-m[1], m[0]-a[5])
-				if from, to := min(a[5], m[1]), max(a[0], m[0]); from < to && strings.Contains(sentence[from:to], ",") {
+				if from, to := min(a[5], m[1]), max(a[0], m[0]); from < to && strings.ContainsAny(sentence[from:to], ",，") {
 					d += 15 // of the next item of a list
 				}
 				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ")) { // "1 GiB of 80 GiB was free"
@@ -107,7 +107,7 @@ func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {
 		item := g.items[id]
 		for _, m := range byPeer.FindAllStringSubmatch(item.Text, -1) {
-			for _, who := range []string{regexp.QuoteMeta(item.Source.Pod), "rank " + fmtRank(item.Source.Rank)} {
+			for _, who := range []string{regexp.QuoteMeta(item.Source.Pod), regexp.QuoteMeta(item.Source.Node), "rank " + fmtRank(item.Source.Rank)} {
 				if who == "" || who == "rank " {
 					continue
 				}
