@@ -18,7 +18,7 @@ import (
 var tuples = regexp.MustCompile(`[\[(]+\s*\d+(?:\s*,\s*\d+)+\s*[\])]+`)
 
 // piece is a number, a word or a name, or the end of a clause.
-var piece = regexp.MustCompile(`\d+(?:[.,:×]\d+)*(?:e-?\d+)?%?|[A-Za-z_]\w*(?:[./-]\w+)*(?::\w+)?|[,;|!?()\n]|\.(?:\s|$)`)
+var piece = regexp.MustCompile(`\d+/[A-Za-z_][\w./-]*|\d+(?:[.,:×]\d+)*(?:e-?\d+)?%?|[A-Za-z_]\w*(?:[./-]\w+)*(?::\w+)?|[,;|!?()\n]|\.(?:\s|$)`)
 
 // conjunctions end a clause as a comma does.
 var conjunctions = words("and but while whereas although though because since so")
@@ -49,17 +49,17 @@ func clauses(text string) (out [][]string) {
 		p := pieces[i]
 		low := strings.ToLower(p)
 		switch r := rune(p[0]); {
+		case strings.Contains(p, "/"): // a path, an image, a resource
 		case strings.HasSuffix(p, "%"), unicode.IsDigit(r) && strings.Contains(p, ":"): // of progress, and times
 		case unicode.IsDigit(r):
 			p = strings.ReplaceAll(p, ",", "")
 			if i+1 < len(pieces) && units[strings.ToLower(pieces[i+1])] != 0 {
 				i++
-				p = strconv.FormatFloat(value(p)*units[strings.ToLower(pieces[i])], 'f', -1, 64)
+				p = "0~" + strconv.FormatFloat(value(p)*units[strings.ToLower(pieces[i])], 'f', -1, 64)
 			}
 			clause = append(clause, p)
 		case !unicode.IsLetter(r) && r != '_', conjunctions[low]:
 			out, clause = append(out, clause), nil
-		case strings.Contains(p, "/"): // a path, an image, a resource
 		default:
 			for _, w := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune("./-_:", r) }) {
 				switch {
@@ -126,11 +126,18 @@ func misbound(plain, support string) bool {
 }
 
 func sameNumber(a, b string) bool {
-	if a == b || strings.Contains(a+b, "×") {
-		return a == b
+	one, measured := strings.CutPrefix(a, "0~")
+	other, too := strings.CutPrefix(b, "0~")
+	switch {
+	case a == b:
+		return true
+	case strings.Contains(a+b, "×"):
+		return false
+	case measured && too: // in other units, and rounded
+		ratio := value(one) / value(other)
+		return ratio > 0.99 && ratio < 1.01
 	}
-	ratio := value(a) / value(b)
-	return ratio > 0.99 && ratio < 1.01
+	return value(one) == value(other)
 }
 
 // governed is a word with its preposition, and up to three words behind that.
@@ -370,7 +377,7 @@ func mistitled(plain, support string) bool {
 	}
 	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
 		w := stem(m[1])
-		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && !slices.Contains(has, w) && containsStem(support, m[1]) && strings.Count(support, m[2]) == len(has) {
+		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && strings.Count(support, m[2]) == len(has) {
 			return true
 		}
 	}

@@ -122,7 +122,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if unknown(plain, support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || mistitled(unquoted, g.texts(cites)) || !wholes(unquoted, support) {
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || mistitled(unquoted, support) || !wholes(unquoted, support) {
 		return Number
 	}
 	if !g.together(plain, cites) {
@@ -184,14 +184,14 @@ func (g *grounds) turned(body, support, texts string) Reason {
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
 	for _, m := range positives.FindAllString(rest, -1) {
-		if !negation.MatchString(body) && !strings.Contains(strings.ToLower(support), stem(m)) {
+		if !negation.MatchString(body) && !containsStem(support, m[strings.LastIndexByte(m, ' ')+1:]) {
 			return Contradicts
 		}
 	}
 	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
-	if able(body, texts) || unlike(body, whole) {
+	if able(body, texts) || unlike(body, whole) || opposite(rest, whole) {
 		return Contradicts
 	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
@@ -207,6 +207,9 @@ var (
 	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
+// brings are verbs by which something brings something about.
+var brings = regexp.MustCompile(`(?i)\b(?:made|makes|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
+
 // asCause is the "as" that opens a sentence with what brought the rest about.
 var asCause = regexp.MustCompile(`^\W*As `)
 
@@ -221,12 +224,15 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 			rest += g.support([]evidence.ID{id})
 		}
 	}
+	if brings.MatchString(body) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest) {
+		return Reversed // of one piece of evidence, which says nothing of a cause
+	}
 	if root == "" || rest == "" {
 		return ""
 	}
 	reversed := func(cause, effect string, told bool) bool {
 		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
-		return blamed < 0 && followed > 0 || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
+		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
 	}
 	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
 	if m := asCause.FindStringIndex(body); m != nil {
@@ -286,6 +292,12 @@ func halves(text string) []int {
 		return []int{middle + i, middle + i}
 	}
 	return []int{middle, len(text)}
+}
+
+// exclusive says whether a text has a word or a number of the one support that the other has not.
+func exclusive(text, one, other string) bool {
+	return slices.ContainsFunc(looked(text), func(w string) bool { return holds(one, w) && !holds(other, w) }) ||
+		slices.ContainsFunc(tellingWords(text), func(w string) bool { return containsStem(one, w) && !containsStem(other, w) })
 }
 
 // lean says whether a text is of the one support (above 0) or of the other (below).

@@ -51,7 +51,7 @@ func (s scenario) shown() Shown {
 
 func scenarios(t testing.TB) (out []scenario) {
 	t.Helper()
-	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml"} {
+	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml", "testdata/fifth.yaml"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -28,9 +28,19 @@ var (
 // mostDenied is how many words behind a denier it turns round.
 const mostDenied = 7
 
+// valueNo is a setting that is off, and isNo a claim that it is.
+var (
+	valueNo = regexp.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)`)
+	isNo    = regexp.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
+)
+
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
+	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
+		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
+		return " ; "
+	})
 	for {
 		m := denier.FindStringIndex(text)
 		if m == nil {
@@ -58,7 +68,9 @@ func affirmed(text string) (rest, denied string) {
 }
 
 // denies says whether a text turns something round, or says that something is lacking.
-func denies(text string) bool { return denier.MatchString(text) || short.MatchString(text) }
+func denies(text string) bool {
+	return valueNo.MatchString(text) || isNo.MatchString(text) || denier.MatchString(text) || short.MatchString(text)
+}
 
 // deniedThere says whether a claim says to be so what its evidence says not to be so.
 func deniedThere(plain, support string) bool {
@@ -66,12 +78,7 @@ func deniedThere(plain, support string) bool {
 	if denied == "" && !negatedWord.MatchString(support) {
 		return false
 	}
-	var first []string // what is denied itself: the words right behind
-	for line := range strings.Lines(denied) {
-		if words := tellingWords(line); len(words) > 0 && !containsStem(rest, words[0]) {
-			first = append(first, stem(words[0]))
-		}
-	}
+	first := slices.DeleteFunc(heads(denied), func(w string) bool { return containsStem(rest, w) })
 	for from := 0; from < len(plain); {
 		end := len(plain)
 		next := end
@@ -85,6 +92,16 @@ func deniedThere(plain, support string) bool {
 		from = next
 	}
 	return false
+}
+
+// heads are the stems of what is denied itself: the words right behind each "not".
+func heads(denied string) (out []string) {
+	for line := range strings.Lines(denied) {
+		if words := tellingWords(line); len(words) > 0 {
+			out = append(out, stem(words[0]))
+		}
+	}
+	return out
 }
 
 // underway says when something was, and not that it was so: "while loading the weights".
@@ -102,10 +119,14 @@ func affirms(clause, rest, denied string, first []string) bool {
 	if unreadHanIn(clause, rest) {
 		return true
 	}
+	var is []string // what somebody is said to be: authenticated
+	for _, m := range beingSo.FindAllStringSubmatch(clause, -1) {
+		is = append(is, strings.ToLower(m[1]))
+	}
 	n := 0
 	for _, w := range tellingWords(clause) {
 		if containsStem(denied, w) && !containsStem(rest, w) {
-			if n++; n == 2 || positives.MatchString(w) || predicates.MatchString(w) {
+			if n++; n == 2 || slices.Contains(is, w) || positives.MatchString(w) || predicates.MatchString(w) {
 				return true
 			}
 		}
@@ -115,6 +136,8 @@ func affirms(clause, rest, denied string, first []string) bool {
 	}
 	return false
 }
+
+var beingSo = regexp.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly)? ([a-z]+ed)\b`)
 
 // unsaid says whether a clause has a word without the beginning that turns it round in its evidence: "expected".
 func unsaid(clause, support string) bool {
@@ -205,9 +228,9 @@ func able(body, texts string) bool {
 	if !ability.MatchString(body) {
 		return false
 	}
-	done, _ := affirmed(texts)
+	done, undone := affirmed(texts)
 	for _, m := range ability.FindAllStringSubmatch(body, -1) {
-		if w := strings.ToLower(m[1]); w != "not" && w != "only" && !containsStem(done, w) {
+		if w := strings.ToLower(m[1]); w != "not" && w != "only" && (!containsStem(done, w) || containsStem(undone, w)) {
 			return true
 		}
 	}
@@ -220,12 +243,34 @@ func unlike(body, support string) bool {
 		return true
 	}
 	so, not := affirmed(support)
+	first := heads(not)
 	for _, m := range notSo.FindAllStringSubmatch(body, -1) {
 		w := strings.ToLower(m[1])
-		if containsStem(not, w) {
+		if slices.Contains(first, stem(w)) {
 			continue
 		}
-		if containsStem(so, w) || short.MatchString(w) {
+		if containsStem(so, w) || !containsStem(not, w) && short.MatchString(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// opposites are words of which a claim has one, and its evidence the other.
+var opposites = func() map[string][]string {
+	m := map[string][]string{}
+	for pair := range strings.FieldsSeq("send/receive sent/received upload/download start/stop started/stopped open/close opened/closed connect/disconnect connected/disconnected raise/lower raised/lowered increase/decrease increased/decreased gain/lose won/lost first/last minimum/maximum min/max above/below more/less fast/slow faster/slower early/late earlier/later up/down enable/disable enabled/disabled add/remove added/removed push/pull read/write client/server input/output allow/deny allowed/denied accept/reject accepted/rejected true/false old/new older/newer newest/oldest") {
+		one, other, _ := strings.Cut(pair, "/")
+		m[one], m[other] = append(m[one], other), append(m[other], one)
+	}
+	return m
+}()
+
+// opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
+func opposite(plain, support string) bool {
+	low := strings.ToLower(support)
+	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
+		if len(opposites[w]) > 0 && !containsStem(support, w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
 			return true
 		}
 	}

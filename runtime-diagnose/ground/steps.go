@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -91,7 +92,7 @@ func saysAsMuch(step, offered string) bool {
 			return false
 		}
 	}
-	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) {
+	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) || han(step) && !han(offered) {
 		return false
 	}
 	var rest []string // of the words of the one that is offered: the order of words is what they say
@@ -109,6 +110,10 @@ func saysAsMuch(step, offered string) bool {
 		}
 	}
 	return of >= 2 && n*10 >= of*9
+}
+
+func han(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }
 
 var readOnly = map[string][]string{

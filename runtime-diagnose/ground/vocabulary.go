@@ -32,7 +32,7 @@ free intact valid compatible correct correctly present located responding alive 
 tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
 
 // positives are what a claim may say to be so only where its evidence says it itself.
-var positives = regexp.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|fits?)\b`)
+var positives = regexp.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|started|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|fits?)\b`)
 
 // universals speak of all, which few lines do.
 var universals = regexp.MustCompile(`(?i)\b(?:all|both|every|each|everything|everybody|everyone|whole|entire|entirely|completely|fully|always|none|neither|nobody|nothing)\b|全部|所有|都|均|每个|一切|始终|总是`)
@@ -40,8 +40,13 @@ var universals = regexp.MustCompile(`(?i)\b(?:all|both|every|each|everything|eve
 // ofAll is a count of all or of none.
 var ofAll = regexp.MustCompile(`(?i)\b(\d+)\s?(?:/|of|out of)\s?(?:the |its |all )?(\d+)\b`)
 
-// processor is the one of the two kinds of processors that is rarely meant: "the CPU ran out of memory".
-var processor = regexp.MustCompile(`(?i)\bcpus?\b`)
+// processor and graphics are what a claim may not put into its evidence: "the CPU ran out of memory"; devices is what
+// speaks of the latter.
+var (
+	processor = regexp.MustCompile(`(?i)\bcpus?\b`)
+	graphics  = regexp.MustCompile(`(?i)\bgpus?\b`)
+	devices   = regexp.MustCompile(`(?i)gpu|cuda|nvidia|nvrm|xid|nccl|hip|rocm|npu|device|cublas|cudnn`)
+)
 
 // atPort is an address with a port.
 var atPort = regexp.MustCompile(`[\w\]]:\d{2,5}\b`)
@@ -49,7 +54,7 @@ var atPort = regexp.MustCompile(`[\w\]]:\d{2,5}\b`)
 // unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
 // say nothing.
 func unknown(plain, support string) bool {
-	if processor.MatchString(plain) && !processor.MatchString(support) {
+	if processor.MatchString(plain) && !processor.MatchString(support) || graphics.MatchString(plain) && !devices.MatchString(support) {
 		return true
 	}
 	for _, w := range content(plain) {
