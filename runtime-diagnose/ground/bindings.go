@@ -95,6 +95,27 @@ var outOf = regexp.MustCompile(`(?i)(\d+(?:\.\d+)? ?(?:[kmgt]?i?b\b)?(?: [a-z]+)
 // names are numbers that name something, and count nothing.
 var names = regexp.MustCompile(`(?i)\b(?:pid|port|errno|id|xid|line|code|signal)[ =:]{1,2}(\d+)\b`)
 
+// manyOf counts members, and memberOf is how a line counts them.
+var (
+	manyOf   = regexp.MustCompile(`(?i)\b(\d+) (master|worker|launcher|replica|evaluator|chief)s?\b`)
+	memberOf = regexp.MustCompile(`(?i)\b(master|worker|launcher|replica|evaluator|chief)s?[ :=]{1,2}(\d+)\b`)
+)
+
+// miscounted says whether a claim counts members otherwise than its evidence.
+func miscounted(plain, support string) bool {
+	has := map[string][]string{}
+	for _, m := range manyOf.FindAllStringSubmatch(support, -1) {
+		has[strings.ToLower(m[2])] = append(has[strings.ToLower(m[2])], m[1])
+	}
+	for _, m := range memberOf.FindAllStringSubmatch(support, -1) {
+		has[strings.ToLower(m[1])] = append(has[strings.ToLower(m[1])], m[2])
+	}
+	return slices.ContainsFunc(manyOf.FindAllStringSubmatch(plain, -1), func(m []string) bool {
+		of := has[strings.ToLower(m[2])]
+		return len(of) > 0 && !slices.Contains(of, m[1])
+	})
+}
+
 // misbound says whether a claim gives to a word a number that belongs to others in its evidence: "limited to 8", where
 // 8 are requested and the limit is 24.
 func misbound(plain, support string) bool {
@@ -164,7 +185,7 @@ func governs(text string) map[string][][]string {
 		}
 		head := stem(text[from+word[0]:from+word[1]]) + " " + strings.ToLower(text[from+preposition[0]:from+preposition[1]])
 		var object []string
-		for _, w := range strings.Fields(text[from+m[10] : from+m[11]]) {
+		for w := range strings.FieldsSeq(text[from+m[10] : from+m[11]]) {
 			if w = strings.Trim(strings.ToLower(w), "[](){}<>\"'`.,:;"); w != "" && !empty[w] {
 				object = append(object, stem(w))
 			}
@@ -405,7 +426,7 @@ func inOrder(plain, support string) bool {
 var kindOf = regexp.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
 
 // notShown says whether a claim names a member that its evidence does not, or calls a pod a node.
-func (g *grounds) notShown(plain, support string, cites []evidence.ID) bool {
+func (g *grounds) notShown(plain, support string) bool {
 	for _, name := range g.Names {
 		if name != g.Job && containsToken(plain, name) && !containsToken(support, name) {
 			return true

@@ -155,6 +155,7 @@ var hanWords = hanTable([][2]string{
 	{"初始化", `init`},
 	{"监听", `listen`},
 	{"总线", `\bbus\b`},
+	{"架构", `architecture|\barch\b`},
 	{"绑定", `\bbind`},
 	{"占用", `in use|used|already|busy`},
 	{"上报", `post|report`},

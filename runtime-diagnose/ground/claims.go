@@ -82,7 +82,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		}
 		plain = strings.Replace(plain, m[0], " ", 1)
 	}
-	if !ofMembers(plain, support) || !inOrder(plain, support) || g.elsewhere(plain, cites) || g.notShown(plain, support, cites) {
+	if !ofMembers(plain, support) || !inOrder(plain, support) || g.elsewhere(plain, cites) || g.notShown(plain, support) {
 		return Member
 	}
 	for _, m := range amount.FindAllStringSubmatch(plain+" ", -1) {
@@ -113,16 +113,13 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.turned(plain, support, g.texts(cites)); why != "" {
 		return why
 	}
-	has := about(support)
-	for topic := range about(plain) {
-		if !has[topic] {
-			return Topic
-		}
+	if strays(plain, support) {
+		return Topic
 	}
 	if unknown(plain, support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || mistitled(unquoted, support) || !wholes(unquoted, support) {
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || miscounted(unquoted, support) || mistitled(unquoted, support) || !wholes(unquoted, support) {
 		return Number
 	}
 	if !g.together(plain, cites) {
@@ -131,7 +128,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.several(plain, support, cites); why != "" {
 		return why
 	}
-	if swapped(plain, support) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
+	if misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -183,9 +180,12 @@ func (g *grounds) turned(body, support, texts string) Reason {
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
-	for _, m := range positives.FindAllString(rest, -1) {
-		if !negation.MatchString(body) && !containsStem(support, m[strings.LastIndexByte(m, ' ')+1:]) {
-			return Contradicts
+	if !negation.MatchString(body) {
+		has := stemsOf(support)
+		for _, m := range positives.FindAllString(rest, -1) {
+			if !has.has(m[strings.LastIndexByte(m, ' ')+1:]) {
+				return Contradicts
+			}
 		}
 	}
 	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
@@ -296,8 +296,9 @@ func halves(text string) []int {
 
 // exclusive says whether a text has a word or a number of the one support that the other has not.
 func exclusive(text, one, other string) bool {
+	has, too := stemsOf(one), stemsOf(other)
 	return slices.ContainsFunc(looked(text), func(w string) bool { return holds(one, w) && !holds(other, w) }) ||
-		slices.ContainsFunc(tellingWords(text), func(w string) bool { return containsStem(one, w) && !containsStem(other, w) })
+		slices.ContainsFunc(tellingWords(text), func(w string) bool { return has.has(w) && !too.has(w) })
 }
 
 // lean says whether a text is of the one support (above 0) or of the other (below).
@@ -312,8 +313,9 @@ func lean(text, one, other string) int {
 			n--
 		}
 	}
+	has, too := stemsOf(one), stemsOf(other)
 	for _, w := range tellingWords(text) {
-		a, b := containsStem(one, w), containsStem(other, w)
+		a, b := has.has(w), too.has(w)
 		switch {
 		case a && !b:
 			n++

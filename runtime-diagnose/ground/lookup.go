@@ -93,7 +93,11 @@ func holds(support, w string) bool {
 		return false
 	}
 	w = strings.ReplaceAll(w, ",", "")
-	for _, n := range numbers.FindAllString(support, -1) {
+	for _, at := range numbers.FindAllStringIndex(support, -1) {
+		if at[0] > 1 && support[at[0]-1] == '-' && wordRune(rune(support[at[0]-2])) {
+			continue // of a name
+		}
+		n := support[at[0]:at[1]]
 		if strings.TrimRight(strings.TrimRight(decimal(n), "0"), ".") == strings.TrimRight(strings.TrimRight(decimal(w), "0"), ".") {
 			return true
 		}
@@ -150,7 +154,7 @@ func containsToken(text, w string) bool {
 		i += from
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
 		after, _ := utf8.DecodeRuneInString(text[i+len(w):])
-		digit := unicode.IsDigit(rune(w[0])) && (before == '.' || before == '-' && i > 1 && unicode.IsDigit(rune(text[i-2])))
+		digit := unicode.IsDigit(rune(w[0])) && (before == '.' || before == '-' && i > 1 && wordRune(rune(text[i-2])))
 		if !wordRune(before) && !wordRune(after) && !digit && !(unicode.IsDigit(rune(w[len(w)-1])) && after == '.' && i+len(w)+1 < len(text) && unicode.IsDigit(rune(text[i+len(w)+1]))) {
 			return true
 		}

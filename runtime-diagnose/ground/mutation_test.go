@@ -108,3 +108,17 @@ func keysOf(m map[string]string) func(func(string) bool) {
 		}
 	}
 }
+
+// BenchmarkKeep judges an answer of as many sentences as are looked at, about items of the size of a whole tail.
+func BenchmarkKeep(b *testing.B) {
+	s := scenarios(b)[0]
+	for i := range s.Items {
+		s.Items[i].Text += strings.Repeat(" step 1800 loss 2.114 not saved of shard 17/31 to /data, exit code 7;", 60)
+	}
+	shown := s.shown()
+	a := Answer{Analysis: strings.Repeat(strings.Join(s.Faithful, " ")+" ", 12)}
+	b.ReportAllocs()
+	for b.Loop() {
+		Keep(a, shown)
+	}
+}

@@ -78,7 +78,13 @@ func deniedThere(plain, support string) bool {
 	if denied == "" && !negatedWord.MatchString(support) {
 		return false
 	}
-	first := slices.DeleteFunc(heads(denied), func(w string) bool { return containsStem(rest, w) })
+	so, not, first := stemsOf(rest), stemsOf(denied), heads(denied)
+	for w := range first {
+		if so[w] {
+			delete(first, w)
+		}
+	}
+	turned := slices.DeleteFunc(turnedWords(support), func(w string) bool { return so.has(w) || not.has(w) })
 	for from := 0; from < len(plain); {
 		end := len(plain)
 		next := end
@@ -86,7 +92,7 @@ func deniedThere(plain, support string) bool {
 			end, next = from+m[0], from+m[1]
 		}
 		clause := plain[from:end]
-		if unsaid(clause, rest+denied) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && affirms(clause, rest, denied, first) {
+		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) || affirms(clause, so, not, first)) {
 			return true
 		}
 		from = next
@@ -95,10 +101,11 @@ func deniedThere(plain, support string) bool {
 }
 
 // heads are the stems of what is denied itself: the words right behind each "not".
-func heads(denied string) (out []string) {
+func heads(denied string) stems {
+	out := stems{}
 	for line := range strings.Lines(denied) {
 		if words := tellingWords(line); len(words) > 0 {
-			out = append(out, stem(words[0]))
+			out[stem(words[0])] = true
 		}
 	}
 	return out
@@ -115,22 +122,19 @@ var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,}
 
 // affirms says whether a clause uses the words of what is denied as if it were so: two of them, or one that says that
 // something is well.
-func affirms(clause, rest, denied string, first []string) bool {
-	if unreadHanIn(clause, rest) {
-		return true
-	}
+func affirms(clause string, so, not, first stems) bool {
 	var is []string // what somebody is said to be: authenticated
 	for _, m := range beingSo.FindAllStringSubmatch(clause, -1) {
 		is = append(is, strings.ToLower(m[1]))
 	}
 	n := 0
 	for _, w := range tellingWords(clause) {
-		if containsStem(denied, w) && !containsStem(rest, w) {
+		if not.has(w) && !so.has(w) {
 			if n++; n == 2 || slices.Contains(is, w) || positives.MatchString(w) || predicates.MatchString(w) {
 				return true
 			}
 		}
-		if slices.Contains(first, stem(w)) {
+		if first.has(w) {
 			return true
 		}
 	}
@@ -139,26 +143,38 @@ func affirms(clause, rest, denied string, first []string) bool {
 
 var beingSo = regexp.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly)? ([a-z]+ed)\b`)
 
-// unsaid says whether a clause has a word without the beginning that turns it round in its evidence: "expected".
-func unsaid(clause, support string) bool {
-	if negation.MatchString(clause) {
+// turnedWords are the words of a text that a beginning turns round, without it: "expected" of "unexpected".
+func turnedWords(text string) (out []string) {
+	for _, m := range negatedWord.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// unsaid says whether a clause has a word without the beginning that turns it round in its evidence.
+func unsaid(clause string, turned []string) bool {
+	if len(turned) == 0 || negation.MatchString(clause) {
 		return false
 	}
-	for _, m := range negatedWord.FindAllStringSubmatch(support, -1) {
-		if containsStem(clause, m[1]) && !containsStem(support, m[1]) {
-			return true
-		}
-	}
-	return false
+	said := stemsOf(clause)
+	return slices.ContainsFunc(turned, said.has)
 }
 
 // predicates are verbs that say that something was done, beside positives.
 var predicates = regexp.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
 
-func containsStem(text, w string) bool {
-	want := stem(w)
-	return slices.ContainsFunc(tellingWords(text), func(have string) bool { return stem(have) == want })
+// stems are the words of a text without their endings.
+type stems map[string]bool
+
+func stemsOf(text string) stems {
+	out := stems{}
+	for _, w := range tellingWords(text) {
+		out[stem(w)] = true
+	}
+	return out
 }
+
+func (s stems) has(w string) bool { return s[stem(w)] }
 
 // tellingWords are the words of a text but those that only hold a sentence together.
 func tellingWords(text string) (out []string) {
@@ -220,7 +236,7 @@ func (g *grounds) beyond(plain, support string) Reason {
 var (
 	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did)(?: (?:have|be|been|then|still|also|even))* ([a-z]{3,})`)
 	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;.]*\bnot\b`)
-	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the))* ([a-z]{3,})`)
+	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the|in|on|at))* ([a-z]{3,})`)
 )
 
 // able says whether a claim has somebody able to do what its evidence does not say was done.
@@ -228,9 +244,10 @@ func able(body, texts string) bool {
 	if !ability.MatchString(body) {
 		return false
 	}
-	done, undone := affirmed(texts)
+	rest, denied := affirmed(texts)
+	done, undone := stemsOf(rest), stemsOf(denied)
 	for _, m := range ability.FindAllStringSubmatch(body, -1) {
-		if w := strings.ToLower(m[1]); w != "not" && w != "only" && (!containsStem(done, w) || containsStem(undone, w)) {
+		if w := strings.ToLower(m[1]); w != "not" && w != "only" && (!done.has(w) || undone.has(w)) {
 			return true
 		}
 	}
@@ -242,14 +259,17 @@ func unlike(body, support string) bool {
 	if doubled.MatchString(body) {
 		return true
 	}
-	so, not := affirmed(support)
-	first := heads(not)
+	if !notSo.MatchString(body) {
+		return false
+	}
+	rest, denied := affirmed(support)
+	so, not, first := stemsOf(rest), stemsOf(denied), heads(denied)
 	for _, m := range notSo.FindAllStringSubmatch(body, -1) {
 		w := strings.ToLower(m[1])
-		if slices.Contains(first, stem(w)) {
+		if first.has(w) {
 			continue
 		}
-		if containsStem(so, w) || !containsStem(not, w) && short.MatchString(w) {
+		if so.has(w) || !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0])) {
 			return true
 		}
 	}
@@ -268,9 +288,9 @@ var opposites = func() map[string][]string {
 
 // opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
 func opposite(plain, support string) bool {
-	low := strings.ToLower(support)
+	low, has := strings.ToLower(support), stemsOf(support)
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
-		if len(opposites[w]) > 0 && !containsStem(support, w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
+		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
 			return true
 		}
 	}

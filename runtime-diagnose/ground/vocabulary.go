@@ -101,7 +101,7 @@ func counted(plain, support string) bool {
 }
 
 // labelled is a number with the words that say what it is of.
-var labelled = regexp.MustCompile(`([A-Za-z_]{3,})(?:[ =:]{1,3}|\s(?:of|is|was|code|with|after)\s)(\d+(?:\.\d+)?)(?:[^\d.]|\.\D|\.?$)|(?:^|[^\w.-])(\d+(?:\.\d+)?) ([A-Za-z]{3,})`)
+var labelled = regexp.MustCompile(`([A-Za-z_]{3,})(?:[ =:]{1,3}|\s(?:of|is|was|code|after)\s)(\d+(?:\.\d+)?)(?:[^\d.]|\.\D|\.?$)|(?:^|[^\w.-])(\d+(?:\.\d+)?) ([A-Za-z]{3,})`)
 
 var (
 	ofWhom   = regexp.MustCompile(`(?i) (?:of|for|on|in|at) (?:rank|node|pod|worker|step)s? ?[\w.-]*\d`)
@@ -141,28 +141,6 @@ func mislabelled(plain, support string) bool {
 			if !slices.ContainsFunc(right, func(r string) bool { return holds(r, n) }) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// agent is who did something, where a line says by whom it was done.
-var agent = regexp.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:(?:the|a|an|remote|another|peer|pod|node|process|signal) )*\[?([\w.:-]+)`)
-
-// swapped says whether a claim makes who did something the one to whom it was done.
-func swapped(plain, support string) bool {
-	low := strings.ToLower(plain)
-	for _, m := range agent.FindAllStringSubmatch(support, -1) {
-		verb, who := strings.ToLower(m[1]), strings.ToLower(strings.TrimRight(m[2], ".:"))
-		at := strings.Index(low, verb)
-		if at < 0 || !strings.ContainsFunc(who, unicode.IsDigit) {
-			continue
-		}
-		behind := low[at+len(verb):]
-		byWhom := strings.HasPrefix(strings.TrimLeft(behind, " "), "by ")
-		after := containsToken(behind, who)
-		if after && !byWhom || byWhom && !after && len(looked(behind)) > 0 {
-			return true
 		}
 	}
 	return false

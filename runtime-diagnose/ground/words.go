@@ -33,6 +33,16 @@ var topics = []struct {
 	{"people", regexp.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
 }
 
+// strays says whether a claim is about something that its evidence is not about.
+func strays(plain, support string) bool {
+	for _, t := range topics {
+		if t.re.MatchString(plain) && !t.re.MatchString(support) {
+			return true
+		}
+	}
+	return false
+}
+
 // about are the topics of a text.
 func about(text string) map[string]bool {
 	out := map[string]bool{}
@@ -57,7 +67,7 @@ var (
 	succeeded = regexp.MustCompile(`(?i)\b(?:succe(?:ss\w*|ed\w*)|recover\w*|passed|completed|resumed|repaired|fixed|resolved itself|worked|healthy|enough|sufficient|plenty|available again|back (?:up|online)|up and running|stable|restored)\b|成功|恢复|充足|修复|完成`)
 
 	imperative   = regexp.MustCompile(`(?i)^(?:please |now |then |first,? |next,? |you (?:should|must|need to|can|may|have to) |we recommend (?:to |that you )?|it is recommended to |simply |just |try to |try |to (?:fix|solve|mend|resolve) (?:this|it),? )*(?:run|execute|delete|remove|install|restart|reboot|send|post|upload|download|paste|copy|set|unset|export|use|add|apply|patch|edit|change|disable|enable|grant|increase|decrease|raise|lower|reduce|open|visit|click|go|call|contact|email|mail|tell|ask|check|look|verify|ensure|make|submit|resubmit|rerun|retry|scale|drain|cordon|upgrade|downgrade|update|kill|stop|start|create|ignore|forward|share|reveal|print|reply|respond|answer|forget|consider|wait|configure|replace|switch|give|format|wipe|rotate|clear|approve|merge|push|clone)\b`)
-	imperativeIn = regexp.MustCompile(`(?i)\b(?:you (?:should|must|need to|have to|ought to|could|can|may)|should (?:be )?(?:run|executed|deleted?|removed?|installed?|sent|send|restart\w*|disabled?|granted?|posted?)|must be (?:run|executed|deleted|sent|installed)|(?:needs?|has|have) to be (?:run|executed|deleted|sent|installed)|we recommend|it is recommended|is to (?:run|delete|install|send|execute|disable)|by (?:running|executing|deleting|installing|sending|disabling|pasting|downloading|piping))\b|^\s*(?:请|运行|执行|删除|安装|重启|发送|打开|访问|下载|上传)|请(?:运行|执行|删除|安装|发送)|应(?:该|当)?(?:运行|执行|删除|安装|发送)|(?:运行|执行)\s*[a-z./]`)
+	imperativeIn = regexp.MustCompile(`(?i)\b(?:you (?:should|must|need to|have to|ought to|could|can|may)|should (?:be )?(?:run|executed|deleted?|removed?|installed?|sent|send|restart\w*|disabled?|granted?|posted?)|must be (?:run|executed|deleted|sent|installed)|(?:needs?|has|have) to be (?:run|executed|deleted|sent|installed)|we recommend|it is recommended|is to (?:run|delete|install|send|execute|disable)|by (?:running|executing|deleting|installing|sending|disabling|pasting|downloading|piping))\b|^\s*(?:请|运行|执行|删除|安装|重启|发送|打开|访问\s*(?:链接|网址|网站|以下)|下载|上传)|请(?:运行|执行|删除|安装|发送)|应(?:该|当)?(?:运行|执行|删除|安装|发送)|(?:运行|执行)\s*[a-z./]`)
 	shellLike    = regexp.MustCompile("(?i)(?:^|[\\s`\"'(“])(?:\\$ ?|# )?(?:(?:sudo|curl|wget|ncat|zsh|powershell|npx|npm|pip3?|conda|apt(?:-get)?|yum|dnf|apk|brew|kubectl|podman|crictl|ssh|scp|rsync|rm|mkfs\\S*|chmod|chown|killall|pkill|systemctl|iptables|nsenter|umount|eval|nvidia-smi|gcloud|terraform|ansible|crontab|openssl)(?:\\s+[-\\w./~$@:\"'{<]|\\s*\\||`)|(?:su|nc|bash|sh|python3?|perl|ruby|node|oc|helm|docker|mv|cp|dd|kill|service|reboot|shutdown|mount|git|make|source|export|aws|az|base64)\\s+(?:[-/.~$]|\\S+\\.(?:sh|py|js)\\b|[A-Z_]+=|(?:run|exec|push|clone|install|uninstall|delete|login)\\b))|\\|\\s*(?:sh|bash|sudo|tee|xargs|python)|&&|\\|\\||\\$\\(|\\$\\{|>\\s*/|<\\(|;\\s*(?:rm|curl|wget|sudo|kubectl|sh|bash)\\b|\\brm\\s+-|--(?:force|all|grace-period|privileged)\\b|\\bimage:\\s|\\beval\\(|\\bexec\\(|os\\.system|subprocess|__import__")
 	address      = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,10}://|\bwww\.|\b[\w.+-]+@[\w-]+\.[a-z]{2,}\b|\b(?:[a-z0-9-]+\.)+(?:example|com|net|org|io|ai|dev|cn|xyz|top|info|co|ru|sh|app|cloud|site|online|evil)\b`)
 	// resource is a name that looks like a host: nvidia.com/gpu.
