@@ -73,6 +73,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if everywhere {
 				return usagef("diagnose looks at the jobs that are named; %[1]s get jobs -A lists all with their causes, and %[1]s diagnose KIND/NAME -n NAMESPACE says why", sh.name)
 			}
+			if f.model.patience < 0 || f.model.patience > 0 && !f.model.explain {
+				return usagef("--patience %s is how long --explain waits; expected a duration above 0 beside it: --explain --patience 1m", f.model.patience)
+			}
 			if !f.model.explain && (f.model.record != "" || f.model.replay != "") {
 				return usagef("--record and --replay are of --explain; expected it beside them")
 			}
@@ -112,6 +115,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().StringVar(&f.model.record, "record", "", "with --explain, `folder` in which the model's answer is kept")
 	c.Flags().StringVar(&f.model.replay, "replay", "", "with --explain, `folder` of an answer that was kept: it is judged anew, and nobody is asked")
 	c.Flags().BoolVar(&f.model.explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
+	c.Flags().DurationVar(&f.model.patience, "patience", 0, "with --explain, how long the finding waits for the model (4s): text is printed then, and again with what the model says; other forms are printed once, without it")
 	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")

@@ -31,6 +31,7 @@ type modelFlags struct {
 	explain  bool
 	only     bool   // print the question, ask nobody
 	early    bool   // a finding may be printed before the model has answered: once more with what it says
+	patience time.Duration
 	model    *model // nil: none is needed
 }
 
@@ -98,12 +99,13 @@ func spoken(q explainer.Question) string {
 	return q.Request.System + "\n\n" + strings.TrimRight(q.Request.User, "\n") + "\n"
 }
 
-// patience is how long a finding waits for what a model says of it.
+// patience is how long a finding waits for what a model says of it, unless a user gives it longer. What is printed once
+// and read by programs then goes without; what people read is printed again with what the model says.
 const patience = 4 * time.Second
 
 // tell asks the model about a finished diagnosis, and says whether it has something to add. That it fails or that
 // nothing of its answer is supported is said, and changes no finding. Where the answer is late, late is called.
-func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result, late func()) bool {
+func (m *model) tell(ctx context.Context, sh *shell, limit time.Duration, q explainer.Question, r *diagnose.Result, late func()) bool {
 	p := sh.progress()
 	p.step("asking %s …", m.settings.LLM.Model)
 	var line sync.Mutex // what is printed while an answer comes
@@ -120,7 +122,7 @@ func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *di
 			fmt.Fprint(p.to, visible(text))
 		}
 	}
-	told, err := m.within(ctx, cmp.Or(sh.patience, patience), q, *r, func() {
+	told, err := m.within(ctx, limit, q, *r, func() {
 		line.Lock()
 		defer line.Unlock()
 		if p.done(); heard {
@@ -132,6 +134,9 @@ func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *di
 		fmt.Fprint(p.to, "\n\n")
 	}
 	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 		sh.tell("%v; the finding stands without it", err)
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,6 +122,41 @@ func TestASlowModelHoldsUpNothing(t *testing.T) {
 		if strings.Contains(got, "slow says") != more || !more && got != "" {
 			t.Errorf("%q: printed after the finding: %q", answer, got)
 		}
+	}
+}
+
+// A program that reads the finding has it within the patience too, as it is without a model, and is told how to wait.
+func TestASlowModelHoldsUpNoProgram(t *testing.T) {
+	dir := explained(t)
+	asked := []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "-o", "json"}
+	var rules bytes.Buffer
+	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &rules, err: io.Discard, now: time.Now}
+	if code := run(t.Context(), sh, asked); code != exitFine {
+		t.Fatal(code)
+	}
+	ended := make(chan struct{})
+	server, err := fakellm.StartSaying(t.Context(), func(fakellm.Request) string {
+		<-ended // the model answers nobody who still waits
+		return "Error: The container was OOMKilled with exit code 137 [pod/train-worker-0/pytorch/exit]."
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer close(ended)
+	settings := filepath.Join(dir, "silent.yaml")
+	if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: silent}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, said bytes.Buffer
+	sh = &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &said, now: time.Now}
+	if code := run(t.Context(), sh, append(asked, "--explain", "--config", settings, "--patience", "1ms")); code != exitFine {
+		t.Errorf("exit code %d, want 0: %s", code, said.String())
+	}
+	if diff := cmp.Diff(rules.String(), out.String()); diff != "" {
+		t.Errorf("the finding is not what it is without a model (-rules +got):\n%s", diff)
+	}
+	if want := "silent has not answered within 1ms (--patience 2m waits longer); the finding stands without it"; !strings.Contains(said.String(), want) {
+		t.Errorf("%q; want %q", said.String(), want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -163,10 +164,18 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 	}
 	rules, printed := r, false
 	var failed error
-	added := m.tell(ctx, sh, q, &r, func() {
+	limit := cmp.Or(f.model.patience, sh.patience, patience)
+	asking, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	added := m.tell(asking, sh, limit, q, &r, func() {
 		if f.model.early {
 			printed, failed = true, to(rules)
+			return
 		}
+		if f.model.record != "" {
+			return // the answer is what is wanted
+		}
+		leave(fmt.Errorf("%s has not answered within %s (--patience 2m waits longer)", m.settings.LLM.Model, limit))
 	})
 	if failed != nil || printed && !added {
 		return failed
