@@ -40,6 +40,9 @@ func readFramework(c *evidence.Bundle) []evidence.Observation {
 		for _, t := range tasks {
 			if task, ok := t.(map[string]any); ok {
 				if s, failed := failedTask(roleName, task); failed {
+					if taskRan(c, s.Item.Source.Pod) {
+						s.Signature = ruleOwn128
+					}
 					out = append(out, s)
 					own = own || s.Signature != attemptOver
 				}
@@ -55,6 +58,21 @@ func readFramework(c *evidence.Bundle) []evidence.Observation {
 		out = append(out, s)
 	}
 	return append(out, retried(c)...)
+}
+
+// taskRan says whether the pod of a task ran before it ended with a code that is of what never began.
+func taskRan(c *evidence.Bundle, pod string) bool {
+	for i := range c.Pods {
+		if c.Pods[i].Name != pod {
+			continue
+		}
+		for _, s := range c.Pods[i].Status.ContainerStatuses {
+			if t := s.State.Terminated; t != nil && ranFirst(t) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // attemptOver is what FrameworkController says of tasks that still ran when the attempt ended.

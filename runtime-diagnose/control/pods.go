@@ -231,8 +231,8 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 		if limit := memoryLimit(pod, c.Name); limit != "" {
 			facts["memoryLimit"] = limit
 		}
-	case t.ExitCode == 128 && t.FinishedAt.Sub(t.StartedAt.Time) >= lived:
-		found = ruleOwn128 // the runtime ends with it what never began
+	case ranFirst(t):
+		found = ruleOwn128
 	case t.ExitCode == 1 || t.ExitCode == 0 || t.Reason == "Error" || t.Reason == "ContainerStatusUnknown":
 	default:
 		if byReason := ruleForReason(t.Reason); byReason != nil {
@@ -241,6 +241,11 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 	}
 	r.sight(found, item, facts)
 	r.seen.Sightings[len(r.seen.Sightings)-1].FromLog = FromLog(found)
+}
+
+// ranFirst says whether a container ended with a code that the runtime gives to what never began, and had run.
+func ranFirst(t *corev1.ContainerStateTerminated) bool {
+	return (t.ExitCode == 125 || t.ExitCode == 128) && t.FinishedAt.Sub(t.StartedAt.Time) >= lived
 }
 
 // lived is how long a container has to have run to have started: the runtime gives up at once.

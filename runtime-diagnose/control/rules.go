@@ -48,9 +48,10 @@ var ruleOOM = rule("container-oom-killed", "the container went over its memory l
 	"That training needs that much: a leak, too many data-loader workers and a full /dev/shm (which counts) look the same.",
 	"Raise the memory limit, or use less: fewer data-loader workers, a smaller prefetch, loading weights on one rank at a time.\nIf /dev/shm is a memory-backed emptyDir, what is written there counts against the limit.")
 
+// ruleOwn128 is a code of the runtime, which ends so what never began, of a container that ran.
 var ruleOwn128 = rule("exit-128-program", "the program ended with an error of its own", "python-exception-user-code", signature.Symptom,
 	signature.User, signature.RetryUnknown,
-	"The container ran, and its program ended with 128; git does so where it gives up.", "Why. Only its log says that.",
+	"The container ran, and its program ended with 125 or 128: timeout does the one where it fails itself, git the other where it gives up.", "Why. Only its log says that.",
 	"Read the end of the container's log.")
 
 // AgainAndAgain says that the attempts before this one failed for the user's own reasons, and nothing shows that

@@ -33,8 +33,8 @@ func Unanswered(c *evidence.Bundle) (ref job.Ref, since time.Time, ok bool) {
 	if c.State.Phase == kinds.PhaseUnknown && c.State.Message != "" {
 		return job.Ref{}, time.Time{}, false // it has answered, if only that it does not know
 	}
-	if c.State.Phase == kinds.Created && (c.State.Reason == "Resuming" || c.Job.Ref.Kind == "Framework") {
-		return job.Ref{}, time.Time{}, false // a pause or the delay before a retry may not be over
+	if c.State.Phase == kinds.Created && c.State.Reason == "Resuming" {
+		return job.Ref{}, time.Time{}, false // a pause may not be over
 	}
 	ref, since = c.Job.Ref, c.Job.Source.GetCreationTimestamp().Time
 	for _, said := range append(saidAt(c.Job.Source), c.State.Since) {
