@@ -104,7 +104,7 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 
 // askPolicies reviews jobs, and keeps what the policies were asked.
 func askPolicies(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
-	in, err := readInput(ctx, sh, files)
+	in, err := (&inputFlags{files: files, recursive: true, command: "policy check"}).read(ctx, sh, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -28,10 +28,12 @@ type inputFlags struct {
 	stdinName string
 	selector  string
 	recursive bool
+	command   string // as it is typed
 }
 
 func (f *inputFlags) add(c *cobra.Command) {
 	addFiles(c, &f.files)
+	f.command = c.Name()
 	c.Flags().StringVarP(&f.kustomize, "kustomize", "k", "", "`folder` of a kustomization, which is built")
 	c.Flags().BoolVarP(&f.recursive, "recursive", "R", true, "read folders within folders")
 	c.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`, as kubectl has them")
@@ -82,8 +84,11 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		}
 		found, err := manifest.Sources([]string{name}, sh.in)
 		if err != nil {
-			if word, called, ok := strings.Cut(name, "/"); ok && kindCalled(word) != nil && !strings.Contains(called, "/") {
-				return nil, usagef("%s is a job of the cluster; expected a file, or: kubectl get %s -o yaml | %s check -f -", name, name, sh.name)
+			if word, called, ok := strings.Cut(name, "/"); kindCalled(word) != nil && !strings.Contains(called, "/") {
+				if !ok { // KIND NAME
+					name = strings.Join(args, " ")
+				}
+				return nil, usagef("%s is of the cluster; expected a file, or: kubectl get %s -o yaml | %s %s -f -; %s audit reviews all jobs that there are", name, name, sh.name, cmp.Or(f.command, "check"), sh.name)
 			}
 			return nil, err
 		}
