@@ -73,7 +73,7 @@ func (r *logReader) lastResort(lines int) {
 		return // the program went on, whatever it did
 	}
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+		if s := &r.sightings[i]; !s.Over && !s.Mild && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			return
 		}
 	}
