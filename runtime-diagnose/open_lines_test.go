@@ -97,3 +97,28 @@ func TestNamesAndCountsOfNothing(t *testing.T) {
 		})
 	}
 }
+
+// Runs that end well print it too, so it is no cause of an end that came from outside: the run had gone on until then.
+func TestAnEndFromOutside(t *testing.T) {
+	const weak = "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.\n"
+	cases := map[string]struct{ end, want string }{
+		"at the time limit": {"slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-06T10:00:00 DUE TO TIME LIMIT ***\n", "sigterm-preempted"},
+		"by its own":        {"Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    go()\nLookupError: no rows\n", "argument-or-config-error"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(weak+tc.end)); r.Category != tc.want {
+				t.Errorf("category %q, want %q: %s", r.Category, tc.want, r.Error)
+			}
+		})
+	}
+}
+
+// What a model is worth is known by more names than that of accuracy.
+func TestMeasuresThatChange(t *testing.T) {
+	for _, name := range []string{"RMSE", "Log-likelihood", "Recall@20"} {
+		if r := read(t, "", strings.NewReader(many("config -> "+name+": 1.2%d over the held part\n", 12))); r.Verdict != diagnose.Healthy {
+			t.Errorf("%s: %s, want healthy: %s", name, r.Verdict, r.Error)
+		}
+	}
+}
