@@ -113,9 +113,7 @@ func (s *scanner) perRank(l Line) []Line {
 func behindBar(text string) int {
 	at := strings.Index(text, "%|")
 	if at < 0 {
-		if at = strings.Index(text, "it ["); at < 0 {
-			return 0
-		}
+		return 0
 	}
 	open := strings.IndexByte(text[at:], '[')
 	if open < 0 {
