@@ -122,3 +122,41 @@ func TestMeasuresThatChange(t *testing.T) {
 		}
 	}
 }
+
+// What counts on goes well, whatever else its lines say, and who else writes between them.
+func TestCountersAmongOtherWords(t *testing.T) {
+	fetched := func(n int, words ...string) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("[%d/900] %s x%s\n", i+1, words[i%len(words)], strings.Repeat(string(rune('a'+i%26)), 3+i%7))
+		}
+		return text
+	}
+	ranks := ""
+	for i := range 20 {
+		ranks += fmt.Sprintf("%d train %.3f\n%d train %.3f\n", 120+i, 9-float64(i)/10, 100+i, 8-float64(i)/10)
+	}
+	cases := map[string]struct {
+		text string
+		want diagnose.Verdict
+	}{
+		"errors between what was done":        {fetched(60, "[ERROR]", "[OK]", "[OK]"), diagnose.Healthy},
+		"an error, and nothing was done then": {fetched(60, "[OK]") + "[ERROR] the store is gone\n", diagnose.Diagnosed},
+		"errors alone, not one counted":       {strings.Repeat("[ERROR] the store is gone\n", 30), diagnose.Diagnosed},
+		"two ranks, one behind the other":     {ranks, diagnose.Healthy},
+		"what starts again and again":         {strings.Repeat(many("try %d of 3: waited 7 s\n", 3), 20), diagnose.Unknown},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.text)); r.Verdict != tc.want {
+				t.Errorf("%s, want %s: %s", r.Verdict, tc.want, r.Error)
+			}
+		})
+	}
+}
+
+// A log that ends with the heading of a traceback does not end well.
+func TestItEndsWithTheHeadingOfATraceback(t *testing.T) {
+	if r := read(t, "", strings.NewReader(many("step %d loss: 0.25\n", 40)+"^CTraceback (most recent call last):\n")); r.Verdict == diagnose.Healthy {
+		t.Errorf("%s: %s", r.Verdict, r.Error)
+	}
+}

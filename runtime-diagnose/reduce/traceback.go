@@ -294,7 +294,7 @@ func (f *folder) join(l *Line, body string) {
 // within says that a text of so many lines ends while a traceback is being printed.
 func (f *folder) within(last int) bool {
 	for _, t := range f.open {
-		if !t.ignored && t.frames > 0 && last-t.last <= len(f.open) {
+		if !t.ignored && (t.frames > 0 && last-t.last <= len(f.open) || t.headed && t.first == last) {
 			return true
 		}
 	}
