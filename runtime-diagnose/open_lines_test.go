@@ -154,6 +154,17 @@ func TestCountersAmongOtherWords(t *testing.T) {
 	}
 }
 
+// torchrun names the process that ended first. Where that was interrupted, somebody ended the run.
+func TestTorchrunSawItInterrupted(t *testing.T) {
+	const text = "Traceback (most recent call last):\n  File \"/app/train.py\", line 7, in <module>\n    step()\nKeyboardInterrupt\n" +
+		"Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-06_18:50:55\n  rank      : 0 (local_rank: 0)\n  exitcode  : %d (pid: 77)\n  traceback : Signal received by PID 77\n"
+	for exit, want := range map[int]string{-2: "sigterm-preempted", 130: "sigterm-preempted", -1: "sigterm-preempted", -11: "segfault"} {
+		if r := read(t, "", strings.NewReader(fmt.Sprintf(text, exit)+fmt.Sprintf("failed (exitcode: %d) local_rank: 0 (pid: 77)\n", exit))); r.Category != want {
+			t.Errorf("exit code %d: category %q, want %q: %s", exit, r.Category, want, r.Error)
+		}
+	}
+}
+
 // A log that ends with the heading of a traceback does not end well.
 func TestItEndsWithTheHeadingOfATraceback(t *testing.T) {
 	if r := read(t, "", strings.NewReader(many("step %d loss: 0.25\n", 40)+"^CTraceback (most recent call last):\n")); r.Verdict == diagnose.Healthy {
