@@ -63,6 +63,7 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		"a page whose last line sounds like an end": {ends, diagnose.Unknown},
 		"a report has its log in one block":         {report, diagnose.Diagnosed},
 		"a source, printed by a run with times":     {"2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n" + source + "2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
+		"a source, printed above a log with times":  {strings.Repeat(source, 8) + "2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
 		"every rank prints the same explanation":    {strings.Repeat(text, 60) + memory, diagnose.Diagnosed},
 		"a short text":                              {"# Log\n" + memory, diagnose.Diagnosed},
 	}

@@ -47,7 +47,7 @@ var endsBadly = regexp.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panic
 // soundsLikeAnEnd asks for such words. A thread that terminates, at a level below a warning's, is one of many.
 func soundsLikeAnEnd(text string) bool {
 	word := endsBadly.FindString(text)
-	return word != "" && !(strings.EqualFold(word[:1], "t") && mild(text))
+	return word != "" && !(strings.EqualFold(word[:1], "t") && mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(text, ""))
 }
 
 // said is what there was in a log before a sighting.
@@ -156,7 +156,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if l.Trace != nil {
 		matches = slices.DeleteFunc(matches, leastOfAll)
 	}
-	if strings.HasPrefix(strings.TrimLeft(text, " \t"), "- ") {
+	if l.Trace == nil {
 		matches = slices.DeleteFunc(matches, onlyNamed)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
@@ -367,7 +367,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	}
 	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true

@@ -101,9 +101,17 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
 func (r *logReader) stepsAfter(i int) int {
 	steps, number := 0, int64(-1)
+	var from progress.Step // the first of them that says of how many
 	for k, step := range r.series.Recent {
 		if step.Line < r.sightings[i].Item.Source.Line {
 			continue
+		}
+		switch {
+		case step.Of <= 0 || step.Line == r.sightings[i].Item.Source.Line:
+		case step.Of != from.Of || step.Number < from.Number:
+			from = step
+		case step.Number-from.Number >= stepsSurvived: // counted on, whether or not every step has a line
+			steps = max(steps, stepsSurvived)
 		}
 		if step.Number != number || step.Number < 0 && k > 0 {
 			steps++
@@ -190,7 +198,7 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 }
 
 // noneOf are counts of nothing, and failures that were expected.
-var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\bxfailed\b`)
+var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b`)
 
 // spoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
 // what a program tries again stands whether it went well.

@@ -17,7 +17,8 @@ type worst struct {
 	match signature.Match
 	last  int // number of the last line of the block
 	steps int
-	grown int // steps of counters that nobody knows by name, before it
+	grown int // steps of counters that nobody knows by name, before its last line
+	began int // and before its first
 }
 
 // linesAfterWorst is how many lines may follow the last of a block: a program that gives up prints little more, a
@@ -53,7 +54,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
-		*w = worst{open: true, line: l.Clone(), match: m}
+		*w = worst{open: true, line: l.Clone(), match: m, began: r.counters.Steps()}
 	}
 	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
 	return matches
@@ -69,11 +70,12 @@ func (w *worst) advance() {
 // lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
 // a launcher's word that a process called abort, says that there is one.
 func (r *logReader) lastResort(lines int) {
-	if lines-r.worst.last > linesAfterWorst || r.counters.Steps()-r.worst.grown >= stepsSurvived {
+	steps := r.counters.Steps()
+	if lines-r.worst.last > linesAfterWorst || steps-r.worst.grown >= stepsSurvived || steps > r.worst.grown && steps-r.worst.began >= stepsSurvived {
 		return // the program went on, whatever it did
 	}
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+		if s := &r.sightings[i]; !s.Over && !s.Mild && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			return
 		}
 	}

@@ -178,8 +178,10 @@ func says(a, b *evidence.Observation) bool {
 // mostCited is how many others a feature cites.
 const mostCited = 4
 
+// showsFailure says that something went wrong beside what runs that end well print as well. Whoever was told to stop
+// had gone on until then.
 func showsFailure(s evidence.Observation) bool {
-	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context
+	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context && s.Signature.SaysOf() != signature.ToldToStop
 }
 
 // rival says that nothing sets another candidate apart from the cause: it is of another kind and as deep,

@@ -39,7 +39,7 @@ type measure struct {
 }
 
 // measureNames are what models, and their work, are measured by in any framework.
-var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "reward", "score", "speed", "latency"}
+var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "likelihood", "rmse", "reward", "score", "speed", "latency"}
 
 // Measures says that a line gives a number for one of the measures of models.
 func Measures(body string) bool {
@@ -77,6 +77,9 @@ func (c *Counters) See(line int, body string) {
 		c.series = map[uint64]*growing{}
 	}
 	key := shape(body)
+	if of := countedOf(body); of > 0 {
+		key = of // whatever else such a line says, it counts
+	}
 	s := c.series[key]
 	switch {
 	case s == nil && len(c.series) < mostSeries:
@@ -90,10 +93,32 @@ func (c *Counters) See(line int, body string) {
 			c.steps++
 		}
 		s.rest = strings.Clone(rest)
+	case numbers[0] < s.numbers[0] && numbers[0]*2 > s.numbers[0]: // another rank, which writes to the same log, is that far
 	case numbers[0] != s.numbers[0] || numbers[1] != s.numbers[1]:
 		s.numbers, s.last, s.grown = numbers, line, 0
 	}
 	s.see(line, body, rest)
+}
+
+// countedOf is the number of which a line says at its head how many are done, as "[26/19796] …"; 0: it does not.
+func countedOf(body string) (of uint64) {
+	if body[0] != '[' && body[0] != '(' {
+		return 0
+	}
+	at := 1
+	for at < len(body) && (isDigit(body[at]) || body[at] == ' ') {
+		at++
+	}
+	if at == 1 || at == len(body) || body[at] != '/' {
+		return 0
+	}
+	for at++; at < len(body) && isDigit(body[at]) && of < mostCount; at++ {
+		of = of*10 + uint64(body[at]-'0')
+	}
+	if at == len(body) || body[at] != ']' && body[at] != ')' {
+		return 0
+	}
+	return of
 }
 
 // measure notes results that changed.

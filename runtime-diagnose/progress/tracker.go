@@ -26,6 +26,7 @@ type Tracker struct {
 	TimeOf func(text string) (time.Time, bool)
 
 	mark  string
+	slow  string // the unit of a bar whose mark is the other one: a step may take more than a second, and less again
 	count int
 	head  []raw
 	tail  [tailLines]raw
@@ -50,6 +51,12 @@ func (t *Tracker) Learn(text string) {
 	for _, m := range marks {
 		if strings.Contains(text, m) {
 			t.mark, t.every = m, 1
+			switch t.mark {
+			case "it/s":
+				t.slow = "s/it"
+			case "s/it":
+				t.slow = "it/s"
+			}
 			return
 		}
 	}
@@ -57,7 +64,7 @@ func (t *Tracker) Learn(text string) {
 
 // See takes the next line of the log. at may be zero.
 func (t *Tracker) See(line int, text string, at time.Time) {
-	if t.mark == "" || !strings.Contains(text, t.mark) {
+	if t.mark == "" || !strings.Contains(text, t.mark) && (t.slow == "" || !strings.Contains(text, t.slow)) {
 		return
 	}
 	r := raw{line, text[:min(len(text), longest)], at}

@@ -13,14 +13,16 @@ import (
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
 	sentences, sentenceBytes, bytes, code                   int
-	remarks, settings, quoted, links                        int // comments, keys with a value, items of a list of texts, lines with a link of Markdown
-	above                                                   int // characters of the line before, where it begins at the margin
-	block, longestBlock                                     int // lines between two fences
+	remarks, settings, quoted, links                        int              // comments, keys with a value, items of a list of texts, lines with a link of Markdown
+	logged                                                  [leastLogged]int // the last lines with a time at the margin, outside of a fence; 0: there are fewer
+	above                                                   int              // characters of the line before, where it begins at the margin
+	block, longestBlock                                     int              // lines between two fences
 	fenced, over                                            bool
 	marked                                                  bool // a mark that only pages have
 	begins                                                  bool // it begins as a source does
 	source                                                  bool // the block is one of source code
 	seen                                                    map[uint64]struct{}
+	shapes                                                  map[uint64]int // of sentences without their digits → how many
 	keys                                                    map[uint64]int // of settings → how often
 }
 
@@ -38,10 +40,12 @@ const (
 	linesToDefinition = 16   // of a source, at most
 	linesInBodies     = 64   // of one that is nearly all bodies of classes and functions
 	linesToLink       = 8    // of a page of links, at most
+	leastLogged       = 3    // lines with a time among the last of a log behind one
+	linesLogged       = 128  // how many are the last
 	leastRemarks      = 3    // of a file of settings: programs print theirs without
 	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
 	mostSentences     = 4096 // that are told apart, and keys
-	mostOfKey         = 8    // settings of one key that count
+	mostOfKey         = 8    // settings of one key that count, and sentences that differ in numbers alone
 )
 
 // sentenceSeed is the same for a process: what is hashed never leaves it.
@@ -59,7 +63,7 @@ func (d *Document) See(body string, stamped bool) {
 	d.lines++
 	d.bytes += len(text)
 	if d.lines%linesUntilSure == 0 && !d.promises() {
-		d.over, d.seen, d.keys = true, nil, nil
+		d.over, d.seen, d.shapes, d.keys = true, nil, nil, nil
 		return
 	}
 	above, margin := d.above, body[0] != ' ' && body[0] != '\t'
@@ -72,7 +76,10 @@ func (d *Document) See(body string, stamped bool) {
 	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") && !strings.HasPrefix(text, "~~~~"): // more are a rule
 		d.fence(strings.ToLower(text[len("```"):]))
 	case stamped || hasTime(text):
-		d.stamped++
+		if d.stamped++; margin && !d.fenced {
+			copy(d.logged[:], d.logged[1:])
+			d.logged[leastLogged-1] = d.lines
+		}
 	case d.fenced:
 		d.block++
 	case margin && (heading(text) || underline(text, above)):
@@ -154,8 +161,22 @@ func (d *Document) sentence(text string) {
 		d.seen = map[uint64]struct{}{}
 	}
 	d.seen[key] = struct{}{}
+	if d.shapes == nil {
+		d.shapes = map[uint64]int{}
+	}
+	shape := maphash.String(sentenceSeed, strings.Map(withoutDigits, text))
+	if d.shapes[shape]++; d.shapes[shape] > mostOfKey {
+		return // a loop prints it, with other numbers
+	}
 	d.sentences++
 	d.sentenceBytes += len(text)
+}
+
+func withoutDigits(r rune) rune {
+	if '0' <= r && r <= '9' {
+		return -1
+	}
+	return r
 }
 
 // promises says that a text may still turn out to be a document.
@@ -163,8 +184,11 @@ func (d *Document) promises() bool {
 	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines || d.quoted*3 > d.lines || d.remarks > 0 && d.settings*2 > d.lines)
 }
 
-// timed says that more than one line of twenty carries a time.
-func (d *Document) timed() bool { return d.stamped*20 > d.lines }
+// timed says that more than one line of twenty carries a time, or some of the last do: a program that prints its own
+// source, or what was changed in it, goes on with its log.
+func (d *Document) timed() bool {
+	return d.stamped*20 > d.lines || d.logged[0] > 0 && d.lines-d.logged[0] < linesLogged
+}
 
 // Is says that the text is no output of a program. A report about one run has its log in one block, longer
 // than everything else.

@@ -95,7 +95,7 @@ func (f *folder) announced(l *Line, body string) bool {
 	if len(f.heading) > 0 {
 		if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
 			delete(f.heading, l.Lane)
-			l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body)}
+			l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body), Thread: kind == threadPanic}
 			return true
 		}
 	}
@@ -103,7 +103,9 @@ func (f *folder) announced(l *Line, body string) bool {
 	switch end := body[len(body)-1]; {
 	case end != ':' && end != ')' || len(body) > mostPrefix:
 	case strings.HasPrefix(body, "thread '") && strings.Contains(body, "' panicked at "):
-		kind = "panic"
+		if kind = "panic"; !strings.HasPrefix(body, "thread 'main'") {
+			kind = threadPanic
+		}
 	case body == "Fatal error:", body == "FATAL ERROR:", strings.HasPrefix(body, "--> FOAM FATAL "):
 		kind = "fatal error"
 	}
@@ -112,6 +114,9 @@ func (f *folder) announced(l *Line, body string) bool {
 	}
 	return kind != ""
 }
+
+// threadPanic is the type of a panic of a thread beside the main one.
+const threadPanic = "panic in a thread"
 
 // messageKey begins the line of a pretty-printed JSON object that holds a message.
 const messageKey = `"message": "`

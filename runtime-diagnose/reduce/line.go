@@ -69,6 +69,14 @@ const mostPerLine = 64
 // before it had written its end: "[rank0]: Traceback[rank1]: Traceback".
 func (s *scanner) perRank(l Line) []Line {
 	s.parts = s.parts[:0]
+	if at := behindBar(l.Text); at > 0 {
+		bar := l
+		bar.Text = l.Text[:at]
+		bar.body, bar.collected = min(l.body, at), min(l.collected, at)
+		s.parts = append(s.parts, bar)
+		l = Line{Number: l.Number, Text: l.Text[at:], Rank: l.Rank, Lane: l.Lane, At: l.At}
+		l.readPrefixes()
+	}
 	if l.Rank < 0 || !strings.Contains(l.Lane, "[rank") || !strings.Contains(l.Body(), "[rank") {
 		s.parts = append(s.parts, l)
 		return s.parts
@@ -97,6 +105,28 @@ func (s *scanner) perRank(l Line) []Line {
 			return s.parts
 		}
 		start, at = at, at+len("[rank")
+	}
+}
+
+// behindBar is where a line goes on behind one of tqdm's bars; 0: it does not. A bar leaves its line open, so what is
+// written next, by the shell that saw its program die as by the program, stands there and begins as a line does.
+func behindBar(text string) int {
+	at := strings.Index(text, "%|")
+	if at < 0 {
+		return 0
+	}
+	open := strings.IndexByte(text[at:], '[')
+	if open < 0 {
+		return 0
+	}
+	for at += open; ; {
+		end := strings.IndexByte(text[at:], ']')
+		if at += end + 1; end < 0 || at == len(text) {
+			return 0
+		}
+		if c := text[at]; isWord(c) || c == '[' || c == '/' || c == '.' {
+			return at
+		}
 	}
 }
 

@@ -83,10 +83,13 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	tracebacks := newFolder()
 	clock := clock{now: o.Now}
 	for lines.next() {
-		matters := false
+		matters, first := false, true
 		for segment := range lines.overwritten() {
 			l := lines.lineOf(segment)
-			l.Overwritten = true
+			if l.Overwritten = true; first { // where a bar that writes over itself began to count
+				o.Watch(&l)
+				first = false
+			}
 			if tracebacks.fold(&l); l.Trace != nil || o.Suspect(l.Text) {
 				clock.stamp(&l)
 				matters = o.Visit(l) || matters

@@ -16,6 +16,7 @@ type Trace struct {
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
 	Top     bool // it reached the outermost frame, that of a module: nobody was left to handle it
+	Thread  bool // raised in a thread beside the main one: its process went on without that thread
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", a record that could not be logged, or raised by a finaliser
 }
 
@@ -34,8 +35,10 @@ const (
 	// loggingError stands above what a handler of Python's logging could not write; the program goes on
 	// (https://github.com/python/cpython/blob/v3.12.0/Lib/logging/__init__.py, Handler.handleError).
 	loggingError = "--- Logging error ---"
-	causedBy     = "The above exception was the direct cause of the following exception"
-	during       = "During handling of the above exception, another exception occurred"
+	// inThread stands above what nobody handled in a thread (https://docs.python.org/3/library/threading.html#threading.excepthook).
+	inThread = "Exception in thread "
+	causedBy = "The above exception was the direct cause of the following exception"
+	during   = "During handling of the above exception, another exception occurred"
 )
 
 // exceptionLine reads how Python prints an exception: a dotted type, then a colon and the
@@ -65,10 +68,11 @@ func exceptionLine(s string) (name, message string, ok bool) {
 
 // folder follows one open traceback per lane, because ranks share a log.
 type folder struct {
-	open  map[string]*openTrace
-	chain map[string]Chain
-	after map[string]bool   // "Exception ignored in" was the line before
-	frame map[string]string // white space before the last frame, if the line before was one
+	open   map[string]*openTrace
+	chain  map[string]Chain
+	after  map[string]bool   // "Exception ignored in" was the line before
+	beside map[string]bool   // "Exception in thread Thread-5:" was
+	frame  map[string]string // white space before the last frame, if the line before was one
 
 	runtime  map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
 	marked   map[string]int    // the line of a mark under a line of source
@@ -140,6 +144,7 @@ type openTrace struct {
 	frames  int
 	top     bool // the first frame is a module's
 	ignored bool
+	thread  bool
 	lines   int
 	last    int  // number of the last line that was part of it
 	atFrame bool // the line before is the frame
@@ -188,7 +193,7 @@ const (
 )
 
 func newFolder() *folder {
-	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, frame: map[string]string{}, runtime: map[string]string{}, marked: map[string]int{}, heading: map[string]string{}}
+	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, beside: map[string]bool{}, frame: map[string]string{}, runtime: map[string]string{}, marked: map[string]int{}, heading: map[string]string{}}
 }
 
 // fold sets l.Trace if the line ends a traceback.
@@ -203,7 +208,7 @@ func (f *folder) fold(l *Line) {
 			return
 		}
 		if len(f.open) < mostLanes {
-			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
+			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], thread: f.beside[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
 		}
 		return
 	}
@@ -211,6 +216,13 @@ func (f *folder) fold(l *Line) {
 		if len(f.after) < mostLanes {
 			f.after[strings.Clone(l.Lane)] = true
 		}
+		return
+	}
+	if len(f.beside) > 0 {
+		delete(f.beside, l.Lane)
+	}
+	if strings.HasPrefix(body, inThread) && strings.HasSuffix(body, ":") && len(f.beside) < mostLanes {
+		f.beside[strings.Clone(l.Lane)] = true
 		return
 	}
 	if len(f.open) > 0 { // most lines of a log meet no open traceback at all
@@ -282,7 +294,7 @@ func (f *folder) join(l *Line, body string) {
 // within says that a text of so many lines ends while a traceback is being printed.
 func (f *folder) within(last int) bool {
 	for _, t := range f.open {
-		if !t.ignored && t.frames > 0 && last-t.last <= len(f.open) {
+		if !t.ignored && (t.frames > 0 && last-t.last <= len(f.open) || t.headed && t.first == last) {
 			return true
 		}
 	}
@@ -364,7 +376,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		}
 		return
 	}
-	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Top: t.top, Ignored: t.ignored}
+	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Top: t.top, Thread: t.thread, Ignored: t.ignored}
 	if t.caller != t.frame {
 		l.Trace.Caller = t.caller
 	}

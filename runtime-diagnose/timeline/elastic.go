@@ -16,8 +16,15 @@ type Elastic struct {
 	Line     int       // of the heading
 }
 
-// Told says that the process only did what it was asked to: it got SIGTERM.
-func (e Elastic) Told() bool { return e.ExitCode == -15 || e.ExitCode == 143 }
+// Told says that the process only did what it was asked to: it got SIGTERM, or, as a closed terminal and Ctrl-C send
+// them, SIGHUP or SIGINT.
+func (e Elastic) Told() bool {
+	switch e.ExitCode {
+	case -1, -2, -15, 129, 130, 143:
+		return true
+	}
+	return false
+}
 
 // The heading and the fields under it are those of torch.distributed.elastic
 // (https://github.com/pytorch/pytorch/blob/main/torch/distributed/elastic/multiprocessing/errors/__init__.py).
