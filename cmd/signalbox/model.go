@@ -29,8 +29,8 @@ type modelFlags struct {
 	record   string // folder
 	replay   string // folder
 	explain  bool
-	only     bool   // print the question, ask nobody
-	early    bool   // a finding may be printed before the model has answered: once more with what it says
+	only     bool // print the question, ask nobody
+	early    bool // a finding may be printed before the model has answered: once more with what it says
 	patience time.Duration
 	model    *model // nil: none is needed
 }
