@@ -39,7 +39,7 @@ func TestBehindABar(t *testing.T) {
 
 // A bar that counts on has survived what stands above it, though most of its counts were written over.
 func TestABarThatCountsOn(t *testing.T) {
-	const raised = "Traceback (most recent call last):\n  File \"/app/eval.py\", line 276, in score\n    return model(batch)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 34.00 MiB.\n"
+	const raised = "Traceback (most recent call last):\n  File \"/app/eval.py\", line 12, in score\n    return model(batch)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 34.00 MiB.\n"
 	fast := func(from, to int) string { return strings.ReplaceAll(bar(from, to, 900), "1.29s/it", "2.29it/s") }
 	cases := map[string]struct {
 		text string
@@ -85,7 +85,7 @@ func TestOfAThread(t *testing.T) {
 func TestNamesAndCountsOfNothing(t *testing.T) {
 	steps := many("step %d loss: 0.25\n", 30)
 	cases := map[string]string{
-		"counts of none at the end": "loading\nSuites: completed 2, aborted 0\nTests: succeeded 7, failed 0, canceled 0\nAll tests passed.\nTotal time: 29 s, completed\n",
+		"counts of none at the end": "loading\nGroups: completed 4, aborted 0\nCases: succeeded 31, failed 0, canceled 0\nAll cases passed.\nTotal time: 12 s, completed\n",
 		"a type that stands alone":  steps + "End of training\nSystem.Management.Automation.RemoteException\nmodel saved\n",
 		"one sentence of a loop":    many("Epoch 1 is %d percent complete, and the loss of it was 0.4\n", 99),
 	}
@@ -157,7 +157,7 @@ func TestCountersAmongOtherWords(t *testing.T) {
 // torchrun names the process that ended first. Where that was interrupted, somebody ended the run.
 func TestTorchrunSawItInterrupted(t *testing.T) {
 	const text = "Traceback (most recent call last):\n  File \"/app/train.py\", line 7, in <module>\n    step()\nKeyboardInterrupt\n" +
-		"Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-06_18:50:55\n  rank      : 0 (local_rank: 0)\n  exitcode  : %d (pid: 77)\n  traceback : Signal received by PID 77\n"
+		"Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-01_10:00:07\n  rank      : 0 (local_rank: 0)\n  exitcode  : %d (pid: 77)\n  traceback : Signal received by PID 77\n"
 	for exit, want := range map[int]string{-2: "sigterm-preempted", 130: "sigterm-preempted", -1: "sigterm-preempted", -11: "segfault"} {
 		if r := read(t, "", strings.NewReader(fmt.Sprintf(text, exit)+fmt.Sprintf("failed (exitcode: %d) local_rank: 0 (pid: 77)\n", exit))); r.Category != want {
 			t.Errorf("exit code %d: category %q, want %q: %s", exit, r.Category, want, r.Error)

@@ -100,7 +100,7 @@ func (c *Counters) See(line int, body string) {
 	s.see(line, body, rest)
 }
 
-// countedOf is the number of which a line says at its head how many are done, as "[26/19796] …"; 0: it does not.
+// countedOf is the number of which a line says at its head how many are done, as "[26/900] …"; 0: it does not.
 func countedOf(body string) (of uint64) {
 	if body[0] != '[' && body[0] != '(' {
 		return 0
