@@ -34,6 +34,7 @@ func TestOneCallCannotFillTheMemory(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			policies.Patiently(t)
 			for rule, refused := range map[string]bool{c.within: false, c.above: true} {
 				o := load(t, files("a.rego", policy("a", c.before+"\ndeny contains \"no\" if { x := "+rule+"; x != \"\" }")))
 				got := decide(t, o, input("enforce"))

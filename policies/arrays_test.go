@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/signalbox-dev/signalbox/policies"
 )
 
 // Lists that double are the cheapest bomb: a dozen lines of array.concat took 837 MiB once, and two more four times that.
 func TestDoublingListsEnd(t *testing.T) {
 	for _, lines := range []int{12, 14} {
 		t.Run(fmt.Sprint(lines, " lines"), func(t *testing.T) {
+			policies.Patiently(t)
 			var rules strings.Builder
 			rules.WriteString("deny contains \"x\" if {\n\ts0 := numbers.range(1, 10000)\n")
 			for i := range lines {

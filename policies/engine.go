@@ -199,7 +199,7 @@ func (s *set) of(stage preflight.Stage) (out []*rule) {
 // shared is until when one of so many rules has its share of the time that is left, and never more
 // than a rule may take.
 func shared(ctx context.Context, rules int) time.Time {
-	now, share := time.Now(), mostTime
+	now, share := time.Now(), perRule
 	if end, bounded := ctx.Deadline(); bounded {
 		share = min(share, end.Sub(now)/time.Duration(rules))
 	}
