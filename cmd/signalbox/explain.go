@@ -3,17 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/oneline"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -156,29 +151,7 @@ func explainLine(sh *shell, line string) error {
 	if err != nil {
 		return fmt.Errorf("read signatures: %w", err)
 	}
-	body := line
-	_, err = reduce.Read(strings.NewReader(line), reduce.Options{Suspect: func(string) bool { return true }, Visit: func(l reduce.Line) bool {
-		body = l.Body()
-		return true
-	}})
-	if err != nil {
-		return fmt.Errorf("read the line: %w", err)
-	}
-	var b strings.Builder
-	for _, r := range catalog.Explain(body, attribute.MoreSpecific, evidence.Log, evidence.Event, evidence.Status, evidence.Node) {
-		fmt.Fprintf(&b, "%s (%s): %s\n", r.Signature.ID, r.Signature.Category, r.Signature.Title)
-		for _, name := range slices.Sorted(maps.Keys(r.Facts)) {
-			fmt.Fprintf(&b, "    %s: %s\n", name, reduce.Mask(r.Facts[name]))
-		}
-		if r.GivesWay != "" {
-			fmt.Fprintf(&b, "    gives way: %s\n", r.GivesWay)
-		}
-	}
-	if b.Len() == 0 {
-		b.WriteString("no signature knows this line\n")
-	}
-	_, err = io.WriteString(sh.out, b.String())
-	return err
+	return oneline.Explain(sh.out, catalog, line)
 }
 
 // plainText is an entry for the terminal: the page without Markdown's marks.

@@ -134,7 +134,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		if o == c {
 			continue
 		}
-		derived := MoreSpecific(o.Signature.ID, c.Signature.ID)
+		derived := signature.MoreSpecific(o.Signature.ID, c.Signature.ID)
 		f.add(derived && o.Item.ID == c.Item.ID, LessSpecific, o.Item.ID)
 		f.add(orders(&o.Observation) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)

@@ -57,15 +57,20 @@ const (
 const firstFailure = "Root Cause (first observed failure)"
 
 // Take reads a log of any size once, in constant memory, and keeps at most budget bytes of
-// text. The error is the reader's; what was read before it is in the excerpt.
+// text; a log that is shorter is kept whole, because what did not go wrong tells, too. The error is
+// the reader's; what was read before it is in the excerpt.
 func Take(r io.Reader, catalog *signature.Catalog, budget int) (Excerpt, error) {
 	t := &taker{
-		catalog: catalog, per: map[string]int{}, chosen: map[int]string{}, drop: map[int]bool{},
+		catalog: catalog, per: map[string]int{}, chosen: map[int]string{}, drop: map[int]bool{}, whole: budget,
 		head: budget / 8, window: budget * 5 / 8, tail: budget / 4,
 	}
 	digest, err := reduce.Read(r, reduce.Options{Budget: 1, Head: 1, Tail: 1, Before: 1, After: 1, Visit: t.visit})
-	t.takeTail()
 	e := Excerpt{Hits: t.hits, Read: digest.LinesRead, Bytes: digest.BytesRead}
+	if t.whole >= 0 {
+		e.Lines = t.all
+		return e, err
+	}
+	t.takeTail()
 	for _, number := range slices.Sorted(maps.Keys(t.chosen)) {
 		if t.drop[number] {
 			continue
@@ -86,6 +91,8 @@ type taker struct {
 	steps              int           // lines of progress still wanted
 	heads              []reduce.Kept // of tracebacks, the latest last
 	drop               map[int]bool  // heads and ends of tracebacks on which nothing depends
+	all                []reduce.Kept // every line, as long as they fit
+	whole              int           // bytes left for them; below zero: they do not fit
 }
 
 // visit sees every line.
@@ -101,6 +108,9 @@ func (t *taker) visit(l reduce.Line) bool {
 	if !l.Code {
 		t.judge(l)
 	}
+	if t.whole >= 0 {
+		t.gather(line)
+	}
 	switch {
 	case l.Number <= headLines:
 		t.take(line, &t.head)
@@ -108,6 +118,16 @@ func (t *taker) visit(l reduce.Line) bool {
 		t.take(line, &t.window)
 	}
 	return false
+}
+
+// gather takes every line until one does not fit.
+func (t *taker) gather(line reduce.Kept) {
+	line.Text = cutLine(reduce.Mask(line.Text))
+	if t.whole -= len(line.Text) + 1; t.whole < 0 {
+		t.all = nil
+		return
+	}
+	t.all = append(t.all, line)
 }
 
 // judge opens a window where a line says something.
@@ -236,7 +256,8 @@ func cutLine(s string) string {
 }
 
 // Within keeps at most budget bytes of the text: first the hits with the heads of their
-// tracebacks and the line before, then the end of the log, then what is around the hits.
+// tracebacks and the line before, then the end of the log, then what is around the hits, then what
+// else there is, from the end.
 func (e Excerpt) Within(budget int) Excerpt {
 	at := map[int]int{} // number → index
 	for i, line := range e.Lines {
@@ -267,6 +288,9 @@ func (e Excerpt) Within(budget int) Excerpt {
 		for n := h.Last - linesBefore; n <= h.Last+linesBefore; n++ {
 			take(n)
 		}
+	}
+	for _, line := range slices.Backward(e.Lines) {
+		take(line.Number)
 	}
 	out := Excerpt{Hits: e.Hits, Read: e.Read, Bytes: e.Bytes}
 	for i, line := range e.Lines {

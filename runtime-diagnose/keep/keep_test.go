@@ -354,3 +354,27 @@ func FuzzTake(f *testing.F) {
 		}
 	})
 }
+
+// TestAShortLogIsKeptWhole: one byte more than the budget, and only what tells is kept.
+func TestAShortLogIsKeptWhole(t *testing.T) {
+	const line = "step 1 of many, and nothing to say of it\n"
+	log := strings.Repeat(line, 400)
+	for budget, want := range map[int]int{len(log): 400, len(log) - 1: 20 + 60} { // the head and the tail
+		e, err := Take(strings.NewReader(log), nil, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Lines) != want || e.Read != 400 {
+			t.Errorf("a log of %d bytes in %d: %d lines of %d; want %d", len(log), budget, len(e.Lines), e.Read, want)
+		}
+	}
+	// Folded, it keeps its end as far as there is room.
+	e, err := Take(strings.NewReader(log), nil, len(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded := e.Within(10 * len(line))
+	if n := len(folded.Lines); n != 10 || folded.Lines[n-1].Number != 400 || folded.Lines[0].Number != 391 {
+		t.Errorf("folded: %+v", folded.Lines)
+	}
+}

@@ -16,16 +16,19 @@ type Reading struct {
 // exceptionID is the signature that matches every exception and gives way to any other.
 const exceptionID = "python-exception"
 
-// Explain says which signatures know a line, the one that counts first, and why others give way. specific says that
-// one knows lines that both match more specifically than another.
-func (c *Catalog) Explain(line string, specific func(one, other string) bool, kinds ...Kind) []Reading {
+// MoreSpecific says that one signature knows a line that both match more specifically than the other, by their
+// examples.
+func MoreSpecific(one, other string) bool { return slices.Contains(precedence[one], other) }
+
+// Explain says which signatures know a line, the one that counts first, and why others give way.
+func (c *Catalog) Explain(line string, kinds ...Kind) []Reading {
 	var out []Reading
 	for _, m := range c.Match(line, kinds...) {
 		out = append(out, Reading{Signature: m.Signature, Facts: m.Facts})
 	}
 	for i := range out {
 		for j := range out {
-			if why := givesWay(out[i].Signature, out[j].Signature, specific); i != j && out[i].GivesWay == "" {
+			if why := givesWay(out[i].Signature, out[j].Signature); i != j && out[i].GivesWay == "" {
 				out[i].GivesWay = why
 			}
 		}
@@ -37,7 +40,7 @@ func (c *Catalog) Explain(line string, specific func(one, other string) bool, ki
 }
 
 // givesWay says why a signature counts less than another on the same line; "": it does not.
-func givesWay(s, other *Signature, specific func(one, other string) bool) string {
+func givesWay(s, other *Signature) string {
 	switch {
 	case s.Role == Context || other.Role == Context:
 		return ""
@@ -45,9 +48,9 @@ func givesWay(s, other *Signature, specific func(one, other string) bool) string
 		return fmt.Sprintf("%s explains it", other.ID)
 	case slices.Contains(s.Hides, other.ID):
 		return ""
-	case specific(other.ID, s.ID) && !other.LastResort && !s.LastResort && s.ID != exceptionID:
+	case MoreSpecific(other.ID, s.ID) && !other.LastResort && !s.LastResort && s.ID != exceptionID:
 		return fmt.Sprintf("%s knows this line more specifically", other.ID)
-	case specific(s.ID, other.ID):
+	case MoreSpecific(s.ID, other.ID):
 		return ""
 	case s.LastResort && !other.LastResort, s.ID == exceptionID && !other.LastResort:
 		return fmt.Sprintf("it counts only where nothing else does, and %s does", other.ID)

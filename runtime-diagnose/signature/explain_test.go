@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 )
 
 func TestExplainSaysWhichSignatureCountsAndWhy(t *testing.T) {
@@ -26,7 +24,7 @@ func TestExplainSaysWhichSignatureCountsAndWhy(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, r := range builtin(t).Explain(tc.line, attribute.MoreSpecific) {
+			for _, r := range builtin(t).Explain(tc.line) {
 				text := r.Signature.ID
 				if r.GivesWay != "" {
 					text += ": " + r.GivesWay
