@@ -216,7 +216,7 @@ func TestTheStoredFormIsABundle(t *testing.T) {
 
 // A bundle of a job whose logs were kept in part has their numbers.
 func TestABundleKeepsTheNumbersOfLines(t *testing.T) {
-	text := strings.Repeat("x\n", 4000) + "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    f()\nValueError: no\n"
+	text := strings.Repeat("x\n", 40000) + "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    f()\nValueError: no\n"
 	p, set := worker("a", 1, -1), keep.NewSet()
 	e, err := keep.Take(strings.NewReader(text), nil, keep.Budget)
 	if err != nil {
@@ -241,7 +241,7 @@ func TestABundleKeepsTheNumbersOfLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := again.Logs[0].Numbers; len(n) == 0 || n[len(n)-1] != 4004 || again.Logs[0].Skipped != got.Logs[0].Skipped || again.Logs[0].Skipped == 0 {
-		t.Errorf("numbers %v, skipped %d; want up to 4004 and %d", n, again.Logs[0].Skipped, got.Logs[0].Skipped)
+	if n := again.Logs[0].Numbers; len(n) == 0 || n[len(n)-1] != 40004 || again.Logs[0].Skipped != got.Logs[0].Skipped || again.Logs[0].Skipped == 0 {
+		t.Errorf("numbers %.40v …, skipped %d; want up to 40004 and %d", fmt.Sprint(n), again.Logs[0].Skipped, got.Logs[0].Skipped)
 	}
 }
