@@ -209,10 +209,17 @@ bench-page: bin/tools/benchstat ## docs/benchmarks.md from the last runs; what t
 	@cp $(BENCHDIR)/page.md docs/benchmarks.md
 	@echo "docs/benchmarks.md is what the last runs showed"
 
-bin/tools/benchstat: test/tools/benchstat/go.mod
+# tool builds a program that the project uses, said in minutes, with flags, of a package. It gets its name when it is
+# whole: what a build that was interrupted leaves behind is never taken for it.
+define tool
+	@echo "building $(@F) (once: about $(1))" >&2
 	@mkdir -p bin/tools
-	@cd test/tools/benchstat && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/benchstat golang.org/x/perf/cmd/benchstat
-	@touch $@
+	@cd $(<D) && $(GO) build $(2) -o ../../../$@.new $(3)
+	@mv $@.new $@
+endef
+
+bin/tools/benchstat: test/tools/benchstat/go.mod
+	$(call tool,20 seconds,-ldflags '-s -w',golang.org/x/perf/cmd/benchstat)
 
 .PHONY: lint
 lint: bin/tools/golangci-lint lint-rego ## golangci-lint with the project's rules, and Regal on the policies
@@ -224,37 +231,22 @@ lint-rego: bin/tools/regal ## Regal on the library of policies
 	@bin/tools/regal lint --config-file policies/.regal.yaml policies/library
 
 bin/tools/regal: test/tools/regal/go.mod
-	@echo "building regal (once: about 2 minutes)" >&2
-	@mkdir -p bin/tools
-	@cd test/tools/regal && $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/regal github.com/open-policy-agent/regal
-	@touch $@
+	$(call tool,2 minutes,-trimpath -ldflags '-s -w',github.com/open-policy-agent/regal)
 
 bin/tools/gator: test/tools/gator/go.mod
-	@echo "building gator (once: about 3 minutes)" >&2
-	@mkdir -p bin/tools
-	@cd test/tools/gator && $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator
-	@touch $@
+	$(call tool,3 minutes,-trimpath -ldflags '-s -w',github.com/open-policy-agent/gatekeeper/v3/cmd/gator)
 
 bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
-	@echo "building golangci-lint (once: about 5 minutes)" >&2
-	@mkdir -p bin/tools
-	@cd test/tools/golangci-lint && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	@touch $@
+	$(call tool,5 minutes,-ldflags '-s -w',github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
 
 bin/tools/promtool: test/tools/promtool/go.mod
-	@echo "building promtool (once: about 4 minutes)" >&2
-	@mkdir -p bin/tools
-	@cd test/tools/promtool && $(GO) build -trimpath -tags remove_all_sd -ldflags '-s -w' -o ../../../bin/tools/promtool github.com/prometheus/prometheus/cmd/promtool
-	@touch $@
+	$(call tool,4 minutes,-trimpath -tags remove_all_sd -ldflags '-s -w',github.com/prometheus/prometheus/cmd/promtool)
 
 # Built outside its own repository helm takes itself for one of Kubernetes 1.20, and refuses charts for newer ones.
 HELMVERSION := -X helm.sh/helm/v3/internal/version.version=v3.22.0 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36
 
 bin/tools/helm: test/tools/helm/go.mod
-	@echo "building helm (once: about 2 minutes)" >&2
-	@mkdir -p bin/tools
-	@cd test/tools/helm && $(GO) build -trimpath -ldflags '-s -w $(HELMVERSION)' -o ../../../bin/tools/helm helm.sh/helm/v3/cmd/helm
-	@touch $@
+	$(call tool,2 minutes,-trimpath -ldflags '-s -w $(HELMVERSION)',helm.sh/helm/v3/cmd/helm)
 
 .PHONY: generate
 generate: ## lists, manifests and reference pages that are made from code
