@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		return c, true, err
 	}
 	for _, file := range slices.Sorted(maps.Keys(files.objects)) {
-		bare.Add(&c, shownAs(name+"/"+file), files.objects[file])
+		bare.Add(&c, shownAs(path.Join(name, file)), files.objects[file])
 	}
 	inOrder := slices.SortedFunc(maps.Keys(files.logs), func(a, b string) int { return files.logs[a].order - files.logs[b].order })
 	for _, file := range inOrder {
@@ -40,11 +41,11 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		open := func() (io.ReadCloser, error) { return opened(files.logs[file].open, readable) }
 		in, err := open()
 		if err != nil {
-			c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", shownAs(name+"/"+file), err))
+			c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", shownAs(path.Join(name, file)), err))
 			continue
 		}
 		if isYAML(file) {
-			addYAML(&c, shownAs(name+"/"+file), in)
+			addYAML(&c, shownAs(path.Join(name, file)), in)
 			continue
 		}
 		n, err := io.ReadFull(in, make([]byte, 1))
@@ -52,7 +53,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		if n == 0 || err != nil {
 			continue
 		}
-		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shownAs(name + "/" + file), Rank: -1}, Open: open})
+		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shownAs(path.Join(name, file)), Rank: -1}, Open: open})
 	}
 	if len(c.Logs)+len(c.Pods)+len(c.Events)+len(c.Objects) == 0 {
 		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle", name)
