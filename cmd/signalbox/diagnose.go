@@ -356,7 +356,7 @@ func many(name string) bool {
 		return false
 	}
 	lower := strings.ToLower(name)
-	return at.IsDir() || strings.HasSuffix(lower, ".tgz") || strings.HasSuffix(lower, ".tar.gz") || strings.HasSuffix(lower, ".tar")
+	return at.IsDir() || slices.ContainsFunc([]string{".tgz", ".tar.gz", ".tar", ".zip"}, func(end string) bool { return strings.HasSuffix(lower, end) })
 }
 
 // live diagnoses jobs of the cluster.

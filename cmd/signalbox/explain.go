@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +23,7 @@ func newExplain(sh *shell) *cobra.Command {
 			if line != "" && len(args) == 0 {
 				return nil
 			}
-			if line != "" || len(args) != 1 {
+			if line != "" || len(args) == 0 {
 				return usagef("%s takes one name; see %s list", c.CommandPath(), sh.name)
 			}
 			return nil
@@ -33,7 +35,7 @@ func newExplain(sh *shell) *cobra.Command {
 			if line != "" {
 				return own(explainLine(sh, line))
 			}
-			return own(explain(sh, args[0], output.value))
+			return own(explain(sh, strings.Join(args, " "), output.value))
 		},
 	}
 	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts")
@@ -42,9 +44,14 @@ func newExplain(sh *shell) *cobra.Command {
 }
 
 // explain prints what the reference has under a name, all of it where a name means several
-// things; case does not matter. JSON has the first.
+// things; case does not matter, nor whether its words are joined by dashes. JSON has the first.
 func explain(sh *shell, name, format string) error {
 	found, err := called(name)
+	for _, spelt := range []string{strings.ReplaceAll(name, " ", "-"), strings.TrimPrefix(strings.ToLower(name), "exit code ")} {
+		if err == nil && len(found) == 0 {
+			found, err = called(spelt)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -62,14 +69,18 @@ func explain(sh *shell, name, format string) error {
 	if len(texts) > 0 {
 		return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
 	}
-	entries, err := ofThatSort(name)
+	entries, err := ofThatSort(strings.ReplaceAll(name, " ", "-"))
 	if err != nil {
 		return err
 	}
 	if len(entries) > 0 {
 		return explainSort(sh, format, entries)
 	}
-	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, allNames()), sh.name)
+	names := allNames()
+	if within := namesWith(name, names); within != "" {
+		return usagef("nothing is called %q alone; names with it: %s", name, within)
+	}
+	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, names), sh.name)
 }
 
 // shelved is an entry and where it stands.
@@ -152,6 +163,24 @@ func explainLine(sh *shell, line string) error {
 		return fmt.Errorf("read signatures: %w", err)
 	}
 	return oneline.Explain(sh.out, catalog, line)
+}
+
+// mostNamesListed is how many names that hold a word are listed.
+const mostNamesListed = 12
+
+// namesWith are the names that a word is part of, bounded by what is no letter; empty: none.
+func namesWith(word string, names []string) string {
+	var out []string
+	for _, name := range names {
+		parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if slices.Contains(parts, strings.ToLower(word)) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if n := len(out) - mostNamesListed; n > 0 {
+		out = append(out[:mostNamesListed], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(out, ", ")
 }
 
 // plainText is an entry for the terminal: the page without Markdown's marks.

@@ -50,6 +50,9 @@ func readSettings(texts []string) ([]setting, error) {
 		s := setting{role: role, field: field, values: strings.Split(values, ",")}
 		for _, v := range s.values {
 			if _, err := s.amount(v); err != nil {
+				if strings.Contains(v, "=") {
+					return nil, usagef("--set %s: each field has a --set of its own: --set %s", text, strings.Replace(text, ","+v, " --set "+v, 1))
+				}
 				return nil, usagef("--set %s: %q is no amount; expected a number", text, v)
 			}
 		}

@@ -215,7 +215,7 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 			continue
 		}
 		if brings := bringsNew(was, *now); brings != "" {
-			passed = fmt.Sprintf("%s: the change brings %s", what, brings)
+			passed = fmt.Sprintf("%s: %s would do, but brings %s", what, spelt(edits), brings)
 			continue
 		}
 		f.changed[was.from.Source] = text
@@ -226,6 +226,15 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 		f.passed = append(f.passed, passed)
 	}
 	return &was, nil
+}
+
+// spelt are edits in words.
+func spelt(edits []edit) string {
+	var out []string
+	for _, e := range edits {
+		out = append(out, string(e.at)+" = "+e.with)
+	}
+	return strings.Join(out, ", ")
 }
 
 // try is a text with some words changed, and what a review says of the job in it; nil where there is none.

@@ -37,6 +37,8 @@ func plain(in io.Reader) (io.Reader, error) {
 	}
 	const magic = 257 // where a tar archive says what it is
 	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return nil, errors.New("is a zip archive, which is read where its name ends in .zip")
 	case len(head) > magic+5 && string(head[magic:magic+5]) == "ustar":
 		return nil, errors.New("is a tar archive (bundles go to --bundle)")
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):

@@ -89,6 +89,9 @@ func insteadOf(word string) string {
 
 // insteadOfFlag is the flag that does what a flag asks for which kubectl and other programs have.
 func insteadOfFlag(c *cobra.Command, name string) string {
+	if f := c.Flags().Lookup("output"); f != nil && slices.Contains(strings.Split(f.Value.Type(), "|"), name) {
+		return "; -o " + name + " prints it"
+	}
 	switch name {
 	case "replicas", "gpus", "gpu", "cpu", "memory":
 		if c.Flags().Lookup("set") != nil {

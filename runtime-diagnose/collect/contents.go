@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"context"
@@ -52,9 +53,12 @@ func openContents(ctx context.Context, name string) (*contents, error) {
 		return nil, err
 	}
 	f := &contents{objects: map[string][]byte{}, logs: map[string]*logFile{}}
-	if st.IsDir() {
+	switch {
+	case st.IsDir():
 		err = f.readDir(ctx, name)
-	} else {
+	case strings.HasSuffix(strings.ToLower(name), ".zip"):
+		err = f.readZip(ctx, name)
+	default:
 		err = f.readArchive(ctx, &archive{name: name})
 	}
 	if err != nil {
@@ -116,6 +120,47 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 		defer in.Close()
 		return f.hold(p, in)
 	})
+}
+
+// readZip reads the list of an archive's files. A log is opened when it is read, since a zip file
+// has an index: the archive stays open until nothing holds the case, when the runtime closes it.
+func (f *contents) readZip(ctx context.Context, name string) error {
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	st, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(in, st.Size())
+	if err != nil {
+		return fmt.Errorf("read the zip archive: %w", err)
+	}
+	const encrypted = 1 // a bit of the flags (APPNOTE.TXT 4.4.4)
+	for _, file := range z.File {
+		switch {
+		case !file.Mode().IsRegular():
+			continue
+		case file.Flags&encrypted != 0:
+			return fmt.Errorf("%s is encrypted", file.Name)
+		}
+		if err := cmp.Or(ctx.Err(), f.count()); err != nil {
+			return err
+		}
+		if isObjects(file.Name) {
+			in, err := file.Open()
+			if err != nil {
+				return fmt.Errorf("open %s: %w", file.Name, err)
+			}
+			if err := f.hold(file.Name, in); err != nil {
+				return err
+			}
+			continue
+		}
+		f.logs[file.Name] = &logFile{open: file.Open, order: len(f.logs), lines: func() (int, error) { return countLines(ctx, file.Open) }}
+	}
+	return nil
 }
 
 // unwrapped drops one folder around everything, as `tar czf x.tgz folder` leaves it.

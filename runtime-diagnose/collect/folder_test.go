@@ -1,10 +1,13 @@
 package collect
 
 import (
+	"archive/zip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -31,7 +34,7 @@ func TestAFolderMayHoldYAMLThatIsNoLog(t *testing.T) {
 	if err := errors.Join(large.Truncate(maxObjects+1), large.Close()); err != nil {
 		t.Fatal(err)
 	}
-	c, bundle, err := Folder(t.Context(), folder, func(in io.Reader) (io.Reader, error) { return in, nil })
+	c, bundle, err := Folder(t.Context(), folder, asItIs)
 	if err != nil || bundle {
 		t.Fatal(err, bundle)
 	}
@@ -51,3 +54,83 @@ func TestAFolderMayHoldYAMLThatIsNoLog(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A .zip is read as a folder is, whatever made it and however deep its files lie.
+func TestAZipIsAFolder(t *testing.T) {
+	c, bundle, err := Folder(t.Context(), zipped(t,
+		zipFile{name: "run/", flags: 0},
+		zipFile{name: "run/logs/rank-3.log", text: "step 1\nstep 2\n"},
+		zipFile{name: "run/mine.yaml", text: "apiVersion: v1\nkind: Pod\nmetadata: {name: train-0}\n"},
+	), asItIs)
+	if err != nil || bundle {
+		t.Fatal(err, bundle)
+	}
+	if len(c.Logs) != 1 || !strings.HasSuffix(c.Logs[0].Source.File, "logs/rank-3.log") || len(c.Pods) != 1 {
+		t.Fatalf("logs %v, %d pods", c.Logs, len(c.Pods))
+	}
+	for range 2 { // a log may be opened again
+		in, err := c.Logs[0].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(in)
+		if err := errors.Join(err, in.Close()); err != nil || string(text) != "step 1\nstep 2\n" {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+}
+
+func TestAZipThatCannotBeReadIsRefused(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.zip")
+	if err := os.WriteFile(broken, []byte("PK\x03\x04 and no more"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, name := range map[string]string{
+		"read the zip archive":                      broken,
+		"secret.log is encrypted":                   zipped(t, zipFile{name: "secret.log", text: "x", flags: 1}),
+		"nodes.yaml has more than ":                 zipped(t, zipFile{name: "nodes.yaml", text: strings.Repeat("#", maxObjects+1)}),
+		fmt.Sprintf("more than %d files", maxFiles): zipped(t, manyFiles(maxFiles+1)...),
+	} {
+		if _, _, err := Folder(t.Context(), name, asItIs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+}
+
+type zipFile struct {
+	name, text string
+	flags      uint16
+}
+
+func manyFiles(n int) []zipFile {
+	var out []zipFile
+	for i := range n {
+		out = append(out, zipFile{name: strconv.Itoa(i) + ".log"})
+	}
+	return out
+}
+
+func zipped(t *testing.T, files ...zipFile) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "logs.ZIP")
+	out, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(out)
+	for _, f := range files {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Flags: f.flags})
+		if err == nil && f.text != "" {
+			_, err = io.WriteString(w, f.text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func asItIs(in io.Reader) (io.Reader, error) { return in, nil }

@@ -267,12 +267,12 @@ func (s *scanner) lineOf(b []byte) Line {
 }
 
 // jsonFile opens a line of docker's json-file driver, as it lies on a node's disk
-// (https://docs.docker.com/engine/logging/drivers/json-file/).
-const jsonFile = `{"log":"`
+// (https://docs.docker.com/engine/logging/drivers/json-file/), and jsonSpaced one that a shipper of logs wrote anew.
+const jsonFile, jsonSpaced = `{"log":"`, `{"log": "`
 
 // unwrapped is the program's own line where docker wrapped it; any other line stays.
 func unwrapped(b []byte) []byte {
-	if !bytes.HasPrefix(b, []byte(jsonFile)) {
+	if !bytes.HasPrefix(b, []byte(jsonFile)) && !bytes.HasPrefix(b, []byte(jsonSpaced)) {
 		return b
 	}
 	var wrapped struct {
