@@ -54,6 +54,12 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 		"an assertion without a message, about an argument": {
 			trace(`"/app/trainer.py", line 8, in __init__`, "assert self.args.kind in kinds", "AssertionError"), "argument-or-config-error", "AssertionError",
 		},
+		"a message that native code logged before its binding raised it": {
+			"I1124 05:00:00.000001 12 distributed.py:106] Starting JAX distributed service on 0.0.0.0:8476\n" +
+				"E1124 05:05:00.000001 13 coordination_service_agent.cc:713] Coordination agent is set to ERROR: DEADLINE_EXCEEDED: Barrier timed out. Id: PjRT_Client_Connect::0. # of tasks that reached the barrier: 3/4.\n" +
+				"jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out.\n",
+			"rendezvous-timeout", "E1124 05:05:00.000001 13 coordination_service_agent.cc:713] Coordination agent is set to ERROR: DEADLINE_EXCEEDED: Barrier timed out. Id: PjRT_Client_Connect::0. # of tasks that reached the barrier: 3/4.",
+		},
 		"a message that goes on below the line of the exception": {
 			trace(`"/opt/lib/arguments.py", line 90, in validate_args`, "raise RuntimeError(text)", "ValueError: synchronize failed.") + "EE9999: Inner Error!\nEE9999: hccl fftsplus task timeout occurred during task execution, stream_id:5\n",
 			"nccl-timeout", "EE9999: hccl fftsplus task timeout occurred during task execution, stream_id:5",

@@ -1,6 +1,7 @@
 package attribute
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,7 @@ var about = [features]struct {
 	Platform:     {"platform", "the platform reports it, not a program about itself", 4},
 	OfOthers:     {"of-others", "it complains of other members", 0},
 	Superseded:   {"superseded", "another candidate explains it by what it is", -70},
-	LessSpecific: {"less-specific", "another candidate's signature knows the same line more specifically", -20},
+	LessSpecific: {"less-specific", "another candidate's signature knows the same line, or the message that it repeats, more specifically", -20},
 	Alone:        {"alone", "of three members and more, one says it", 0},
 	NearEnd:      {"near-end", "it stands near the end of its log", 0},
 	PointedAt:    {"pointed-at", "the candidate that leads points at it", 3},
@@ -135,7 +136,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 			continue
 		}
 		derived := signature.MoreSpecific(o.Signature.ID, c.Signature.ID)
-		f.add(derived && o.Item.ID == c.Item.ID, LessSpecific, o.Item.ID)
+		f.add(derived && o.Item.ID == c.Item.ID || handsOn(&s, &o.Observation), LessSpecific, o.Item.ID)
 		f.add(orders(&o.Observation) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
 	}
@@ -145,6 +146,19 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 // orders says that somebody ordered the end, and gave a reason: what a program says after that is of no account.
 func orders(s *evidence.Observation) bool {
 	return s.Signature.Category == "sigterm-preempted" && s.Item.Kind == evidence.Log && s.Facts["reason"] != ""
+}
+
+// fewestRepeated is how many bytes a message has at least that is not repeated by chance.
+const fewestRepeated = 20
+
+// handsOn says that an exception that no signature knows raises anew what was logged before it in words that one knows:
+// native code reports an error, and its binding hands the message on.
+func handsOn(exception, logged *evidence.Observation) bool {
+	message := strings.TrimSpace(cmp.Or(exception.Facts["message"], exception.Facts["message2"]))
+	return exception.Signature.ID == genericException && logged.Signature.ID != genericException &&
+		logged.Signature.Role == signature.Root && logged.Signature.DepthOf() != signature.Symptom && !logged.Signature.Weak &&
+		len(message) >= fewestRepeated && sameLog(exception.Item.Source, logged.Item.Source) &&
+		logged.Item.Source.Line < exception.Item.Source.Line && strings.Contains(logged.Line, message)
 }
 
 // bareEnd says that a sighting is an exit code that says nothing of why, or only what a line of the log
