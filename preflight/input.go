@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // inputOf is what policies see of a review. Nothing in it is nil, so that a policy can
@@ -50,7 +51,7 @@ func viewOf(j *job.Job) JobView {
 	view := JobView{
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
 		Labels: map[string]string{}, Annotations: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
-		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(), GPUs: j.GPUs(),
+		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(),
 		Suspended: j.Suspended, Roles: make([]RoleView, 0, len(j.Roles)), Unread: []UnreadView{},
 	}
 	for _, u := range j.Unread {
@@ -65,9 +66,23 @@ func viewOf(j *job.Job) JobView {
 	for i := range j.Roles {
 		role := roleOf(j, &j.Roles[i])
 		view.Roles = append(view.Roles, role)
+		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, int64(role.Max)))
 		view.Elastic = view.Elastic || role.Min < role.Max
 	}
+	if beside := imageBeside(j); beside != "" && len(view.Roles) > 0 && !slices.Contains(view.Roles[0].Images, beside) {
+		view.Roles[0].Images = append(view.Roles[0].Images, beside)
+	}
 	return view
+}
+
+// imageBeside is what a job of T9k runs beside its replicas: the TensorBoard that the operator makes for it. It
+// is no role, and counts as an image of the first one.
+func imageBeside(j *job.Job) string {
+	if j.Source == nil || !strings.HasPrefix(j.Ref.APIVersion, "batch.tensorstack.dev/") {
+		return ""
+	}
+	image, _, _ := unstructured.NestedString(j.Source.Object, "spec", "tensorboardSpec", "image")
+	return image
 }
 
 // runtimeOf is the runtime that a TrainJob names, with the API's own default for its kind.
@@ -84,7 +99,7 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 }
 
 func roleOf(j *job.Job, r *job.Role) RoleView {
-	gpu, gpus := r.Pod.Accelerators()
+	gpu, gpus := gpusOf(&r.Pod)
 	view := RoleView{
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
 		GPUsPerPod: gpus, GPU: string(gpu),
