@@ -204,3 +204,37 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	job, _ := streamed(t, text)
 	return job
 }
+
+// TestWhereARuleSaysItIs: a text, or what walk gives.
+func TestWhereARuleSaysItIs(t *testing.T) {
+	const job = `apiVersion: batch/v1
+kind: Job
+metadata: {name: j, namespace: ml, annotations: {example.com/owner: ana}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      initContainers: [{name: first, image: "registry.example.com/team/x:1", securityContext: {capabilities: {add: [NET_ADMIN]}}}]
+      containers: [{name: main, image: "registry.example.com/team/x:1", env: [{name: A, value: sesame}]}]
+      tolerations: [{operator: Exists}]
+`
+	for rules, want := range map[string]string{
+		"deny contains {\"msg\": \"no\", \"path\": path} if {\n\twalk(input.object, [path, c])\n\tc.capabilities.add\n}":                                   "deny spec.template.spec.initContainers[0].securityContext: no",
+		"deny contains {\"msg\": \"no\", \"path\": path} if {\n\twalk(input.object, [path, \"ana\"])\n}":                                                   "deny metadata.annotations[\"example.com/owner\"]: no",
+		"deny contains {\"msg\": \"no\", \"path\": [1.5]} if input.job.name == \"j\"":                                                                      "undecided a: deny: holds an element whose path is [1.5]; want a text, or a list of keys and positions as walk has it",
+		"deny contains {\"msg\": c.name, \"path\": c.path} if {\n\tsome role in input.job.roles\n\tsome c in role.containers\n\tc.spec.securityContext\n}": "deny spec.template.spec.initContainers[0]: first",
+		"deny contains {\"msg\": \"no\", \"path\": role.path} if {\n\tsome role in input.job.roles\n\tsome t in role.pod.tolerations\n\tnot t.key\n}":      "deny spec: no",
+	} {
+		report := reviewStrictly(t, load(t, files("a.rego", policy("a", rules))), object(t, job))
+		got := ""
+		for _, r := range report.Rulings {
+			got += fmt.Sprintf("%s %s: %s", r.Effect, r.Path, r.Message)
+		}
+		for _, u := range report.Undecided {
+			got += "undecided " + u
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", rules, got, want)
+		}
+	}
+}

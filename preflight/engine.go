@@ -3,6 +3,8 @@ package preflight
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -136,6 +138,18 @@ type RoleView struct {
 	Volumes        []VolumeView      `json:"volumes"`
 	KeepsFiles     bool              `json:"keeps_files"` // what trains mounts something that outlasts its pod
 	Partial        bool              `json:"partial"`     // the pods are written elsewhere, too, and that was not seen
+
+	Containers []ContainerView         `json:"containers"` // init containers, too
+	Pod        Written[corev1.PodSpec] `json:"pod"`        // the rest of the pod's spec
+}
+
+// ContainerView is a container or an init container of a pod, where the author of the job wrote it or its runtime.
+type ContainerView struct {
+	Name  string                    `json:"name"`
+	Path  job.Path                  `json:"path"`
+	Init  bool                      `json:"init"`
+	Image string                    `json:"image"`
+	Spec  Written[corev1.Container] `json:"spec"`
 }
 
 // VolumeView is one volume of a pod.

@@ -112,14 +112,21 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	for name, n := range r.Pod.Requests {
 		view.Requests[string(name)] = n
 	}
+	spec := &r.Pod.Spec
+	view.Pod, view.Containers = Written[corev1.PodSpec]{spec}, make([]ContainerView, 0, len(spec.InitContainers)+len(spec.Containers))
 	add := func(c *corev1.Container, list job.Path, i int) {
-		if c.Image != "" && !slices.Contains(view.Images, c.Image) && !added(j, r, list, i) {
-			view.Images = append(view.Images, c.Image)
+		if !added(j, r, list, i) {
+			if c.Image != "" && !slices.Contains(view.Images, c.Image) {
+				view.Images = append(view.Images, c.Image)
+			}
+			view.Containers = append(view.Containers, ContainerView{
+				Name: c.Name, Path: r.Pod.At(list.Index(i)), Init: list == initContainers, Image: c.Image, Spec: Written[corev1.Container]{c},
+			})
 		}
 		view.Privileged = view.Privileged || privileged(c.SecurityContext)
 	}
 	for i := range r.Pod.Spec.InitContainers {
-		add(&r.Pod.Spec.InitContainers[i], "initContainers", i)
+		add(&r.Pod.Spec.InitContainers[i], initContainers, i)
 	}
 	for i := range r.Pod.Spec.Containers {
 		add(&r.Pod.Spec.Containers[i], "containers", i)
@@ -131,6 +138,8 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	}
 	return view
 }
+
+const initContainers job.Path = "initContainers"
 
 // added says whether a container comes from the operator (init-pytorch, kubectl-delivery):
 // the author of the job has no say in its image. What a TrainJob takes from its runtime is

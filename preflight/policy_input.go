@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,36 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(open(o.Written.Object))
 }
+
+// Written is a part of a pod as the operator makes it, in the words of the API: the same for every kind. As JSON it
+// lacks the values of variables, and secrets are masked.
+type Written[T corev1.PodSpec | corev1.Container] struct{ of any }
+
+// As is the type of the API whose fields it has.
+func (Written[T]) As() reflect.Type { return reflect.TypeFor[T]() }
+
+// MarshalJSON writes it without what may be secret, and a pod without its containers.
+func (w Written[T]) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(w.of)
+	if err != nil {
+		return nil, err
+	}
+	var whole any
+	if err := utiljson.Unmarshal(text, &whole); err != nil {
+		return nil, err
+	}
+	if fields, ok := whole.(map[string]any); ok {
+		if _, pod := w.of.(*corev1.PodSpec); pod {
+			delete(fields, "containers")
+			delete(fields, "initContainers")
+		}
+		whole = redact.Tree(withoutValues(fields))
+	}
+	return json.Marshal(whole)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (w *Written[T]) UnmarshalJSON(text []byte) error { return utiljson.Unmarshal(text, &w.of) }
 
 // open copies what of an object anybody may read.
 func open(object map[string]any) map[string]any {
