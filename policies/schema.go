@@ -13,6 +13,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
+//go:generate go run generate.go
+
 // InputSchema is the JSON schema of what policies see, made from the Go types. Policies
 // are compiled against it, so that a misspelt field does not read as an absent one.
 func InputSchema() map[string]any { return schemaOf(reflect.TypeFor[preflight.Input]()) }
@@ -66,7 +68,11 @@ func propertiesOf(t reflect.Type, into map[string]any) {
 		case name == "" && f.Anonymous: // its fields are those of t
 			propertiesOf(f.Type, into)
 		case !slices.Contains(unshown[t], name):
-			into[name] = schemaOf(f.Type)
+			of := schemaOf(f.Type)
+			if said := described[t.Name()+"."+f.Name]; said != "" && !strings.HasPrefix(t.PkgPath(), "k8s.io/") {
+				of["description"] = said
+			}
+			into[name] = of
 		}
 	}
 }
