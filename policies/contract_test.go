@@ -422,6 +422,8 @@ func TestAMisspeltFieldIsAnErrorAtLoad(t *testing.T) {
 		"input.cluster.models[_].gpu", "input.findings[_].rule", "input.job.runtime.names",
 		"input.cluster.quotas[_].free", "input.cluster.pending.job", "input.cluster.pools[_].gpus", "input.request.namespace_annotation", "input.old",
 		"input.earlier.run", "input.earlier.runs[_].cause", "input.earlier.known_to",
+		"input.job.roles[_].pod.toleration", "input.job.roles[_].pod.tolerations[_].operater", "input.job.roles[_].pod.containers",
+		"input.job.roles[_].containers[_].spec.securityContext.privilegd", "input.job.roles[_].containers[_].spec.env[_].value",
 	} {
 		_, err := policies.Load(files("a.rego", policy("a", "deny contains \"no\" if "+field+" == \"x\"")))
 		if err == nil || !strings.Contains(err.Error(), "a.rego:8: undefined ref: ") {

@@ -85,7 +85,7 @@ func TestDecisionsAreInOPAsForm(t *testing.T) {
 			"policy": "a", "effect": "warn", "message": "by ana, password=[masked]", "path": "", "remedy": "Do it otherwise.",
 		}}},
 		"masked": []any{
-			"/job/annotations/note", "/object/metadata/annotations/note",
+			"/job/annotations/note", "/job/roles/0/containers/0/spec/command/3", "/object/metadata/annotations/note",
 			"/object/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/command/3",
 		}, "timestamp": "2026-12-24T12:00:00Z", "metrics": map[string]any{"timer_rego_query_eval_ns": float64(0)}, "custom": map[string]any{},
 	}

@@ -10,10 +10,12 @@ package policies
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -409,9 +411,9 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 		if !ok || strings.TrimSpace(msg) == "" {
 			return nil, fmt.Errorf("holds an element whose msg is %v; want a text", object["msg"])
 		}
-		path, ok := object["path"].(string)
-		if !ok && (object["path"] != nil || !r.plain && r.name != exempts) {
-			return nil, fmt.Errorf("holds an element whose path is %v; want a text", object["path"])
+		path, ok := placeIn(object["path"])
+		if !ok || object["path"] == nil && !r.plain && r.name != exempts {
+			return nil, fmt.Errorf("holds an element whose path is %v; want a text, or a list of keys and positions as walk has it", object["path"])
 		}
 		name, named := object["check"].(string)
 		if r.doc.Mutes != named && r.name == exempts {
@@ -422,6 +424,32 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 		})
 	}
 	return out, nil
+}
+
+// placeIn is a path as a rule writes it: a text, or the steps from the object that walk gives. None is the whole
+// object.
+func placeIn(v any) (string, bool) {
+	steps, list := v.([]any)
+	if !list {
+		text, ok := v.(string)
+		return text, ok || v == nil
+	}
+	var at job.Path
+	for _, step := range steps {
+		switch step := step.(type) {
+		case string:
+			at = at.Key(step)
+		case json.Number:
+			i, err := strconv.Atoi(string(step))
+			if err != nil || i < 0 {
+				return "", false
+			}
+			at = at.Index(i)
+		default:
+			return "", false
+		}
+	}
+	return string(at), true
 }
 
 // clip bounds what a rule says, which may repeat what it has read: without what is secret in that.

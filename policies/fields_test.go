@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -100,5 +101,29 @@ func TestDataThatLiesNowhereIsAnError(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v\nwant %s", rule, err, want)
 		}
+	}
+}
+
+// TestTheHowToLoads: every rule on the page about writing policies, as it stands there.
+func TestTheHowToLoads(t *testing.T) {
+	page, err := os.ReadFile("../docs/how-to/write-a-policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "```rego\n")[1:]
+	for _, block := range blocks {
+		rules, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(rules, "package ") {
+			if strings.HasPrefix(rules, "exempt") {
+				rules = "deny contains \"no\" if input.job.gpus > 8\n\n" + rules
+			}
+			rules = policy("a", rules)
+		}
+		if _, err := policies.Load(files("a.rego", rules)); err != nil {
+			t.Errorf("%v\n%s", err, rules)
+		}
+	}
+	if len(blocks) < 5 {
+		t.Errorf("%d rules were found; want 5 at least", len(blocks))
 	}
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,8 +38,12 @@ type Tested struct {
 //	kind: ReviewRequest
 //	namespaceLabels: {tier: interactive}
 //	user: alice
-//	operation: UPDATE
+//	groups: [vision]
+//	oldObject: {metadata: {labels: {team: speech}}}
 //	at: "2026-12-24T10:00:00Z"
+//
+// An oldObject is what an update replaces; what it leaves out is as in the job. The annotations of a
+// namespace are those of a Namespace beside it.
 var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1", Kind: "ReviewRequest"}
 
 // Test runs the fixtures of every policy of a folder. For <name>.rego they lie in
@@ -253,14 +258,13 @@ func orNothing(s string) string {
 func requestIn(file string, text []byte) (preflight.Request, error) {
 	request := preflight.Request{Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}, Source: file}
 	var view manifest.View
+	var asks *manifest.Document
 	for doc, err := range manifest.Read(file, bytes.NewReader(text)) {
 		switch {
 		case err != nil:
 			return request, err
 		case doc.Object.GroupVersionKind() == RequestKind:
-			if err := fill(doc.Object, &request); err != nil {
-				return request, fmt.Errorf("%s: %w", doc.Where(), err)
-			}
+			asks = &doc
 		case request.Object == nil && kinds.For(doc.Object.GroupVersionKind()) != nil:
 			request.Object = doc.Object
 		case !doc.List:
@@ -269,6 +273,11 @@ func requestIn(file string, text []byte) (preflight.Request, error) {
 	}
 	if request.Object == nil {
 		return request, fmt.Errorf("%s holds no job of a kind that is covered", file)
+	}
+	if asks != nil {
+		if err := Fill(asks.Object, &request); err != nil {
+			return request, fmt.Errorf("%s: %w", asks.Where(), err)
+		}
 	}
 	if len(view.Objects) > 0 {
 		var err error
@@ -279,23 +288,37 @@ func requestIn(file string, text []byte) (preflight.Request, error) {
 	return request, nil
 }
 
-// fill takes over what a ReviewRequest says. A field that is misspelt or of another type
-// would leave the fixture asking something else.
-func fill(o *unstructured.Unstructured, request *preflight.Request) error {
-	known := []string{"apiVersion", "kind", "metadata", "namespaceLabels", "user", "groups", "operation", "at"}
+// Fill takes over what a ReviewRequest says. A field that is misspelt or of another type
+// would leave the question another one. What it does not say stays as it is.
+func Fill(o *unstructured.Unstructured, request *preflight.Request) error {
+	known := []string{"apiVersion", "kind", "metadata", "namespaceLabels", "user", "groups", "operation", "oldObject", "dryRun", "at"}
 	for _, field := range slices.Sorted(maps.Keys(o.Object)) {
 		if !slices.Contains(known, field) {
 			return fmt.Errorf("a ReviewRequest has no field %q%s", field, check.DidYouMean(field, known))
 		}
 	}
 	labels, _, err := unstructured.NestedStringMap(o.Object, "namespaceLabels")
-	maps.Copy(request.Namespace, labels)
+	request.Namespace = maps.Clone(request.Namespace)
+	for name, value := range labels {
+		request.Namespace = with(request.Namespace, name, value)
+	}
 	errs := []error{err}
-	request.User, _, err = unstructured.NestedString(o.Object, "user")
-	errs = append(errs, err)
-	request.Operation, _, err = unstructured.NestedString(o.Object, "operation")
-	errs = append(errs, err)
-	request.Groups, _, err = unstructured.NestedStringSlice(o.Object, "groups")
+	text := func(field string, into *string) {
+		said, _, err := unstructured.NestedString(o.Object, field)
+		*into, errs = cmp.Or(said, *into), append(errs, err)
+	}
+	text("user", &request.User)
+	text("operation", &request.Operation)
+	if groups, said, err := unstructured.NestedStringSlice(o.Object, "groups"); said || err != nil {
+		request.Groups, errs = groups, append(errs, err)
+	}
+	if dry, said, err := unstructured.NestedBool(o.Object, "dryRun"); said || err != nil {
+		request.DryRun, errs = dry, append(errs, err)
+	}
+	if old, said, err := unstructured.NestedMap(o.Object, "oldObject"); said || err != nil {
+		request.Operation, errs = "UPDATE", append(errs, err)
+		request.Old = &unstructured.Unstructured{Object: patched(request.Object.Object, old)}
+	}
 	if at, said := o.Object["at"]; said {
 		written, _ := at.(string)
 		var unread error
@@ -303,5 +326,31 @@ func fill(o *unstructured.Unstructured, request *preflight.Request) error {
 			errs = append(errs, fmt.Errorf(`at is %v; write it as "2026-12-24T10:00:00Z"`, at))
 		}
 	}
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
+}
+
+// patched is an object with what a merge patch says (RFC 7396): null takes a field away.
+func patched(object, patch map[string]any) map[string]any {
+	out := maps.Clone(object)
+	for key, v := range patch {
+		inner, deep := v.(map[string]any)
+		switch {
+		case v == nil:
+			delete(out, key)
+		case deep:
+			before, _ := out[key].(map[string]any)
+			out = with(out, key, any(patched(before, inner)))
+		default:
+			out = with(out, key, v)
+		}
+	}
+	return out
+}
+
+func with[V any](m map[string]V, key string, value V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = value
+	return m
 }

@@ -55,7 +55,13 @@ func readsIn(r *ast.Rule) (found parts) {
 	visitor = ast.NewGenericVisitor(func(node any) bool {
 		switch v := node.(type) {
 		case ast.Ref:
-			if len(v) == 0 || !v[0].Equal(ast.InputRootDocument) {
+			if len(v) == 0 {
+				return false
+			}
+			if slices.ContainsFunc(v[1:], countsGPUs) {
+				found = append(found, "job.gpus")
+			}
+			if !v[0].Equal(ast.InputRootDocument) {
 				return false
 			}
 			found = append(found, placeOf(v[1:]))
@@ -72,6 +78,13 @@ func readsIn(r *ast.Rule) (found parts) {
 	})
 	visitor.Walk(r)
 	return found
+}
+
+// countsGPUs says whether a step of a reference leads to the number of GPUs of a role, which is the job's in parts:
+// the role itself stands in a variable.
+func countsGPUs(step *ast.Term) bool {
+	name, _ := step.Value.(ast.String)
+	return name == "gpus_per_pod" || name == "gpu_resource"
 }
 
 // placeOf is the constant beginning of a reference below the input.

@@ -3,6 +3,8 @@ package preflight
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -83,17 +85,17 @@ type JobView struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`       // secrets masked, without kubectl's copy of the job
 	Runtime     *RuntimeView      `json:"runtime,omitempty"` // TrainJob only
-	Queue       string            `json:"queue"`
-	Scheduler   string            `json:"scheduler"`
-	Priority    string            `json:"priority_class"`
-	MinMembers  int               `json:"min_members"`
-	Pods        int               `json:"pods"`
-	MinPods     int               `json:"min_pods"` // that it can train with
-	Elastic     bool              `json:"elastic"`
-	GPUs        int64             `json:"gpus"`
-	Deadline    int64             `json:"deadline_seconds"` // 0: none is written
-	Retries     int64             `json:"retries"`          // the most that is written
-	RetriesEnd  bool              `json:"retries_bounded"`  // false: no number is written, or none that ends
+	Queue       string            `json:"queue"`             // Kueue's, Volcano's or T9k's; empty: none is named
+	Scheduler   string            `json:"scheduler"`         // schedulerName of the pods; empty: the default one
+	Priority    string            `json:"priority_class"`    // the PriorityClass; empty: none is named
+	MinMembers  int               `json:"min_members"`       // the smallest gang that may start, as the job writes it; 0: none is written
+	Pods        int               `json:"pods"`              // at most
+	MinPods     int               `json:"min_pods"`          // that it can train with
+	Elastic     bool              `json:"elastic"`           // some role has fewer pods at least than at most
+	GPUs        int64             `json:"gpus"`              // of all pods at most: whole ones, partitions and shares
+	Deadline    int64             `json:"deadline_seconds"`  // 0: none is written
+	Retries     int64             `json:"retries"`           // the most that is written
+	RetriesEnd  bool              `json:"retries_bounded"`   // false: no number is written, or none that ends
 	Suspended   bool              `json:"suspended"`
 	Roles       []RoleView        `json:"roles"`
 	Unread      []UnreadView      `json:"unread"` // what is written in the job and was not read
@@ -114,14 +116,14 @@ type RuntimeView struct {
 
 // RoleView is one role as policies see it.
 type RoleView struct {
-	Name       string           `json:"name"`
-	Path       job.Path         `json:"path"`
-	Min        int              `json:"min"`
-	Max        int              `json:"max"`
-	GPUsPerPod int64            `json:"gpus_per_pod"`
-	GPU        string           `json:"gpu_resource"`
-	Requests   map[string]int64 `json:"requests"` // cpu in milli, the rest in base units
-	Images     []string         `json:"images"`   // of containers, init containers and volumes
+	Name       string           `json:"name"`         // the kind's own word: Worker, Launcher
+	Path       job.Path         `json:"path"`         // where the role is written; what a rule says may bear it
+	Min        int              `json:"min"`          // pods at least
+	Max        int              `json:"max"`          // pods at most
+	GPUsPerPod int64            `json:"gpus_per_pod"` // whole ones, partitions and shares
+	GPU        string           `json:"gpu_resource"` // the resource by which they are asked for; empty: none
+	Requests   map[string]int64 `json:"requests"`     // of a pod, by resource: cpu in milli (8 CPUs are 8000), memory in bytes, the rest in pieces
+	Images     []string         `json:"images"`       // of containers, init containers and volumes
 	HostNet    bool             `json:"host_network"`
 	HostPID    bool             `json:"host_pid"`
 	HostIPC    bool             `json:"host_ipc"`
@@ -136,6 +138,18 @@ type RoleView struct {
 	Volumes        []VolumeView      `json:"volumes"`
 	KeepsFiles     bool              `json:"keeps_files"` // what trains mounts something that outlasts its pod
 	Partial        bool              `json:"partial"`     // the pods are written elsewhere, too, and that was not seen
+
+	Containers []ContainerView         `json:"containers"` // init containers, too
+	Pod        Written[corev1.PodSpec] `json:"pod"`        // the rest of the spec of a pod in the words of the API: tolerations, securityContext …
+}
+
+// ContainerView is a container or an init container of a pod, where the author of the job wrote it or its runtime.
+type ContainerView struct {
+	Name  string                    `json:"name"`
+	Path  job.Path                  `json:"path"`
+	Init  bool                      `json:"init"` // it runs before the others, or beside them from the start
+	Image string                    `json:"image"`
+	Spec  Written[corev1.Container] `json:"spec"` // all of it in the words of the API, without values of variables
 }
 
 // VolumeView is one volume of a pod.
@@ -153,7 +167,7 @@ type ClusterFacts struct {
 	// them would hold of 0.
 	Nodes       *int   `json:"nodes,omitempty"`
 	GPUsPerNode *int64 `json:"gpus_per_node,omitempty"`
-	Fit         string `json:"fit"`    // verdict
+	Fit         string `json:"fit"`    // the verdict: fits, full, fragmented, too-big or unknown
 	Change      string `json:"change"` // the smallest change that would make the job fit; empty: none is known
 	// Models are the models of GPU, by name; "" are nodes that do not name theirs.
 	Models []ModelFacts `json:"models"`
@@ -203,9 +217,9 @@ type ModelFacts struct {
 
 // RequestFacts say who asks for what.
 type RequestFacts struct {
-	User            string            `json:"user"`
+	User            string            `json:"user"` // as the API server knows it: alice, system:serviceaccount:ml:ci
 	Groups          []string          `json:"groups"`
-	Operation       string            `json:"operation"`
+	Operation       string            `json:"operation"` // CREATE or UPDATE
 	DryRun          bool              `json:"dry_run"`
 	Mode            string            `json:"mode"` // off, warn or enforce, of the namespace
 	NamespaceLabels map[string]string `json:"namespace_labels"`

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // inputOf is what policies see of a review. Nothing in it is nil, so that a policy can
@@ -50,7 +51,7 @@ func viewOf(j *job.Job) JobView {
 	view := JobView{
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
 		Labels: map[string]string{}, Annotations: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
-		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(), GPUs: j.GPUs(),
+		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(),
 		Suspended: j.Suspended, Roles: make([]RoleView, 0, len(j.Roles)), Unread: []UnreadView{},
 	}
 	for _, u := range j.Unread {
@@ -65,9 +66,23 @@ func viewOf(j *job.Job) JobView {
 	for i := range j.Roles {
 		role := roleOf(j, &j.Roles[i])
 		view.Roles = append(view.Roles, role)
+		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, int64(role.Max)))
 		view.Elastic = view.Elastic || role.Min < role.Max
 	}
+	if beside := imageBeside(j); beside != "" && len(view.Roles) > 0 && !slices.Contains(view.Roles[0].Images, beside) {
+		view.Roles[0].Images = append(view.Roles[0].Images, beside)
+	}
 	return view
+}
+
+// imageBeside is what a job of T9k runs beside its replicas: the TensorBoard that the operator makes for it. It
+// is no role, and counts as an image of the first one.
+func imageBeside(j *job.Job) string {
+	if j.Source == nil || !strings.HasPrefix(j.Ref.APIVersion, "batch.tensorstack.dev/") {
+		return ""
+	}
+	image, _, _ := unstructured.NestedString(j.Source.Object, "spec", "tensorboardSpec", "image")
+	return image
 }
 
 // runtimeOf is the runtime that a TrainJob names, with the API's own default for its kind.
@@ -84,7 +99,7 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 }
 
 func roleOf(j *job.Job, r *job.Role) RoleView {
-	gpu, gpus := r.Pod.Accelerators()
+	gpu, gpus := gpusOf(&r.Pod)
 	view := RoleView{
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
 		GPUsPerPod: gpus, GPU: string(gpu),
@@ -97,14 +112,21 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	for name, n := range r.Pod.Requests {
 		view.Requests[string(name)] = n
 	}
+	spec := &r.Pod.Spec
+	view.Pod, view.Containers = Written[corev1.PodSpec]{spec}, make([]ContainerView, 0, len(spec.InitContainers)+len(spec.Containers))
 	add := func(c *corev1.Container, list job.Path, i int) {
-		if c.Image != "" && !slices.Contains(view.Images, c.Image) && !added(j, r, list, i) {
-			view.Images = append(view.Images, c.Image)
+		if !added(j, r, list, i) {
+			if c.Image != "" && !slices.Contains(view.Images, c.Image) {
+				view.Images = append(view.Images, c.Image)
+			}
+			view.Containers = append(view.Containers, ContainerView{
+				Name: c.Name, Path: r.Pod.At(list.Index(i)), Init: list == initContainers, Image: c.Image, Spec: Written[corev1.Container]{c},
+			})
 		}
 		view.Privileged = view.Privileged || privileged(c.SecurityContext)
 	}
 	for i := range r.Pod.Spec.InitContainers {
-		add(&r.Pod.Spec.InitContainers[i], "initContainers", i)
+		add(&r.Pod.Spec.InitContainers[i], initContainers, i)
 	}
 	for i := range r.Pod.Spec.Containers {
 		add(&r.Pod.Spec.Containers[i], "containers", i)
@@ -116,6 +138,8 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	}
 	return view
 }
+
+const initContainers job.Path = "initContainers"
 
 // added says whether a container comes from the operator (init-pytorch, kubectl-delivery):
 // the author of the job has no say in its image. What a TrainJob takes from its runtime is

@@ -101,6 +101,9 @@ func (p *Pending) read() {
 			p.lacks = append(p.lacks, Lack{part, j.Unread[at].String()})
 		}
 	}
+	if why := uncounted(j); why != "" {
+		p.lacks = append(p.lacks, Lack{"job.gpus", why})
+	}
 }
 
 // Check runs the checks and asks for the fit.

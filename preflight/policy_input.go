@@ -4,14 +4,18 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -32,6 +36,36 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(open(o.Written.Object))
 }
+
+// Written is a part of a pod as the operator makes it, in the words of the API: the same for every kind. As JSON it
+// lacks the values of variables, and secrets are masked.
+type Written[T corev1.PodSpec | corev1.Container] struct{ of any }
+
+// As is the type of the API whose fields it has.
+func (Written[T]) As() reflect.Type { return reflect.TypeFor[T]() }
+
+// MarshalJSON writes it without what may be secret, and a pod without its containers.
+func (w Written[T]) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(w.of)
+	if err != nil {
+		return nil, err
+	}
+	var whole any
+	if err := utiljson.Unmarshal(text, &whole); err != nil {
+		return nil, err
+	}
+	if fields, ok := whole.(map[string]any); ok {
+		if _, pod := w.of.(*corev1.PodSpec); pod {
+			delete(fields, "containers")
+			delete(fields, "initContainers")
+		}
+		whole = redact.Tree(withoutValues(fields))
+	}
+	return json.Marshal(whole)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (w *Written[T]) UnmarshalJSON(text []byte) error { return utiljson.Unmarshal(text, &w.of) }
 
 // open copies what of an object anybody may read.
 func open(object map[string]any) map[string]any {
@@ -199,6 +233,44 @@ func modelsSelected(spec *corev1.PodSpec) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// gpusOf are all accelerators of a pod, whole ones, partitions and shares; the name is that of the largest kind.
+// Who asks for one GPU and fifty-six partitions of others has fifty-seven.
+func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
+	name, _ = p.Accelerators()
+	for at, amount := range p.Requests {
+		if u := job.AcceleratorUnit(at); u != job.NotAccelerator && u != job.Portion {
+			n = saturate.Add(n, max(0, amount))
+		}
+	}
+	return name, n
+}
+
+// hivedScheduler is the prefix under which HiveD takes how many GPUs a pod asks for: from an annotation
+// (github.com/microsoft/pai v1.8.0 src/rest-server/src/models/v2/job/k8s.js, which takes nvidia.com/gpu away for it).
+const hivedScheduler = "hivedscheduler.microsoft.com/"
+
+// uncounted says why a job may hold more GPUs than its pods name: no rule about their number may rest on it.
+func uncounted(j *job.Job) string {
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		if len(r.Pod.Spec.ResourceClaims) > 0 {
+			return r.Name + " asks for devices by ResourceClaims, which may be GPUs"
+		}
+		byClass, byHiveD := false, false
+		for name, n := range r.Pod.Requests {
+			byClass = byClass || n > 0 && strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
+			byHiveD = byHiveD || n > 0 && strings.HasPrefix(string(name), hivedScheduler)
+		}
+		switch {
+		case byClass:
+			return r.Name + " asks for devices of a DeviceClass, which may be GPUs"
+		case byHiveD:
+			return r.Name + " asks for GPUs in an annotation that HiveD reads"
+		}
+	}
+	return ""
 }
 
 func volumesOf(r *job.Role) []VolumeView {

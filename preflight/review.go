@@ -79,10 +79,15 @@ func needless(kind *kinds.Kind, req Request) string {
 		return "the namespace is labelled " + ModeLabel + "=" + ModeOff
 	case req.Object.GetDeletionTimestamp() != nil:
 		return "the job is being deleted"
-	case req.Old != nil && SameWork(req.Old, req.Object):
+	case req.Old == nil:
+	case ended(kind, req.Old):
+		// A status that anybody may write (Framework has no subresource for it) must not hide what is asked for:
+		// neither one that was written first, nor one that is taken back afterwards.
+		if ended(kind, req.Object) {
+			return "the job has ended"
+		}
+	case SameWork(req.Old, req.Object):
 		return "neither spec nor labels nor an annotation that is reviewed was changed"
-	case req.Old != nil && ended(kind, req.Object):
-		return "the job has ended"
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -182,6 +183,12 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 		var req preflight.Request
 		if req, troubles[i] = w.request(ctx, in.jobs[i]); troubles[i] != nil {
 			return nil //nolint:nilerr // it is this job's trouble, not that of the others
+		}
+		if asks, said := in.requests[in.jobs[i].Source]; said {
+			if err := policies.Fill(asks.Object, &req); err != nil {
+				troubles[i] = fmt.Errorf("%s: %w", asks.Where(), err)
+				return nil
+			}
 		}
 		answers[i], err = w.one(ctx, r, in.jobs[i], req)
 		return err

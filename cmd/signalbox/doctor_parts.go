@@ -400,16 +400,24 @@ func (d *doctor) kinds(e *examination, hook *admissionregistrationv1.ValidatingW
 				served = append(served, v)
 			}
 		}
-		at := slices.IndexFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return slices.Contains(served, gvk.Version) })
+		var read, unread []string
+		for _, v := range served {
+			if slices.ContainsFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return gvk.Version == v }) {
+				read = append(read, v)
+			} else {
+				unread = append(unread, v)
+			}
+		}
 		switch {
 		case len(served) == 0:
-		case at < 0:
+		case len(read) == 0:
 			e.wrong(part, "Install a version of Signalbox that reads it, or of the operator that Signalbox reads.",
 				"the cluster serves %s.%s in %s; %s is read in %s", k.Resource, group, strings.Join(served, ", "), k.Name, k.GVKs[0].Version)
-		case hook != nil && !slices.ContainsFunc(hook.Rules, func(r admissionregistrationv1.RuleWithOperations) bool {
-			return slices.Contains(r.APIGroups, group) && slices.Contains(r.APIVersions, k.GVKs[at].Version) && slices.Contains(r.Resources, k.Resource)
-		}):
-			e.wrong(part, d.install(), "the webhook configuration has no rule for %s: it is of another version of Signalbox", k.Name)
+		case len(unread) > 0: // the rules match exactly, so that whoever writes this version passes every policy
+			e.wrong(part, "Install a version of Signalbox that reads it, or stop serving it in the CustomResourceDefinition.",
+				"the cluster serves %s.%s in %s as well, which nobody reviews; %s is read in %s", k.Resource, group, strings.Join(unread, ", "), k.Name, strings.Join(read, ", "))
+		case hook != nil && slices.ContainsFunc(read, func(v string) bool { return !hasRule(hook.Rules, group, v, k.Resource) }):
+			e.wrong(part, d.install(), "the webhook configuration has no rule for %s in %s: it is of another version of Signalbox", k.Name, strings.Join(read, ", "))
 		default:
 			covered = append(covered, k.Name)
 		}
@@ -417,6 +425,12 @@ func (d *doctor) kinds(e *examination, hook *admissionregistrationv1.ValidatingW
 	if len(covered) > 0 {
 		e.fine(part, "%s", strings.Join(covered, ", "))
 	}
+}
+
+func hasRule(all []admissionregistrationv1.RuleWithOperations, group, version, resource string) bool {
+	return slices.ContainsFunc(all, func(r admissionregistrationv1.RuleWithOperations) bool {
+		return slices.Contains(r.APIGroups, group) && slices.Contains(r.APIVersions, version) && slices.Contains(r.Resources, resource)
+	})
 }
 
 // operators are other webhooks that are asked about jobs and refuse them while nobody answers.

@@ -191,6 +191,12 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 			func(i *installation) { i.served[0].GroupVersion = "kubeflow.org/v3" },
 			"wrong kinds: the cluster serves pytorchjobs.kubeflow.org in v3; PyTorchJob is read in v1\n",
 		},
+		"a version is served that nobody reviews": {
+			func(i *installation) {
+				i.served = append(i.served, &metav1.APIResourceList{GroupVersion: "kubeflow.org/v2", APIResources: i.served[0].APIResources})
+			},
+			"wrong kinds: the cluster serves pytorchjobs.kubeflow.org in v2 as well, which nobody reviews; PyTorchJob is read in v1\n",
+		},
 		"an operator's webhook is down": {func(i *installation) {
 			other := webhook.Configuration(kinds.All())
 			other.Name, other.Webhooks[0].Name, other.Webhooks[0].FailurePolicy = "operator", "v.operator", new(admissionregistrationv1.Fail)

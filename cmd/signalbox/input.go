@@ -11,6 +11,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -18,12 +19,13 @@ import (
 
 // input is what the files of -f hold.
 type input struct {
-	jobs     []manifest.Document // of kinds that have a reader
-	others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
-	troubles []preflight.Trouble // what could not be read
-	notes    []string            // for stderr
-	quotes   *quotes             // the lines of the files
-	foreign  []string            // files of folders that hold no Kubernetes object
+	jobs     []manifest.Document          // of kinds that have a reader
+	others   []manifest.Document          // everything else: what a job may refer to, and what nobody covers
+	troubles []preflight.Trouble          // what could not be read
+	notes    []string                     // for stderr
+	quotes   *quotes                      // the lines of the files
+	foreign  []string                     // files of folders that hold no Kubernetes object
+	requests map[string]manifest.Document // who asks about the jobs of a file, where the file says so
 }
 
 // readInput reads all files; see inputOf.
@@ -34,7 +36,7 @@ func readInput(ctx context.Context, sh *shell, files []string) (*input, error) {
 // inputOf reads all sources. Documents that cannot be read are troubles, and do not keep
 // the others from being reviewed; input without a single object is an error.
 func inputOf(found []manifest.Source) (*input, error) {
-	in := &input{}
+	in := &input{requests: map[string]manifest.Document{}}
 	empty := ""
 	read, err := documents(found)
 	if err != nil {
@@ -49,6 +51,8 @@ func inputOf(found []manifest.Source) (*input, error) {
 				in.unreadable(s, r.err)
 			case d.List:
 				lists++
+			case d.Object.GroupVersionKind() == policies.RequestKind:
+				in.requests[d.Source] = d
 			case kinds.For(d.Object.GroupVersionKind()) != nil:
 				in.jobs = append(in.jobs, d)
 				if d.OpenPAI() {

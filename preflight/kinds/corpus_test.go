@@ -140,6 +140,8 @@ var countedOtherwise = map[string]string{
 	"221-rayjob-gke-kueue-autoscaling.yaml":    "the pod that submits was not counted",
 	"222-rayjob-gke-kueue-ephemeral.yaml":      "the pod that submits was not counted",
 	"224-rayjob-kueue-sample.yaml":             "the pod that submits was not counted",
+	"225-rayjob-kueue-v1alpha1.yaml":           "the pod that submits was not counted",
+	"227-rayjob-runai-v1alpha1.yaml":           "the pod that submits was not counted",
 	"247-vcjob-doc-ascend-vnpu.yaml":           "cores of an NPU, which another scheduler shares out",
 	"298-framework-fc-tf-ps-hived.yaml":        "GPUs that another scheduler reads from an annotation",
 	"300-framework-hived-demo1.yaml":           "GPUs that another scheduler reads from an annotation",

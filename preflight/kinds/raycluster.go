@@ -19,7 +19,7 @@ import (
 var rayCluster = &Kind{
 	Name:     "RayCluster",
 	Resource: "rayclusters",
-	GVKs:     []schema.GroupVersionKind{{Group: "ray.io", Version: "v1", Kind: "RayCluster"}},
+	GVKs:     rayVersions("RayCluster"),
 	Doc: "The head and the worker groups of a RayCluster with the defaults of KubeRay v1.5: a group has replicas × " +
 		"numOfHosts pods, kept between minReplicas and maxReplicas; with in-tree autoscaling and a minimum it is the range " +
 		"of the two. The init container that waits for the head and the autoscaler beside it are part " +
@@ -38,6 +38,12 @@ var rayCluster = &Kind{
 			{At: "spec.autoscalerOptions.version", Words: []string{"v1", "v2"}},
 		},
 	}),
+}
+
+// rayVersions are the versions in which KubeRay serves a kind: v1alpha1 has fewer of the same fields and is stored
+// as v1 (ray-operator v1.5.1 config/crd/bases, conversion None).
+func rayVersions(kind string) []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{{Group: "ray.io", Version: "v1", Kind: kind}, {Group: "ray.io", Version: "v1alpha1", Kind: kind}}
 }
 
 // Labels of KubeRay on pods (github.com/ray-project/kuberay/ray-operator v1.5.1

@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -13,7 +12,7 @@ import (
 var rayJob = &Kind{
 	Name:     "RayJob",
 	Resource: "rayjobs",
-	GVKs:     []schema.GroupVersionKind{{Group: "ray.io", Version: "v1", Kind: "RayJob"}},
+	GVKs:     rayVersions("RayJob"),
 	Doc: "The head and the worker groups of the cluster that a RayJob makes, as of a RayCluster, and the submitter: the pod " +
 		"of the Job by which KubeRay v1.5 submits the entrypoint (K8sJobMode, the default). It is a container of the head " +
 		"in SidecarMode, and there is none in HTTPMode and InteractiveMode. A RayJob that selects a cluster has no pods " +

@@ -254,6 +254,7 @@ func TestKindsOfOneName(t *testing.T) {
 	for api, want := range map[string]*Kind{
 		"batch/v1 Job": batchJob, "batch.volcano.sh/v1alpha1 Job": volcanoJob,
 		"kubeflow.org/v1 MPIJob": mpiJob, "kubeflow.org/v2beta1 MPIJob": mpiJob, "batch.tensorstack.dev/v1beta1 MPIJob": t9kMPIJob,
+		"ray.io/v1 RayJob": rayJob, "ray.io/v1alpha1 RayJob": rayJob, "ray.io/v1alpha1 RayCluster": rayCluster,
 	} {
 		version, kind, _ := strings.Cut(api, " ")
 		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}

@@ -24,6 +24,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -364,6 +366,82 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 		Expect(denied.err).To(MatchError(And(ContainSubstring(rule+"spec: "+says), ContainSubstring(enforcing+" may ask for 8"))))
 		Expect(denied.audit).To(And(HaveKeyWithValue("decision", "denied"), HaveKey("policy-revision")))
 		Expect(write(ctx, sample("pytorchjob.yaml", off, "large")).warnings).To(BeEmpty())
+	})
+
+	It("lets no job past a policy in another dress", func(ctx SpecContext) {
+		Expect(plane.InstallCRDs(ctx, operators.KubeRay, filepath.Join("..", "cluster", "crds", "frameworks.frameworkcontroller.microsoft.com.yaml"))).To(Succeed())
+		s := serve(address, whole)
+		defer s.stop()
+		policy := policyMap("limits", map[string]string{"limit.yaml": "config:\n  gpu_limit:\n    default: 8\n"})
+		create(ctx, policy)
+		defer remove(ctx, policy)
+		denied := MatchError(ContainSubstring("[max-gpus-per-job] spec: the job asks for "))
+		Eventually(func() error { return write(ctx, sample("pytorchjob.yaml", enforcing, "dressed"), metav1.DryRunAll).err }).Should(denied)
+
+		objects, err := dynamic.NewForConfig(plane.Config())
+		Expect(err).NotTo(HaveOccurred())
+		jobs := objects.Resource(pytorchJobs).Namespace(enforcing)
+		large := func(name string) *unstructured.Unstructured { return sample("pytorchjob.yaml", enforcing, name) }
+		sized := func(pods int64) *unstructured.Unstructured {
+			u := large("grows")
+			Expect(unstructured.SetNestedField(u.Object, pods, "spec", "pytorchReplicaSpecs", "Worker", "replicas")).To(Succeed())
+			return u
+		}
+
+		By("a name that the server makes, an owner that is a claim, and another way to create")
+		unnamed := large("")
+		unnamed.SetName("")
+		unnamed.SetGenerateName("dressed-")
+		_, err = jobs.Create(ctx, unnamed, metav1.CreateOptions{})
+		Expect(err).To(denied)
+		owned := large("owned")
+		owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "x", UID: "0", Controller: new(true)}})
+		_, err = jobs.Create(ctx, owned, metav1.CreateOptions{})
+		Expect(err).To(denied)
+		_, err = jobs.Apply(ctx, "applied", large("applied"), metav1.ApplyOptions{FieldManager: "somebody"})
+		Expect(err).To(denied)
+
+		By("a small one that grows: by each kind of patch, and of field manager")
+		small := sized(0)
+		_, err = jobs.Create(ctx, small, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		for of, patch := range map[types.PatchType]string{
+			types.MergePatchType: `{"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":1}}}}`,
+			types.JSONPatchType:  `[{"op":"replace","path":"/spec/pytorchReplicaSpecs/Worker/replicas","value":1}]`,
+		} {
+			_, err = jobs.Patch(ctx, "grows", of, []byte(patch), metav1.PatchOptions{})
+			Expect(err).To(denied, string(of))
+			_, err = jobs.Patch(ctx, "grows", of, []byte(patch), metav1.PatchOptions{}, "status")
+			Expect(err).NotTo(HaveOccurred(), "the status of a job has no spec")
+		}
+		_, err = jobs.Apply(ctx, "grows", sized(1), metav1.ApplyOptions{FieldManager: "somebody", Force: true})
+		Expect(err).To(denied)
+
+		By("an old version of its API")
+		ray := sample("raycluster.yaml", enforcing, "old")
+		ray.SetAPIVersion("ray.io/v1alpha1")
+		_, err = objects.Resource(ray.GroupVersionKind().GroupVersion().WithResource("rayclusters")).Namespace(enforcing).Create(ctx, ray, metav1.CreateOptions{})
+		Expect(err).To(denied)
+
+		By("a status that its author writes, and takes back")
+		frames := objects.Resource(schema.GroupVersionResource{Group: "frameworkcontroller.microsoft.com", Version: "v1", Resource: "frameworks"}).Namespace(enforcing)
+		frame := sample("framework.yaml", enforcing, "framed")
+		roles, _, _ := unstructured.NestedSlice(frame.Object, "spec", "taskRoles")
+		role := roles[0].(map[string]any)
+		role["taskNumber"] = int64(0)
+		Expect(unstructured.SetNestedSlice(frame.Object, roles[:1], "spec", "taskRoles")).To(Succeed())
+		_, err = frames.Create(ctx, frame, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		const over = `[{"op":"add","path":"/status","value":{"state":"Completed","attemptStatus":{"completionStatus":{"code":0,"type":{"name":"","attributes":[]}}}}}`
+		const grown = `{"op":"replace","path":"/spec/taskRoles/0/taskNumber","value":64}]`
+		_, err = frames.Patch(ctx, "framed", types.JSONPatchType, []byte(over+","+grown), metav1.PatchOptions{})
+		Expect(err).To(denied)
+		_, err = frames.Patch(ctx, "framed", types.JSONPatchType, []byte(over+"]"), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred(), "what asks for no more is its author's matter")
+		_, err = frames.Patch(ctx, "framed", types.JSONPatchType, []byte("["+grown), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred(), "what has ended does not run")
+		_, err = frames.Patch(ctx, "framed", types.JSONPatchType, []byte(`[{"op":"remove","path":"/status"}]`), metav1.PatchOptions{})
+		Expect(err).To(denied)
 	})
 
 	It("keeps the last good policies when a new one is broken, and says so on it, not to everybody who applies a job", func(ctx SpecContext) {
