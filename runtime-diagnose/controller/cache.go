@@ -16,6 +16,6 @@ func CacheOptions() cache.Options {
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informerOf(relevance(kinds.All())),
 		DefaultTransform:            trimManagers,
-		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: (&podTrimmer{}).trim}},
+		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
 	}
 }
