@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // trimPod keeps of a pod who it is, whose, where, and how it is.
@@ -12,7 +15,13 @@ func trimPod(o any) (any, error) {
 	if !ok {
 		return o, nil // it is trimmed already, or a tombstone
 	}
+	annotations := p.Annotations
 	p.ManagedFields, p.Annotations, p.Finalizers, p.GenerateName = nil, nil, nil, ""
+	for _, key := range kinds.PodAnnotations() {
+		if value, there := annotations[key]; there {
+			metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, value)
+		}
+	}
 	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName}
 	p.Status = corev1.PodStatus{
 		Phase: p.Status.Phase, Reason: p.Status.Reason, Message: p.Status.Message, StartTime: p.Status.StartTime,

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -90,7 +91,10 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 	failed.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Signal: 9, Reason: "OOMKilled", Message: "killed", FinishedAt: *failed.Status.StartTime}
 	failed.Status.ContainerStatuses[0].AllocatedResourcesStatus = []corev1.ResourceStatus{{Name: "nvidia.com/gpu", Resources: []corev1.ResourceHealth{{ResourceID: "0", Health: corev1.ResourceHealthStatusUnhealthy}}}}
 	failed.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init-pytorch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no such host"}}}}
-	for name, p := range map[string]*corev1.Pod{"it runs": worker(1), "it failed": failed} {
+	grouped := worker(5) // its place can only be told with the size of its group
+	grouped.Labels = map[string]string{lwsLabel: "serve", lwsGroupLabel: "1", "leaderworkerset.sigs.k8s.io/worker-index": "2"}
+	grouped.Annotations = map[string]string{"leaderworkerset.sigs.k8s.io/size": "4", "cni.example.com/address": "10.1.2.3"}
+	for name, p := range map[string]*corev1.Pod{"it runs": worker(1), "it failed": failed, "it is of a group": grouped} {
 		t.Run(name, func(t *testing.T) {
 			got := held(t, p).pod()
 			p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -208,6 +212,46 @@ func TestAPackedPodIsShownAsAPod(t *testing.T) {
 	if last := <-seen; last != "gone train-0-worker-1 node-0001 Failed" {
 		t.Error(last)
 	}
+}
+
+// A job is shown as it was read, also when nothing but its text is left; and what is done to a copy is done to nothing else.
+func TestAPackedJobIsShownAsItWasRead(t *testing.T) {
+	read := func() *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON([]byte(`{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"namespace":"ml","name":"train","uid":"u","resourceVersion":"7","labels":{"team":"speech"},
+			"managedFields":[{"manager":"kubectl","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},"spec":{"replicas":9007199254740993,"share":0.5},"status":{"conditions":[{"type":"Created"}]}}`)); err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	want := read()
+	unstructured.RemoveNestedField(want.Object, "metadata", "managedFields")
+	kept, err := keepObject(read())
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := kept.(*packedObject)
+	for _, state := range []string{"at first", "when it was collected"} {
+		if diff := cmp.Diff(want.Object, job.object().Object); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", state, diff)
+		}
+		o, err := meta.Accessor(kept)
+		if err != nil || o.GetNamespace() != "ml" || o.GetName() != "train" || o.GetResourceVersion() != "7" || o.GetLabels()["team"] != "speech" {
+			t.Errorf("%s, the cache sees %v, %v", state, o, err)
+		}
+		copied := job.DeepCopyObject().(*unstructured.Unstructured)
+		copied.SetLabels(nil)
+		if diff := cmp.Diff(want.Object, job.object().Object); diff != "" {
+			t.Errorf("%s, a change of a copy shows (-want +got):\n%s", state, diff)
+		}
+		for range 3 {
+			runtime.GC()
+		}
+	}
+	if job.decoded.Value() != nil {
+		t.Error("what was decoded is held")
+	}
+	runtime.KeepAlive(kept)
 }
 
 // BenchmarkKeptPod says what one of many kept pods takes.

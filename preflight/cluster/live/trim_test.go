@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -71,6 +72,16 @@ func TestPodsAreHeldWithoutWhatNobodyShouldSee(t *testing.T) {
 	}
 	if len(p.Annotations) != 2 {
 		t.Error("trimming has changed the pod that came")
+	}
+	if got := held.pod.Metadata(&corev1.Pod{}).Annotations; len(got) > 0 {
+		t.Errorf("annotations that no reader looks at are held: %v", got)
+	}
+	for _, key := range kinds.PodAnnotations() {
+		p.Annotations[key] = "3"
+		if got := trimmed(t, keep, p).(*heldPod).pod.Metadata(&corev1.Pod{}).Annotations; got[key] != "3" {
+			t.Errorf("of annotation %s, which readers look at, %v is held", key, got)
+		}
+		delete(p.Annotations, key)
 	}
 	ready := p.DeepCopy()
 	ready.ResourceVersion, ready.Status.Message = "8", "started"
