@@ -33,6 +33,7 @@ type remembered struct {
 	// reviewed says that it was asked what admission says of the job.
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
+	noted    bool       // that was written by itself
 }
 
 // slim keeps of the result what is said of it again and again: a job stays for weeks after its end, and
