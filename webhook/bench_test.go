@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // still is a view of many nodes that does not change.
@@ -116,5 +117,27 @@ func TestAReviewTakesTheSameMemoryHoweverManyNodesThereAre(t *testing.T) {
 	}
 	if taken[15000] > mostBytes || taken[15000] > 2*taken[100] {
 		t.Errorf("a review takes %d bytes on 15,000 nodes and %d on 100; want at most %d, and at most twice as much", taken[15000], taken[100], mostBytes)
+	}
+}
+
+// BenchmarkKeepJob is what each change of a job costs whoever follows jobs, once it is decoded.
+func BenchmarkKeepJob(b *testing.B) {
+	u, err := decode(request0().Object.Raw)
+	if err != nil {
+		b.Fatal(err)
+	}
+	at := metav1.NewTime(time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC))
+	fields := `{"f:metadata":{"f:labels":{".":{},"f:team":{}}},"f:spec":{".":{},"f:pytorchReplicaSpecs":{".":{},"f:Master":{".":{},"f:replicas":{},"f:restartPolicy":{},"f:template":{".":{},"f:spec":{}}},` +
+		`"f:Worker":{".":{},"f:replicas":{},"f:restartPolicy":{},"f:template":{".":{},"f:spec":{}}}}}}`
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{
+		{Manager: "kubectl-create", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "kubeflow.org/v1", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)},
+		{Manager: "training-operator", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "kubeflow.org/v1", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:status":{".":{},"f:conditions":{}}}`)},
+	})
+	keep := keepJob(kinds.For(u.GroupVersionKind()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := keep(u.DeepCopy()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -215,27 +214,40 @@ func keepJob(k *kinds.Kind) cache.TransformFunc {
 	}
 }
 
-// reviewedFields are how the names of fields begin that make up a state, as managers of fields have them.
-var reviewedFields = func() [][]byte {
-	out := [][]byte{[]byte(`"f:spec"`), []byte(`"f:labels"`)}
+// reviewedFields are the fields that make up a state, as managers of fields name them.
+var reviewedFields = func() map[string]bool {
+	out := map[string]bool{"f:spec": true, "f:labels": true}
 	for _, key := range preflight.ReviewedKeys() {
-		out = append(out, []byte(`"f:`+key+`"`))
+		out["f:"+key] = true
 	}
 	return out
 }()
 
-// changedAt is when what is reviewed of a job was last written, as the API server notes it for each manager.
+// changedAt is when what is reviewed of a job was last written, as the API server notes it for each manager. It is read
+// as it was decoded: GetManagedFields writes all fields of a job down as JSON, at each of its changes.
 func changedAt(u *unstructured.Unstructured) time.Time {
 	out := u.GetCreationTimestamp().Time
-	for _, f := range u.GetManagedFields() {
-		if f.Time == nil || f.FieldsV1 == nil || !f.Time.After(out) {
-			continue
-		}
-		if slices.ContainsFunc(reviewedFields, func(field []byte) bool { return bytes.Contains(f.FieldsV1.GetRawBytes(), field) }) {
-			out = f.Time.Time
+	all, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
+	entries, _ := all.([]any)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		text, _ := entry["time"].(string)
+		if at, err := time.Parse(time.RFC3339, text); err == nil && at.After(out) && namesReviewed(entry["fieldsV1"]) {
+			out = at
 		}
 	}
 	return out
+}
+
+// namesReviewed says that a field that is reviewed is among some, or within one of them.
+func namesReviewed(fields any) bool {
+	within, _ := fields.(map[string]any)
+	for name, inner := range within {
+		if reviewedFields[name] || namesReviewed(inner) {
+			return true
+		}
+	}
+	return false
 }
 
 // isOver says whether nobody has to look at a job any more.

@@ -190,8 +190,8 @@ func (w *Webhook) server() (*http.Server, error) {
 }
 
 // tls takes the certificate from memory at each handshake. HTTP/2 stays off, as in
-// controller-runtime's scaffolding since CVE-2023-44487: the API server does as well with
-// HTTP/1.1, and a peer cannot multiply its requests on one connection.
+// controller-runtime's scaffolding since CVE-2023-44487: the API server asks what is behind a
+// Service by HTTP/1.1 in any case, and a peer cannot multiply its requests on one connection.
 //
 // Where callers have to show a certificate, the file of those who sign them is read at each
 // handshake: it may be renewed.

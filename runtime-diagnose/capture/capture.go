@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -66,7 +67,10 @@ type Keeper struct {
 
 	mu   sync.Mutex
 	jobs map[types.UID]*kept
+	uids map[jobName][]types.UID // of those jobs, and of some that are forgotten; each look at a job asks for those of its name
 }
+
+type jobName struct{ kind, namespace, name string }
 
 // kept is one job.
 type kept struct {
@@ -119,7 +123,7 @@ func New(o Options) *Keeper {
 		o.Now = time.Now
 	}
 	return &Keeper{
-		Options: o, jobs: map[types.UID]*kept{}, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		Options: o, jobs: map[types.UID]*kept{}, uids: map[jobName][]types.UID{}, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		reads:  workqueue.NewTyped[task](),
 		writes: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](time.Second, time.Minute)),
 	}
@@ -231,6 +235,9 @@ func (k *Keeper) of(ref job.Ref) *kept {
 	if one == nil {
 		one = &kept{ref: ref, set: keep.NewSet(), claimed: map[keep.Key]bool{}, loaded: k.PerJob <= 0}
 		k.jobs[uid] = one
+		if name := (jobName{ref.Kind, ref.Namespace, ref.Name}); !slices.Contains(k.uids[name], uid) {
+			k.uids[name] = append(k.uids[name], uid)
+		}
 	}
 	one.used = k.Now()
 	return one
@@ -376,6 +383,7 @@ func (k *Keeper) ForgetKind(kind string) {
 			delete(k.jobs, uid)
 		}
 	}
+	maps.DeleteFunc(k.uids, func(of jobName, _ []types.UID) bool { return of.kind == kind })
 }
 
 // Forget drops the jobs of a name except the one that is there now; "" is nobody.
@@ -385,9 +393,17 @@ func (k *Keeper) Forget(kind, namespace, name string, except types.UID) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for uid, one := range k.jobs {
-		if r := one.ref; r.Kind == kind && r.Namespace == namespace && r.Name == name && uid != except {
+	of := jobName{kind, namespace, name}
+	if known := k.uids[of]; len(known) == 0 || len(known) == 1 && known[0] == except {
+		return
+	}
+	for _, uid := range k.uids[of] {
+		if uid != except {
 			delete(k.jobs, uid)
 		}
+	}
+	delete(k.uids, of)
+	if k.jobs[except] != nil {
+		k.uids[of] = []types.UID{except}
 	}
 }

@@ -50,6 +50,9 @@ type Cluster struct {
 	Limits  Limits
 	// Shared is what the diagnoses of several jobs share; nil: each asks for itself.
 	Shared *Shared
+	// NoPods says that whoever follows pods has none of a namespace that a selector selects; nil: nobody does. A job that waits
+	// for its operator is looked at again and again, and for each list the API server goes through all pods of the namespace.
+	NoPods func(ctx context.Context, namespace string, s labels.Selector) bool
 	// Followed are the Events of all namespaces; nil: they are asked for.
 	Followed *Followed
 	// Now is the clock; nil: the system's.
@@ -191,7 +194,11 @@ func (r *reading) got(ctx context.Context) kinds.Got {
 }
 
 func (r *reading) readPods(ctx context.Context) error {
+	over := r.out.State.Phase == kinds.Succeeded || r.out.State.Phase == kinds.Failed // its last pod may be on its way to whoever follows
 	for _, selector := range r.kind.Select(r.out.Job.Ref, r.object) {
+		if r.NoPods != nil && !over && r.NoPods(ctx, r.object.GetNamespace(), selector) {
+			continue
+		}
 		if err := r.readSelected(ctx, selector); err != nil {
 			return err
 		}

@@ -34,21 +34,26 @@ func (r *reading) readOperator(ctx context.Context) {
 	}
 }
 
-// readController asks for a workload by its name: a cluster has few of one name, and thousands in all.
+// readController asks for a workload by its name: a cluster has few of one name, and thousands in all. An operator that is
+// gone leaves all its jobs alone, so they ask together.
 func (r *reading) readController(ctx context.Context, c kinds.Controller) {
 	byName := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", c.Name).String()}
 	found, err := 0, error(nil)
 	switch c.Kind {
 	case "StatefulSet":
 		var list *appsv1.StatefulSetList
-		if list, err = r.Kube.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, byName); err == nil {
+		if list, err = ask(r.Shared, sharedKey{what: "statefulsets", name: c.Name}, func() (*appsv1.StatefulSetList, error) {
+			return r.Kube.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, byName)
+		}); err == nil {
 			for i := range list.Items {
 				found += r.beside("apps/v1", c, &list.Items[i], list.Items[i].Name, list.Items[i].UID)
 			}
 		}
 	default:
 		var list *appsv1.DeploymentList
-		if list, err = r.Kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, byName); err == nil {
+		if list, err = ask(r.Shared, sharedKey{what: "deployments", name: c.Name}, func() (*appsv1.DeploymentList, error) {
+			return r.Kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, byName)
+		}); err == nil {
 			for i := range list.Items {
 				found += r.beside("apps/v1", c, &list.Items[i], list.Items[i].Name, list.Items[i].UID)
 			}
@@ -82,7 +87,9 @@ func (r *reading) beside(apiVersion string, c kinds.Controller, object any, name
 }
 
 func (r *reading) readWebhook(ctx context.Context, hook string) {
-	list, err := r.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	list, err := ask(r.Shared, sharedKey{what: "webhooks"}, func() (*admissionv1.ValidatingWebhookConfigurationList, error) {
+		return r.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	})
 	if apierrors.IsForbidden(err) {
 		return
 	}

@@ -2,6 +2,8 @@ package collect
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +14,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 )
 
 // The workload of an operator is looked for where the operator leaves a job alone, and nowhere else; a
@@ -67,5 +72,51 @@ func TestTheOperatorOfASilentJob(t *testing.T) {
 				t.Errorf("absent (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// An operator that is gone leaves all jobs alone. They are looked at again and again, and each look costs the API server
+// as little as there is: no list of pods that nobody has seen, one question about the operator for all of them.
+func TestManySilentJobsAskTogether(t *testing.T) {
+	silent := func(i int, status map[string]any) *unstructured.Unstructured {
+		u := object("kubeflow.org/v1", "PyTorchJob", fmt.Sprint("train-", i), types.UID(fmt.Sprint("job-", i)), nil, nil)
+		u.SetCreationTimestamp(metav1.NewTime(now.Add(-time.Hour)))
+		template := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "pytorch", "image": "x"}}}}
+		if err := unstructured.SetNestedMap(u.Object, map[string]any{"Master": map[string]any{"template": template}}, "spec", "pytorchReplicaSpecs"); err != nil {
+			t.Fatal(err)
+		}
+		if status != nil {
+			u.Object["status"] = status
+		}
+		return u
+	}
+	c := serving(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kubeflow", Name: "training-operator", UID: "d"}})
+	c.Shared = &Shared{For: time.Hour}
+	c.NoPods = func(context.Context, string, labels.Selector) bool { return true }
+	count := func() map[string]int {
+		out := map[string]int{}
+		for _, a := range c.Kube.(*kubefake.Clientset).Actions() {
+			out[a.GetVerb()+" "+a.GetResource().Resource]++
+		}
+		return out
+	}
+	const jobs = 20
+	for i := range jobs {
+		found, err := c.Case(t.Context(), kind(t, "PyTorchJob"), silent(i, nil))
+		if err != nil || len(found.Objects) != 1 {
+			t.Fatalf("beside the job are %v, %v; want its operator", found.Objects, err)
+		}
+	}
+	got := count()
+	delete(got, "list events") // followed where the controller runs
+	if diff := cmp.Diff(map[string]int{"list deployments": 1, "list validatingwebhookconfigurations": 1, "get configmaps": jobs}, got); diff != "" {
+		t.Errorf("questions about %d jobs (-want +got):\n%s", jobs, diff)
+	}
+	failed := map[string]any{"conditions": []any{map[string]any{"type": "Failed", "status": "True"}}}
+	if _, err := c.Case(t.Context(), kind(t, "PyTorchJob"), silent(jobs, failed)); err != nil {
+		t.Fatal(err)
+	}
+	if count()["list pods"] == 0 {
+		t.Error("the pods of a job that has ended are not asked for")
 	}
 }

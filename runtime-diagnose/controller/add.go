@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -73,6 +74,10 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 		from.Kept, from.Text = kept.Set, kept.Text
 	}
 	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain, podLabels: jobLabels(o.Kinds)}
+	from.NoPods = func(ctx context.Context, namespace string, s labels.Selector) bool {
+		var pods corev1.PodList
+		return r.Cache.List(ctx, &pods, r.podsOf(namespace, s)...) == nil && len(pods.Items) == 0
+	}
 	if err := indexPods(ctx, m.GetFieldIndexer(), r.podLabels); err != nil { // nothing is asked before the cache starts
 		return fmt.Errorf("set up controller: %w", err)
 	}

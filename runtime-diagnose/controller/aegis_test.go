@@ -72,10 +72,11 @@ func TestWhoWroteAnAegisDiagnosis(t *testing.T) {
 			u := &unstructured.Unstructured{}
 			u.SetGroupVersionKind(aegisKind)
 			u.SetManagedFields(tc.fields)
-			if _, err := trimManagers(u); err != nil {
+			held, err := keepObject(u)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if got := aegisOwn(u); got != tc.want {
+			if got := aegisOwn(held.(*packedObject).object()); got != tc.want {
 				t.Errorf("own: %t, want %t", got, tc.want)
 			}
 		})

@@ -15,7 +15,7 @@ func CacheOptions() cache.Options {
 		// A kind that has just gone must not be watched again, for ever and in vain, because somebody asks for a job of it.
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informerOf(relevance(kinds.All())),
-		DefaultTransform:            trimManagers,
-		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: (&podTrimmer{}).trim}},
+		DefaultTransform:            keepObject,
+		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
 	}
 }

@@ -17,6 +17,7 @@ import (
 type memory struct {
 	mu   sync.Mutex
 	jobs map[types.UID]*remembered
+	uids map[Request][]types.UID // by name: each look asks for those of one
 }
 
 type remembered struct {
@@ -32,6 +33,7 @@ type remembered struct {
 	// reviewed says that it was asked what admission says of the job.
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
+	noted    bool       // that was written by itself
 }
 
 // slim keeps of the result what is said of it again and again: a job stays for weeks after its end, and
@@ -67,12 +69,13 @@ func (m *memory) of(uid types.UID, key Request) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.jobs == nil {
-		m.jobs = map[types.UID]*remembered{}
+		m.jobs, m.uids = map[types.UID]*remembered{}, map[Request][]types.UID{}
 	}
 	r := m.jobs[uid]
 	if r == nil {
 		r = &remembered{stories: map[string]*stance{}, key: key}
 		m.jobs[uid] = r
+		m.uids[key] = append(m.uids[key], uid)
 	}
 	return r
 }
@@ -81,10 +84,18 @@ func (m *memory) of(uid types.UID, key Request) *remembered {
 func (m *memory) forget(key Request, except types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for uid, r := range m.jobs {
-		if r.key == key && uid != except {
-			delete(m.jobs, uid)
+	var left []types.UID
+	for _, uid := range m.uids[key] {
+		if uid == except {
+			left = []types.UID{uid}
+			continue
 		}
+		delete(m.jobs, uid)
+	}
+	if left == nil {
+		delete(m.uids, key)
+	} else {
+		m.uids[key] = left
 	}
 }
 
@@ -95,6 +106,7 @@ func (m *memory) forgetKind(kind string) {
 	for uid, r := range m.jobs {
 		if r.key.Kind == kind {
 			delete(m.jobs, uid)
+			delete(m.uids, r.key)
 		}
 	}
 }

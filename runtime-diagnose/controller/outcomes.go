@@ -50,6 +50,7 @@ const (
 	mostWarnings = 8
 	mostSaid     = 120 // bytes of one sentence
 	freshJob     = 10 * time.Minute
+	remarkAfter  = 30 * time.Second // it is written by itself when the job is that old
 )
 
 // predicts are the categories of failures that a check names beforehand. A check that is not here cannot
@@ -93,23 +94,37 @@ func warned(u *unstructured.Unstructured) (r Remembered, ok bool) {
 	return r, true
 }
 
-// remark is what a review of a new job says, kept on the job.
-func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v view, known *remembered) error {
-	if _, has := warned(u); !has && known.warned.At != "" { // the cache is behind
-		stand(u, known.warned)
+// remark is what a review of a new job says, kept on the job: with whatever is written on it next, and by itself when
+// nothing is for long. A write costs the API server more than the review did. It answers with after how long to look again.
+func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v view, known *remembered) (again time.Duration, err error) {
+	_, has := warned(u)
+	age := v.now.Sub(v.created)
+	if !has && r.Review != nil && !known.reviewed && !v.ended() && age <= freshJob {
+		known.reviewed = true
+		known.warned = r.review(ctx, u, v)
 	}
-	if r.Review == nil || known.reviewed || v.ended() || v.now.Sub(v.created) > freshJob {
-		return nil
+	if has || known.warned.At == "" {
+		return 0, nil
 	}
-	known.reviewed = true
-	if _, has := warned(u); has {
-		return nil
+	if again = max(0, remarkAfter-age); again == 0 && !known.noted && !v.ended() {
+		want := ours(u.GetAnnotations())
+		want[Warned] = known.warned.text()
+		if _, err := r.Writer.apply(ctx, u, want); err != nil {
+			return 0, err
+		}
+		known.noted = true
 	}
+	stand(u, known.warned) // it is not written yet, or the cache is behind
+	return again, nil
+}
+
+// review is what there is to remember of a new job; without a time it is nothing.
+func (r *Reconciler) review(ctx context.Context, u *unstructured.Unstructured, v view) (note Remembered) {
 	says, ok := r.Review(ctx, u)
 	if !ok || len(says) == 0 {
-		return nil
+		return note
 	}
-	note := Remembered{At: v.now.UTC().Format(time.RFC3339)}
+	note.At = v.now.UTC().Format(time.RFC3339)
 	for _, w := range says {
 		if len(note.Checks) == mostWarnings {
 			note.More++
@@ -117,15 +132,7 @@ func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v
 		}
 		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: cut(w.Says, mostSaid)})
 	}
-	want := ours(u.GetAnnotations())
-	want[Warned] = note.text()
-	if _, err := r.Writer.apply(ctx, u, want); err != nil {
-		known.reviewed = false
-		return err
-	}
-	known.warned = note
-	stand(u, note)
-	return nil
+	return note
 }
 
 // stand lets a copy of a job carry what is remembered of it.

@@ -108,9 +108,11 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 	}
 	known := r.memory.of(u.GetUID(), key)
 	if !going {
-		if err := r.remark(ctx, u, v, known); err != nil {
+		next, err := r.remark(ctx, u, v, known)
+		if err != nil {
 			return 0, err
 		}
+		again = sooner(again, next)
 	}
 	v.pulse = known.watched.mark()
 	if what == nothing {
@@ -132,8 +134,8 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 	if err != nil {
 		return 0, err
 	}
-	if more && again == 0 {
-		again = max(r.Refresh, time.Second)
+	if more {
+		again = sooner(again, max(r.Refresh, time.Second))
 	}
 	return again, nil
 }

@@ -40,13 +40,13 @@ func relevance(all []*kinds.Kind) func(*corev1.Pod) bool {
 	}
 }
 
-// informerOf makes informers; those of pods see the relevant ones only.
+// informerOf makes informers of what is held packed; those of pods see the relevant ones only.
 func informerOf(relevant func(*corev1.Pod) bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
 		if _, pods := example.(*corev1.Pod); pods {
 			from = relevantPods(toolscache.ToListerWatcherWithContext(from), relevant)
 		}
-		return toolscache.NewSharedIndexInformer(from, example, resync, by)
+		return packedInformer{toolscache.NewSharedIndexInformer(from, example, resync, by)}
 	}
 }
 

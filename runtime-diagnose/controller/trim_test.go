@@ -1,8 +1,8 @@
 package controller
 
 import (
+	"context"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"testing"
@@ -10,9 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -63,13 +71,13 @@ func decoded(t testing.TB, p *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-func trimmed(t testing.TB, by *podTrimmer, p *corev1.Pod) *corev1.Pod {
+func held(t testing.TB, p *corev1.Pod) *packedPod {
 	t.Helper()
-	o, err := by.trim(decoded(t, p))
+	o, err := trimPod(decoded(t, p))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o.(*corev1.Pod)
+	return o.(*packedPod)
 }
 
 // What the controller reads of a pod is there after it was trimmed: its mark, its place, its owner, its ends.
@@ -83,9 +91,12 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 	failed.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Signal: 9, Reason: "OOMKilled", Message: "killed", FinishedAt: *failed.Status.StartTime}
 	failed.Status.ContainerStatuses[0].AllocatedResourcesStatus = []corev1.ResourceStatus{{Name: "nvidia.com/gpu", Resources: []corev1.ResourceHealth{{ResourceID: "0", Health: corev1.ResourceHealthStatusUnhealthy}}}}
 	failed.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init-pytorch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no such host"}}}}
-	for name, p := range map[string]*corev1.Pod{"it runs": worker(1), "it failed": failed} {
+	grouped := worker(5) // its place can only be told with the size of its group
+	grouped.Labels = map[string]string{lwsLabel: "serve", lwsGroupLabel: "1", "leaderworkerset.sigs.k8s.io/worker-index": "2"}
+	grouped.Annotations = map[string]string{"leaderworkerset.sigs.k8s.io/size": "4", "cni.example.com/address": "10.1.2.3"}
+	for name, p := range map[string]*corev1.Pod{"it runs": worker(1), "it failed": failed, "it is of a group": grouped} {
 		t.Run(name, func(t *testing.T) {
-			got := trimmed(t, &podTrimmer{}, p)
+			got := held(t, p).pod()
 			p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 				return c.Status == corev1.ConditionTrue && c.Type != corev1.DisruptionTarget
 			})
@@ -120,49 +131,140 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 	}
 }
 
-// Of a second pod of a job two words are new: its index and its node.
-func TestPodsShareWords(t *testing.T) {
-	var by podTrimmer
-	trimmed(t, &by, worker(0))
-	before := maps.Clone(by.words)
-	trimmed(t, &by, worker(1))
-	maps.DeleteFunc(by.words, func(w, _ string) bool { _, known := before[w]; return known })
-	if diff := cmp.Diff(map[string]string{"1": "1", "node-0001": "node-0001"}, by.words); diff != "" {
-		t.Errorf("new words (-want +got):\n%s", diff)
+// A cluster of a hundred thousand pods has to fit into what a container gets.
+func TestAPodThatIsHeldTakesLittle(t *testing.T) {
+	const pods, most = 2000, 800
+	kept := make([]*packedPod, pods)
+	before := reachable()
+	for i := range kept {
+		kept[i] = held(t, worker(i))
+	}
+	if each := (reachable() - before) / pods; each > most {
+		t.Errorf("a pod takes %d bytes; want at most %d", each, most)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// A handler, an index and whoever lists are shown pods, whatever the informer holds.
+func TestAPackedPodIsShownAsAPod(t *testing.T) {
+	source, first := watch.NewFake(), worker(1)
+	informer := informerOf(func(*corev1.Pod) bool { return true })(&toolscache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (apiruntime.Object, error) {
+			return &corev1.PodList{Items: []corev1.Pod{*first}}, nil
+		},
+		WatchFuncWithContext: func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents != nil {
+				return nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil) // as a server that cannot stream a list
+			}
+			return source, nil
+		},
+	}, &corev1.Pod{}, 0, toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc})
+	if err := informer.SetTransform(trimPod); err != nil {
+		t.Fatal(err)
+	}
+	const job = "training.kubeflow.org/job-name"
+	byJob := func(o any) ([]string, error) { return []string{o.(client.Object).GetLabels()[job]}, nil }
+	if err := informer.AddIndexers(toolscache.Indexers{"job": byJob}); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan string, 8)
+	say := func(what string, o any) {
+		if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+			o = gone.Obj
+		}
+		p := o.(*corev1.Pod)
+		seen <- fmt.Sprint(what, " ", p.Name, " ", p.Spec.NodeName, " ", p.Status.Phase)
+	}
+	if _, err := informer.AddEventHandlerWithOptions(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) { say("added", o) }, UpdateFunc: func(before, o any) { say("was", before); say("is", o) }, DeleteFunc: func(o any) { say("gone", o) },
+	}, toolscache.HandlerOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); informer.RunWithContext(ctx) }()
+	defer func() { stop(); <-ended }()
+
+	want := []string{"added train-0-worker-1 node-0001 Running", "was train-0-worker-1 node-0001 Running", "is train-0-worker-1 node-0001 Failed"}
+	got := []string{<-seen}
+	failed := worker(1)
+	failed.ResourceVersion, failed.Status.Phase = "200000", corev1.PodFailed
+	source.Modify(failed)
+	got = append(got, <-seen, <-seen)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	for _, index := range [][2]string{{"job", "train-0"}, {toolscache.NamespaceIndex, "team-07"}} {
+		found, err := informer.GetIndexer().ByIndex(index[0], index[1])
+		if err != nil || len(found) != 1 {
+			t.Fatalf("index %s: %v, %v", index[0], found, err)
+		}
+		o, err := meta.Accessor(found[0])
+		if err != nil || o.GetName() != failed.Name || o.GetNamespace() != failed.Namespace || o.GetLabels()[job] != "train-0" {
+			t.Errorf("the cache sees %v, %v", o, err)
+		}
+		p, ok := found[0].(apiruntime.Object).DeepCopyObject().(*corev1.Pod)
+		if !ok || p.UID != failed.UID || p.Status.Phase != corev1.PodFailed || !p.CreationTimestamp.Equal(&failed.CreationTimestamp) {
+			t.Errorf("who lists is shown %v", p)
+		}
+	}
+	source.Delete(failed)
+	if last := <-seen; last != "gone train-0-worker-1 node-0001 Failed" {
+		t.Error(last)
 	}
 }
 
-// The words that are remembered are bounded: with one more than fits they begin anew.
-func TestRememberedWordsAreBounded(t *testing.T) {
-	var by podTrimmer
-	for i := range mostWords {
-		by.word(fmt.Sprint(i))
+// A job is shown as it was read, also when nothing but its text is left; and what is done to a copy is done to nothing else.
+func TestAPackedJobIsShownAsItWasRead(t *testing.T) {
+	read := func() *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON([]byte(`{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"namespace":"ml","name":"train","uid":"u","resourceVersion":"7","labels":{"team":"speech"},
+			"managedFields":[{"manager":"kubectl","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},"spec":{"replicas":9007199254740993,"share":0.5},"status":{"conditions":[{"type":"Created"}]}}`)); err != nil {
+			t.Fatal(err)
+		}
+		return u
 	}
-	if len(by.words) != mostWords {
-		t.Fatalf("%d words are remembered, want %d", len(by.words), mostWords)
+	want := read()
+	unstructured.RemoveNestedField(want.Object, "metadata", "managedFields")
+	kept, err := keepObject(read())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := by.word("one more"); got != "one more" || len(by.words) != 1 {
-		t.Errorf("%q, %d words are remembered", got, len(by.words))
+	job := kept.(*packedObject)
+	for _, state := range []string{"at first", "when it was collected"} {
+		if diff := cmp.Diff(want.Object, job.object().Object); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", state, diff)
+		}
+		o, err := meta.Accessor(kept)
+		if err != nil || o.GetNamespace() != "ml" || o.GetName() != "train" || o.GetResourceVersion() != "7" || o.GetLabels()["team"] != "speech" {
+			t.Errorf("%s, the cache sees %v, %v", state, o, err)
+		}
+		copied := job.DeepCopyObject().(*unstructured.Unstructured)
+		copied.SetLabels(nil)
+		if diff := cmp.Diff(want.Object, job.object().Object); diff != "" {
+			t.Errorf("%s, a change of a copy shows (-want +got):\n%s", state, diff)
+		}
+		for range 3 {
+			runtime.GC()
+		}
 	}
-	long := string(make([]byte, longestWord+1))
-	if got := by.word(long); got != long || len(by.words) != 1 {
-		t.Errorf("%d words are remembered after one that is too long", len(by.words))
+	if job.decoded.Value() != nil {
+		t.Error("what was decoded is held")
 	}
+	runtime.KeepAlive(kept)
 }
 
 // BenchmarkKeptPod says what one of many kept pods takes.
 func BenchmarkKeptPod(b *testing.B) {
 	const pods = 5000
 	for b.Loop() {
-		var by podTrimmer
-		kept := make([]*corev1.Pod, pods)
+		kept := make([]*packedPod, pods)
 		before := reachable()
 		for i := range kept {
-			kept[i] = trimmed(b, &by, worker(i))
+			kept[i] = held(b, worker(i))
 		}
 		b.ReportMetric(float64(reachable()-before)/pods, "B/pod")
 		runtime.KeepAlive(kept)
-		runtime.KeepAlive(&by)
 	}
 }
 

@@ -1,10 +1,8 @@
 package controller
 
 import (
-	"bytes"
-	"encoding/json"
+	"iter"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -14,16 +12,38 @@ import (
 
 // diagnosisField is the annotation as managedFields name it
 // (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management).
-var diagnosisField = []byte(`"f:` + Diagnosis + `"`)
+const diagnosisField = "f:" + Diagnosis
+
+// managersOf are those who have written the metadata of an object, and of it what: as it was decoded, for
+// GetManagedFields writes all fields down as JSON.
+func managersOf(u *unstructured.Unstructured) iter.Seq2[map[string]any, map[string]any] {
+	return func(yield func(entry, metadata map[string]any) bool) {
+		all, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
+		entries, _ := all.([]any)
+		for _, e := range entries {
+			entry, _ := e.(map[string]any)
+			fields, _ := entry["fieldsV1"].(map[string]any)
+			if metadata, ok := fields["f:metadata"].(map[string]any); ok && !yield(entry, metadata) {
+				return
+			}
+		}
+	}
+}
+
+func wroteDiagnosis(metadata map[string]any) bool {
+	annotations, _ := metadata["f:annotations"].(map[string]any)
+	_, wrote := annotations[diagnosisField]
+	return wrote
+}
 
 // storedOn is the diagnosis that stands on a job, where nobody but Signalbox has written it.
 func storedOn(u *unstructured.Unstructured) (s stored, ok bool) {
 	mine := false
-	for _, e := range u.GetManagedFields() {
-		if e.FieldsV1 == nil || !bytes.Contains(e.FieldsV1.GetRawBytes(), diagnosisField) {
+	for e, metadata := range managersOf(u) {
+		if !wroteDiagnosis(metadata) {
 			continue
 		}
-		if e.Manager != FieldOwner {
+		if e["manager"] != FieldOwner {
 			return stored{}, false
 		}
 		mine = true
@@ -34,38 +54,38 @@ func storedOn(u *unstructured.Unstructured) (s stored, ok bool) {
 	return readStored(u.GetAnnotations())
 }
 
-// finalizersOf is the part of a manager's fields that names its finalizers; nil: it has none.
-func finalizersOf(e metav1.ManagedFieldsEntry) *metav1.FieldsV1 {
-	var fields struct {
-		Metadata struct {
-			Finalizers json.RawMessage `json:"f:finalizers"`
-		} `json:"f:metadata"`
+// trimManagers keeps of an object's managers those that have written the diagnosis or put on a finalizer.
+func trimManagers(u *unstructured.Unstructured) {
+	var kept []any
+	for e, metadata := range managersOf(u) {
+		var left map[string]any
+		if wroteDiagnosis(metadata) {
+			left = map[string]any{"f:annotations": map[string]any{diagnosisField: map[string]any{}}}
+		} else if finalizers, there := metadata["f:finalizers"]; there {
+			left = map[string]any{"f:finalizers": finalizers}
+		} else {
+			continue
+		}
+		e["fieldsV1"] = map[string]any{"f:metadata": left}
+		kept = append(kept, e)
 	}
-	if e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) != nil || fields.Metadata.Finalizers == nil {
-		return nil
+	if kept == nil {
+		unstructured.RemoveNestedField(u.Object, "metadata", "managedFields")
+		return
 	}
-	return metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":` + string(fields.Metadata.Finalizers) + `}}`)
+	u.Object["metadata"].(map[string]any)["managedFields"] = kept // it was read there
 }
 
-// trimManagers keeps of an object's managers those that have written the diagnosis or put on a finalizer.
-func trimManagers(o any) (any, error) {
-	object, err := meta.Accessor(o)
-	if err != nil {
-		return o, nil //nolint:nilerr // a tombstone
-	}
-	if u, ok := o.(*unstructured.Unstructured); ok && u.GroupVersionKind().Group == aegisKind.Group {
-		return o, nil // who has written its status is looked at
-	}
-	var kept []metav1.ManagedFieldsEntry
-	for _, e := range object.GetManagedFields() {
-		if e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), diagnosisField) {
-			e.FieldsV1 = metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{` + string(diagnosisField) + `:{}}}}`)
-			kept = append(kept, e)
-		} else if finalizers := finalizersOf(e); finalizers != nil {
-			e.FieldsV1 = finalizers
-			kept = append(kept, e)
+// keepObject is what the cache holds of an object.
+func keepObject(o any) (any, error) {
+	switch o := o.(type) {
+	case *unstructured.Unstructured:
+		if o.GroupVersionKind().Group != aegisKind.Group { // who has written its status is looked at
+			trimManagers(o)
 		}
+		return packObject(o)
+	case metav1.Object:
+		o.SetManagedFields(nil)
 	}
-	object.SetManagedFields(kept)
-	return o, nil
+	return o, nil // a tombstone, or packed already
 }

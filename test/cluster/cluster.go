@@ -46,6 +46,7 @@ type Options struct {
 	Dir        string              // where everything lies, left alone by Stop; empty: a temporary folder, removed unless something failed
 	KwokConfig []string            // more files for kwok: stages and ClusterLogs of a test's own
 	ExtraArgs  map[string][]string // more arguments by program name, e.g. "kube-apiserver"
+	ExtraEnv   map[string][]string // environment by program name, as NAME=value
 	Progress   io.Writer           // one line per part that is ready; nil: silent
 	Patience   time.Duration       // how long one part may take to become ready; zero: 90 s
 }

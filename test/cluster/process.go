@@ -112,7 +112,7 @@ func (c *Cluster) spawn(name string, l launch) (*process, error) {
 	p.cmd.Dir = tmp
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	// TMPDIR: controller-runtime looks for webhook certificates below it, and two clusters must not share them.
-	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp, "TMPDIR=" + tmp}, l.env...)
+	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp, "TMPDIR=" + tmp}, slices.Concat(l.env, c.options.ExtraEnv[name])...)
 	p.cmd.SysProcAttr = ownGroup()
 
 	c.mu.Lock()

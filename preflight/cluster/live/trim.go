@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
@@ -70,8 +71,9 @@ func (p *heldPod) GetObjectMeta() metav1.Object {
 
 // keepPods keeps of pods what takes room, what keeps others away, and whose they are.
 // Commands and environments are dropped: they are large, and may hold what nobody else
-// should see.
+// should see. So are annotations that no reader looks at: a network leaves some on every pod.
 func keepPods() cache.TransformFunc {
+	kept := append(kinds.PodAnnotations(), corev1.MirrorPodAnnotationKey)
 	var mu sync.Mutex // nobody promises that an informer asks for one pod after the other
 	words := words{}
 	return func(object any) (any, error) {
@@ -83,8 +85,8 @@ func keepPods() cache.TransformFunc {
 		defer mu.Unlock()
 		lean := *p
 		lean.Annotations = nil
-		for key, value := range p.Annotations {
-			if len(value) <= mostAnnotation {
+		for _, key := range kept {
+			if value, there := p.Annotations[key]; there && len(value) <= mostAnnotation {
 				metav1.SetMetaDataAnnotation(&lean.ObjectMeta, key, value)
 			}
 		}

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -9,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -72,6 +76,16 @@ func TestPodsAreHeldWithoutWhatNobodyShouldSee(t *testing.T) {
 	if len(p.Annotations) != 2 {
 		t.Error("trimming has changed the pod that came")
 	}
+	if got := held.pod.Metadata(&corev1.Pod{}).Annotations; len(got) > 0 {
+		t.Errorf("annotations that no reader looks at are held: %v", got)
+	}
+	for _, key := range kinds.PodAnnotations() {
+		p.Annotations[key] = "3"
+		if got := trimmed(t, keep, p).(*heldPod).pod.Metadata(&corev1.Pod{}).Annotations; got[key] != "3" {
+			t.Errorf("of annotation %s, which readers look at, %v is held", key, got)
+		}
+		delete(p.Annotations, key)
+	}
 	ready := p.DeepCopy()
 	ready.ResourceVersion, ready.Status.Message = "8", "started"
 	if !unchanged(held, trimmed(t, keep, ready)) {
@@ -91,4 +105,52 @@ func TestWordsAreHeldOnceAndNotForEver(t *testing.T) {
 			t.Fatalf("%d words are held; want at most %d", len(w), mostWords)
 		}
 	}
+}
+
+// A cluster of a hundred thousand pods has to fit into what a container gets: what is counted are the pod, its place in
+// the informer and its place in the store.
+func TestAPodThatIsFollowedTakesLittle(t *testing.T) {
+	const jobs, workers, most = 200, 20, 1200
+	used := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	keep, informer, store := keepPods(), cache.NewStore(cache.MetaNamespaceKeyFunc), &cluster.Store{}
+	before := used()
+	for i := range jobs {
+		for j := range workers {
+			job := fmt.Sprint("train-", i)
+			p := build.Pod(fmt.Sprint(job, "-worker-", j), build.On(fmt.Sprint("node-", i)), build.Asks("1"))
+			p.Labels = map[string]string{
+				"training.kubeflow.org/job-name": job, "training.kubeflow.org/operator-name": "pytorchjob-controller",
+				"training.kubeflow.org/replica-index": fmt.Sprint(j), "training.kubeflow.org/replica-type": "worker", "team": "speech",
+			}
+			p.Annotations = map[string]string{"cni.projectcalico.org/podIP": fmt.Sprintf("10.0.%d.%d/32", i, j), "sidecar.istio.io/inject": "false"}
+			text, err := p.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			came := &corev1.Pod{} // as it does: no word of it is another's
+			if err := came.Unmarshal(text); err != nil {
+				t.Fatal(err)
+			}
+			held, err := keep(came)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := informer.Add(held); err != nil {
+				t.Fatal(err)
+			}
+			store.KeepPod(held.(*heldPod).pod)
+		}
+	}
+	if each := (used() - before) / (jobs * workers); each > most {
+		t.Errorf("a pod takes %d bytes; want at most %d", each, most)
+	}
+	runtime.KeepAlive(keep)
+	runtime.KeepAlive(informer)
+	runtime.KeepAlive(store)
 }

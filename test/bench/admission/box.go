@@ -123,13 +123,13 @@ func (b *subject) heap(ctx context.Context, file string) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
-// unchecked is how many things Signalbox says it did not check.
-func (b *subject) unchecked(ctx context.Context) (float64, error) {
+// says is how many things Signalbox says it did not check, and how often it has asked the API server.
+func (b *subject) says(ctx context.Context) (unchecked, asked float64, err error) {
 	if b.metrics == "" {
-		return 0, nil
+		return 0, 0, nil
 	}
 	text, err := fetch(ctx, b.metrics)
-	return sum(string(text), "signalbox_admission_not_checked_total", ""), err
+	return sum(string(text), "signalbox_admission_not_checked_total", ""), sum(string(text), "rest_client_requests_total", ""), err
 }
 
 func fetch(ctx context.Context, url string) ([]byte, error) {

@@ -68,7 +68,12 @@ func run(ctx context.Context, s settings) (err error) {
 	if s.root, err = line.Repository(); err != nil {
 		return err
 	}
-	plane, err := cluster.Start(ctx, cluster.Options{Progress: os.Stderr, Patience: 10 * time.Minute})
+	plane, err := cluster.Start(ctx, cluster.Options{
+		Progress: os.Stderr, Patience: 10 * time.Minute,
+		// Webhooks of an installation are behind a Service, which the API server asks by HTTP/1.1; at an address of this
+		// machine it would use HTTP/2 (k8s.io/apiserver, pkg/util/webhook/client.go).
+		ExtraEnv: map[string][]string{"kube-apiserver": {"DISABLE_HTTP2=1"}},
+	})
 	if err != nil {
 		return err
 	}

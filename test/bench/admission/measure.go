@@ -34,7 +34,7 @@ type part struct {
 	each             []time.Duration // from the client's call to the answer
 	hook             histogram       // as the API server measured the webhook
 	failed           float64         // calls of the webhook that failed and were ignored
-	unchecked        float64         // things that Signalbox says it did not check
+	unchecked, asked float64         // things that Signalbox says it did not check; its calls of the API server
 	cpu              float64         // seconds of the process behind the webhook
 }
 
@@ -184,17 +184,18 @@ func measure(ctx context.Context, plane *cluster.Cluster, s settings, job *unstr
 
 // through is what came of one part.
 func through(ctx context.Context, plane *cluster.Cluster, b *subject, do func(p *part, note func(time.Duration, error)) error) (p part, err error) {
-	look := func() (h histogram, failed, unchecked, cpu float64, err error) {
+	look := func() (p part, err error) {
 		if b == nil {
-			return h, 0, 0, 0, nil
+			return p, nil
 		}
-		if h, failed, err = hookTimes(ctx, plane.Clientset(), b.hook); err != nil {
-			return h, 0, 0, 0, err
+		if p.hook, p.failed, err = hookTimes(ctx, plane.Clientset(), b.hook); err != nil {
+			return p, err
 		}
-		unchecked, err = b.unchecked(ctx)
-		return h, failed, unchecked, b.cpu(), err
+		p.unchecked, p.asked, err = b.says(ctx)
+		p.cpu = b.cpu()
+		return p, err
 	}
-	hook, failed, unchecked, cpu, err := look()
+	before, err := look()
 	if err != nil {
 		return p, err
 	}
@@ -215,8 +216,9 @@ func through(ctx context.Context, plane *cluster.Cluster, b *subject, do func(p 
 	}
 	p.took = time.Since(begun)
 	slices.Sort(p.each)
-	after, failedAfter, uncheckedAfter, cpuAfter, err := look()
-	p.hook, p.failed, p.unchecked, p.cpu = after.minus(hook), failedAfter-failed, uncheckedAfter-unchecked, cpuAfter-cpu
+	after, err := look()
+	p.hook, p.failed, p.cpu = after.hook.minus(before.hook), after.failed-before.failed, after.cpu-before.cpu
+	p.unchecked, p.asked = after.unchecked-before.unchecked, after.asked-before.asked
 	return p, err
 }
 

@@ -45,6 +45,7 @@ func (p page) String() string {
 
 `+"`make bench-webhook`"+` fills a real API server, creates jobs without a webhook, with Gatekeeper and with
 Signalbox, and writes this page.
+The API server asks both webhooks by HTTP/1.1, as it does behind a Service.
 API server, etcd, the webhook (one replica; Signalbox: %s) and those who create the jobs share the processors of one machine: where
 the load average is above their number, all times are too long.
 
@@ -88,6 +89,9 @@ quantiles within a bucket are in proportion, as Prometheus says them, and the me
 	for _, r := range p.rows {
 		if r.peak > 0 {
 			fmt.Fprintf(&b, "\nMemory %s at its peak: %.0f MiB.\n", r.name, r.peak)
+		}
+		if r.steady.asked > 0 {
+			fmt.Fprintf(&b, "\nSignalbox called the API server %.1f times a job at the steady rate.\n", r.steady.asked/max(1, r.steady.hook.n))
 		}
 	}
 	if !p.settings.gatekeeper {

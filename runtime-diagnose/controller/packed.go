@@ -1,0 +1,169 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"weak"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// What the cache holds, it holds packed: as the text that was read, a pod or a job takes a third of what it does
+// decoded, in one piece into which the garbage collector does not look. A cluster has a hundred thousand pods and
+// thousands of jobs, of which few are looked at in the same second.
+
+// packed is what packedPod and packedObject have in common.
+type packed interface {
+	runtime.Object
+	shown() metav1.Object // the object itself; it must not be changed
+}
+
+// packedPod is a pod as protobuf.
+type packedPod struct {
+	namespace, name, version string // parts of the text
+	text                     string
+}
+
+func pack(p *corev1.Pod) (*packedPod, error) {
+	text, err := p.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("hold pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	out := &packedPod{text: string(text)}
+	part := func(of string) string {
+		at := max(0, strings.Index(out.text, of)) // every string of a message stands in it as it is
+		return out.text[at : at+len(of)]
+	}
+	out.namespace, out.name, out.version = part(p.Namespace), part(p.Name), part(p.ResourceVersion)
+	return out, nil
+}
+
+func (p *packedPod) pod() *corev1.Pod {
+	out := &corev1.Pod{}
+	if err := out.Unmarshal([]byte(p.text)); err != nil { // what Marshal wrote can be read
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, ResourceVersion: p.version}}
+	}
+	return out
+}
+
+func (p *packedPod) shown() metav1.Object { return p.pod() }
+
+// GetObjectKind is that of nothing: no one but the cache sees it.
+func (*packedPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject is the pod itself: the cache hands out copies only.
+func (p *packedPod) DeepCopyObject() runtime.Object { return p.pod() }
+
+// GetObjectMeta is what a cache asks for.
+func (p *packedPod) GetObjectMeta() metav1.Object {
+	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, ResourceVersion: p.version}, p}
+}
+
+// packedObject is a job, or another object of a kind that is not built in, as JSON.
+type packedObject struct {
+	namespace, name, version string
+	text                     string
+	// decoded is the object as long as nobody has collected it: most of what is asked about a job is asked when it changes.
+	decoded weak.Pointer[unstructured.Unstructured]
+}
+
+func packObject(u *unstructured.Unstructured) (*packedObject, error) {
+	text, err := u.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("hold %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	}
+	return &packedObject{
+		namespace: strings.Clone(u.GetNamespace()), name: strings.Clone(u.GetName()), version: strings.Clone(u.GetResourceVersion()),
+		text: string(text), decoded: weak.Make(u),
+	}, nil
+}
+
+func (o *packedObject) object() *unstructured.Unstructured {
+	if u := o.decoded.Value(); u != nil {
+		return u
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON([]byte(o.text)); err != nil { // what MarshalJSON wrote can be read
+		u.SetNamespace(o.namespace)
+		u.SetName(o.name)
+		u.SetResourceVersion(o.version)
+	}
+	return u
+}
+
+func (o *packedObject) shown() metav1.Object { return o.object() }
+
+// GetObjectKind is that of nothing: no one but the cache sees it.
+func (*packedObject) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject is a copy of the object.
+func (o *packedObject) DeepCopyObject() runtime.Object {
+	if u := o.decoded.Value(); u != nil {
+		return u.DeepCopy()
+	}
+	return o.object()
+}
+
+// GetObjectMeta is what a cache asks for.
+func (o *packedObject) GetObjectMeta() metav1.Object {
+	return &packedMeta{metav1.ObjectMeta{Namespace: o.namespace, Name: o.name, ResourceVersion: o.version}, o}
+}
+
+// packedMeta is what a cache asks for again and again: where an object belongs, whether an event is news, and, of
+// those that it lists by labels, the labels.
+type packedMeta struct {
+	metav1.ObjectMeta
+	of packed
+}
+
+// GetLabels reads them: not everyone who asks for a name wants them.
+func (m *packedMeta) GetLabels() map[string]string { return m.of.shown().GetLabels() }
+
+// packedInformer is an informer that holds objects packed, and shows them as they are.
+type packedInformer struct{ toolscache.SharedIndexInformer }
+
+func (i packedInformer) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandler(unpacking{h})
+}
+
+func (i packedInformer) AddEventHandlerWithResyncPeriod(h toolscache.ResourceEventHandler, every time.Duration) (toolscache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(unpacking{h}, every)
+}
+
+func (i packedInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandlerWithOptions(unpacking{h}, o)
+}
+
+func (i packedInformer) AddIndexers(by toolscache.Indexers) error {
+	out := toolscache.Indexers{}
+	for name, values := range by {
+		out[name] = func(object any) ([]string, error) { return values(unpacked(object)) }
+	}
+	return i.SharedIndexInformer.AddIndexers(out)
+}
+
+// unpacking is a handler that is told of the objects themselves.
+type unpacking struct {
+	to toolscache.ResourceEventHandler
+}
+
+func (h unpacking) OnAdd(object any, first bool) { h.to.OnAdd(unpacked(object), first) }
+func (h unpacking) OnUpdate(before, after any)   { h.to.OnUpdate(unpacked(before), unpacked(after)) }
+func (h unpacking) OnDelete(object any)          { h.to.OnDelete(unpacked(object)) }
+
+func unpacked(object any) any {
+	switch o := object.(type) {
+	case packed:
+		return o.shown()
+	case toolscache.DeletedFinalStateUnknown:
+		o.Obj = unpacked(o.Obj)
+		return o
+	}
+	return object
+}
