@@ -24,7 +24,7 @@ func TestALongBuildIsKeptCompany(t *testing.T) {
 		},
 		"modules are downloaded": {
 			said: many(long+20, "go: downloading example.com/x v1.2.3") + many(60, "example.com/p"),
-			want: []string{scene, means, "\nbuilding signalbox, once: 10 modules downloaded, all packages to build\n", "counted\n", "\nbuilding signalbox, once: 19 packages of 1000, about ", "built: "},
+			want: []string{scene, means, "\nbuilding signalbox, once: 10 modules downloaded, all packages to build\n", "counted\nbuilding signalbox, once: 19 packages of 1000, about ", "built: "},
 		},
 		"all modules are there": {
 			said: many(60, "example.com/p"),
