@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
@@ -115,7 +116,7 @@ func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v
 			note.More++
 			continue
 		}
-		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: cut(w.Says, mostSaid)})
+		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: words.OneLine(w.Says, mostSaid-len("…"))})
 	}
 	want := ours(u.GetAnnotations())
 	want[Warned] = note.text()
