@@ -26,7 +26,11 @@ func nearest(err error) error {
 	var lines []string
 	for _, line := range many.Errors {
 		if m := unknownName.FindStringSubmatch(line); m != nil {
-			line = fmt.Sprintf("line %s: no setting is called %q here%s", m[1], m[2], check.DidYouMean(m[2], names[m[3]]))
+			meant := check.DidYouMean(m[2], names[m[3]]).String()
+			if meant == "" {
+				meant = "; here are " + strings.Join(names[m[3]], ", ")
+			}
+			line = fmt.Sprintf("line %s: no setting is called %q here%s", m[1], m[2], meant)
 		}
 		lines = append(lines, line)
 	}

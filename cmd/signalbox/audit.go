@@ -72,6 +72,10 @@ Exit codes: as those of check, but findings fail it only with --fail-on; a denia
 		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
 	}
 	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
+	mode := oneOf("", "enforce")
+	c.Flags().Var(mode, "mode", "as policy check has it: enforce is --enforce")
+	hide(c, "mode")
+	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.value == "enforce" }
 	f.add(c)
 	addChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
 	return c

@@ -62,9 +62,9 @@ func serveBoard(ctx context.Context, sh *shell, from *worldFlags, listen string)
 		return err
 	}
 	b := &board{sh: sh, key: rand.Text(), turn: make(chan struct{}, 1), source: &clusterSource{sh: sh, live: live, from: from}}
-	// The first question also connects and asks what the cluster serves: nobody waits for that before a browser. What
-	// cannot be read the page says when it is opened.
-	_, _, _ = b.source.jobs(ctx)
+	if err := b.warm(ctx); err != nil {
+		return err
+	}
 	sh.tell("open http://%s/?key=%s", at.Addr(), b.key)
 	return serveLocal(ctx, at, b.handler())
 }
@@ -132,10 +132,7 @@ type keptPage struct {
 
 func (b *board) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", b.page(jobsKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
-		rows, missing, err := b.source.jobs(ctx)
-		return "Training jobs", []browser.Section{b.jobsSection(rows, missing)}, err
-	}))
+	mux.HandleFunc("GET /{$}", b.page(jobsKept, b.jobs))
 	mux.HandleFunc("GET /jobs/{kind}/{namespace}/{name}", b.page(jobsKept, func(ctx context.Context, r *http.Request) (string, []browser.Section, error) {
 		result, err := b.source.diagnosis(ctx, r.PathValue("kind"), r.PathValue("namespace"), r.PathValue("name"))
 		return r.PathValue("name"), []browser.Section{diagnosisSection(result)}, err
@@ -153,6 +150,23 @@ func (b *board) handler() http.Handler {
 		return "What became of what the checks said", []browser.Section{outcomesSection(rows, missing)}, err
 	}))
 	return b.guarded(mux)
+}
+
+// warm makes the first page, which also connects and asks what the cluster serves, and keeps it: nobody waits for that
+// before a browser. What cannot be read the page says when it is opened.
+func (b *board) warm(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+	if err != nil {
+		return fmt.Errorf("ask for the first page: %w", err)
+	}
+	_, _ = b.made(r, jobsKept, b.jobs)
+	return ctx.Err()
+}
+
+// jobs is the first page.
+func (b *board) jobs(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
+	rows, missing, err := b.source.jobs(ctx)
+	return "Training jobs", []browser.Section{b.jobsSection(rows, missing)}, err
 }
 
 // guarded lets in who has the key: from the address once, from then on by a cookie that no other site can send.

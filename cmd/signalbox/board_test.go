@@ -112,6 +112,17 @@ func TestTheBoardOpensToWhoHasItsKey(t *testing.T) {
 	}
 }
 
+func TestTheFirstPageIsMadeBeforeABrowserAsks(t *testing.T) {
+	source := &shownCluster{rows: []jobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "llama"}}}
+	b, at, in, _ := boardOf(t, source)
+	if err := b.warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if code, page := open(t, in, at+"/?key=right"); code != http.StatusOK || !strings.Contains(page, "llama") || source.asked != 1 {
+		t.Errorf("%d after %d questions\n%s", code, source.asked, page)
+	}
+}
+
 func TestTheBoardSaysWhatItCouldNotRead(t *testing.T) {
 	source := &shownCluster{err: usagef("the cluster does not answer")}
 	b, at, in, _ := boardOf(t, source)

@@ -28,19 +28,23 @@ type reviewed struct {
 	quotes *quotes    // the lines of its file; nil: they are not quoted
 	who    *whoAnswer // whose end lets it start; nil: nobody asked
 	cures  []cure     // exact remedies, where the format has a place for them
+	hidden int        // findings that are not shown
 }
 
 // line is where a finding's path is written: "job.yaml:27".
 func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
 
 func newCheck(sh *shell) *cobra.Command {
-	files, from := &inputFlags{}, newWorldFlags()
+	from := newWorldFlags()
+	files := &inputFlags{from: from}
 	var pages runbooks
 	output, failOn, colour := oneOf("text", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	least := oneOf("note", "warning", "error")
 	c := &cobra.Command{
-		Use:   "check FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
+		Use:   "check FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "review jobs as the admission webhook does",
-		Long: `Check reviews every training job in the files, as the admission webhook would.
+		Long: `Check reviews every training job in the files, as the admission webhook would; KIND/NAME
+is a job of the cluster, as if it came now.
 
 What it knows of the cluster comes from --snapshot where one is given; else from the
 cluster of the current kubeconfig; else, or with --offline, from nowhere, and the checks
@@ -76,6 +80,10 @@ is busy now.`,
 			if err != nil {
 				return own(err)
 			}
+			found := verdict(all, failOn.value)
+			if n := onlyFrom(all.jobs, severities[least.value]); n > 0 {
+				sh.tell("%s below %s not shown", count(n, "finding"), least.value)
+			}
 			paint := newPainter(colour.value, sh.out)
 			pages.on(all.jobs)
 			if err := renderCheck(sh.out, output.value, all.jobs, all.troubles, paint); err != nil {
@@ -87,7 +95,7 @@ is busy now.`,
 			if all.unknown != "" {
 				sh.tell("unknown: %s", all.unknown)
 			}
-			return verdict(all, failOn.value)
+			return found
 		},
 	}
 	files.add(c)
@@ -103,6 +111,7 @@ is busy now.`,
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")
+	addChoice(c, least, "min-severity", "", "severity from which findings are shown; the exit code counts all")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
@@ -343,13 +352,28 @@ func verdict(all *outcome, failOn string) error {
 	return nil
 }
 
+// severities are those that flags name; never is above all.
+var severities = map[string]finding.Severity{"note": finding.Note, "warning": finding.Warning, "error": finding.Error, "never": finding.Error + 1}
+
+// onlyFrom leaves out what is found below a severity, and counts it. What policies say stays.
+func onlyFrom(jobs []reviewed, least finding.Severity) (hidden int) {
+	for i := range jobs {
+		j := &jobs[i]
+		all := len(j.Findings)
+		j.Findings = slices.DeleteFunc(j.Findings, func(f finding.Finding) bool { return f.Severity < least })
+		j.hidden = all - len(j.Findings)
+		hidden += j.hidden
+	}
+	return hidden
+}
+
 // objection says whether a report holds more against a job than that others are using
 // the cluster now.
 func objection(r preflight.Report, failOn string) bool {
 	if r.Decision == preflight.Denied {
 		return true
 	}
-	least := map[string]finding.Severity{"error": finding.Error, "warning": finding.Warning, "never": finding.Error + 1}[failOn]
+	least := severities[failOn]
 	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool {
 		return f.Severity >= least && (!waits(r) || !saysBusy(f))
 	})

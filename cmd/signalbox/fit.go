@@ -21,7 +21,8 @@ import (
 func newFit(sh *shell) *cobra.Command {
 	var draw, who bool
 	var sets []string
-	files, from := &inputFlags{}, newWorldFlags()
+	from := newWorldFlags()
+	files := &inputFlags{from: from}
 	output, failOn, colour := oneOf("text", "json", "yaml", "md", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
@@ -359,7 +360,7 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 			fmt.Fprintf(b, "  %s\n", visibleLine(line))
 		}
 	}
-	for _, line := range unchecked(j.Report) {
+	for _, line := range j.unchecked() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 }

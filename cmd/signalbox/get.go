@@ -88,6 +88,12 @@ those that wait, those that run, and those that have ended.`,
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
 	completeCluster(jobs, f.kube)
+	for name, of := range map[string]func() []string{"kind": kindWords, "category": categorySlugs, "owner": owners} {
+		// It fails only for a flag that does not exist.
+		_ = jobs.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return of(), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
 	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
 	addChoice(jobs, f.output, "output", "o", "output format")
@@ -106,24 +112,35 @@ func jobsOfKind(args []string) []string {
 
 // wrong says which filter names what no job can be.
 func (f *getFlags) wrong(sh *shell) error {
-	slugs, owners := []string{signature.HealthyCategory}, []string{string(signature.Nobody)}
-	for _, c := range signature.Categories() {
-		slugs = append(slugs, c.Slug)
-		if !slices.Contains(owners, string(c.Owner)) {
-			owners = append(owners, string(c.Owner))
-		}
-	}
 	if f.kind != "" && kindCalled(f.kind) == nil {
 		return usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), kindWords()), sh.name)
 	}
-	if f.category != "" && !slices.Contains(slugs, f.category) {
+	if slugs := categorySlugs(); f.category != "" && !slices.Contains(slugs, f.category) {
 		return usagef("no category is called %q%s; %s list categories shows all", f.category, check.DidYouMean(f.category, slugs), sh.name)
 	}
-	if f.owner != "" && !slices.Contains(owners, f.owner) {
-		slices.Sort(owners)
-		return usagef("no owner is called %q%s; expected %s", f.owner, check.DidYouMean(f.owner, owners), orList(owners))
+	if all := owners(); f.owner != "" && !slices.Contains(all, f.owner) {
+		return usagef("no owner is called %q%s; expected %s", f.owner, check.DidYouMean(f.owner, all), orList(all))
 	}
 	return nil
+}
+
+// categorySlugs are the categories that a job can have.
+func categorySlugs() []string {
+	out := []string{signature.HealthyCategory}
+	for _, c := range signature.Categories() {
+		out = append(out, c.Slug)
+	}
+	return out
+}
+
+// owners are all who may have to act.
+func owners() []string {
+	out := []string{string(signature.Nobody)}
+	for _, c := range signature.Categories() {
+		out = append(out, string(c.Owner))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {

@@ -136,7 +136,7 @@ func chartOf(c report.Chart) *browser.Chart {
 
 // fitSection is an answer of the fit for a browser, with the map of the cluster where there is one.
 func fitSection(j reviewed, view *cluster.Snapshot) browser.Section {
-	s := browser.Section{Title: j.Job.String(), Word: "not asked", State: browser.Dim, Notes: unchecked(j.Report)}
+	s := browser.Section{Title: j.Job.String(), Word: "not asked", State: browser.Dim, Notes: j.unchecked()}
 	if j.Fit == nil {
 		for _, skip := range j.Skipped {
 			s.Notes = append(s.Notes, skip.Reason)

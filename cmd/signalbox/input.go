@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -98,9 +99,13 @@ func documents(found []manifest.Source) ([][]reading, error) {
 // unreadable files a problem. In a folder, files that are not Kubernetes objects at all
 // (kustomizations, values of a chart) are passed over with a note.
 func (in *input) unreadable(s manifest.Source, err error) {
-	if p, ok := errors.AsType[*manifest.Problem](err); ok && s.Recurse && p.NotObject {
+	p, ok := errors.AsType[*manifest.Problem](err)
+	if ok && s.Recurse && p.NotObject {
 		in.foreign = append(in.foreign, p.Where())
 		return
+	}
+	if base := filepath.Base(s.Name); ok && p.NotObject && strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(base), ".yaml"), ".yml") == "kustomization" {
+		err = &manifest.Problem{Source: s.Name, Have: "is a kustomization", Want: "-k " + filepath.Dir(s.Name) + ", which builds it"}
 	}
 	in.trouble(err)
 }

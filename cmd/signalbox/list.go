@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,13 +49,17 @@ func newList(sh *shell) *cobra.Command {
 	for _, s := range shelves() {
 		output := oneOf("text", "md", "json")
 		sub := &cobra.Command{
-			Use: s.name, Short: "list " + s.name, Args: cobra.NoArgs,
-			RunE: func(*cobra.Command, []string) error {
+			Use: s.name + " [WORD…]", Short: "list " + s.name + ", or those with the words in what they say",
+			RunE: func(_ *cobra.Command, words []string) error {
 				entries, err := s.entries()
 				if err != nil {
 					return own(fmt.Errorf("list %s: %w", s.name, err))
 				}
-				return own(s.render(sh.out, output.value, entries))
+				found := saying(entries, words)
+				if len(found) == 0 {
+					return usagef("none of %s says %s", count(len(entries), strings.TrimSuffix(s.name, "s")), strings.Join(words, " "))
+				}
+				return own(s.render(sh.out, output.value, found))
 			},
 		}
 		addChoice(sub, output, "output", "o", "output format")
@@ -64,6 +69,19 @@ func newList(sh *shell) *cobra.Command {
 		c.AddCommand(sub)
 	}
 	return c
+}
+
+// saying are the entries that hold all words in their row; where none does, in their page.
+func saying(entries []entry, words []string) []entry {
+	without := func(text func(entry) string) []entry {
+		return slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(strings.ToLower(text(e)), strings.ToLower(w)) })
+		})
+	}
+	if out := without(func(e entry) string { return strings.Join(e.row, " ") }); len(out) > 0 {
+		return out
+	}
+	return without(func(e entry) string { return e.page })
 }
 
 func (s shelf) render(to io.Writer, format string, entries []entry) error {

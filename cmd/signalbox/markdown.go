@@ -134,7 +134,7 @@ func heading(b *strings.Builder, j reviewed, word string) {
 
 // notChecked says what was not looked at; a job without findings ends with how many checks ran.
 func notChecked(b *strings.Builder, j reviewed) {
-	lines := unchecked(j.Report)
+	lines := j.unchecked()
 	for _, line := range lines {
 		fmt.Fprintf(b, "- %s\n", inProse(line))
 	}

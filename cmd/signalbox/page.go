@@ -86,7 +86,7 @@ var (
 	quoted    = regexp.MustCompile(`^ *\d* │|^  > |[━─█■◆□×]{3}`)
 	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
 	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
-	lead = regexp.MustCompile(`^ *(?:\d+\. |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+ {2,})?)`)
+	lead = regexp.MustCompile(`^ *(?:\d+\. |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
 )
 
 // hangOf is the column below which a line goes on.
@@ -131,12 +131,17 @@ func (p page) table(rows [][]string, spare ...int) string {
 	return b.String()
 }
 
-// row is a line of a table whose last cell begins at a column.
+// row is a line of a table whose last cell begins at a column. Where too little room is left beside the others it stands
+// below them.
 func (p page) row(line string, at int) string {
-	if p.width <= 0 || ansi.StringWidth(line) <= p.width || at > p.width-narrowest {
+	if p.width <= 0 || ansi.StringWidth(line) <= p.width {
 		return line
 	}
 	head, text := ansi.Cut(line, 0, at), ansi.Cut(line, at, ansi.StringWidth(line))
+	if at > p.width-narrowest {
+		const below = 4
+		head, at = strings.TrimRight(head, " ")+"\n"+strings.Repeat(" ", below), below
+	}
 	parts := strings.Split(fold(text, p.width-at), "\n")
 	return head + strings.Join(parts, "\n"+strings.Repeat(" ", at))
 }

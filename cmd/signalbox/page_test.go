@@ -19,6 +19,7 @@ func TestLinesAreFoldedBetweenWords(t *testing.T) {
 		"a paragraph":             {"    container pytorch of Master requests 8 cpu", 30, "    container pytorch of\n    Master requests 8 cpu"},
 		"a numbered step":         {"  1. Raise the limit to the request, or lower it.", 30, "  1. Raise the limit to the\n     request, or lower it."},
 		"a row with a heading":    {"    short    nvidia.com/gpu: 48 asked, 8 free in all of it", 40, "    short    nvidia.com/gpu: 48 asked, 8\n             free in all of it"},
+		"a row with two headings": {"  ok       bounds of the account  two policies hold it to its own annotations", 60, "  ok       bounds of the account  two policies hold it to\n                                  its own annotations"},
 		"a word that is too long": {"spec.pytorchReplicaSpecs.Master.template.spec.containers is long", 20, "spec.pytorchReplicaSpecs.Master.template.spec.containers\nis long"},
 		"a quoted log line":       {"  > torch.OutOfMemoryError: CUDA out of memory. Tried to allocate", 30, "  > torch.OutOfMemoryError: CUDA out of memory. Tried to allocate"},
 		"a line of a manifest":    {"    14 │               requests: {cpu: 8, memory: 1Gi}", 30, "    14 │               requests: {cpu: 8, memory: 1Gi}"},
@@ -65,6 +66,11 @@ func TestATableLeavesOutColumnsAndWrapsTheLast(t *testing.T) {
 	want := "NAME         WHAT IT SAYS\nshm-missing  the pods share memory through a file\n             system that is far too small\n"
 	if diff := cmp.Diff(want, page{width: 52}.table(rows, 1)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	narrow := [][]string{{"JOB", "CATEGORY", "WAITS FOR"}, {"llama", "unschedulable-gpu", "two pods wait for eight devices each, and no node has more than five"}, {"nan", "nan-loss", "-"}}
+	want = "JOB    CATEGORY           WAITS FOR\nllama  unschedulable-gpu\n    two pods wait for eight devices each,\n    and no node has more than five\nnan    nan-loss           -\n"
+	if diff := cmp.Diff(want, page{width: 42}.table(narrow)); diff != "" {
+		t.Errorf("a last column without room (-want +got):\n%s", diff)
 	}
 	if got := (page{}).table(rows, 1); !strings.Contains(got, "xxxx") || strings.Count(got, "\n") != 2 {
 		t.Errorf("what is no terminal gets every column, in one line each:\n%s", got)

@@ -122,7 +122,7 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 	for _, e := range j.Exempted {
 		fmt.Fprintf(b, "  exempt: policy %s\n", visibleLine(oneLine(e)))
 	}
-	for _, line := range unchecked(j.Report) {
+	for _, line := range j.unchecked() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 }
@@ -134,7 +134,8 @@ const mostNames = 4
 
 // unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
-func unchecked(r preflight.Report) []string {
+func (j reviewed) unchecked() []string {
+	r := j.Report
 	var reasons []string
 	names, viewless := map[string][]string{}, map[string]bool{}
 	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })
@@ -149,7 +150,7 @@ func unchecked(r preflight.Report) []string {
 		names[s.Reason] = append(names[s.Reason], s.Check)
 	}
 	var out []string
-	if len(r.Findings)+len(r.Rulings) == 0 && r.Ran > 0 {
+	if len(r.Findings)+len(r.Rulings)+j.hidden == 0 && r.Ran > 0 {
 		found := "nothing found"
 		if len(r.Exempted) > 0 {
 			found = "nothing else found" // what a policy mutes was

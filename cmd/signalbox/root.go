@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -174,7 +175,13 @@ func message(err error) string {
 	if err == nil {
 		return ""
 	}
-	return oneLine(err.Error())
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = oneLine(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ") // of joined errors
 }
 
 // panickedAt is the first place of our own code below a panic: "render_ci.go:42".
@@ -215,7 +222,8 @@ func oneOf(first string, more ...string) *choice {
 func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.choices, "|") }
 func (c *choice) Set(s string) error {
-	if slices.Contains(c.choices, s) {
+	short := map[string]string{"markdown": "md", "yml": "yaml"}[s]
+	if s = cmp.Or(short, s); slices.Contains(c.choices, s) {
 		c.value = s
 		return nil
 	}

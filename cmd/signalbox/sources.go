@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -28,7 +29,8 @@ type inputFlags struct {
 	stdinName string
 	selector  string
 	recursive bool
-	command   string // as it is typed
+	command   string      // as it is typed
+	from      *worldFlags // the cluster whose jobs arguments may name; nil: none
 }
 
 func (f *inputFlags) add(c *cobra.Command) {
@@ -64,14 +66,21 @@ func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input
 // sources are the files, addresses and kustomizations behind the flags and arguments; held gets
 // the texts that are in no file.
 func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held map[string][]byte) ([]manifest.Source, error) {
+	var out []manifest.Source
+	if f.ofCluster(args) {
+		live, err := f.liveJobs(ctx, args, held)
+		if err != nil {
+			return nil, err
+		}
+		out, args = live, nil
+	}
 	names, err := expanded(slices.Concat(f.files, args))
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 && f.kustomize == "" {
+	if len(names) == 0 && len(out) == 0 && f.kustomize == "" {
 		return nil, usagef("no input; expected FILE, -f FILE, -f DIR, -k DIR or -f - for standard input")
 	}
-	var out []manifest.Source
 	for _, name := range names {
 		if isAddress(name) {
 			text, err := fetch(ctx, name)
@@ -118,6 +127,43 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		name := cmp.Or(f.stdinName, "kustomize build "+f.kustomize)
 		held[name] = built
 		out = append(out, manifest.Stream(name, bytes.NewReader(built)))
+	}
+	return out, nil
+}
+
+// ofCluster says whether arguments name jobs of the cluster, which is asked: no file is called so, and a kind is.
+func (f *inputFlags) ofCluster(args []string) bool {
+	if f.from == nil || f.from.offline || len(f.from.snapshot) > 0 || len(args) == 0 {
+		return false
+	}
+	word, name, ok := strings.Cut(args[0], "/")
+	_, err := os.Lstat(args[0])
+	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/")
+}
+
+// liveJobs are jobs of the cluster as kubectl get -o yaml prints them, KIND/NAME… or KIND NAME….
+func (f *inputFlags) liveJobs(ctx context.Context, args []string, held map[string][]byte) (out []manifest.Source, err error) {
+	targets, err := readNamed(args)
+	if err != nil {
+		return nil, err
+	}
+	live, err := reach(ctx, f.from.kube, ", or a file: "+strings.Join(args, " ")+" is of the cluster")
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		object, err := live.asked(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		object.SetManagedFields(nil)
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return nil, fmt.Errorf("write %s as YAML: %w", t.name, err)
+		}
+		name := strings.ToLower(t.kind.Name) + "/" + t.name
+		held[name] = text
+		out = append(out, manifest.Stream(name, bytes.NewReader(text)))
 	}
 	return out, nil
 }

@@ -171,6 +171,25 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	return ""
 }
 
+// asked is the job of the cluster that an argument names.
+func (c *liveCluster) asked(ctx context.Context, t target) (*unstructured.Unstructured, error) {
+	if t.kind == nil {
+		return nil, usagef("%s is a pod; expected a job: KIND/NAME", t.name)
+	}
+	served := c.resources(t.kind)
+	if len(served) == 0 {
+		return nil, usagef("%s %s/%s: the cluster serves no %s", t.kind.Name, c.namespace, t.name, t.kind.Resource)
+	}
+	object, err := c.objects.Resource(served[0]).Namespace(c.namespace).Get(ctx, t.name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+	case err != nil:
+		return nil, fmt.Errorf("read %s %s/%s: %w", t.kind.Name, c.namespace, t.name, err)
+	}
+	return object, nil
+}
+
 // resources are the versions of a kind that the cluster serves, best first.
 func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
 	for _, gvk := range k.GVKs {

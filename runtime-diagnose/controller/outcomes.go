@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
@@ -130,7 +131,7 @@ func (r *Reconciler) review(ctx context.Context, u *unstructured.Unstructured, v
 			note.More++
 			continue
 		}
-		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: cut(w.Says, mostSaid)})
+		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: words.OneLine(w.Says, mostSaid-len("…"))})
 	}
 	return note
 }

@@ -234,6 +234,24 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		Expect(out).To(ContainSubstring("you may not read ConfigMaps in signalbox-system"))
 	})
 
+	It("reviews a job of the cluster that an argument names as the file would be", func(ctx SpecContext) {
+		Expect(plane.Apply(ctx, plainJob)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { _, _ = plane.Kubectl(ctx, "delete", "pytorchjob", "plain", "-n", "cli") })
+		text, err := plane.Kubectl(ctx, "get", "pytorchjob", "plain", "-n", "cli", "-o", "yaml")
+		Expect(err).NotTo(HaveOccurred())
+		file := filepath.Join(dir, "plain.yaml")
+		Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+		for _, command := range []string{"check", "fit"} {
+			of, _ := run(0, command, file)
+			for _, named := range [][]string{{"pytorchjob/plain"}, {"pytorchjobs", "plain"}} {
+				out, _ := run(0, append([]string{command, "-n", "cli"}, named...)...)
+				Expect(strings.ReplaceAll(out, "pytorchjob/plain:1", file+":1")).To(Equal(of))
+			}
+			_, said := run(2, command, "pytorchjob/plan", "-n", "cli")
+			Expect(said).To(Equal("signalbox: PyTorchJob cli/plan: not found; did you mean \"plain\"?\n"))
+		}
+	})
+
 	It("names a job that is not there", func() {
 		_, said := run(2, "diagnose", "pytorchjob/nosuch", "-n", "cli")
 		Expect(said).To(Equal("signalbox: PyTorchJob cli/nosuch: not found\n"))

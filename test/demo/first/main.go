@@ -21,9 +21,11 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// long is from how many packages on a build is worth a scene: on a machine that has built before, only the project's
-// own are built again.
-const long = 100
+// long is from how many modules and packages of others on a build is worth a scene: on a machine that has built before,
+// only the project's own are built again.
+const long = 10
+
+const ours = "github.com/signalbox-dev/signalbox/"
 
 const (
 	log  = "examples/missing-module/worker-0.log"
@@ -51,7 +53,7 @@ func run(w io.Writer, args []string) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("start the build: %w", err)
 	}
-	b := build{w: w, begun: time.Now(), packages: func() int { return packages(args[0], args[len(args)-1]) }}
+	b := build{w: w, now: time.Now, packages: func() int { return packages(args[0], args[len(args)-1]) }}
 	b.watch(said)
 	if err := c.Wait(); err != nil {
 		return fmt.Errorf("build: %w", err)
@@ -74,51 +76,73 @@ func packages(goCommand, of string) int {
 // build is one that goes on.
 type build struct {
 	w        io.Writer
-	begun    time.Time
+	now      func() time.Time
 	packages func() int
-	of       int // packages
-	told     time.Time
+
+	begun, compiles, told    time.Time
+	downloads, built, others int // modules; packages; those of them that are not ours
+	of                       int // packages; 0: nobody knows
 }
 
-// watch reads what go build -v says, the names of packages and the compiler's errors, and plays the scene when it has
-// become clear that the build is a long one.
+// watch reads what go build -v says, the modules it downloads, the names of packages and the compiler's errors, and
+// plays the scene when it has become clear that the build is a long one: before the downloads are over, and before
+// anybody counts packages.
 func (b *build) watch(said io.Reader) {
-	built := 0
+	b.begun = b.now()
+	played := false
 	for s := bufio.NewScanner(said); s.Scan(); {
-		switch {
-		case strings.HasPrefix(s.Text(), "go: downloading "):
-		case strings.ContainsAny(s.Text(), " #:\t"):
-			_, _ = fmt.Fprintln(b.w, s.Text())
+		switch name := s.Text(); {
+		case strings.HasPrefix(name, "go: downloading "):
+			b.downloads++
+		case strings.ContainsAny(name, " #:\t"):
+			_, _ = fmt.Fprintln(b.w, name)
+			continue
 		default:
-			if built++; built == long {
-				b.of = b.packages()
-				if err := scene(b.w); err != nil {
-					_, _ = fmt.Fprintln(b.w, err)
-				}
+			if b.built == 0 {
+				b.compiles = b.now()
 			}
-			if built >= long {
-				b.tell(built)
+			if b.built++; !strings.HasPrefix(name, ours) {
+				b.others++
 			}
 		}
+		if !played && b.downloads+b.others >= long {
+			played = true
+			if err := scene(b.w); err != nil {
+				_, _ = fmt.Fprintln(b.w, err)
+			}
+		}
+		if played {
+			b.tell()
+		}
 	}
-	if built >= long {
-		_, _ = fmt.Fprintf(b.w, "signalbox is built: %s\n", time.Since(b.begun).Round(time.Second))
+	if played {
+		_, _ = fmt.Fprintf(b.w, "signalbox is built: %s\n", b.now().Sub(b.begun).Round(time.Second))
 	}
 }
 
-// tell says every ten seconds how far the build is, as though all packages took the same time.
-func (b *build) tell(built int) {
-	now := time.Now()
+// tell says every ten seconds how far the build is, as though all packages took the same time. What is left is known
+// once all modules are there: the first package is built after the last download.
+func (b *build) tell() {
+	now := b.now()
 	if now.Sub(b.told) < 10*time.Second {
 		return
 	}
 	b.told = now
-	left := ""
-	if b.of > built {
-		took := now.Sub(b.begun)
-		left = fmt.Sprintf(" of %d, about %s left", b.of, (took * time.Duration(b.of-built) / time.Duration(built)).Round(5*time.Second))
+	if b.built == 0 {
+		_, _ = fmt.Fprintf(b.w, "building signalbox, once: %d modules downloaded, all packages to build\n", b.downloads)
+		return
 	}
-	_, _ = fmt.Fprintf(b.w, "building signalbox, once: %d packages%s\n", built, left)
+	if b.of == 0 {
+		b.of = b.packages()
+	}
+	left := ""
+	if b.of > b.built {
+		left = fmt.Sprintf(" of %d", b.of)
+		if took := now.Sub(b.compiles); took > 0 {
+			left += fmt.Sprintf(", about %s left", (took * time.Duration(b.of-b.built) / time.Duration(b.built)).Round(5*time.Second))
+		}
+	}
+	_, _ = fmt.Fprintf(b.w, "building signalbox, once: %d packages%s\n", b.built, left)
 }
 
 // scene shows the end of a log, and what its decisive line means.
