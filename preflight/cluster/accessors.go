@@ -16,6 +16,16 @@ func (s *Snapshot) PodLists() map[string]*PodList { return s.podsIn }
 // PodsWithAntiAffinity are the live pods on nodes that have required anti-affinity of their own.
 func (s *Snapshot) PodsWithAntiAffinity() []*Pod { return s.withAntiAffinity }
 
+// Nominated are the pods that wait for room which others make on a node: kube-scheduler keeps it for them from all
+// pods that are not above them.
+func (s *Snapshot) Nominated() []*Pod { return s.nominated }
+
+// NominatedTo is that node; empty: there is none.
+func (p *Pod) NominatedTo() string { return p.nominated }
+
+// Yielding says that some pod may have to give way to pods that name no priority class, whose priority is 0.
+func (s *Snapshot) Yielding() bool { return s.yielding > 0 }
+
 // Index is the objects of the view as they were read.
 func (s *Snapshot) Index() Objects { return s.objects }
 

@@ -35,22 +35,22 @@ func (n *Node) Used(r corev1.ResourceName) int64 { return n.used.of(r) }
 // Resident is the part of Used that stays on an idle cluster: DaemonSet and static pods.
 func (n *Node) Resident(r corev1.ResourceName) int64 { return n.resident.of(r) }
 
-// Free is what is left of a resource; 0 where more is used than there is. A node that
-// does not say how many pods it takes is not limited by their number.
-func (n *Node) Free(r corev1.ResourceName) int64 { return left(offer(n.Allocatable, r), n.used.of(r)) }
+// Free is what is left of a resource; 0 where more is used than there is.
+func (n *Node) Free(r corev1.ResourceName) int64 { return n.FreeWithout(r, 0) }
 
 // Idle is what would be free without any pod that can go away.
 func (n *Node) Idle(r corev1.ResourceName) int64 {
-	return left(offer(n.Allocatable, r), n.resident.of(r))
+	return left(offer(n.Allocatable, r, n.silent), n.resident.of(r))
 }
 
 // unlimited is what a node offers of a resource without a bound.
 const unlimited = -1
 
-// offer is what a node offers of a resource.
-func offer(allocatable job.Resources, r corev1.ResourceName) int64 {
+// offer is what a node offers of a resource: none of what it does not name, as in the scheduler. Only one that
+// was written by hand is not limited by a number of pods that is not written.
+func offer(allocatable job.Resources, r corev1.ResourceName, silent bool) int64 {
 	all, said := allocatable[r]
-	if !said && r == corev1.ResourcePods {
+	if !said && r == corev1.ResourcePods && silent {
 		return unlimited
 	}
 	return max(0, all)
@@ -75,11 +75,11 @@ func readiness(n *corev1.Node) (ready, silent bool) {
 	return silent, silent
 }
 
-// allocatableOf falls back to the capacity where a node (written by hand) says no more.
+// allocatableOf falls back to the capacity where a node that was written by hand (silent) says no more.
 // same says that it names the resources that it named before.
-func allocatableOf(n *corev1.Node, before job.Resources) (out job.Resources, same bool) {
+func allocatableOf(n *corev1.Node, silent bool, before job.Resources) (out job.Resources, same bool) {
 	list := n.Status.Allocatable
-	if len(list) == 0 {
+	if len(list) == 0 && silent {
 		list = n.Status.Capacity
 	}
 	out, same = make(job.Resources, len(list)), len(list) == len(before)
@@ -108,6 +108,7 @@ type Pod struct {
 	ended               bool   // takes no room any more
 	priority            int32  // as admission wrote it
 	class               string // its priority class, where the number is not written
+	nominated           string // the node where others make room for it, while it waits
 	owner               Owner  // the controller of the pod; empty: none
 }
 
@@ -133,6 +134,9 @@ func PodOf(p *corev1.Pod) *Pod {
 	} else {
 		r.class = p.Spec.PriorityClassName
 	}
+	if r.node == "" {
+		r.nominated = p.Status.NominatedNodeName
+	}
 	if o := metav1.GetControllerOfNoCopy(p); o != nil {
 		r.owner = Owner{o.Kind, o.Name}
 	}
@@ -157,7 +161,7 @@ func (p *Pod) Name() string { return p.name }
 func (p *Pod) Equal(q *Pod) bool {
 	return p.namespace == q.namespace && p.name == q.name && p.node == q.node &&
 		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
-		p.priority == q.priority && p.class == q.class && p.owner == q.owner &&
+		p.priority == q.priority && p.class == q.class && p.nominated == q.nominated && p.owner == q.owner &&
 		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
 		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) &&
 		maps.Equal(p.labels, q.labels) && maps.Equal(p.annotations, q.annotations) &&
@@ -188,7 +192,7 @@ func isResident(p *corev1.Pod) bool {
 
 // FreeWithout is Free if so much less were used.
 func (n *Node) FreeWithout(r corev1.ResourceName, gone int64) int64 {
-	return left(offer(n.Allocatable, r), n.used.of(r)-gone)
+	return left(offer(n.Allocatable, r, n.silent), n.used.of(r)-gone)
 }
 
 // Takes is what a pod takes of a resource.

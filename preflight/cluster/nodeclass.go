@@ -94,7 +94,7 @@ func (c *nodeClasses) join(b *nodeInfo) {
 	if b.has == nil || b.round != c.round {
 		b.has, b.round = make([]int64, columns), c.round
 		for i, name := range c.names {
-			b.has[i] = offer(b.allocatable, name)
+			b.has[i] = offer(b.allocatable, name, b.silent)
 		}
 	}
 	c.fill(c.room[:columns], b.has, n.used)

@@ -47,9 +47,9 @@ type nodeInfo struct {
 // less of it.
 func (b *nodeInfo) take(n *corev1.Node) (same bool) {
 	b.object = n
-	b.allocatable, same = allocatableOf(n, b.allocatable)
-	b.has = nil
 	b.ready, b.silent = readiness(n)
+	b.allocatable, same = allocatableOf(n, b.silent, b.allocatable)
+	b.has = nil
 	b.taints = podspec.TaintsText(n.Spec.Taints)
 	b.grows = growthOf(n)
 	return same

@@ -26,11 +26,20 @@ func (s *Snapshot) PriorityClass(spec *corev1.PodSpec) (PriorityClass, bool) {
 	if spec.PriorityClassName != "" {
 		c = s.rules.priorities[spec.PriorityClassName]
 	}
-	if c == nil {
+	switch {
+	case c != nil:
+	case spec.PriorityClassName == "": // 0, if no class is the default
+		return PriorityClass{Never: never}, s.Holds(priorityClasses)
+	default:
 		return PriorityClass{}, false
 	}
 	return PriorityClass{c.Name, c.Value, never || c.PreemptionPolicy != nil && *c.PreemptionPolicy == corev1.PreemptNever}, true
 }
+
+var priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+
+// mayYield says that the priority of a pod may be below that of pods that name no class.
+func (p *Pod) mayYield() bool { return p.class != "" || p.priority < 0 }
 
 // PriorityOf is the priority of a pod that exists.
 func (s *Snapshot) PriorityOf(p *Pod) int32 {
@@ -50,5 +59,5 @@ func (s *Snapshot) PriorityClassName(spec *corev1.PodSpec) (name string, known b
 	case s.rules.fallback != nil:
 		return s.rules.fallback.Name, true
 	}
-	return "", s.Holds(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"})
+	return "", s.Holds(priorityClasses)
 }

@@ -54,6 +54,7 @@ func LeanPod(p *corev1.Pod) *corev1.Pod {
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 		out.Status.Phase = p.Status.Phase
 	}
+	out.Status.NominatedNodeName = p.Status.NominatedNodeName
 	return out
 }
 

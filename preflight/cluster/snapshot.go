@@ -30,6 +30,8 @@ type Snapshot struct {
 	podsScope        string              // the only namespace whose pods are in the view; empty: several, or declared whole
 	podsIn           map[string]*PodList // by namespace; live pods only
 	withAntiAffinity []*Pod              // live pods with required anti-affinity of their own
+	nominated        []*Pod              // pods that wait for room which others make
+	yielding         int                 // pods on nodes that give way to pods without a priority
 	objects          Objects
 	storage          *volumeLists
 	rules            *Rules // what lies between jobs and nodes

@@ -32,8 +32,10 @@ type Store struct {
 	marks   marks
 
 	pods             map[types.NamespacedName]*podEntry
-	in               map[string]*namespacePods // by namespace
-	podsIn           map[string]*PodList       // of the last snapshot; nil: pods have changed
+	in               map[string]*namespacePods     // by namespace
+	podsIn           map[string]*PodList           // of the last snapshot; nil: pods have changed
+	nominated        map[types.NamespacedName]*Pod // that wait for room which others make
+	yielding         int                           // pods on nodes that give way to pods without a priority
 	antiAffine       map[types.NamespacedName]*Pod
 	withAntiAffinity []*Pod // the same, of known nodes
 	antiAffinityOK   bool   // withAntiAffinity is up to date
@@ -132,12 +134,16 @@ func (l *Store) KeepPod(p *Pod) {
 	there := q.add(p)
 	put(&l.pods, key, there)
 	l.podsIn = nil
+	if p.nominated != "" {
+		put(&l.nominated, key, p)
+	}
 	if p.node != "" {
 		b := l.nodeInfo(p.node)
 		there.on = b
 		b.addPod(p)
 		l.touch(b)
 		l.volumes.use(b, p)
+		l.yielding += bit(p.mayYield())
 		if len(p.apart) > 0 {
 			put(&l.antiAffine, key, p)
 			l.antiAffinityOK = false
@@ -153,6 +159,7 @@ func (l *Store) DropPod(namespace, name string) {
 		return
 	}
 	delete(l.pods, key)
+	delete(l.nominated, key)
 	q := l.in[namespace]
 	q.drop(there, func(moved *Pod) *podEntry {
 		return l.pods[types.NamespacedName{Namespace: moved.namespace, Name: moved.name}]
@@ -163,6 +170,7 @@ func (l *Store) DropPod(namespace, name string) {
 	l.podsIn = nil
 	if b := there.on; b != nil {
 		b.removePod(there.pod)
+		l.yielding -= bit(there.pod.mayYield())
 		l.volumes.unuse(b, there.pod)
 		l.touch(b)
 		l.abandon(b)
@@ -264,6 +272,7 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		}
 	}
 	s.withAntiAffinity = l.listWithAntiAffinity()
+	s.nominated, s.yielding = slices.SortedFunc(maps.Values(l.nominated), (*Pod).Compare), l.yielding
 	s.autoscaler = cmp.Or(l.autoscaler, autoscalerOf(autoscalerIn(l.objects.kinds), &l.marks))
 	if l.byLabel == nil {
 		l.byLabel = labelColumnsOf(len(l.order), maps.Clone(l.labelKeys))

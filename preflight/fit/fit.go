@@ -120,6 +120,9 @@ func assume(q *assign.Solver, r *Result) {
 		r.Verdict, r.PodTooBig, r.WithNodesBack = Unknown, false, false
 		r.Assumed = append(r.Assumed, q.FlipsNo...)
 	}
+	if r.Verdict == Fits {
+		kept(q, r.Plan)
+	}
 	if len(q.FlipsYes) > 0 && r.Verdict == Fits {
 		r.Verdict = Unknown
 		q.Inform("resources and nodes alone would allow it")

@@ -53,6 +53,9 @@ func (p *Preemption) String() string {
 	if p.Queue != "" {
 		return fmt.Sprintf("%s would have to go for the queue %s (priority %d), where T9k's scheduler preempts", strings.Join(parts, ", "), p.Queue, p.Priority)
 	}
+	if p.Class == "" {
+		return strings.Join(parts, ", ") + " would have to go, for pods without a priority class have priority 0"
+	}
 	return fmt.Sprintf("%s would have to go for the priority class %s (%d)", strings.Join(parts, ", "), p.Class, p.Priority)
 }
 
@@ -62,10 +65,9 @@ func ranked(s *cluster.Snapshot, g gang.Gang) bool {
 	return known
 }
 
-// GangPriority is the lowest priority of any pod of the gang; known is false where it is
-// not above 0 or cannot be told.
+// GangPriority is the lowest priority of any pod of the gang; known is false where it cannot be told.
 func GangPriority(s *cluster.Snapshot, g gang.Gang) (lowest cluster.PriorityClass, value int32, known bool) {
-	value = math.MaxInt32
+	value, known = math.MaxInt32, false
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
 		if g.Groups[i].Count <= 0 {
@@ -78,6 +80,7 @@ func GangPriority(s *cluster.Snapshot, g gang.Gang) (lowest cluster.PriorityClas
 		if class.Value < value {
 			lowest, value = class, class.Value
 		}
+		known = true
 	}
-	return lowest, value, lowest.Name != ""
+	return lowest, value, known
 }

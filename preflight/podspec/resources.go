@@ -118,12 +118,39 @@ func WithMissing(list, more corev1.ResourceList) corev1.ResourceList {
 // that the node has granted count beside those that are asked for (in-place resize).
 func Occupied(pod *corev1.Pod) job.Resources { return job.ResourcesOf(OccupiedList(pod)) }
 
-// OccupiedList is Occupied as the API has it; not to be written to.
+// OccupiedList is Occupied as the API has it; not to be written to. What is written as a limit alone, as
+// people write it into snapshots by hand, is asked for as well.
 func OccupiedList(pod *corev1.Pod) corev1.ResourceList {
+	if !requestsWritten(pod) {
+		filled := *pod
+		filled.Spec.Containers, filled.Spec.InitContainers = RequestsFromLimits(pod.Spec.Containers), RequestsFromLimits(pod.Spec.InitContainers)
+		filled.Spec.Resources = PodRequestsFromLimits(&filled)
+		pod = &filled
+	}
 	if plainPod(pod) {
 		return pod.Spec.Containers[0].Resources.Requests
 	}
 	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+}
+
+// requestsWritten says that every limit has its request, as in what the API server stores.
+func requestsWritten(pod *corev1.Pod) bool {
+	written := func(r *corev1.ResourceRequirements) bool {
+		for name := range r.Limits {
+			if _, ok := r.Requests[name]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if !written(&list[i].Resources) {
+				return false
+			}
+		}
+	}
+	return pod.Spec.Resources == nil || written(pod.Spec.Resources)
 }
 
 // plain says that a pod asks for what its only container asks for.

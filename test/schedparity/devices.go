@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/signalbox-dev/signalbox/test/build"
@@ -26,6 +27,7 @@ const (
 	deviceAdmin       = "admin access to devices"
 	deviceOfNone      = "devices of no node"
 	deviceOfVictim    = "devices of pods that may go"
+	deviceShared      = "device claims that pods share"
 )
 
 const gpuDriver = "gpu.example.com"
@@ -50,6 +52,12 @@ func (w *writer) devices(seed uint64) {
 		delete(g.Pod.Spec.Containers[0].Resources.Requests, build.GPU)
 		delete(g.Pod.Spec.Containers[0].Resources.Limits, build.GPU)
 		name := "devices-" + g.Name
+		if seed%2400 == 819 {
+			w.about(deviceShared)
+			w.add(w.shared(name, seed))
+			g.Pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "devices", ResourceClaimName: &name}}
+			continue
+		}
 		w.add(w.template(name, seed))
 		g.Pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "devices", ResourceClaimTemplateName: &name}}
 	}
@@ -145,6 +153,13 @@ func (w *writer) holder(s *resourcev1.ResourceSlice, of, node string) *resourcev
 	return c
 }
 
+// shared is a claim of the gang's namespace that all pods of a role use.
+func (w *writer) shared(name string, seed uint64) *resourcev1.ResourceClaim {
+	c := &resourcev1.ResourceClaim{Spec: w.template(name, seed).Spec.Spec}
+	c.Namespace, c.Name, c.UID = home, name, types.UID(name)
+	return c
+}
+
 // template is that of the claims of a role.
 func (w *writer) template(name string, seed uint64) *resourcev1.ResourceClaimTemplate {
 	t := &resourcev1.ResourceClaimTemplate{}
@@ -190,6 +205,9 @@ func (s *scenario) deviceClaimsOf(objects []runtime.Object, pods map[string][]*c
 		for _, p := range pods[s.gang.Groups[i].Name] {
 			p.Status.ResourceClaimStatuses = nil
 			for _, of := range p.Spec.ResourceClaims {
+				if of.ResourceClaimTemplateName == nil {
+					continue
+				}
 				at := slices.IndexFunc(s.objects, func(o runtime.Object) bool {
 					t, ok := o.(*resourcev1.ResourceClaimTemplate)
 					return ok && t.Name == *of.ResourceClaimTemplateName
@@ -219,18 +237,22 @@ func (o *oracle) allocate(ctx context.Context, state fwk.CycleState, pod *corev1
 		return fmt.Errorf("reserve the devices of %s on %s: %w", pod.Name, node, s.AsError())
 	}
 	claims := o.manager.ResourceClaims()
-	for _, of := range pod.Status.ResourceClaimStatuses {
-		claim, err := claims.Get(pod.Namespace, *of.ResourceClaimName)
-		if err != nil {
-			return fmt.Errorf("find claim %s: %w", *of.ResourceClaimName, err)
+	for i := range pod.Spec.ResourceClaims {
+		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
+		if err != nil || name == nil {
+			return fmt.Errorf("find the claim %s of %s: %w", pod.Spec.ResourceClaims[i].Name, pod.Name, err)
 		}
-		allocation := claims.GetPendingAllocation(claim.UID)
-		if allocation == nil {
-			return fmt.Errorf("claim %s is not reserved", claim.Name)
+		claim, err := claims.Get(pod.Namespace, *name)
+		if err != nil {
+			return fmt.Errorf("find claim %s: %w", *name, err)
 		}
 		claim = claim.DeepCopy()
-		claim.Status.Allocation = allocation
-		claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: pod.Name, UID: pod.UID}}
+		if claim.Status.Allocation == nil { // else a pod before has it
+			if claim.Status.Allocation = claims.GetPendingAllocation(claim.UID); claim.Status.Allocation == nil {
+				return fmt.Errorf("claim %s is not reserved", claim.Name)
+			}
+		}
+		claim.Status.ReservedFor = append(claim.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID})
 		o.set(claim)
 		claims.MaybeRemoveClaimPendingAllocation(claim.UID, true)
 	}

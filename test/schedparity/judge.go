@@ -282,7 +282,7 @@ func (s *scenario) snapshot() (*cluster.Snapshot, error) {
 	}
 	for _, name := range []string{
 		"nodes", "pods", "namespaces", "runtimeclasses.node.k8s.io", "persistentvolumes", "persistentvolumeclaims", "storageclasses.storage.k8s.io",
-		"csinodes.storage.k8s.io", "csidrivers.storage.k8s.io", "volumeattachments.storage.k8s.io", "csistoragecapacities.storage.k8s.io",
+		"csinodes.storage.k8s.io", "csidrivers.storage.k8s.io", "volumeattachments.storage.k8s.io", "csistoragecapacities.storage.k8s.io", "priorityclasses.scheduling.k8s.io",
 		"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io",
 	} {
 		b.Complete(schema.ParseGroupResource(name))

@@ -234,7 +234,7 @@ var drawn = []string{
 	"scheduling gates", "sidecars", "spread", "spread over two topologies", "spread with node policies", "stages", "taints",
 	"volume of a node", "volume of a zone", "volume of the pod's own",
 	severalOfClass, severalOfPod, storageCapacity,
-	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceOfNone, deviceOfVictim, neverPreempts, manyRoles, manyPods, manyNodes,
+	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceShared, deviceOfNone, deviceOfVictim, neverPreempts, noClass, manyRoles, manyPods, manyNodes,
 }
 
 // neverDrawn are those of them that no scenario was about.

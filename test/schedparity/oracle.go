@@ -47,6 +47,7 @@ type oracle struct {
 	version   int
 	volumes   int
 	nodes     int
+	nominated nominator
 }
 
 func newOracle(ctx context.Context) (*oracle, error) {
@@ -82,6 +83,7 @@ func (o *oracle) build(profile *config.KubeSchedulerProfile) (framework.Framewor
 		frameworkruntime.WithSharedDRAManager(o.manager),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(o.library.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithParallelism(1),
+		frameworkruntime.WithPodNominator(&o.nominated),
 		frameworkruntime.WithPodsInPreBind(frameworkruntime.NewPodsInPreBindMap()),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 	)
@@ -102,7 +104,11 @@ func (o *oracle) load(c *clusterState) error {
 	for _, obj := range c.objects {
 		o.set(obj.DeepCopyObject())
 	}
+	o.nominated = nominator{}
 	for _, p := range c.pods {
+		if err := o.nominated.keep(p); err != nil {
+			return err
+		}
 		if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 			continue // the scheduler's cache holds assigned pods that have not ended
 		}
@@ -150,7 +156,7 @@ func (o *oracle) cycle(pod *corev1.Pod, only string, from, enough int) (state fw
 			why = append(why, name+": not among those that the pod names")
 			continue
 		}
-		if s := o.framework.RunFilterPlugins(o.ctx, state, pod, n); !s.IsSuccess() {
+		if s := o.framework.RunFilterPluginsWithNominatedPods(o.ctx, state, pod, n); !s.IsSuccess() {
 			why = append(why, name+": "+s.Message())
 			continue
 		}

@@ -26,9 +26,17 @@ func (w *writer) priorities(seed uint64) {
 		return
 	}
 	w.about("priorities")
+	if isRare(seed) && w.one(3) { // the gang names no class, and has priority 0
+		w.about(noClass)
+		w.s.ranked = true
+		for _, p := range w.s.pods {
+			p.Spec.Priority = new(pick(w, int32(-10), -10, 0, 500))
+		}
+		return
+	}
 	class := &schedulingv1.PriorityClass{Value: gangPriority}
 	class.Name = gangClass
-	w.s.ranks = []runtime.Object{class}
+	w.s.ranks, w.s.ranked, w.s.priority = []runtime.Object{class}, true, gangPriority
 	if isRare(seed) && w.one(3) {
 		w.about(neverPreempts)
 		class.PreemptionPolicy = new(corev1.PreemptNever)
@@ -44,13 +52,16 @@ func (w *writer) priorities(seed uint64) {
 	}
 }
 
+// noClass is a gang whose pods move aside those below 0.
+const noClass = "priorities without a class"
+
 // neverPreempts is a priority class that moves nobody aside.
 const neverPreempts = "priorities that never preempt"
 
 // mayGo says whether pods of the gang may move a pod aside, and it does not come back.
 func (s *scenario) mayGo(p *corev1.Pod) bool {
 	daemon := len(p.OwnerReferences) > 0 && p.OwnerReferences[0].Kind == "DaemonSet"
-	return !daemon && p.Annotations[gangMark] == "" && p.Spec.Priority != nil && *p.Spec.Priority < gangPriority
+	return !daemon && p.Annotations[gangMark] == "" && p.Spec.Priority != nil && *p.Spec.Priority < s.priority
 }
 
 // without is the scenario with some pods gone, and the claims with them whose devices they held.
@@ -70,7 +81,7 @@ func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 // the plan of the fit; with any one of them there, it leaves a pod. Where nobody would have
 // to go, it leaves one even without all pods that might.
 func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
-	if len(s.ranks) == 0 || r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
+	if !s.ranked || r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
 		return "", nil
 	}
 	if r.Preempts != nil && slices.Contains(s.about, neverPreempts) {

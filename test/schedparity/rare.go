@@ -49,6 +49,7 @@ func rarities() []rarity {
 		{"volumes of several terms", (*writer).volumeTerms},
 		{"pods on nodes that are gone", (*writer).lostPods},
 		{"terms of running pods", (*writer).termsOfOthers},
+		{"room that others make", (*writer).nominate},
 	}
 }
 
@@ -86,7 +87,7 @@ func (w *writer) shrinkNodes() {
 		case 2:
 			has[corev1.ResourcePods] = resource.MustParse(pick(w, "0", "1", "2"))
 		case 3:
-			delete(has, pick(w, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, build.GPU))
+			delete(has, pick(w, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, build.GPU, corev1.ResourcePods))
 		}
 	}
 }
@@ -337,6 +338,19 @@ func (w *writer) termsOfOthers() {
 			p.Spec.Affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{w.oddTerm()}}
 			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(w, zone, map[string]string{"app": "train"})}
 		}
+	}
+}
+
+// nominate lets pods wait for room that others make for them on a node.
+func (w *writer) nominate() {
+	for i := range 1 + w.IntN(3) {
+		n := w.s.clusterState.nodes[w.IntN(len(w.s.clusterState.nodes))]
+		p := build.Pod(fmt.Sprintf("next-%d", i), build.In(pick(w, home, other)), build.PodLabel("app", pick(w, "train", "web")), build.Requests(fmt.Sprintf("cpu=%d", w.IntN(6))))
+		if w.one(2) {
+			build.Asks(fmt.Sprint(1 + w.IntN(8)))(p)
+		}
+		p.Spec.Priority, p.Status.NominatedNodeName = new(int32(0)), n.Name
+		w.s.pods = append(w.s.pods, p)
 	}
 }
 

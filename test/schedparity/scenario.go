@@ -32,6 +32,9 @@ type scenario struct {
 	gang  gang.Gang
 	about []string         // predicates it is about
 	ranks []runtime.Object // priority classes, of which the scheduler's plugins know nothing
+
+	ranked   bool  // pods have priorities
+	priority int32 // the gang's
 }
 
 // gangMark is the annotation of pods of the gang; labels are for selectors.
@@ -300,7 +303,7 @@ func (s *scenario) created(group *gang.Group, at int) *corev1.Pod {
 			p.Labels[firstMark] = "master"
 		}
 	}
-	p.UID = types.UID(p.Name)
+	p.UID, p.Spec.Priority = types.UID(p.Name), new(s.priority)
 	p.Annotations = map[string]string{gangMark: group.Name}
 	p.Status.Phase = corev1.PodPending
 	s.admitted(p)

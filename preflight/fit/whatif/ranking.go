@@ -20,6 +20,9 @@ func (r ranking) String() string {
 	if r.queue != "" {
 		return "the queue " + r.queue
 	}
+	if r.class == "" {
+		return "pods without a priority class"
+	}
 	return "the priority class " + r.class
 }
 
@@ -29,6 +32,9 @@ func rankingOf(s *cluster.Snapshot, g gang.Gang) (by ranking, known bool) {
 		return t9kRanking(s, g.Queue)
 	}
 	class, priority, known := fit.GangPriority(s, g)
+	if class.Name == "" && !s.Yielding() {
+		return ranking{}, false
+	}
 	return ranking{class: class.Name, own: priority, never: class.Never, of: func(p *cluster.Pod) (int32, bool) {
 		return s.PriorityOf(p), true
 	}}, known

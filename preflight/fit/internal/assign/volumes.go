@@ -70,6 +70,8 @@ func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, grou
 		t.block("the claim %s is being deleted", name)
 	case claim.Status.Phase == corev1.ClaimLost:
 		t.block("the claim %s has lost its volume %s", name, claim.Spec.VolumeName)
+	case claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName != "" && claim.Annotations[bindCompleted] == "":
+		t.doubtYes(fmt.Sprintf("the claim %s is not bound to its volume %s yet; %s is not scheduled before it is", name, claim.Spec.VolumeName, group))
 	case claim.Spec.VolumeName == "":
 		waiting = unbound(s, cycle, t, claim, "the claim "+name, group, false)
 	default:
@@ -78,6 +80,10 @@ func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, grou
 	users(s, cycle, t, claim)
 	return waiting
 }
+
+// bindCompleted is written on a claim that is bound whole. One that names a volume without it waits for the volume
+// controller (https://kubernetes.io/docs/reference/labels-annotations-taints/#pv-kubernetes-io-bind-completed).
+const bindCompleted = "pv.kubernetes.io/bind-completed"
 
 // bound reads the volume that a claim has.
 func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim, group string) {
