@@ -43,6 +43,10 @@ func clauses(text string) (out [][]string) {
 	text = tuples.ReplaceAllStringFunc(text, func(t string) string {
 		return " " + strings.Join(numbers.FindAllString(strings.ReplaceAll(t, ",", " "), -1), "×") + " "
 	})
+	text = ages.ReplaceAllStringFunc(text, func(age string) string {
+		m := ages.FindStringSubmatch(age)
+		return strconv.FormatFloat(3600*value(cmp.Or(m[1], "0"))+60*value(m[2])+value(cmp.Or(m[3], "0")), 'f', -1, 64) + " seconds"
+	})
 	var clause []string
 	pieces := piece.FindAllString(text, -1)
 	for i := 0; i < len(pieces); i++ {
@@ -101,8 +105,8 @@ var (
 	memberOf = regexp.MustCompile(`(?i)\b(master|worker|launcher|replica|evaluator|chief)s?[ :=]{1,2}(\d+)\b`)
 )
 
-// miscounted says whether a claim counts members otherwise than its evidence.
-func miscounted(plain, support string) bool {
+// miscountsMembers says whether a claim counts members otherwise than its evidence.
+func miscountsMembers(plain, support string) bool {
 	has := map[string][]string{}
 	for _, m := range manyOf.FindAllStringSubmatch(support, -1) {
 		has[strings.ToLower(m[2])] = append(has[strings.ToLower(m[2])], m[1])
@@ -134,6 +138,16 @@ func misbound(plain, support string) bool {
 			}
 		}
 	}
+	low := strings.ToLower(support)
+	plain = strings.ReplaceAll(plain, ": ", "; ") // what a claim goes on to say
+	plain = titles.ReplaceAllStringFunc(plain, func(m string) string { // task 13 is a name where task:13 is one
+		of := titles.FindStringSubmatch(m)
+		w := strings.ToLower(of[1])
+		if slices.ContainsFunc([]string{":", "=", ": "}, func(is string) bool { return containsToken(low, w+is+of[2]) }) {
+			return " "
+		}
+		return m
+	})
 	for _, clause := range clauses(outOf.ReplaceAllString(members.ReplaceAllString(plain, " "), "$1")) {
 		for i, w := range clause {
 			if of := nearest(clause, i, mostNear); len(of) > 0 && len(has[w]) > 0 && !slices.ContainsFunc(of, func(n string) bool {
@@ -255,13 +269,27 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return ofMembers(part, support) && !unreadHan(part, support) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+			return ofMembers(part, support) && !unreadHan(part, support) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
 				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
 		}
 	}
 	return true
+}
+
+// unlabelled says whether a number of a claim is called by a word that calls it so in other evidence only.
+func unlabelled(part, support, whole string) bool {
+	here, there := labels(support), labels(whole)
+	for label, numbers := range labels(part) {
+		for _, n := range numbers {
+			held := func(r string) bool { return holds(r, n) }
+			if slices.ContainsFunc(there[label], held) && !slices.ContainsFunc(here[label], held) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // toBe are the words before a verb that is done to its subject.
@@ -383,8 +411,11 @@ func wholes(plain, support string) bool {
 
 var (
 	digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?)[Oo]f (\d+) [a-z]+`)
+	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
 )
+
+// titles is a number that a claim gives to the word before it: error 4126, size of 131072.
+var titles = regexp.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
 
 // titled is a number right behind a word.
 var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
@@ -434,6 +465,9 @@ func (g *grounds) notShown(plain, support string) bool {
 	}
 	for _, m := range kindOf.FindAllStringSubmatch(plain, -1) {
 		name, node := strings.TrimRight(m[3], "."), !strings.HasPrefix(strings.ToLower(m[1]), "pod")
+		if name == "" { // nodes, and the end of the sentence
+			continue
+		}
 		for _, item := range g.Items {
 			if node && item.Source.Pod == name || !node && item.Source.Node == name && item.Source.Pod != name {
 				return true

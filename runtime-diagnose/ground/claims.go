@@ -41,9 +41,7 @@ func (g *grounds) support(cites []evidence.ID) string {
 		if item.Source.Rank >= 0 && item.Source.Pod != "" {
 			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
 		}
-		if item.Times > 1 {
-			fmt.Fprintf(&b, "%d times\n", item.Times)
-		}
+		b.WriteString(timesOf(item))
 		if !item.At.IsZero() {
 			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04\n"))
 		}
@@ -59,14 +57,28 @@ func (g *grounds) support(cites []evidence.ID) string {
 func (g *grounds) texts(cites []evidence.ID) string {
 	var b strings.Builder
 	for _, id := range cites {
-		b.WriteString(g.items[id].Text + "\n")
+		b.WriteString(g.items[id].Text + "\n" + timesOf(g.items[id]))
 	}
 	return b.String()
 }
 
+// timesOf says how often an item was seen, by its count and by what kubectl writes: x14.
+func timesOf(item evidence.Item) string {
+	var b strings.Builder
+	if item.Times > 1 {
+		fmt.Fprintf(&b, "%d times\n", item.Times)
+	}
+	for _, m := range seenTimes.FindAllStringSubmatch(item.Text, -1) {
+		b.WriteString(m[1] + " times\n")
+	}
+	return b.String()
+}
+
+var seenTimes = regexp.MustCompile(`\bx(\d+)\b`)
+
 // entails says why items do not support what is said of them; empty: they do.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
-	support := g.support(cites)
+	support, body := g.support(cites), inDigits(body)
 	flat := strings.ToLower(squeeze(support))
 	if g.copied(body, cites) {
 		return Copied
@@ -110,16 +122,23 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.beyond(plain, support); why != "" {
 		return why
 	}
-	if why := g.turned(plain, support, g.texts(cites)); why != "" {
-		return why
+	open := asksOnly(plain, support)
+	if !open {
+		if why := g.turned(plain, support, g.texts(cites)); why != "" {
+			return why
+		}
 	}
 	if strays(plain, support) {
 		return Topic
 	}
-	if unknown(plain, support) {
+	if !open && unknown(plain, support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || miscounted(unquoted, support) || mistitled(unquoted, support) || !wholes(unquoted, support) {
+	miscounted, turned := turnedHan(plain, g.texts(cites))
+	if turned {
+		return Contradicts
+	}
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || miscountsMembers(unquoted, support) || mistitled(unquoted, support) || !wholes(unquoted, support) || miscounted {
 		return Number
 	}
 	if !g.together(plain, cites) {
@@ -128,7 +147,10 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.several(plain, support, cites); why != "" {
 		return why
 	}
-	if misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
+	if onlyOne(plain, g.texts(cites)) {
+		return Word
+	}
+	if misset(plain, support) || otherLack(plain, g.texts(cites)) || exchanged(plain, g.texts(cites)) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -191,7 +213,7 @@ func (g *grounds) turned(body, support, texts string) Reason {
 	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
-	if able(body, texts) || unlike(body, whole) || opposite(rest, whole) {
+	if able(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) {
 		return Contradicts
 	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {

@@ -18,7 +18,7 @@ var (
 	plurals = regexp.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
 	// repeats say that something happened more than once, and repeated is what says so in evidence.
 	repeats  = regexp.MustCompile(`(?i)\b(?:again|twice|repeatedly|once more|over and over|\w+ times)\b|再次|多次|反复`)
-	repeated = regexp.MustCompile(`(?i)again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
+	repeated = regexp.MustCompile(`(?i)\bx\d+\b|again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
 	// goesOn says that a failure was survived.
 	goesOn = regexp.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
 	// byPeer is what was done to who wrote a line, and not by it.

@@ -33,8 +33,12 @@ var topics = []struct {
 	{"people", regexp.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
 }
 
+// lossOf is a loss of something, and no number.
+var lossOf = regexp.MustCompile(`(?i)\bloss of (?:the |its |a )?[a-z]+`)
+
 // strays says whether a claim is about something that its evidence is not about.
 func strays(plain, support string) bool {
+	plain = lossOf.ReplaceAllString(plain, " ")
 	for _, t := range topics {
 		if t.re.MatchString(plain) && !t.re.MatchString(support) {
 			return true
@@ -107,7 +111,7 @@ var units = map[string]float64{
 // stem is a word without its ending, roughly: allocate, allocated and allocation are one.
 func stem(w string) string {
 	w = strings.ToLower(w)
-	for _, end := range []string{"ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y"} {
+	for _, end := range []string{"ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ies", "ied", "ful", "ers", "er", "ed", "es", "ly", "s", "e", "y"} {
 		if len(w)-len(end) >= 4 && strings.HasSuffix(w, end) {
 			return w[:len(w)-len(end)]
 		}
