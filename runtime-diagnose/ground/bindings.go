@@ -124,7 +124,7 @@ func miscountsMembers(plain, support string) bool {
 // 8 are requested and the limit is 24.
 func misbound(plain, support string) bool {
 	has := map[string][]string{}
-	for _, clause := range clauses(outOf.ReplaceAllString(support, "$1")) {
+	for _, clause := range clauses(outOf.ReplaceAllString(members.ReplaceAllString(support, " "), "$1")) {
 		for i, w := range clause {
 			if !unicode.IsDigit(rune(w[0])) {
 				has[w] = append(has[w], nearest(clause, i, len(clause))...)
@@ -139,10 +139,13 @@ func misbound(plain, support string) bool {
 		}
 	}
 	low := strings.ToLower(support)
-	plain = strings.ReplaceAll(plain, ": ", "; ") // what a claim goes on to say
+	plain = strings.ReplaceAll(plain, ": ", "; ")                      // what a claim goes on to say
 	plain = titles.ReplaceAllStringFunc(plain, func(m string) string { // task 13 is a name where task:13 is one
 		of := titles.FindStringSubmatch(m)
 		w := strings.ToLower(of[1])
+		if names.MatchString(m) && containsToken(low, w+" "+of[2]) {
+			return " "
+		}
 		if slices.ContainsFunc([]string{":", "=", ": "}, func(is string) bool { return containsToken(low, w+is+of[2]) }) {
 			return " "
 		}
@@ -239,7 +242,7 @@ func misgoverned(plain, support string) bool {
 func hasDigit(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }
 
 // parts are what is said in one breath: what holds of one part is said by one piece of evidence.
-var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|with|until)\b|和|而|且|但`)
+var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|until)\b|和|而|且|但`)
 
 // together says whether each part of a claim stands in one of its pieces of evidence: a loss of one line and a step of
 // another are of no line.
@@ -265,6 +268,11 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 				want = append(want, w)
 			}
 		}
+		for _, m := range tried.FindAllStringSubmatch(part, -1) { // what failed, or could not be done, in one of them
+			if w := strings.ToLower(m[1]); known(w, whole) {
+				want = append(want, w)
+			}
+		}
 		if len(values)+len(want) == 0 || !strings.ContainsFunc(part, unicode.IsDigit) {
 			continue
 		}
@@ -277,6 +285,9 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	}
 	return true
 }
+
+// tried is what somebody could not do.
+var tried = regexp.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
 
 // unlabelled says whether a number of a claim is called by a word that calls it so in other evidence only.
 func unlabelled(part, support, whole string) bool {
@@ -387,14 +398,22 @@ var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
 
 // wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
 func wholes(plain, support string) bool {
-	for _, m := range outOf.FindAllStringSubmatch(plain, -1) {
-		pair := digitsOf.FindAllString(m[0], -1)
+	for _, at := range outOf.FindAllStringIndex(plain, -1) {
+		pair := digitsOf.FindAllString(plain[at[0]:at[1]], -1)
 		if len(pair) != 2 {
 			continue
 		}
+		behind := plain[at[1]:]
+		if end := clauseEnd.FindStringIndex(behind); end != nil {
+			behind = behind[:end[0]]
+		}
+		told := slices.DeleteFunc(tellingWords(behind), func(w string) bool { return strings.Contains(w, "-") })
 		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
 			has := digitsOf.FindAllString(s, -1)
 			i := slices.IndexFunc(has, func(n string) bool { return value(n) == value(pair[0]) })
+			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
+				return false // what is said of them is said of others
+			}
 			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return value(n) == value(pair[1]) })
 		}) {
 			return false
@@ -456,10 +475,22 @@ func inOrder(plain, support string) bool {
 // kindOf is a name behind the word for what it is.
 var kindOf = regexp.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
 
+// ofRole is a member by its role, and otherRole one in evidence.
+var (
+	ofRole    = regexp.MustCompile(`(?i)\bthe (masters?|workers?|launcher|chief|evaluators?)\b`)
+	otherRole = regexp.MustCompile(`\b(?:master|worker|launcher|chief|evaluator)\b`)
+)
+
 // notShown says whether a claim names a member that its evidence does not, or calls a pod a node.
 func (g *grounds) notShown(plain, support string) bool {
 	for _, name := range g.Names {
 		if name != g.Job && containsToken(plain, name) && !containsToken(support, name) {
+			return true
+		}
+	}
+	low := strings.ToLower(support)
+	for _, m := range ofRole.FindAllStringSubmatch(plain, -1) {
+		if role := strings.ToLower(m[1]); otherRole.MatchString(low) && !strings.Contains(low, role) {
 			return true
 		}
 	}

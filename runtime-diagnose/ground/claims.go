@@ -128,10 +128,10 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 			return why
 		}
 	}
-	if strays(plain, support) {
+	if !open && strays(plain, support) {
 		return Topic
 	}
-	if !open && unknown(plain, support) {
+	if !open && unknown(lossOf.ReplaceAllString(plain, "$1"), support) {
 		return Word
 	}
 	miscounted, turned := turnedHan(plain, g.texts(cites))
@@ -150,7 +150,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if onlyOne(plain, g.texts(cites)) {
 		return Word
 	}
-	if misset(plain, support) || otherLack(plain, g.texts(cites)) || exchanged(plain, g.texts(cites)) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
+	if misset(plain, support) || otherLack(plain, g.texts(cites)) || notThat(plain, g.texts(cites)) || exchanged(plain, g.texts(cites)) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -210,7 +210,7 @@ func (g *grounds) turned(body, support, texts string) Reason {
 			}
 		}
 	}
-	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
+	if negation.MatchString(rest) && !negation.MatchString(support) && !(han(rest) && denies(whole)) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
 	if able(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) {
@@ -226,7 +226,7 @@ func (g *grounds) turned(body, support, texts string) Reason {
 // is the cause.
 var (
 	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
-	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
 // brings are verbs by which something brings something about.
@@ -285,6 +285,9 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 			return Reversed
 		}
 	}
+	if m := inTurn.FindStringSubmatch(body); m != nil && reversed(m[1], m[2], true) {
+		return Reversed
+	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
 		at := halves(body)
 		if reversed(body[:at[0]], body[at[1]:], false) {
@@ -294,6 +297,9 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 	return ""
 }
 
+// inTurn tells what came first, and then what came afterwards.
+var inTurn = regexp.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
+
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {
 	from, to int
@@ -302,6 +308,9 @@ type connective struct {
 
 func connectives(of *regexp.Regexp, body string, backward bool) (out []connective) {
 	for _, m := range of.FindAllStringIndex(body, -1) {
+		if !backward && toBe[lastWord(body[:m[0]])] {
+			continue // was killed: by whom is said behind
+		}
 		out = append(out, connective{m[0], m[1], backward})
 	}
 	return out

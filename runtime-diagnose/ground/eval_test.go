@@ -59,7 +59,7 @@ func (s scenario) shown() Shown {
 
 func scenarios(t testing.TB) (out []scenario) {
 	t.Helper()
-	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml", "testdata/fifth.yaml", "testdata/sixth.yaml"} {
+	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml", "testdata/fifth.yaml", "testdata/sixth.yaml", "testdata/seventh.yaml"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -213,7 +213,7 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 	switch {
 	case commands(body), markup.MatchString(body), encoded(body):
 		return nil, Command
-	case orders.MatchString(body), asks.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
+	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
 		return nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(g.succeededThere(body, cites), "exhausted"), "failed")):
 		return nil, Contradicts
@@ -319,9 +319,12 @@ var hexadecimal = regexp.MustCompile(`^[0-9a-f]+$`)
 // chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
 func Injected(text string) bool {
 	text = Clean(text)
-	return chat.MatchString(text) || asks.MatchString(text) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
+	return chat.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
 		blames.MatchString(text) && blamed.MatchString(text)
 }
+
+// ofOthers are secrets that a claim may name, and not ask for.
+var ofOthers = regexp.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b`)
 
 // wants are words by which somebody asks for something.
 var wants = regexp.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传`)

@@ -204,12 +204,19 @@ func ofMembers(body, support string) bool {
 		case "port":
 			word = `(?:port|\]|\w)`
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?[\s:#=,(\]-]{0,3}(?:0*)`+m[2]+`(?:[^0-9]|$)`, support); !ok {
+		in := support
+		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
+			in = lineOf.ReplaceAllString(in, " ")
+		}
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?[\s:#=,(\]-]{0,3}(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
 	return true
 }
+
+// lineOf is a line of a source file.
+var lineOf = regexp.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
 
 // wasThe is a step that is named behind its verb: "the last step that was logged was 2399".
 var wasThe = regexp.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
@@ -235,7 +242,7 @@ var alike = map[string]string{
 	"insufficient": "enough short lack lacking few exhausted", "memory": "oom outofmemory outofmemoryerror", "oomkilled": "memory limit exceeded", "allocate": "ask asked need needed request requested", "tried": "asked needed wanted",
 	"timeout": "waited waiting long hung stuck timed time", "denied": "permission allowed access refused rejected reject", "refused": "connection reach connect connecting", "import": "missing installed module package", "modulenotfounderror": "find found exist missing package import imported installed module",
 	"back-off": "retry retrying pull pulling wait waits", "evicted": "pushed removed node", "nan": "numbers loss diverged", "space": "full disk", "named": "called", "found": "missing exist", "such": "exist find found present", "missing": "exist find found present installed", "module": "find found", "pull": "download fetch image", "unschedulable": "placed scheduled room",
-	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without lack lacks lacking", "lr": "learning rate", "pid": "process", "available": "placed fit room",
+	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without lack lacks lacking", "env": "environment", "lr": "learning rate", "pid": "process", "available": "placed fit room",
 }
 
 // humps are the places where a name in capitals and small letters has its next word: FailedScheduling.

@@ -34,12 +34,23 @@ var (
 	isNo    = regexp.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
 )
 
+// failedNoun is what failed: a write, a handshake.
+var failedNoun = regexp.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
+
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
 		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
 		return " ; "
+	})
+	text = failedNoun.ReplaceAllStringFunc(text, func(m string) string {
+		of := failedNoun.FindStringSubmatch(m)
+		if strings.HasSuffix(of[1], "ing") {
+			return m
+		}
+		gone.WriteString(of[1] + "\n")
+		return of[2]
 	})
 	for {
 		m := denier.FindStringIndex(text)
@@ -280,7 +291,7 @@ func unlike(body, support, texts string) bool {
 		if first.has(w) {
 			continue
 		}
-		if so.has(w) || !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0]) || existing[w] && !known(w, support)) {
+		if so.has(w) && !failing.MatchString(m[0]) || !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0]) || existing[w] && !known(w, support)) {
 			return true
 		}
 	}

@@ -209,9 +209,33 @@ func asksOnly(plain, support string) bool {
 	if m == nil || len(tellingWords(plain[:m[0]])) > 2 || clauseEnd.MatchString(strings.TrimRight(plain[m[1]:], ". 。")) {
 		return false
 	}
-	has, asked := stemsOf(support), tellingWords(plain[m[1]:])
-	return slices.ContainsFunc(asked, func(w string) bool { return !has.has(w) }) &&
+	has, asked := vocabulary(support), tellingWords(plain[m[1]:])
+	return slices.ContainsFunc(asked, func(w string) bool { return !has(w) }) &&
 		!slices.ContainsFunc(asked, func(w string) bool {
-			return !has.has(w) && !neutral[stem(w)] && !short.MatchString(w) && !positives.MatchString(w)
+			return !has(w) && !neutral[stem(w)] && !short.MatchString(w) && !positives.MatchString(w)
 		})
+}
+
+// notDone is what was not done to something, in a claim and in a line; the word before it says to what.
+var (
+	notDone  = regexp.MustCompile(`(?i)((?:[^,;:.]|\.\S)*?)\b(?:was|is|were|are|been|be) not (?:yet )?([a-z]{4,})`)
+	notThere = regexp.MustCompile(`(?i)([\w./-]+)?["':]* ([a-z-]+) (?:(?:was|is|were|are) )?not ([a-z]{4,})`)
+)
+
+// notThat says whether a claim has something undone of which its evidence says so of something else: a script, where a
+// command was not found.
+func notThat(plain, texts string) bool {
+	for _, m := range notDone.FindAllStringSubmatch(plain, -1) {
+		subject, said, of := wordsOf(m[1]), false, false
+		for _, t := range notThere.FindAllStringSubmatch(texts, -1) {
+			if stem(t[3]) == stem(m[2]) && !toBe[strings.ToLower(t[2])] {
+				said = true
+				of = of || meets(subject, wordsOf(t[1]+" "+t[2]))
+			}
+		}
+		if said && !of && meets(subject, wordsOf(texts)) {
+			return true
+		}
+	}
+	return false
 }
