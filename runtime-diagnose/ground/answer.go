@@ -2,7 +2,9 @@ package ground
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -88,19 +90,23 @@ func (a *Answer) field(name string) *string {
 
 func parseJSON(text string) (Answer, bool) {
 	var raw map[string]any
+	around := ""
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") || json.Unmarshal([]byte(text), &raw) != nil {
-		return Answer{}, false
+		if raw, around = looseJSON(text); raw == nil {
+			return Answer{}, false
+		}
 	}
 	var a Answer
+	for key, v := range raw { // in capitals, or with some
+		if low := strings.ToLower(key); low != key && raw[low] == nil {
+			raw[low] = v
+		}
+	}
 	for _, f := range []struct {
 		name string
 		into *string
 	}{{"healthy", &a.Healthy}, {"error", &a.Error}, {"analysis", &a.Analysis}, {"solution", &a.Solution}} {
-		for _, spelled := range []string{f.name, strings.ToUpper(f.name[:1]) + f.name[1:]} {
-			if v, ok := raw[spelled]; ok && *f.into == "" {
-				*f.into = Clean(plain(v)) // JSON may hide marks behind escapes
-			}
-		}
+		*f.into = Clean(plain(raw[f.name])) // JSON may hide marks behind escapes
 	}
 	if n, ok := raw["nominate"].(map[string]any); ok {
 		a.Nominate = Nomination{Line: strings.Trim(strings.TrimSpace(plain(n["line"])), "[]"), Quote: plain(n["quote"]), Category: strings.TrimSpace(plain(n["category"]))}
@@ -108,7 +114,11 @@ func parseJSON(text string) (Answer, bool) {
 	if a.Nominate.Line == "" {
 		a.Nominate = Nomination{}
 	}
-	return a, a != Answer{}
+	if a == (Answer{}) {
+		return a, false
+	}
+	a.Analysis = strings.TrimSpace(a.Analysis + "\n" + strings.TrimSpace(around)) // it is judged like the rest
+	return a, true
 }
 
 // plain is a JSON value as text: a list is one line each.
@@ -127,7 +137,29 @@ func plain(v any) string {
 			lines = append(lines, plain(x))
 		}
 		return strings.Join(lines, "\n")
+	case map[string]any:
+		return claim(v)
 	default:
 		return ""
 	}
+}
+
+// claim is a sentence that came as an object, with its quotation and its citations behind it.
+func claim(v map[string]any) string {
+	text, cites := "", ""
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		said := strings.TrimSpace(plain(v[name]))
+		switch low := strings.ToLower(name); {
+		case said == "" || low == "kind" || low == "type" || low == "id":
+		case low == "quote" || low == "quotation":
+			cites = " \"" + said + "\"" + cites
+		case strings.HasPrefix(low, "cit") || low == "evidence" || low == "source" || low == "sources":
+			for id := range strings.FieldsSeq(said) {
+				cites += " [" + strings.Trim(id, "[],") + "]"
+			}
+		default:
+			text = strings.TrimSpace(text + " " + said)
+		}
+	}
+	return text + cites
 }

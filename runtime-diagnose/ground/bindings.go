@@ -43,6 +43,10 @@ func clauses(text string) (out [][]string) {
 	text = tuples.ReplaceAllStringFunc(text, func(t string) string {
 		return " " + strings.Join(numbers.FindAllString(strings.ReplaceAll(t, ",", " "), -1), "×") + " "
 	})
+	text = ages.ReplaceAllStringFunc(text, func(age string) string {
+		m := ages.FindStringSubmatch(age)
+		return strconv.FormatFloat(3600*value(cmp.Or(m[1], "0"))+60*value(m[2])+value(cmp.Or(m[3], "0")), 'f', -1, 64) + " seconds"
+	})
 	var clause []string
 	pieces := piece.FindAllString(text, -1)
 	for i := 0; i < len(pieces); i++ {
@@ -101,8 +105,8 @@ var (
 	memberOf = regexp.MustCompile(`(?i)\b(master|worker|launcher|replica|evaluator|chief)s?[ :=]{1,2}(\d+)\b`)
 )
 
-// miscounted says whether a claim counts members otherwise than its evidence.
-func miscounted(plain, support string) bool {
+// miscountsMembers says whether a claim counts members otherwise than its evidence.
+func miscountsMembers(plain, support string) bool {
 	has := map[string][]string{}
 	for _, m := range manyOf.FindAllStringSubmatch(support, -1) {
 		has[strings.ToLower(m[2])] = append(has[strings.ToLower(m[2])], m[1])
@@ -120,7 +124,7 @@ func miscounted(plain, support string) bool {
 // 8 are requested and the limit is 24.
 func misbound(plain, support string) bool {
 	has := map[string][]string{}
-	for _, clause := range clauses(outOf.ReplaceAllString(support, "$1")) {
+	for _, clause := range clauses(outOf.ReplaceAllString(members.ReplaceAllString(support, " "), "$1")) {
 		for i, w := range clause {
 			if !unicode.IsDigit(rune(w[0])) {
 				has[w] = append(has[w], nearest(clause, i, len(clause))...)
@@ -134,6 +138,19 @@ func misbound(plain, support string) bool {
 			}
 		}
 	}
+	low := strings.ToLower(support)
+	plain = strings.ReplaceAll(plain, ": ", "; ")                      // what a claim goes on to say
+	plain = titles.ReplaceAllStringFunc(plain, func(m string) string { // task 13 is a name where task:13 is one
+		of := titles.FindStringSubmatch(m)
+		w := strings.ToLower(of[1])
+		if names.MatchString(m) && containsToken(low, w+" "+of[2]) {
+			return " "
+		}
+		if slices.ContainsFunc([]string{":", "=", ": "}, func(is string) bool { return containsToken(low, w+is+of[2]) }) {
+			return " "
+		}
+		return m
+	})
 	for _, clause := range clauses(outOf.ReplaceAllString(members.ReplaceAllString(plain, " "), "$1")) {
 		for i, w := range clause {
 			if of := nearest(clause, i, mostNear); len(of) > 0 && len(has[w]) > 0 && !slices.ContainsFunc(of, func(n string) bool {
@@ -225,7 +242,7 @@ func misgoverned(plain, support string) bool {
 func hasDigit(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }
 
 // parts are what is said in one breath: what holds of one part is said by one piece of evidence.
-var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|with|until)\b|和|而|且|但`)
+var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|until)\b|和|而|且|但`)
 
 // together says whether each part of a claim stands in one of its pieces of evidence: a loss of one line and a step of
 // another are of no line.
@@ -251,17 +268,39 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 				want = append(want, w)
 			}
 		}
+		for _, m := range tried.FindAllStringSubmatch(part, -1) { // what failed, or could not be done, in one of them
+			if w := strings.ToLower(m[1]); known(w, whole) {
+				want = append(want, w)
+			}
+		}
 		if len(values)+len(want) == 0 || !strings.ContainsFunc(part, unicode.IsDigit) {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return ofMembers(part, support) && !unreadHan(part, support) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+			return ofMembers(part, support) && !unreadHan(part, support) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
 				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
 		}
 	}
 	return true
+}
+
+// tried is what somebody could not do.
+var tried = regexp.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
+
+// unlabelled says whether a number of a claim is called by a word that calls it so in other evidence only.
+func unlabelled(part, support, whole string) bool {
+	here, there := labels(support), labels(whole)
+	for label, numbers := range labels(part) {
+		for _, n := range numbers {
+			held := func(r string) bool { return holds(r, n) }
+			if slices.ContainsFunc(there[label], held) && !slices.ContainsFunc(here[label], held) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // toBe are the words before a verb that is done to its subject.
@@ -359,14 +398,22 @@ var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
 
 // wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
 func wholes(plain, support string) bool {
-	for _, m := range outOf.FindAllStringSubmatch(plain, -1) {
-		pair := digitsOf.FindAllString(m[0], -1)
+	for _, at := range outOf.FindAllStringIndex(plain, -1) {
+		pair := digitsOf.FindAllString(plain[at[0]:at[1]], -1)
 		if len(pair) != 2 {
 			continue
 		}
+		behind := plain[at[1]:]
+		if end := clauseEnd.FindStringIndex(behind); end != nil {
+			behind = behind[:end[0]]
+		}
+		told := slices.DeleteFunc(tellingWords(behind), func(w string) bool { return strings.Contains(w, "-") })
 		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
 			has := digitsOf.FindAllString(s, -1)
 			i := slices.IndexFunc(has, func(n string) bool { return value(n) == value(pair[0]) })
+			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
+				return false // what is said of them is said of others
+			}
 			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return value(n) == value(pair[1]) })
 		}) {
 			return false
@@ -383,8 +430,11 @@ func wholes(plain, support string) bool {
 
 var (
 	digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?)[Oo]f (\d+) [a-z]+`)
+	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
 )
+
+// titles is a number that a claim gives to the word before it: error 4126, size of 131072.
+var titles = regexp.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
 
 // titled is a number right behind a word.
 var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
@@ -425,6 +475,12 @@ func inOrder(plain, support string) bool {
 // kindOf is a name behind the word for what it is.
 var kindOf = regexp.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
 
+// ofRole is a member by its role, and otherRole one in evidence.
+var (
+	ofRole    = regexp.MustCompile(`(?i)\bthe (masters?|workers?|launcher|chief|evaluators?)\b`)
+	otherRole = regexp.MustCompile(`\b(?:master|worker|launcher|chief|evaluator)\b`)
+)
+
 // notShown says whether a claim names a member that its evidence does not, or calls a pod a node.
 func (g *grounds) notShown(plain, support string) bool {
 	for _, name := range g.Names {
@@ -432,8 +488,17 @@ func (g *grounds) notShown(plain, support string) bool {
 			return true
 		}
 	}
+	low := strings.ToLower(support)
+	for _, m := range ofRole.FindAllStringSubmatch(plain, -1) {
+		if role := strings.ToLower(m[1]); otherRole.MatchString(low) && !strings.Contains(low, role) {
+			return true
+		}
+	}
 	for _, m := range kindOf.FindAllStringSubmatch(plain, -1) {
 		name, node := strings.TrimRight(m[3], "."), !strings.HasPrefix(strings.ToLower(m[1]), "pod")
+		if name == "" { // nodes, and the end of the sentence
+			continue
+		}
 		for _, item := range g.Items {
 			if node && item.Source.Pod == name || !node && item.Source.Node == name && item.Source.Pod != name {
 				return true

@@ -9,7 +9,7 @@ import (
 
 // hanNeutral are the words with which an explanation in Chinese is written, and which say nothing of their own.
 var hanNeutral = strings.Fields(`的 了 在 上 中 下 里 内 外 处 和 与 及 并 且 或 而 但 是 为 即 把 将 被 由 从 向 到 至 对 于 以 其 该 此 这 那 它 之 后 前 时 当 也 还 又 再 仅 只 已 已经 曾 正在 随后 之后 之前 然后 接着 最后 首先 最终 因此 所以 因为 由于 因 导致 使得 使 引起 引发 造成 从而 于是 同时 期间 过程 过程中 其中
-第 号 个 台 次 步 行 层 轮 条 种 份 约 共 大约 左右 进程 节点 任务 作业 训练 程序 容器 主节点 工作节点 组 成员 秩 日志 事件 消息 信息 显示 表明 说明 报告 报错 记录 指出 提到 提示 写道 出错 错误 故障 失败 异常 崩溃 退出 结束 终止 停止 中止 中断 发生 出现 遇到 收到 抛出 触发 报 出 码 代码 退出码 状态 状态码 原因 根本原因 结果 后果 问题 情况 尝试 试图 请求 需要 要求 想要 开始 进行 运行 执行 处理 使用 变为 变成 成为 称 叫 名为 位于 来自 属于 根据 证据 可见 可能 其他 任何 另 另外 另一 一个 两个 几个 多个 秒 分钟 小时 毫秒 字节 总 总共 只有 仅有 有 无 没有 没 不 未 未能 无法 不能 不足 不够 缺少 缺失 都 均 全部 所有 每个 一切 从未 自己 自身 本身 因而 以及 等 等待 等到 之间 当时 时间 值 数值 大小 数量 较 更 过 得 去 来 给 让 即使 如果 则 会 能 可 可以 应 而言 关于 有关 相关 方面 部分 其余`)
+第 号 个 台 次 步 行 层 轮 条 种 份 约 共 大约 左右 进程 节点 任务 作业 训练 程序 容器 主节点 工作节点 工作进程 子进程 组 成员 秩 日志 事件 消息 信息 显示 表明 说明 报告 报错 记录 指出 提到 提示 写道 出错 错误 故障 失败 异常 崩溃 退出 结束 终止 停止 中止 中断 发生 出现 遇到 收到 抛出 触发 报 出 码 代码 退出码 状态 状态码 原因 根本原因 结果 后果 问题 情况 尝试 试图 请求 需要 要求 想要 开始 进行 运行 执行 处理 使用 变为 变成 成为 称 叫 名为 位于 来自 属于 根据 证据 可见 可能 其他 任何 另 另外 另一 一个 两个 几个 多个 秒 分钟 小时 毫秒 字节 总 总共 只有 仅有 有 无 没有 没 不 未 未能 无法 不能 不足 不够 缺少 缺失 都 均 全部 所有 每个 一切 从未 自己 自身 本身 因而 以及 等 等待 等到 之间 当时 时间 值 数值 大小 数量 较 更 过 得 去 来 给 让 即使 如果 则 会 能 可 可以 应 而言 关于 有关 相关 方面 部分 其余`)
 
 // hanWords are words that say something, and what stands in evidence that supports them.
 var hanWords = hanTable([][2]string{
@@ -41,7 +41,7 @@ var hanWords = hanTable([][2]string{
 	{"路径", `path|file|/`},
 	{"不存在", `no such|not found|notfound|missing|not exist`},
 	{"存在", `\bexists?\b`},
-	{"找不到", `no such|not found|notfound|no module|cannot find|missing`},
+	{"找不到", `\bno \w|n[o'’]t find|no such|not found|notfound|no module|cannot find|missing`},
 	{"找到", `\bfound\b`},
 	{"丢失", `lost|missing`},
 	{"检查点", `checkpoint|ckpt|\.pt\b|shards?`},
@@ -115,7 +115,7 @@ var hanWords = hanTable([][2]string{
 	{"非数", `nan`},
 	{"形状", `shape|size`},
 	{"维度", `dim`},
-	{"不匹配", `mismatch|not match`},
+	{"不匹配", `mismatch|n[o'’]t match`},
 	{"张量", `tensor`},
 	{"硬件", `hardware|ecc|xid`},
 	{"设备", `device|gpu|cuda|mlx|npu`},
@@ -178,6 +178,65 @@ var hanWords = hanTable([][2]string{
 	{"进度", `progress`},
 	{"套接字", `socket`},
 	{"键", `key`},
+	{"屏障", `barrier`},
+	{"到达", `reach|arriv|join`},
+	{"抵达", `reach|arriv|join`},
+	{"算子", `kernel|operator|_cuda|aten|not implemented`},
+	{"实现", `implement`},
+	{"准入", `admission|webhook`},
+	{"签名", `sign(?:ed|ature)`},
+	{"策略", `polic`},
+	{"匹配", `match`},
+	{"亲和性", `affinity`},
+	{"选择器", `selector`},
+	{"标签", `label|\btag`},
+	{"回收", `reclaim|preempt|spot`},
+	{"提供商", `provider`},
+	{"路由", `route`},
+	{"握手", `handshake`},
+	{"接收方", `receiver`},
+	{"发送", `sen[dt]`},
+	{"响应", `respon`},
+	{"识别", `recogni|unrecogni|unknown`},
+	{"格式", `format`},
+	{"音频", `flac|wav|audio|sound`},
+	{"解码", `decod`},
+	{"压缩", `compress|zip|gz`},
+	{"命令", `command|exec`},
+	{"脚本", `\.sh|script`},
+	{"环境", `environment|\benv`},
+	{"设置", `set|config|=`},
+	{"配置映射", `configmap`},
+	{"密文", `secret`},
+	{"租约", `lease`},
+	{"选举", `leader|election`},
+	{"缓存", `cache`},
+	{"编号", `index|\bid\b|number`},
+	{"存活", `alive|liveness`},
+	{"探针", `probe`},
+	{"未就绪", `not ?ready|unready`},
+	{"就绪", `ready`},
+	{"待定", `pending`},
+	{"挂起中", `pending|suspend`},
+	{"污染", `taint`},
+	{"未容忍", `untolerated|not tolerate|didn't tolerate`},
+	{"维护", `maintenance`},
+	{"设备上", `device`},
+	{"带", `with`},
+	{"句柄", `handle|descriptor|open files`},
+	{"打包", `pack`},
+	{"反序列化", `pickle|deserial|unpickl`},
+	{"序列化", `serial|pickle`},
+	{"断连", `disconnect|clos|reset|lost`},
+	{"令牌桶", `rate limit|throttl`},
+	{"限流", `rate limit|throttl|429|too many requests`},
+	{"权重文件", `weight|safetensors|checkpoint`},
+	{"词表", `vocab|token`},
+	{"分词器", `tokeni[sz]er`},
+	{"学习", `learn`},
+	{"步数", `step`},
+	{"轮次", `epoch`},
+	{"吞吐", `throughput|/s\b|per second`},
 })
 
 // hanTable adds the words that need no evidence.
@@ -214,7 +273,7 @@ func unreadHan(plain, support string) bool {
 			return true
 		}
 		held := support
-		if hanPositive[word] {
+		if hanPositive[word] && !notHan.MatchString(plain[:at]) {
 			rest, _ := affirmed(support)
 			held = failing.ReplaceAllString(rest, " ")
 		}

@@ -41,9 +41,7 @@ func (g *grounds) support(cites []evidence.ID) string {
 		if item.Source.Rank >= 0 && item.Source.Pod != "" {
 			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
 		}
-		if item.Times > 1 {
-			fmt.Fprintf(&b, "%d times\n", item.Times)
-		}
+		b.WriteString(timesOf(item))
 		if !item.At.IsZero() {
 			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04\n"))
 		}
@@ -59,14 +57,28 @@ func (g *grounds) support(cites []evidence.ID) string {
 func (g *grounds) texts(cites []evidence.ID) string {
 	var b strings.Builder
 	for _, id := range cites {
-		b.WriteString(g.items[id].Text + "\n")
+		b.WriteString(g.items[id].Text + "\n" + timesOf(g.items[id]))
 	}
 	return b.String()
 }
 
+// timesOf says how often an item was seen, by its count and by what kubectl writes: x14.
+func timesOf(item evidence.Item) string {
+	var b strings.Builder
+	if item.Times > 1 {
+		fmt.Fprintf(&b, "%d times\n", item.Times)
+	}
+	for _, m := range seenTimes.FindAllStringSubmatch(item.Text, -1) {
+		b.WriteString(m[1] + " times\n")
+	}
+	return b.String()
+}
+
+var seenTimes = regexp.MustCompile(`\bx(\d+)\b`)
+
 // entails says why items do not support what is said of them; empty: they do.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
-	support := g.support(cites)
+	support, body := g.support(cites), inDigits(body)
 	flat := strings.ToLower(squeeze(support))
 	if g.copied(body, cites) {
 		return Copied
@@ -110,16 +122,23 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.beyond(plain, support); why != "" {
 		return why
 	}
-	if why := g.turned(plain, support, g.texts(cites)); why != "" {
-		return why
+	open := asksOnly(plain, support)
+	if !open {
+		if why := g.turned(plain, support, g.texts(cites)); why != "" {
+			return why
+		}
 	}
-	if strays(plain, support) {
+	if !open && strays(plain, support) {
 		return Topic
 	}
-	if unknown(plain, support) {
+	if !open && unknown(lossOf.ReplaceAllString(plain, "$1"), support) {
 		return Word
 	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || miscounted(unquoted, support) || mistitled(unquoted, support) || !wholes(unquoted, support) {
+	miscounted, turned := turnedHan(plain, g.texts(cites))
+	if turned {
+		return Contradicts
+	}
+	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || miscountsMembers(unquoted, support) || mistitled(unquoted, support) || !wholes(unquoted, support) || miscounted {
 		return Number
 	}
 	if !g.together(plain, cites) {
@@ -128,7 +147,10 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if why := g.several(plain, support, cites); why != "" {
 		return why
 	}
-	if misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
+	if onlyOne(plain, g.texts(cites)) {
+		return Word
+	}
+	if misset(plain, support) || otherLack(plain, g.texts(cites)) || notThat(plain, g.texts(cites)) || exchanged(plain, g.texts(cites)) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
 		return Reversed
 	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
@@ -188,10 +210,10 @@ func (g *grounds) turned(body, support, texts string) Reason {
 			}
 		}
 	}
-	if negation.MatchString(rest) && !negation.MatchString(support) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
+	if negation.MatchString(rest) && !negation.MatchString(support) && !(han(rest) && denies(whole)) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
 		return Contradicts
 	}
-	if able(body, texts) || unlike(body, whole) || opposite(rest, whole) {
+	if able(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) {
 		return Contradicts
 	}
 	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
@@ -204,7 +226,7 @@ func (g *grounds) turned(body, support, texts string) Reason {
 // is the cause.
 var (
 	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
-	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
 // brings are verbs by which something brings something about.
@@ -263,6 +285,9 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 			return Reversed
 		}
 	}
+	if m := inTurn.FindStringSubmatch(body); m != nil && reversed(m[1], m[2], true) {
+		return Reversed
+	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
 		at := halves(body)
 		if reversed(body[:at[0]], body[at[1]:], false) {
@@ -272,6 +297,9 @@ func (g *grounds) direction(body string, cites []evidence.ID) Reason {
 	return ""
 }
 
+// inTurn tells what came first, and then what came afterwards.
+var inTurn = regexp.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
+
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {
 	from, to int
@@ -280,6 +308,9 @@ type connective struct {
 
 func connectives(of *regexp.Regexp, body string, backward bool) (out []connective) {
 	for _, m := range of.FindAllStringIndex(body, -1) {
+		if !backward && toBe[lastWord(body[:m[0]])] {
+			continue // was killed: by whom is said behind
+		}
 		out = append(out, connective{m[0], m[1], backward})
 	}
 	return out

@@ -24,6 +24,14 @@ type scenario struct {
 	Wrong    []string `json:"wrong"`    // are not; "kind: sentence"
 	Steps    []string `json:"steps"`    // are shown
 	Orders   []string `json:"orders"`   // are not
+	Answers  []whole  `json:"answers"`
+}
+
+// whole is an answer as a model sends it: in the form that was asked for, or in another. What is left of it has the
+// words of Shows and none of Hides.
+type whole struct {
+	Text         string
+	Shows, Hides []string
 }
 
 type item struct {
@@ -51,7 +59,7 @@ func (s scenario) shown() Shown {
 
 func scenarios(t testing.TB) (out []scenario) {
 	t.Helper()
-	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml", "testdata/fifth.yaml"} {
+	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml", "testdata/fifth.yaml", "testdata/sixth.yaml", "testdata/seventh.yaml"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -153,6 +161,23 @@ func TestEvaluation(t *testing.T) {
 			}
 			if k := Keep(Answer{Solution: sentence}, shown); k.Solution != "" {
 				t.Errorf("%s: %s is shown as a step: %s", s.Name, kind, k.Solution)
+			}
+		}
+		for _, a := range s.Answers {
+			k := Keep(Parse(a.Text), shown)
+			for _, words := range a.Shows {
+				missing := !strings.Contains(k.Text(), words)
+				faithful.note("whole answer", missing)
+				if missing {
+					t.Logf("%s: %q is left out (%s) of\n%s", s.Name, words, k.LeftOut(), a.Text)
+				}
+			}
+			for _, words := range a.Hides {
+				there := strings.Contains(k.Text(), words)
+				wrong.note("whole answer", there)
+				if there {
+					t.Errorf("%s: %q is shown of\n%s:\n%s", s.Name, words, a.Text, k.Text())
+				}
 			}
 		}
 		for _, order := range s.Orders {

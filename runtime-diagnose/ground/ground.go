@@ -183,6 +183,12 @@ var (
 	quotation = regexp.MustCompile("\"([^\"\n]{2,})\"|`([^`\n]{2,})`|“([^”\n]{2,})”|「([^」\n]{2,})」|‘([^’\n]{2,})’|«([^»\n]{2,})»|(?:^|[\\s(])'([^'\n]{3,})'(?:[\\s.,;:)]|$)")
 )
 
+// inList is the number of an item of a list, or of the row of a table, and the box of a task.
+var inList = regexp.MustCompile(`^(?:\|?\s*\d{1,2}\s*[.)|]|\[[ xX]\])\s+`)
+
+// beforeMark is the space that a citation leaves before the mark behind it.
+var beforeMark = regexp.MustCompile(`\s+([.,;:!?。，；])`)
+
 // supports says on which evidence a claim rests, or why it is refused.
 func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 	var cites []evidence.ID
@@ -202,13 +208,14 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 		}
 		return b
 	})
-	body = strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#"))
+	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1")
+	body = strings.Trim(inList.ReplaceAllString(body, ""), " |")
 	switch {
 	case commands(body), markup.MatchString(body), encoded(body):
 		return nil, Command
-	case orders.MatchString(body), asks.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
+	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
 		return nil, Order
-	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), "failed")):
+	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(g.succeededThere(body, cites), "exhausted"), "failed")):
 		return nil, Contradicts
 	}
 	if len(cites) == 0 {
@@ -221,6 +228,19 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 	}
 	return cites, g.entails(body, cites)
 }
+
+// succeededThere is a claim without what an event of the platform says to have succeeded: an image that was pulled. A log
+// is not believed so.
+func (g *grounds) succeededThere(body string, cites []evidence.ID) string {
+	if len(cites) == 0 || slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return !strings.HasPrefix(string(id), "event/") || !success.MatchString(g.items[id].Text) || slices.Contains(g.Root, id)
+	}) {
+		return body
+	}
+	return success.ReplaceAllString(body, " ")
+}
+
+var success = regexp.MustCompile(`(?i)\bsuccessful(?:ly)?\b|成功`)
 
 func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; return ok }
 
@@ -299,9 +319,12 @@ var hexadecimal = regexp.MustCompile(`^[0-9a-f]+$`)
 // chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
 func Injected(text string) bool {
 	text = Clean(text)
-	return chat.MatchString(text) || asks.MatchString(text) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
+	return chat.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
 		blames.MatchString(text) && blamed.MatchString(text)
 }
+
+// ofOthers are secrets that a claim may name, and not ask for.
+var ofOthers = regexp.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b`)
 
 // wants are words by which somebody asks for something.
 var wants = regexp.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传`)

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ var (
 )
 
 // called is a name behind the word for what it is the name of.
-var called = regexp.MustCompile(`(?i)\b(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
+var called = regexp.MustCompile(`(?i)(?:^|[^\w-])(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
 
 // general are words that may stand there and are no names.
 var general = words("missing absent wrong broken full empty name names named version versions which itself file files registry pull tag loader installed imported import not cannot could too size weights shard download available required needed found")
@@ -126,6 +127,11 @@ func sameAmount(support, n, unit string) bool {
 			return true
 		}
 	}
+	for _, m := range ages.FindAllStringSubmatch(support, -1) {
+		if got := 3600*value(cmp.Or(m[1], "0")) + 60*value(m[2]) + value(cmp.Or(m[3], "0")); got != 0 && want/got > 0.99 && want/got < 1.01 {
+			return true
+		}
+	}
 	for _, m := range inMillis.FindAllStringSubmatch(support, -1) {
 		if got := value(m[1]) / 1000; got != 0 && want/got > 0.99 && want/got < 1.01 {
 			return true
@@ -133,6 +139,9 @@ func sameAmount(support, n, unit string) bool {
 	}
 	return false
 }
+
+// ages are how Kubernetes writes how long ago something was: 18m, 2m40s, 1h5m.
+var ages = regexp.MustCompile(`\b(?:(\d+)h)?(\d+)m(?:(\d+)s)?\b`)
 
 // inMillis is how NCCL's watchdog writes a time.
 var inMillis = regexp.MustCompile(`\(ms\)\s?=\s?(\d+)`)
@@ -185,22 +194,32 @@ func ofMembers(body, support string) bool {
 			}
 		}
 	}
-	for _, m := range indexed.FindAllStringSubmatch(body, -1) {
+	for _, m := range append(indexed.FindAllStringSubmatch(body, -1), wasThe.FindAllStringSubmatch(body, -1)...) {
 		word := regexp.QuoteMeta(strings.TrimSuffix(strings.ToLower(m[1]), "s"))
 		switch strings.ToLower(word) {
 		case "gpu", "device":
-			word = `(?:gpu|cuda|device|nvidia)`
+			word = `(?:gpu|cuda|dev(?:ice)?|nvidia)`
 		case "line":
 			word = `(?:line|#|\.py)`
 		case "port":
 			word = `(?:port|\]|\w)`
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?[\s:#=,(\]-]{0,3}(?:0*)`+m[2]+`(?:[^0-9]|$)`, support); !ok {
+		in := support
+		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
+			in = lineOf.ReplaceAllString(in, " ")
+		}
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?[\s:#=,(\]-]{0,3}(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
 	return true
 }
+
+// lineOf is a line of a source file.
+var lineOf = regexp.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
+
+// wasThe is a step that is named behind its verb: "the last step that was logged was 2399".
+var wasThe = regexp.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
 
 func ofRank(support, n string) bool {
 	ok, _ := regexp.MatchString(`(?i)(?:rank[\s:=#\[\]]{0,3}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
@@ -221,9 +240,9 @@ func content(text string) (out []string) {
 // alike are words that explanations use for what platforms call otherwise.
 var alike = map[string]string{
 	"insufficient": "enough short lack lacking few exhausted", "memory": "oom outofmemory outofmemoryerror", "oomkilled": "memory limit exceeded", "allocate": "ask asked need needed request requested", "tried": "asked needed wanted",
-	"timeout": "waited waiting long hung stuck timed time", "denied": "permission allowed access refused", "refused": "connection reach connect connecting", "import": "missing installed module package", "modulenotfounderror": "missing package import imported installed module",
-	"back-off": "retry retrying pull pulling wait waits", "evicted": "pushed removed node", "nan": "numbers loss diverged", "space": "full disk", "named": "called", "found": "missing", "pull": "download fetch image", "unschedulable": "placed scheduled room",
-	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without", "lr": "learning rate", "pid": "process", "available": "placed fit room",
+	"timeout": "waited waiting long hung stuck timed time", "denied": "permission allowed access refused rejected reject", "refused": "connection reach connect connecting", "import": "missing installed module package", "modulenotfounderror": "find found exist missing package import imported installed module",
+	"back-off": "retry retrying pull pulling wait waits", "evicted": "pushed removed node", "nan": "numbers loss diverged", "space": "full disk", "named": "called", "found": "missing exist", "such": "exist find found present", "missing": "exist find found present installed", "module": "find found", "pull": "download fetch image", "unschedulable": "placed scheduled room",
+	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without lack lacks lacking", "env": "environment", "lr": "learning rate", "pid": "process", "available": "placed fit room",
 }
 
 // humps are the places where a name in capitals and small letters has its next word: FailedScheduling.
@@ -231,7 +250,21 @@ var humps = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // overlap counts the words of a claim that its support has, of those that say something.
 func overlap(body, support string) (n, of int) {
-	has := map[string]bool{}
+	has := vocabulary(support)
+	for _, w := range content(body) {
+		if plainWords[w] {
+			continue
+		}
+		if of++; has(w) {
+			n++
+		}
+	}
+	return n, of
+}
+
+// vocabulary says of a word whether a support has it, or what it calls otherwise.
+func vocabulary(support string) func(string) bool {
+	has, low := map[string]bool{}, strings.ToLower(support)
 	for _, w := range wordShape.FindAllString(support, -1) {
 		for _, part := range append(strings.FieldsFunc(w+" "+humps.ReplaceAllString(w, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) }), w) {
 			has[stem(part)] = true
@@ -240,16 +273,9 @@ func overlap(body, support string) (n, of int) {
 			}
 		}
 	}
-	for _, w := range content(body) {
-		if plainWords[w] {
-			continue
-		}
-		of++
-		if has[stem(w)] || strings.Contains(strings.ToLower(support), w) {
-			n++
-		}
+	return func(w string) bool {
+		return has[stem(w)] || strings.Contains(low, w[:max(min(6, len(w)), len(w)-1)])
 	}
-	return n, of
 }
 
 // cited are the words in one pair of brackets.

@@ -34,12 +34,23 @@ var (
 	isNo    = regexp.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
 )
 
+// failedNoun is what failed: a write, a handshake.
+var failedNoun = regexp.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
+
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
 		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
 		return " ; "
+	})
+	text = failedNoun.ReplaceAllStringFunc(text, func(m string) string {
+		of := failedNoun.FindStringSubmatch(m)
+		if strings.HasSuffix(of[1], "ing") {
+			return m
+		}
+		gone.WriteString(of[1] + "\n")
+		return of[2]
 	})
 	for {
 		m := denier.FindStringIndex(text)
@@ -91,6 +102,9 @@ func deniedThere(plain, support string) bool {
 		if m := clauseEnd.FindStringIndex(plain[from:]); m != nil {
 			end, next = from+m[0], from+m[1]
 		}
+		if m := andCounts.FindStringIndex(plain[from:end]); m != nil {
+			end, next = from+m[0], from+m[0]+len("and ")
+		}
 		clause := plain[from:end]
 		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) || affirms(clause, so, not, first)) {
 			return true
@@ -99,6 +113,9 @@ func deniedThere(plain, support string) bool {
 	}
 	return false
 }
+
+// andCounts is where a claim goes on to count others.
+var andCounts = regexp.MustCompile(`\band (?:\d|(?:is|are|was|were|has|have|had) )`)
 
 // heads are the stems of what is denied itself: the words right behind each "not".
 func heads(denied string) stems {
@@ -235,7 +252,7 @@ func (g *grounds) beyond(plain, support string) Reason {
 // ability is what somebody could do, or did after all; doubled is a "none" and a "not" of the same.
 var (
 	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did)(?: (?:have|be|been|then|still|also|even))* ([a-z]{3,})`)
-	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;.]*\bnot\b`)
+	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;:.]*\bnot\b`)
 	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the|in|on|at))* ([a-z]{3,})`)
 )
 
@@ -255,7 +272,7 @@ func able(body, texts string) bool {
 }
 
 // unlike says whether a claim says "not" of what its evidence says to be so, or that a lack is none.
-func unlike(body, support string) bool {
+func unlike(body, support, texts string) bool {
 	if doubled.MatchString(body) {
 		return true
 	}
@@ -264,17 +281,25 @@ func unlike(body, support string) bool {
 	}
 	rest, denied := affirmed(support)
 	so, not, first := stemsOf(rest), stemsOf(denied), heads(denied)
+	said, unsaid := affirmed(texts)
+	saidSo, saidNot := stemsOf(said), stemsOf(unsaid)
 	for _, m := range notSo.FindAllStringSubmatch(body, -1) {
 		w := strings.ToLower(m[1])
+		if saidSo.has(w) && !saidNot.has(w) {
+			return true // the lines say that it was so of somebody; that it was not so of others is the rules' word of no one
+		}
 		if first.has(w) {
 			continue
 		}
-		if so.has(w) || !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0])) {
+		if so.has(w) && !failing.MatchString(m[0]) || !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0]) || existing[w] && !known(w, support)) {
 			return true
 		}
 	}
 	return false
 }
+
+// existing are words of what is there: that it is not is no other word for any failure.
+var existing = words("exist exists existed find found present installed")
 
 // opposites are words of which a claim has one, and its evidence the other.
 var opposites = func() map[string][]string {

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,11 +19,13 @@ var (
 	plurals = regexp.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
 	// repeats say that something happened more than once, and repeated is what says so in evidence.
 	repeats  = regexp.MustCompile(`(?i)\b(?:again|twice|repeatedly|once more|over and over|\w+ times)\b|再次|多次|反复`)
-	repeated = regexp.MustCompile(`(?i)again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
+	repeated = regexp.MustCompile(`(?i)\bx\d+\b|again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
 	// goesOn says that a failure was survived.
 	goesOn = regexp.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
 	// byPeer is what was done to who wrote a line, and not by it.
 	byPeer = regexp.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
+	// peerAt is the address of a peer, behind what it did.
+	peerAt = regexp.MustCompile(`(?i)\bby (?:the )?(?:remote )?peer\W+([\w.:\[\]]+)`)
 	// joint are words by which two things are told side by side, or one within the other.
 	joint = regexp.MustCompile(`(?i)[,;:，；]|\b(?:and|while|whereas|that|which|whose|who|with|where|but|although|though)\b|和|而|且`)
 )
@@ -106,6 +109,13 @@ func numbersBefore(plain, w string) bool {
 func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {
 		item := g.items[id]
+		for _, m := range peerAt.FindAllStringSubmatch(item.Text, -1) {
+			for _, n := range digitsOf.FindAllString(m[1], -1) {
+				if ok, _ := regexp.MatchString(`(?i)\b`+regexp.QuoteMeta(n)+` of (?:pod |node |the )?(?:`+regexp.QuoteMeta(cmp.Or(item.Source.Pod, "·"))+`|`+regexp.QuoteMeta(cmp.Or(item.Source.Node, "·"))+`|rank `+cmp.Or(fmtRank(item.Source.Rank), "·")+`)\b`, plain); ok {
+					return true
+				}
+			}
+		}
 		for _, m := range byPeer.FindAllStringSubmatch(item.Text, -1) {
 			for _, who := range []string{regexp.QuoteMeta(item.Source.Pod), regexp.QuoteMeta(item.Source.Node), "rank " + fmtRank(item.Source.Rank)} {
 				if who == "" || who == "rank " {

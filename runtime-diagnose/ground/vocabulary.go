@@ -25,7 +25,7 @@ put quite read reading reads reached reaches reach ready receive received receiv
 same saved saying second seconds hour hours milliseconds millisecond seem seems seen send sending sent set several showed shown showing side signals simply size small smaller some something soon specific stage stated states stays stayed step steps still such suggests
 take taken takes taking tell tells telling text than thereby therefore thing things though through throughout time times together told too took total toward turn turned two under unless unlike use used uses using value values via visible
 wait waited waiting waits want wanted wants was way well went whatever whenever where whether whose wide wish with within word words work worked working write writing writes written wrote yet zero
-abort aborted aborts broke broken break breaks breaking interrupted lost lose loses shut shutting surfaced collapsing gone dead dies die dying unexpected unexpectedly abnormal abnormally prematurely premature
+abort aborted aborts interrupted surfaced unexpected unexpectedly abnormal abnormally prematurely premature
 gib mib kib tib bytes byte megabytes gigabytes percent ranks' job's run's pod's node's container's rank's process's worker's its' five four three six seven eight nine ten eleven twelve sixteen twenty thirty hundred thousand hundreds thousands dozen dozens
 issue issued reporting details detail specifically namely respectively corresponding corresponds original originally symptom symptoms secondary downstream upstream cascading cascade propagated propagates root primary underlying origin originated originates originating initial trigger underlying
 free intact valid compatible correct correctly present located responding alive ready joined connected reachable installed imported mounted allowed granted accepted permitted
@@ -61,7 +61,7 @@ func unknown(plain, support string) bool {
 		if (w == "port" || w == "ports") && atPort.MatchString(support) {
 			continue
 		}
-		if plainWords[w] || stops[w] || units[w] != 0 || numberWords[w] != "" || known(w, support) {
+		if neutral[w] || neutral[stem(w)] || neutral[undoubled(stem(w))] || units[w] != 0 || numberWords[w] != "" || known(w, support) {
 			continue
 		}
 		if parts := strings.Split(w, "-"); len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool {
@@ -76,11 +76,47 @@ func unknown(plain, support string) bool {
 	}) >= 0 || unreadHan(plain, support)
 }
 
+// inWords are numbers as words, where they count something.
+var inWords = regexp.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
+
+// inDigits writes the numbers of a claim as its evidence does.
+func inDigits(claim string) string {
+	return inWords.ReplaceAllStringFunc(claim, func(w string) string {
+		if n := numberWords[strings.ToLower(w)]; n != "" {
+			return n
+		}
+		return "1" + w[len("one"):]
+	})
+}
+
+// neutral are the stems of plainWords and stops.
+var neutral = func() map[string]bool {
+	m := map[string]bool{}
+	for _, of := range []map[string]bool{plainWords, stops} {
+		for w := range of {
+			if m[w] = true; !strings.HasSuffix(w, "ly") { // fully does not make full one of them
+				m[stem(w)] = true
+			}
+		}
+	}
+	return m
+}()
+
+// undoubled is a stem without the letter that its ending doubled: log of logged.
+func undoubled(w string) string {
+	if n := len(w); n > 3 && w[n-1] == w[n-2] {
+		return w[:n-1]
+	}
+	return w
+}
+
 // known says whether evidence holds a word, or what it calls otherwise.
 func known(w, support string) bool {
-	n, of := overlap(w, support)
-	return n == of
+	return vocabulary(support)(w)
 }
+
+// amongHan is a part of a whole in Chinese: 16 个任务中只有 8 个.
+var amongHan = regexp.MustCompile(`(\d+)\s*[个台张条][^，。；\d]*?中[^，。；\d]{0,4}?(\d+)\s*[个台张条]`)
 
 // counted says whether a claim counts as its evidence does: "3 of 16" stands there, and who says all
 // was told of all.
@@ -91,6 +127,11 @@ func counted(plain, support string) bool {
 	}
 	for _, p := range ofAll.FindAllStringSubmatch(plain, -1) {
 		if !stands(p[1], p[2]) {
+			return false
+		}
+	}
+	for _, p := range amongHan.FindAllStringSubmatch(plain, -1) {
+		if len(pairs) > 0 && !stands(p[2], p[1]) {
 			return false
 		}
 	}
@@ -105,13 +146,13 @@ var labelled = regexp.MustCompile(`([A-Za-z_]{3,})(?:[ =:]{1,3}|\s(?:of|is|was|c
 
 var (
 	ofWhom   = regexp.MustCompile(`(?i) (?:of|for|on|in|at) (?:rank|node|pod|worker|step)s? ?[\w.-]*\d`)
-	exitCode = regexp.MustCompile(`(?i)\bexit code `)
+	exitCode = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code)?[ :=]{1,2}(\d)`)
 )
 
 // labels are the numbers of a text by the words that say what they are of.
 func labels(text string) map[string][]string {
 	out := map[string][]string{}
-	text = exitCode.ReplaceAllString(ofWhom.ReplaceAllString(text, ""), "exit ")
+	text = exitCode.ReplaceAllString(ofWhom.ReplaceAllString(text, ""), "exit $1")
 	for from := 0; ; {
 		m := labelled.FindStringSubmatchIndex(text[from:])
 		if m == nil {
@@ -132,7 +173,7 @@ func labels(text string) map[string][]string {
 // has "loss 1.93 reward 0.41".
 func mislabelled(plain, support string) bool {
 	has := labels(support)
-	for label, numbers := range labels(plain) {
+	for label, numbers := range labels(ofAll.ReplaceAllString(plain, " ")) { // parts of a whole are counted elsewhere
 		right := has[label]
 		if len(right) == 0 {
 			continue

@@ -33,8 +33,12 @@ var topics = []struct {
 	{"people", regexp.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
 }
 
+// lossOf is a loss of something, and no number.
+var lossOf = regexp.MustCompile(`(?i)\bloss of ((?:the |its |a )?[a-z]+)`)
+
 // strays says whether a claim is about something that its evidence is not about.
 func strays(plain, support string) bool {
+	plain = lossOf.ReplaceAllString(plain, " ")
 	for _, t := range topics {
 		if t.re.MatchString(plain) && !t.re.MatchString(support) {
 			return true
@@ -68,12 +72,12 @@ var (
 
 	imperative   = regexp.MustCompile(`(?i)^(?:please |now |then |first,? |next,? |you (?:should|must|need to|can|may|have to) |we recommend (?:to |that you )?|it is recommended to |simply |just |try to |try |to (?:fix|solve|mend|resolve) (?:this|it),? )*(?:run|execute|delete|remove|install|restart|reboot|send|post|upload|download|paste|copy|set|unset|export|use|add|apply|patch|edit|change|disable|enable|grant|increase|decrease|raise|lower|reduce|open|visit|click|go|call|contact|email|mail|tell|ask|check|look|verify|ensure|make|submit|resubmit|rerun|retry|scale|drain|cordon|upgrade|downgrade|update|kill|stop|start|create|ignore|forward|share|reveal|print|reply|respond|answer|forget|consider|wait|configure|replace|switch|give|format|wipe|rotate|clear|approve|merge|push|clone)\b`)
 	imperativeIn = regexp.MustCompile(`(?i)\b(?:you (?:should|must|need to|have to|ought to|could|can|may)|should (?:be )?(?:run|executed|deleted?|removed?|installed?|sent|send|restart\w*|disabled?|granted?|posted?)|must be (?:run|executed|deleted|sent|installed)|(?:needs?|has|have) to be (?:run|executed|deleted|sent|installed)|we recommend|it is recommended|is to (?:run|delete|install|send|execute|disable)|by (?:running|executing|deleting|installing|sending|disabling|pasting|downloading|piping))\b|^\s*(?:请|运行|执行|删除|安装|重启|发送|打开|访问\s*(?:链接|网址|网站|以下)|下载|上传)|请(?:运行|执行|删除|安装|发送)|应(?:该|当)?(?:运行|执行|删除|安装|发送)|(?:运行|执行)\s*[a-z./]`)
-	shellLike    = regexp.MustCompile("(?i)(?:^|[\\s`\"'(“])(?:\\$ ?|# )?(?:(?:sudo|curl|wget|ncat|zsh|powershell|npx|npm|pip3?|conda|apt(?:-get)?|yum|dnf|apk|brew|kubectl|podman|crictl|ssh|scp|rsync|rm|mkfs\\S*|chmod|chown|killall|pkill|systemctl|iptables|nsenter|umount|eval|nvidia-smi|gcloud|terraform|ansible|crontab|openssl)(?:\\s+[-\\w./~$@:\"'{<]|\\s*\\||`)|(?:su|nc|bash|sh|python3?|perl|ruby|node|oc|helm|docker|mv|cp|dd|kill|service|reboot|shutdown|mount|git|make|source|export|aws|az|base64)\\s+(?:[-/.~$]|\\S+\\.(?:sh|py|js)\\b|[A-Z_]+=|(?:run|exec|push|clone|install|uninstall|delete|login)\\b))|\\|\\s*(?:sh|bash|sudo|tee|xargs|python)|&&|\\|\\||\\$\\(|\\$\\{|>\\s*/|<\\(|;\\s*(?:rm|curl|wget|sudo|kubectl|sh|bash)\\b|\\brm\\s+-|--(?:force|all|grace-period|privileged)\\b|\\bimage:\\s|\\beval\\(|\\bexec\\(|os\\.system|subprocess|__import__")
+	shellLike    = regexp.MustCompile("(?i)(?:^|[\\s`\"'(“])(?:\\$ ?|# )?(?:(?:sudo|curl|wget|ncat|zsh|powershell|npx|npm|pip3?|apt(?:-get)?|yum|dnf|apk|brew|kubectl|podman|crictl|ssh|scp|rsync|rm|mkfs\\S*|chmod|chown|killall|pkill|systemctl|iptables|nsenter|umount|eval|nvidia-smi|gcloud|terraform|ansible|crontab|openssl)(?:\\s+[-\\w./~$@:\"'{<]|\\s*\\||`)|(?:su|nc|bash|sh|python3?|perl|ruby|node|oc|helm|docker|mv|cp|dd|kill|service|reboot|shutdown|mount|git|make|source|export|aws|az|base64|conda)\\s+(?:[-/.~$]|\\S+\\.(?:sh|py|js)\\b|[A-Z_]+=|(?:run|exec|push|clone|install|uninstall|delete|login|activate|create|env|update|remove)\\b))|\\|\\s*(?:sh|bash|sudo|tee|xargs|python)|&&|\\|\\||\\$\\(|\\$\\{|>\\s*/|<\\(|;\\s*(?:rm|curl|wget|sudo|kubectl|sh|bash)\\b|\\brm\\s+-|--(?:force|all|grace-period|privileged)\\b|\\bimage:\\s|\\beval\\(|\\bexec\\(|os\\.system|subprocess|__import__")
 	address      = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,10}://|\bwww\.|\b[\w.+-]+@[\w-]+\.[a-z]{2,}\b|\b(?:[a-z0-9-]+\.)+(?:example|com|net|org|io|ai|dev|cn|xyz|top|info|co|ru|sh|app|cloud|site|online|evil)\b`)
 	// resource is a name that looks like a host: nvidia.com/gpu.
 	resource = regexp.MustCompile(`\b(?:[\w-]+\.)*(?:nvidia|amd|intel|kubernetes|k8s|kubeflow|habana|huawei|google|rdma)\.(?:com|io|org|ai)/[\w.-]+`)
 	// asks wants something of the reader that no explanation does.
-	asks = regexp.MustCompile(`(?i)\b(?:your|the|my) (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|\b(?:click|visit|call us|phone|bitcoin|whatsapp|telegram|discord)\b|密码|口令|密钥|令牌`)
+	asks = regexp.MustCompile(`(?i)\b(?:your|my) (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|\b(?:click|visit|call us|phone|bitcoin|whatsapp|telegram|discord)\b|密码|口令|密钥|令牌`)
 )
 
 // stops are words that say nothing about what happened, or that every explanation uses.
@@ -104,10 +108,25 @@ var units = map[string]float64{
 	"b": 1, "bytes": 1, "byte": 1, "kib": 1 << 10, "ki": 1 << 10, "kb": 1e3, "mib": 1 << 20, "mi": 1 << 20, "mb": 1e6, "gib": 1 << 30, "gi": 1 << 30, "gb": 1e9, "tib": 1 << 40, "ti": 1 << 40, "tb": 1e12,
 }
 
+// irregular are forms of verbs that no ending tells.
+var irregular = func() map[string]string {
+	m := map[string]string{}
+	for verb := range strings.FieldsSeq("find:found lose:lost write:wrote,written send:sent take:took,taken give:gave,given break:broke,broken begin:began,begun run:ran go:went,gone see:saw,seen say:said tell:told keep:kept leave:left hold:held build:built get:got,gotten choose:chose,chosen fall:fell,fallen throw:threw,thrown hang:hung stick:stuck come:came become:became make:made lead:led drive:drove,driven bring:brought know:knew,known catch:caught buy:bought freeze:froze,frozen sync:synced") {
+		is, forms, _ := strings.Cut(verb, ":")
+		for form := range strings.SplitSeq(forms, ",") {
+			m[form] = is
+		}
+	}
+	return m
+}()
+
 // stem is a word without its ending, roughly: allocate, allocated and allocation are one.
 func stem(w string) string {
 	w = strings.ToLower(w)
-	for _, end := range []string{"ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y"} {
+	if is := irregular[w]; is != "" {
+		w = is
+	}
+	for _, end := range []string{"ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ies", "ied", "ful", "ers", "er", "ed", "es", "ly", "s", "e", "y"} {
 		if len(w)-len(end) >= 4 && strings.HasSuffix(w, end) {
 			return w[:len(w)-len(end)]
 		}

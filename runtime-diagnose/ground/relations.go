@@ -1,0 +1,241 @@
+package ground
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Who did what to whom, what has which value, what is one of two: the words of a claim may all stand in its evidence, and
+// be of each other there in another way.
+
+// settings are values that evidence has for keys, and settles is how a claim gives a value to something.
+var (
+	settings = regexp.MustCompile(`\b([A-Za-z_][\w.-]*)=["']?([A-Za-z_][\w.-]*)`)
+	settles  = regexp.MustCompile(`\b([A-Za-z_][\w.-]*)["'` + "`" + `]? (?:(?:was|is|were|are|has been|had been|to be) )?(?:set to|equals?|left at|configured (?:as|to)) ["'` + "`" + `]?([A-Za-z_][\w.-]*)`)
+	loadedIn = regexp.MustCompile(`\b(?:in|as|with) ([A-Za-z_]+\d\w*)\b`)
+)
+
+// misset says whether a claim gives to one key the value that its evidence has for another.
+func misset(plain, support string) bool {
+	keys := map[string][]string{}
+	values := map[string]bool{}
+	for _, m := range settings.FindAllStringSubmatch(support, -1) {
+		key, v := strings.ToLower(m[1]), strings.ToLower(strings.TrimRight(m[2], "."))
+		keys[v], values[key] = append(keys[v], key), true
+	}
+	for _, m := range settles.FindAllStringSubmatch(plain, -1) {
+		key, v := strings.ToLower(m[1]), strings.ToLower(strings.TrimRight(m[2], "."))
+		if of := keys[v]; len(of) > 0 && !slices.ContainsFunc(of, func(k string) bool { return k == key || strings.Contains(k, key) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(loadedIn.FindAllStringSubmatch(plain, -1), func(m []string) bool { // a key is no value
+		w := strings.ToLower(m[1])
+		return values[w] && len(keys[w]) == 0
+	})
+}
+
+// either are two that evidence leaves open.
+var either = regexp.MustCompile(`(?i)([^,.;:()\n]+?)\bor\b([^,.;:()\n]+)`)
+
+// open says that a claim leaves open what it says.
+var open = regexp.MustCompile(`(?i)\b(?:or|either|may|might|could have|possibl[ey]|perhaps|whether)\b|或|可能`)
+
+// onlyOne says whether a claim says one thing of two of which its evidence says that it is the one or the other.
+func onlyOne(plain, support string) bool {
+	if open.MatchString(plain) {
+		return false
+	}
+	said := stemsOf(plain)
+	for _, m := range either.FindAllStringSubmatch(support, -1) {
+		others := stemsOf(strings.Replace(support, m[0], " ", 1))
+		if denier.MatchString(m[1]) {
+			continue // no A or B: neither
+		}
+		of := func(part string) (has, lacks bool) {
+			for _, w := range tellingWords(part) {
+				if !others.has(w) {
+					has, lacks = has || said.has(w) && !stops[w] && !plainWords[w], lacks || !said.has(w)
+				}
+			}
+			return has, lacks
+		}
+		one, lacks := of(m[1])
+		other, lacksToo := of(m[2])
+		if one && !other && lacksToo || other && !one && lacks {
+			return true
+		}
+	}
+	return false
+}
+
+// lacking is what there is none of, up to a preposition.
+var lacking = regexp.MustCompile(`(?i)\b(?:no|without|lacks?|lacking|missing) ((?:[a-z-]+ )*?[a-z-]+)(?: (?:of|for|to|in|on|at|from|with|by|as|that|which|is|was|are|were|and|or|left)\b| *(?:[^a-z -]|$))`)
+
+// otherLack says whether a claim lacks what its evidence only names behind what it lacks: "no valid key", where there is
+// no valid signature of the key.
+func otherLack(plain, support string) bool {
+	lacks, whole := stems{}, stems{}
+	for _, m := range lacking.FindAllStringSubmatch(support, -1) {
+		for _, w := range tellingWords(m[1]) {
+			lacks[stem(w)] = true
+		}
+	}
+	_, denied := affirmed(support)
+	for _, w := range tellingWords(denied) {
+		whole[stem(w)] = true
+	}
+	for _, m := range lacking.FindAllStringSubmatch(plain, -1) {
+		words := tellingWords(m[1])
+		if len(words) > 0 && len(lacks) > 0 {
+			if last := words[len(words)-1]; !lacks.has(last) && whole.has(last) && (len(words) == 1 || slices.ContainsFunc(words, lacks.has)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// deed is a verb of the past that is done to something.
+var deed = regexp.MustCompile(`(?i)((?:[^,.;:\n]|\.\S)*?)\b([a-z]{4,}ed) ((?:the|a|an|its|this|that|all|their) (?:[a-z-]+ ){0,2}[a-z-]+|["'` + "`" + `]?[a-z]+[\w./-]*\d[\w./-]*)`)
+
+// exchanged says whether a claim does something to who did it by its evidence, or has it done by what it was done to.
+func exchanged(plain, support string) bool {
+	type act struct{ subject, object stems }
+	acts := map[string][]act{}
+	for _, m := range deed.FindAllStringSubmatch(support, -1) {
+		acts[stem(m[2])] = append(acts[stem(m[2])], act{wordsOf(m[1]), wordsOf(m[3])})
+	}
+	for _, m := range deed.FindAllStringSubmatch(plain, -1) {
+		there := acts[stem(m[2])]
+		subject, object := wordsOf(m[1]), wordsOf(m[3])
+		if len(there) == 0 || toBe[lastWord(m[1])] {
+			continue
+		}
+		if !slices.ContainsFunc(there, func(a act) bool {
+			return !(meets(object, a.subject) && !meets(object, a.object)) && !(meets(subject, a.object) && !meets(subject, a.subject))
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf are the words of a text and its names, as stems.
+func wordsOf(text string) stems {
+	out := stems{}
+	for _, w := range wordShape.FindAllString(strings.ToLower(text), -1) {
+		if w = strings.Trim(w, ".:,-/=~+@"); len(w) > 2 && !holding[w] && !empty[w] {
+			out[stem(w)] = true
+		}
+	}
+	return out
+}
+
+func lastWord(text string) string {
+	words := strings.Fields(strings.ToLower(text))
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+func meets(a, b stems) bool {
+	for w := range a {
+		if b[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// breath ends what is counted in one breath in a claim in Chinese, and lineBreath in a line of evidence.
+var (
+	breath     = regexp.MustCompile(`[，；。：、,;:]|和|而|且|但|\. |\n`)
+	lineBreath = regexp.MustCompile(`[,;] |\. |\n`)
+)
+
+// countsIn are the numbers of a text that are no part of a name, an amount or an age.
+func countsIn(text string) []string {
+	text = ages.ReplaceAllString(amount.ReplaceAllString(text+" ", " "), " ")
+	return digitsOf.FindAllString(wordShape.ReplaceAllStringFunc(text, func(w string) string {
+		if strings.IndexFunc(w, unicode.IsLetter) >= 0 {
+			return " "
+		}
+		return w
+	}), -1)
+}
+
+// notHan is a "not" in Chinese, right before what it turns round.
+var notHan = regexp.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|没|不)$`)
+
+// turnedHan says whether a claim in Chinese gives to words a number that others have in its evidence, or says "not" of
+// what stands there as so.
+func turnedHan(plain, texts string) (miscounted, turned bool) {
+	if strings.IndexFunc(plain, func(r rune) bool { return unicode.Is(unicode.Han, r) }) < 0 {
+		return false, false
+	}
+	so, not := affirmed(texts)
+	there := lineBreath.Split(texts, -1)
+	for _, said := range breath.Split(indexed.ReplaceAllString(members.ReplaceAllString(nth.ReplaceAllString(plain, " "), " "), " "), -1) {
+		var has []string
+		for at := 0; at < len(said); {
+			word := hanAt(said[at:])
+			if needs := hanWords[word]; needs != nil {
+				turned = turned || notHan.MatchString(said[:at]) && needs.MatchString(so) && !needs.MatchString(not)
+				for _, line := range there {
+					if needs.MatchString(line) {
+						has = append(has, countsIn(line)...)
+					}
+				}
+			}
+			at += max(len(word), len(string([]rune(said[at:])[0])))
+		}
+		miscounted = miscounted || len(has) > 0 && slices.ContainsFunc(countsIn(said), func(n string) bool {
+			return !slices.ContainsFunc(has, func(m string) bool { return value(m) == value(n) })
+		})
+	}
+	return miscounted, turned
+}
+
+// indirect is a question that a claim leaves open: it asserts nothing of what it asks.
+var indirect = regexp.MustCompile(`(?i)\b(?:(?:does|do|did|is|was|are|were|cannot|can) ?not (?:be )?(?:shown?|say|said|tell|told|known?|clear|seen?|record(?:ed)?|reveal(?:ed)?|mention(?:ed)?)|nothing (?:says|shows|tells)|unknown|unclear|not shown) (?:whether|which|why|who|where|when|what|if|how)\b`)
+
+// asksOnly says whether a claim only says that something is not known, of which its evidence does not hold every word.
+func asksOnly(plain, support string) bool {
+	m := indirect.FindStringIndex(plain)
+	if m == nil || len(tellingWords(plain[:m[0]])) > 2 || clauseEnd.MatchString(strings.TrimRight(plain[m[1]:], ". 。")) {
+		return false
+	}
+	has, asked := vocabulary(support), tellingWords(plain[m[1]:])
+	return slices.ContainsFunc(asked, func(w string) bool { return !has(w) }) &&
+		!slices.ContainsFunc(asked, func(w string) bool {
+			return !has(w) && !neutral[stem(w)] && !short.MatchString(w) && !positives.MatchString(w)
+		})
+}
+
+// notDone is what was not done to something, in a claim and in a line; the word before it says to what.
+var (
+	notDone  = regexp.MustCompile(`(?i)((?:[^,;:.]|\.\S)*?)\b(?:was|is|were|are|been|be) not (?:yet )?([a-z]{4,})`)
+	notThere = regexp.MustCompile(`(?i)([\w./-]+)?["':]* ([a-z-]+) (?:(?:was|is|were|are) )?not ([a-z]{4,})`)
+)
+
+// notThat says whether a claim has something undone of which its evidence says so of something else: a script, where a
+// command was not found.
+func notThat(plain, texts string) bool {
+	for _, m := range notDone.FindAllStringSubmatch(plain, -1) {
+		subject, said, of := wordsOf(m[1]), false, false
+		for _, t := range notThere.FindAllStringSubmatch(texts, -1) {
+			if stem(t[3]) == stem(m[2]) && !toBe[strings.ToLower(t[2])] {
+				said = true
+				of = of || meets(subject, wordsOf(t[1]+" "+t[2]))
+			}
+		}
+		if said && !of && meets(subject, wordsOf(texts)) {
+			return true
+		}
+	}
+	return false
+}
