@@ -301,6 +301,8 @@ func (d *draft) whyHealthy(r *Report) string {
 		return r.Waiting
 	case len(d.Seen.Pods) > 0:
 		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))
+		_, later := d.due()
+		b.WriteString(later)
 	case d.Read.Ended > 0:
 		fmt.Fprintf(&b, "The log says that the run ended well")
 	case d.Read.Advance > 0:
