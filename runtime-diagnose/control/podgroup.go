@@ -25,8 +25,8 @@ var GangUndecided = rule("gang-undecided", "the scheduler has not said whether t
 	"The PodGroup's condition GroupScheduled is Unknown, and pods of the gang wait without a node.", "That the scheduler is broken: one that starts again, or has not yet looked, writes the same.",
 	"Look whether T9k's scheduler runs, and what its log says of the PodGroup: it alone writes the condition.")
 
-// QueueShut is a gang whose queue takes none.
-var QueueShut = rule("t9k-queue-takes-none", "the queue of the gang takes no jobs", "quota-exceeded", signature.Precise,
+// QueueShut is a gang that its queue does not take.
+var QueueShut = rule("t9k-queue-refuses", "the queue does not take the gang", "quota-exceeded", signature.Precise,
 	signature.User, signature.Useless,
 	"T9k's scheduler holds the gang back because of its queue.", "Whether the queue is closed, missing, or not for the job's namespace or shape, unless the condition says so.",
 	"Create the job again with another queue in spec.scheduler.t9kScheduler.queue, or ask the administrators to open this one.")
@@ -60,7 +60,7 @@ func ofGang(catalog *signature.Catalog, kind, reason, message string, unknown, f
 	switch {
 	case strings.Contains(reason, "Quota") || strings.Contains(strings.ToLower(message), "quota"):
 		return catalog.ByID("queue-quota")
-	case strings.Contains(reason, "Queue"):
+	case strings.Contains(reason, "Queue") || strings.Contains(reason, "Shape"):
 		return QueueShut
 	case unknown:
 		return GangUndecided
