@@ -29,8 +29,8 @@ var podExceedsEveryNode = &check.Check{
 			for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {
 				meant, remedy := meantResource(e, open)
 				if n := enough(p.Cluster.Nodes(), e); n > 0 {
-					meant = fmt.Sprintf("; %s %s enough, and may not be used: a selector, an affinity or a taint keeps the pods away", facts.Count(n, "other node"), words.Has(n))
-					remedy = "Let the pods onto the nodes that have enough, or ask for less."
+					meant = fmt.Sprintf("; %s it may not use %s enough", facts.Count(n, "node"), words.Has(n))
+					remedy = "Let the pods onto nodes that have enough (selector, affinity, tolerations), or ask for less."
 				}
 				p.Report(finding.Finding{
 					Path: r.Pod.AmountPath(e.Resource), Remedy: remedy,
