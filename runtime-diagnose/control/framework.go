@@ -42,7 +42,7 @@ func readFramework(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Ob
 		for _, t := range tasks {
 			if task, ok := t.(map[string]any); ok {
 				if s, failed := failedTask(roleName, task); failed {
-					if s.Signature == ExitRule(128) && taskRan(c, s.Item.Source.Pod) {
+					if s.Signature != paiRules[128][1] && taskRan(c, s.Item.Source.Pod) {
 						s.Signature = ruleOwn128
 					}
 					out = append(out, refused(s, completionOf(task), catalog))
