@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
@@ -49,8 +50,11 @@ func Nearest(name string, names []string, slips int) string {
 }
 
 // distance is how many runes differ, or most where that many or more do: names whose lengths differ by as much are
-// not compared, however long somebody wrote one.
+// not compared, however long somebody wrote one. Another case is one slip, however many letters have it.
 func distance(a, b string, most int) int {
+	if a != b && strings.EqualFold(a, b) {
+		return min(1, most)
+	}
 	if x, y := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(x-y, y-x) >= most {
 		return most
 	}

@@ -90,6 +90,7 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	j.Suspended = o.Spec.ExecutionType == "Create" || o.Spec.ExecutionType == "Stop"
+	r.retries("spec.retryPolicy", o.Spec.RetryPolicy)
 	list := job.Path("spec.taskRoles")
 	r.wantList(list, len(o.Spec.TaskRoles), "at least one task role")
 	for i, at := range r.elements(list, len(o.Spec.TaskRoles)) {
@@ -97,6 +98,10 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		if !r.has(at.Child("taskNumber")) {
 			r.skip(at, job.TaskNumberMissing)
 		}
+		r.retries(at.Child("task", "retryPolicy"), t.Task.RetryPolicy)
+		policy := at.Child("frameworkAttemptCompletionPolicy")
+		r.atLeast(policy.Child("minFailedTaskCount"), t.CompletionPolicy.MinFailedTaskCount, -1)
+		r.atLeast(policy.Child("minSucceededTaskCount"), t.CompletionPolicy.MinSucceededTaskCount, -1)
 		role := job.Role{
 			Name: t.Name, Path: at,
 			Replicas:     job.Exactly(r.count(at.Child("taskNumber"), t.TaskNumber, 0)),
@@ -109,6 +114,18 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	gang(r, j)
 	return r.finish(j)
+}
+
+// The least that the CRD takes of counts (microsoft/frameworkcontroller d6e70787
+// pkg/apis/frameworkcontroller/v1/crd.go).
+func (r *reader) retries(at job.Path, policy frameworkRetryPolicy) {
+	r.atLeast(at.Child("maxRetryCount"), policy.MaxRetryCount, -2)
+}
+
+func (r *reader) atLeast(at job.Path, n, least int32) {
+	if n < least {
+		r.problem(at, describe(int64(n)), fmt.Sprintf("%d or more", least))
+	}
 }
 
 func placeInFramework(pod *corev1.Pod) (string, int, bool) {
@@ -128,6 +145,8 @@ func frameworkState(u *unstructured.Unstructured) State {
 		return State{}
 	case state == "Completed":
 		return frameworkCompleted(u, s)
+	case dig(u, "spec", "executionType") == "Stop": // asked for; the controller ends the attempt and says so later
+		s.Phase, s.Reason = Failed, stopRequested
 	case state == "AttemptRunning":
 		s.Phase = Running
 	case slices.Contains([]string{"AttemptCreationPending", "AttemptCreationRequested", "AttemptPreparing"}, state):

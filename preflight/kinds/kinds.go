@@ -114,7 +114,9 @@ type State struct {
 // stopReasons are those with which operators end a job because somebody asked for it
 // (FrameworkController pkg/apis/frameworkcontroller/v1/completion.go, StopFrameworkRequested); OpenPAI shows
 // an attempt that ended with -220 as stopped, too (src/rest-server/src/models/v2/job/k8s.js, convertState).
-var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)", "FrameworkAttemptCompletion (-220)", rayStopped, volcanoAborted, volcanoTerminated}
+var stopReasons = []string{"JobCancelled", stopRequested, "FrameworkAttemptCompletion (-220)", rayStopped, volcanoAborted, volcanoTerminated}
+
+const stopRequested = "StopFrameworkRequested (-210)"
 
 // Stopped says that the job ended because somebody asked for it: operators call it failed.
 func (s State) Stopped() bool { return s.Phase == Failed && slices.Contains(stopReasons, s.Reason) }

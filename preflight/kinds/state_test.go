@@ -98,3 +98,17 @@ func TestStopped(t *testing.T) {
 		t.Error("a job that succeeded was stopped")
 	}
 }
+
+// What a Framework's author asks for counts before its controller has done it.
+func TestAFrameworkThatIsToStop(t *testing.T) {
+	for status, want := range map[string]bool{
+		"{state: AttemptRunning}": true,
+		"{state: Completed, attemptStatus: {completionStatus: {code: 0, phrase: Succeeded, type: {name: Succeeded}}}}": false,
+		"{}": false,
+	} {
+		u := objectOf(t, "{metadata: {name: x, namespace: ml}, spec: {executionType: Stop}, status: "+status+"}")
+		if got := framework.State(u).Stopped(); got != want {
+			t.Errorf("%s: stopped: %v, want %v", status, got, want)
+		}
+	}
+}

@@ -107,7 +107,7 @@ func ExitRule(code int32) *signature.Signature {
 	}
 	name, category, title := "exit-other", "python-exception-user-code", "ended with an unusual code"
 	if code > 128 && code < 160 {
-		name, category, title = "exit-signal", "segfault", "ended by a signal"
+		name, category, title = "exit-signal", "segfault", fmt.Sprintf("ended by signal %d", code-128)
 	}
 	return &signature.Signature{
 		ID: name, Title: title, Since: "0.1", Category: category, Role: signature.Root,

@@ -28,6 +28,7 @@ var paiControllerCodes = []exitCode{
 // container's exit code. Any program may end with these numbers, so alone they are a hint: only
 // where OpenPAI itself says what it means do they name a cause.
 var paiRuntimeCodes = []paiCode{
+	{128, ofGPUInfo, "a GPU of the task has double-bit ECC errors", "ecc-error", signature.Hardware, signature.Helps, "Try again on another node; tell the administrator the node."},
 	{220, "UserCommandExitWithError", "the command does not exist or is wrong", "container-config", signature.User, signature.Useless, "Check the command and PATH in the image."},
 	{221, "ContainerTensorflowOOMKilled", "TensorFlow ran out of device memory", "gpu-oom", signature.User, signature.Useless, "Lower the batch size or the model's size."},
 	{222, "ContainerMPISegvFault", "an MPI process touched memory it does not own", "segfault", signature.User, signature.RetryUnknown, "Read the stack in the log."},
@@ -64,6 +65,9 @@ type paiCode struct {
 	steps    string
 }
 
+// ofGPUInfo is the one code that the runtime makes of the state of the GPUs, and of no line.
+const ofGPUInfo = "ContainerMayFailDueToGpuDeviceEccError"
+
 // paiMark opens what OpenPAI's runtime writes into the termination message.
 const paiMark = "[PAI_RUNTIME_ERROR_START]"
 
@@ -72,6 +76,9 @@ func (p paiCode) rule(sure bool) *signature.Signature {
 	s := &signature.Signature{
 		ID: "pai-" + strings.ToLower(p.phrase), Title: p.title, Since: "0.1", Category: p.category, Role: signature.Root, Domain: p.domain, Retry: p.retry,
 		Proves: "OpenPAI's runtime found in the log: " + p.title + ".", DoesNotProve: "Which line said so: read the log.", Remedy: p.steps,
+	}
+	if p.phrase == ofGPUInfo {
+		s.Proves, s.DoesNotProve = "OpenPAI's runtime saw double-bit ECC errors on a GPU of the task when the program ended.", "That the program ended of them."
 	}
 	if p.phrase == "PAIRuntimeUnknownFailed" || p.phrase == "PAIRuntimeExitAbnormally" {
 		s.Depth, s.Proves, s.DoesNotProve = signature.Symptom, "OpenPAI's runtime knows no line of the log.", "Why it failed: only the log says that."
@@ -94,8 +101,8 @@ var paiRules = func() map[int32][2]*signature.Signature { // by number alone, an
 // FromLog says that a rule is a code that OpenPAI's runtime made from a line of the container's log: that
 // line says more.
 func FromLog(s *signature.Signature) bool {
-	for _, both := range paiRules {
-		if both[1] == s {
+	for code, both := range paiRules {
+		if both[1] == s && code != 128 {
 			return true
 		}
 	}

@@ -39,12 +39,13 @@ func TestNumbersOfOpenPAINameACauseOnlyWhereItSaysSo(t *testing.T) {
 		category            string
 		sure                bool
 	}{
-		"a number alone":                          {226, "", "", "gpu-oom", false},
-		"a number that launchers use too":         {250, "", "", "segfault", false},
-		"OpenPAI's phrase":                        {226, "ContainerCudaOOMKilled", "", "gpu-oom", true},
-		"OpenPAI's phrase for a number of others": {250, "FrameworkBarrierTransientFailed", "", "rendezvous-timeout", true},
-		"the runtime's own message":               {223, "", "[PAI_RUNTIME_ERROR_START]\nexitcode: 223\n[PAI_RUNTIME_ERROR_END]", "ecc-error", true},
-		"somebody else's phrase":                  {254, "MyOwn", "", "image-pull", false},
+		"a number alone":                               {226, "", "", "gpu-oom", false},
+		"a number that launchers use too":              {250, "", "", "segfault", false},
+		"OpenPAI's phrase":                             {226, "ContainerCudaOOMKilled", "", "gpu-oom", true},
+		"OpenPAI's phrase for a number of others":      {250, "FrameworkBarrierTransientFailed", "", "rendezvous-timeout", true},
+		"the runtime's own message":                    {223, "", "[PAI_RUNTIME_ERROR_START]\nexitcode: 223\n[PAI_RUNTIME_ERROR_END]", "ecc-error", true},
+		"OpenPAI's phrase for a number of the runtime": {128, "ContainerMayFailDueToGpuDeviceEccError", "", "ecc-error", true},
+		"somebody else's phrase":                       {254, "MyOwn", "", "image-pull", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // largestStatus bounds what is unpacked of a compressed list of tasks.
@@ -24,7 +26,7 @@ const largestStatus = 64 << 20
 // all tasks are done and no rule of its own was met, failed tasks or not
 // (frameworkcontroller pkg/apis/frameworkcontroller/v1/completion.go), so its own word is
 // no evidence.
-func readFramework(c *evidence.Bundle) []evidence.Observation {
+func readFramework(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
 	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
 		return nil
 	}
@@ -40,24 +42,53 @@ func readFramework(c *evidence.Bundle) []evidence.Observation {
 		for _, t := range tasks {
 			if task, ok := t.(map[string]any); ok {
 				if s, failed := failedTask(roleName, task); failed {
-					if taskRan(c, s.Item.Source.Pod) {
+					if s.Signature != paiRules[128][1] && taskRan(c, s.Item.Source.Pod) {
 						s.Signature = ruleOwn128
 					}
-					out = append(out, s)
+					out = append(out, refused(s, completionOf(task), catalog))
 					own = own || s.Signature != attemptOver
 				}
 			}
 		}
 	}
+	if !own { // the attempt ended of a success, of the job's own end or of a stop: that is no failure of the tasks it took along
+		out = nil
+	}
 	for i := range out {
-		if s := &out[i]; s.Signature == attemptOver { // by definition it follows from another task's end, or from the job's
-			s.Explained, s.Follower = true, own
+		if s := &out[i]; s.Signature == attemptOver { // by definition it follows from another task's end
+			s.Explained, s.Follower = true, true
 		}
 	}
 	if s, failed := failedAttempt(c); failed && !own {
-		out = append(out, s)
+		attempt, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status")
+		out = append(out, refused(s, completionOf(attempt), catalog))
 	}
 	return append(out, retried(c)...)
+}
+
+// refused is what is known of a pod that the API server did not take (-120, -200, -310): its own words, in the
+// diagnostics, say more than the code, which is the same for a quota and for a webhook that does not answer.
+func refused(s evidence.Observation, done map[string]any, catalog *signature.Catalog) evidence.Observation {
+	if rule := s.Signature; catalog == nil || rule != ExitRule(-120) && rule != ExitRule(-200) && rule != ExitRule(-310) {
+		return s
+	}
+	said, _ := done["diagnostics"].(string)
+	for _, m := range catalog.Match(words.OneLine(reduce.Plain(said), longestDiagnostics), evidence.Event) {
+		facts := maps.Clone(s.Facts)
+		maps.Copy(facts, m.Facts)
+		s.Signature, s.Facts = m.Signature, facts
+		break
+	}
+	return s
+}
+
+// longestDiagnostics bounds what is looked at of a completion's diagnostics, which hold whole pods.
+const longestDiagnostics = 2 << 10
+
+// completionOf is how the attempt of a job or of a task ended.
+func completionOf(of map[string]any) map[string]any {
+	done, _, _ := unstructured.NestedMap(of, "attemptStatus", "completionStatus")
+	return done
 }
 
 // taskRan says whether the pod of a task ran before it ended with a code that is of what never began.

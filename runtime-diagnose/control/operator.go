@@ -20,7 +20,7 @@ import (
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, pods, catalog))
+	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, pods, catalog))
 }
 
 // readState runs the reason and the message of a failed job's own condition through the catalogue: a deadline
@@ -31,14 +31,52 @@ func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observ
 		return nil
 	}
 	said := strings.TrimPrefix(c.State.Reason+": "+words.OneLine(reduce.Plain(c.State.Message), 300), ": ")
+	source := evidence.Source{Rank: -1}
+	if m := replicaInMessage.FindStringSubmatch(c.State.Message); m != nil {
+		source = replicaOf(c.Job, m[1], m[2])
+	}
 	var out []evidence.Observation
-	for _, m := range catalog.Match(said, evidence.Status) {
+	say := func(rule *signature.Signature, facts map[string]string) {
 		out = append(out, evidence.Observation{
-			Signature: m.Signature, Line: said, Facts: m.Facts, Platform: true,
-			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, Text: said, Times: 1, Source: evidence.Source{Rank: -1}},
+			Signature: rule, Line: said, Facts: facts, Platform: true,
+			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, Text: said, Times: 1, Source: source},
 		})
 	}
+	for _, m := range catalog.Match(said, evidence.Status) {
+		say(m.Signature, m.Facts)
+	}
+	if m := containerReason.FindString(said); m != "" && len(out) == 0 { // the operator hands on what the pod said
+		rule := ruleOOM
+		if m != "OOMKilled" {
+			rule = ruleForReason(m)
+		}
+		say(rule, nil)
+	}
 	return out
+}
+
+// containerReason is a reason of a pod or a container that means one thing wherever it stands.
+var containerReason = regexp.MustCompile(`\b(?:OOMKilled|Evicted|NodeLost|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainerConfigError|CreateContainerError|RunContainerError|ContainerCannotRun|StartError)\b`)
+
+// replicaInMessage is the replica that a message is about: "worker-1 OOMKilled", "bert-worker-1: Evicted".
+var replicaInMessage = regexp.MustCompile(`^(?:[Pp]od |[Rr]eplica )?"?([a-z0-9](?:[a-z0-9.-]*?[a-z0-9])??-(\d+))"?[: ]`)
+
+// replicaOf is the pod that an operator calls by its role and number, or by its whole name.
+func replicaOf(j *job.Job, name, index string) evidence.Source {
+	if j == nil {
+		return evidence.Source{Rank: -1}
+	}
+	if !strings.HasPrefix(name, j.Ref.Name+"-") {
+		name = j.Ref.Name + "-" + name
+	}
+	source := evidence.Source{Pod: name, Rank: -1}
+	for i := range j.Roles {
+		if role := j.Roles[i].Name; strings.HasSuffix(name, strings.TrimSuffix("-"+strings.ToLower(role)+"-"+index, "-")) {
+			source.Role = role
+			source.Rank, _ = strconv.Atoi(index)
+		}
+	}
+	return source
 }
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137", "launcher
@@ -55,25 +93,15 @@ func readExitInMessage(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 	if m[2] == "" && !slices.ContainsFunc(c.Job.Roles, func(r job.Role) bool { return r.Single && strings.EqualFold(r.Name, m[1]) }) {
 		return nil // a process, or a container: whose is not said
 	}
-	name := m[1]
-	if !strings.HasPrefix(name, c.Job.Ref.Name+"-") {
-		name = c.Job.Ref.Name + "-" + name
-	}
+	source := replicaOf(c.Job, m[1], m[2])
 	code, _ := strconv.ParseInt(m[3], 10, 32)
-	if code == 0 || slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
+	if code == 0 || slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == source.Pod }) {
 		return nil
-	}
-	source := evidence.Source{Pod: name, Rank: -1}
-	for i := range c.Job.Roles {
-		if role := c.Job.Roles[i].Name; strings.HasSuffix(name, strings.TrimSuffix("-"+strings.ToLower(role)+"-"+m[2], "-")) {
-			source.Role = role
-			source.Rank, _ = strconv.Atoi(m[2])
-		}
 	}
 	text := "the operator says: " + words.OneLine(c.State.Message, 200)
 	return []evidence.Observation{{
 		Signature: ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]},
-		Item: evidence.Item{ID: evidence.ID("pod/" + name + "/exit"), Kind: evidence.Exit, Source: source, Text: text, Times: 1},
+		Item: evidence.Item{ID: evidence.ID("pod/" + source.Pod + "/exit"), Kind: evidence.Exit, Source: source, Text: text, Times: 1},
 	}}
 }
 

@@ -25,6 +25,12 @@ var GangUndecided = rule("gang-undecided", "the scheduler has not said whether t
 	"The PodGroup's condition GroupScheduled is Unknown, and pods of the gang wait without a node.", "That the scheduler is broken: one that starts again, or has not yet looked, writes the same.",
 	"Look whether T9k's scheduler runs, and what its log says of the PodGroup: it alone writes the condition.")
 
+// QueueShut is a gang that its queue does not take.
+var QueueShut = rule("t9k-queue-refuses", "the queue does not take the gang", "quota-exceeded", signature.Precise,
+	signature.User, signature.Useless,
+	"T9k's scheduler holds the gang back because of its queue.", "Whether the queue is closed, missing, or not for the job's namespace or shape, unless the condition says so.",
+	"Create the job again with another queue in spec.scheduler.t9kScheduler.queue, or ask the administrators to open this one.")
+
 // undecided says that pods of a gang wait and their scheduler does not know whether it can start them.
 func undecided(condition map[string]any, pods []Pod) bool {
 	return condition["status"] == "Unknown" && condition["type"] == "GroupScheduled" &&
@@ -50,10 +56,12 @@ func early(u *unstructured.Unstructured, condition map[string]any, now time.Time
 }
 
 // ofGang is what a condition of a PodGroup says; nil: nothing of its own, as a gang that is not whole is not tried.
-func ofGang(catalog *signature.Catalog, kind, reason string, unknown, few bool) *signature.Signature {
+func ofGang(catalog *signature.Catalog, kind, reason, message string, unknown, few bool) *signature.Signature {
 	switch {
-	case strings.Contains(reason, "Quota") || strings.Contains(reason, "Queue"):
+	case strings.Contains(reason, "Quota") || strings.Contains(strings.ToLower(message), "quota"):
 		return catalog.ByID("queue-quota")
+	case strings.Contains(reason, "Queue") || strings.Contains(reason, "Shape"):
+		return QueueShut
 	case unknown:
 		return GangUndecided
 	case kind == "SufficientGroupMember":
@@ -82,7 +90,7 @@ func readPodGroup(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []
 			if !unknown && (one["status"] != "False" || kind != "GroupScheduled" && kind != "SufficientGroupMember") {
 				continue
 			}
-			known := ofGang(catalog, kind, reason, unknown, tooFew(conditions))
+			known := ofGang(catalog, kind, reason, message, unknown, tooFew(conditions))
 			if known == nil {
 				continue
 			}

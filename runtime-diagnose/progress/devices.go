@@ -9,8 +9,9 @@ import (
 func UsesNoDevice(text string) bool { return mayBeOnCPU(text) && onCPU.MatchString(text) }
 
 // onCPU is what programs print that found no device, or were not told to use one: Lightning,
-// JAX, TensorFlow (tensorflow/core/common_runtime/gpu/gpu_device.cc), Accelerate and hand-written loops.
-var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|Skipping registering GPU devices|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
+// JAX, TensorFlow (tensorflow/core/common_runtime/gpu/gpu_device.cc), PyTorch (torch/csrc, CUDA initialization),
+// Accelerate and hand-written loops, which people write in their own language.
+var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|Skipping registering GPU devices|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b|(?i)设备(?:类型)?\s*(?:[:：=]|是|为)?\s*['"]?cpu\b|CUDA initialization: (?:Found no NVIDIA driver|The NVIDIA driver on your system is too old)`)
 
 // mayBeOnCPU says that a line holds words of which one is in every match of onCPU: an expression that
 // may begin anywhere takes longer for a line than all the rest.
@@ -24,7 +25,7 @@ func mayBeOnCPU(text string) bool {
 			return true
 		case before == 'p' && (strings.HasPrefix(text[i+1:], " available: ") || strings.HasPrefix(text[i+1:], "/TPU found") || strings.HasPrefix(text[i+1:], " will not be used") || strings.HasPrefix(text[i+1:], " devices")):
 			return true
-		case before == 'c' && i+1 < len(text) && text[i+1]|0x20 == 'd' && strings.Contains(strings.ToLower(text), "available"): // cuda
+		case before == 'c' && i+1 < len(text) && text[i+1]|0x20 == 'd' && (strings.Contains(strings.ToLower(text), "available") || strings.HasPrefix(text[i+1:], "DA initialization: ")): // cuda
 			return true
 		}
 	}

@@ -97,6 +97,12 @@ func (d *draft) sayCause(r *Report) {
 		fmt.Fprintf(&b, " Pods of the same job on other nodes do not say it: the difference is node %s.", node)
 		r.Solution = append([]string{"Tell the administrators node " + node + ", and start the job on other nodes."}, r.Solution...)
 	}
+	if d.Job != nil && root.Signature.Category == "container-config" {
+		operator := kinds.Of(d.Job.Ref)
+		if program := operator.SSHD.Program; program != "" && operator.Parts[root.Item.Source.Role] == kinds.Worker { // what runs in place of the worker's command
+			r.Solution = append([]string{fmt.Sprintf("Write in %s where sshd is in the worker's image, and use one that has openssh-server.", program)}, r.Solution...)
+		}
+	}
 	if control.NoRejoin(&d.Bundle) && root.Item.Source.Attempt > 0 {
 		b.WriteString(" The container was started again, but a restarted worker of a ColossalAIJob does not rejoin the training.")
 		r.Solution = append(r.Solution, "Create the job again: it does not recover by itself.")
@@ -301,6 +307,8 @@ func (d *draft) whyHealthy(r *Report) string {
 		return r.Waiting
 	case len(d.Seen.Pods) > 0:
 		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))
+		_, later := d.due()
+		b.WriteString(later)
 	case d.Read.Ended > 0:
 		fmt.Fprintf(&b, "The log says that the run ended well")
 	case d.Read.Advance > 0:

@@ -2,12 +2,16 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -188,10 +192,42 @@ func (d *draft) allRunning() bool {
 	if len(d.Seen.Pods) == 0 {
 		return false
 	}
-	if d.Job != nil && d.present() < d.Job.MinPods() {
+	if due, _ := d.due(); d.present() < due {
 		return false
 	}
 	return d.podsWell()
+}
+
+// due is how many pods the job has to have now. A role that starts when another one has completed has none
+// before; later says so.
+func (d *draft) due() (n int, later string) {
+	if d.Job == nil {
+		return 0, ""
+	}
+	for i := range d.Job.Roles {
+		r := &d.Job.Roles[i]
+		if first := d.goesBefore(r); first != "" {
+			later += fmt.Sprintf("; %d pod%s of %s start%s when %s has completed", r.Replicas.Min, words.S(r.Replicas.Min), r.Name, words.Verb(r.Replicas.Min), first)
+			continue
+		}
+		n = saturate.Add(n, r.Replicas.Min)
+	}
+	return n, later
+}
+
+// goesBefore is a role that has not completed yet and that another one starts after; empty: none keeps it.
+func (d *draft) goesBefore(r *job.Role) string {
+	first := ""
+	for i := range d.Seen.Pods {
+		switch p := &d.Seen.Pods[i]; {
+		case p.Past:
+		case p.Source.Role == r.Name:
+			return ""
+		case p.Phase != corev1.PodSucceeded && slices.Contains(r.After, p.Source.Role):
+			first = p.Source.Role
+		}
+	}
+	return first
 }
 
 // present counts the pods that have a place in the job now.

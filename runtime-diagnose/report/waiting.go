@@ -48,7 +48,7 @@ func (d *draft) leaving() string {
 // waiting says why a job has not started, with numbers.
 func (d *draft) waiting() string {
 	if d.State.Stopped() {
-		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "."
+		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "." + d.leaving()
 	}
 	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
 		return "suspended: it asks for no pods now." + d.whySuspended() + d.leaving()
@@ -68,13 +68,14 @@ func (d *draft) waiting() string {
 		}
 	}
 	if len(pending) == 0 && len(starting) > 0 {
-		return fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started.",
+		return d.again() + fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started.",
 			len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(starting), words.Is(len(starting)), words.Its(len(starting)))
 	}
 	if len(pending) == 0 {
 		return d.waitingForPods()
 	}
 	var b strings.Builder
+	b.WriteString(d.again())
 	fmt.Fprintf(&b, "%d of %d pod%s %s running, %d %s", len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(pending), "wait"+words.Verb(len(pending)))
 	if ask := d.askOf(pending[0].Source.Role); ask != "" {
 		b.WriteString(" for " + ask)
@@ -106,17 +107,12 @@ func (d *draft) podCount() int {
 
 // waitingForPods covers jobs whose pods are not all there.
 func (d *draft) waitingForPods() string {
-	if d.Job == nil || d.State.Phase == kinds.Running && d.present() >= d.Job.MinPods() {
-		return ""
-	}
-	want := d.Job.MinPods()
+	want, _ := d.due()
 	if d.present() >= want {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d pod%s exist%s.", d.present(), want, words.S(want), words.Verb(want))
-	if d.State.Phase == kinds.Created && strings.HasPrefix(d.State.Message, "it ") { // resumes, starts again
-		text = strings.TrimRight(d.State.Message, ".") + ": " + text
-	}
+	text = d.again() + text
 	if len(d.Seen.Transient) > 0 {
 		return text + " " + d.Seen.Transient[0] + "."
 	}
@@ -127,6 +123,14 @@ func (d *draft) waitingForPods() string {
 		return strings.TrimSuffix(text, ".") + "; " + fit.String() + "."
 	}
 	return text
+}
+
+// again begins what is said of a job that waits not for the first time: it resumes, or starts again.
+func (d *draft) again() string {
+	if d.State.Phase != kinds.Created || !strings.HasPrefix(d.State.Message, "it ") {
+		return ""
+	}
+	return strings.TrimRight(d.State.Message, ".") + ": "
 }
 
 // askOf is what one pod of a role asks for: its devices, else its CPU and memory.

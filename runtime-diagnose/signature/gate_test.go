@@ -165,6 +165,7 @@ func TestPartsOfAPattern(t *testing.T) {
 		"what is repeated":                    {`(?:disk ){2,}full`, []string{"disk disk full"}, []string{"full disk"}},
 		"what may be repeated no time at all": {`(?:disk ){0,2}full`, []string{"full"}, nil},
 		"letters beyond ASCII":                {`(?i)größe \d`, []string{"GRÖSSE 7", "größe 7"}, nil},
+		"letters without case":                {`(?i)损失 \d`, []string{"训练损失 7"}, []string{"失 7", "loss 7"}},
 		"the place of the earlier end":        {`(?:error in one|error) and one`, []string{"error in one and one", "error and one"}, []string{"one and error"}},
 	} {
 		t.Run(name, func(t *testing.T) {

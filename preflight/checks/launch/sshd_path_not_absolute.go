@@ -24,8 +24,11 @@ var sshdPathNotAbsolute = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) },
 	Run: func(p *check.Pass) error {
 		if at := p.Operator.SSHD.Program; at != "" {
-			if path, ok := facts.Text(p.Job, at); ok && !strings.HasPrefix(path, "/") {
-				p.Reportf(at, "sshdPath is %q; sshd refuses to start unless it is called by an absolute path", path)
+			switch called, ok := facts.Text(p.Job, at); {
+			case ok && !path.IsAbs(called):
+				p.Reportf(at, "sshdPath is %q; sshd refuses to start unless it is called by an absolute path", called)
+			case ok && strings.HasSuffix(called, "/"):
+				p.Reportf(at, "sshdPath is %q, which is a directory; the operator starts what it names", called)
 			}
 			return nil // the worker's own command is not run
 		}

@@ -27,6 +27,7 @@ func All() []*check.Check {
 		sshSettingsMissing,
 		sshdPathNotAbsolute,
 		trainingCommandMissing,
+		trainingCommandNotAScript,
 		trainsAlone,
 	}
 }

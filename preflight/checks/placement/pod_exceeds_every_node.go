@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var podExceedsEveryNode = &check.Check{
@@ -27,6 +28,10 @@ var podExceedsEveryNode = &check.Check{
 			}
 			for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {
 				meant, remedy := meantResource(e, open)
+				if n := enough(p.Cluster.Nodes(), e); n > 0 {
+					meant = fmt.Sprintf("; %s it may not use %s enough", facts.Count(n, "node"), words.Has(n))
+					remedy = "Let the pods onto nodes that have enough (selector, affinity, tolerations), or ask for less."
+				}
 				p.Report(finding.Finding{
 					Path: r.Pod.AmountPath(e.Resource), Remedy: remedy,
 					Message: fmt.Sprintf("%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.Resource, e.Asked), e.Resource, largest(e, facts.NodesIn(open), len(p.Cluster.Nodes())), meant),
@@ -38,6 +43,17 @@ var podExceedsEveryNode = &check.Check{
 		}
 		return nil
 	},
+}
+
+// enough counts the nodes, of those that are closed to the pods, that have what they ask for.
+func enough(nodes []*cluster.Node, e facts.Excess) int {
+	n := 0
+	for _, node := range nodes {
+		if node.Allocatable[e.Resource] >= e.Asked {
+			n++
+		}
+	}
+	return n
 }
 
 func largest(e facts.Excess, open, all int) string {

@@ -1,7 +1,9 @@
 package queueing
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,7 +32,9 @@ var trainJobGangPolicy = &check.Check{
 		case volcano && r.Field(policy.Child("coscheduling")) != nil:
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
 		case volcano && p.Job.MaxPods() > 1:
-			onTheDefaultScheduler(p, name)
+			readByAnother(p, name, "Volcano", "volcano", corev1.DefaultSchedulerName, "kai-scheduler", "t9k-scheduler")
+		case r.Field(policy.Child("coscheduling")) != nil && p.Job.MaxPods() > 1: // whose plugin may be in any kube-scheduler
+			readByAnother(p, name, "scheduler-plugins", "the scheduler that has the plugin", "volcano", "kai-scheduler", "t9k-scheduler")
 		}
 		if at := policy.Child("volcano", "networkTopology"); r.Field(at) != nil {
 			p.Report(finding.Finding{
@@ -58,17 +62,17 @@ var trainJobGangPolicy = &check.Check{
 	},
 }
 
-// onTheDefaultScheduler warns of a group that nobody reads: Trainer makes Volcano's PodGroup and marks the
-// pods, and leaves their schedulerName to the runtime
-// (kubeflow/trainer v2.1 pkg/runtime/framework/plugins/volcano/volcano.go).
-func onTheDefaultScheduler(p *check.Pass, runtime string) {
+// readByAnother warns of a group that nobody reads: Trainer makes the PodGroup and marks the pods, and leaves their
+// schedulerName to the runtime (kubeflow/trainer v2.1 pkg/runtime/framework/plugins/{volcano,coscheduling}).
+func readByAnother(p *check.Pass, runtime, of, wants string, others ...string) {
 	for i := range p.Job.Roles {
 		r := &p.Job.Roles[i]
-		if has := r.Pod.Spec.SchedulerName; r.Replicas.Max > 0 && !r.Pod.Partial && (has == "" || has == corev1.DefaultSchedulerName) {
+		has := cmp.Or(r.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+		if r.Replicas.Max > 0 && !r.Pod.Partial && slices.Contains(others, has) {
 			p.Report(finding.Finding{
 				Path:    "spec.runtimeRef",
-				Message: fmt.Sprintf("runtime %s makes a PodGroup of Volcano, and %s name %s, which does not read it: they start one by one", runtime, facts.PodsOf(r), corev1.DefaultSchedulerName),
-				Remedy:  "Write schedulerName: volcano in the pod template of the runtime.",
+				Message: fmt.Sprintf("runtime %s makes a PodGroup of %s, and %s name %s, which does not read it: they start one by one", runtime, of, facts.PodsOf(r), has),
+				Remedy:  fmt.Sprintf("Name %s as the schedulerName in the pod template of the runtime.", wants),
 			})
 			return
 		}
