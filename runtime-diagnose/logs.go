@@ -107,10 +107,10 @@ func (r *logReader) suspect(text string) bool {
 // within a string of its own, in JSON or by Go's %q, says the same as one that it prints.
 func unquoted(text string) string {
 	const quote, strong = `\"`, "**"
-	if strings.Contains(text, strong) && !strings.Contains(text, "***") && strings.Count(text, strong)%2 == 0 {
+	if strings.IndexByte(text, strong[0]) >= 0 && strings.Contains(text, strong) && !strings.Contains(text, "***") && strings.Count(text, strong)%2 == 0 {
 		text = strings.ReplaceAll(text, strong, "") // Markdown's, around a part of a quoted line
 	}
-	if !strings.Contains(text, quote) {
+	if strings.IndexByte(text, quote[0]) < 0 {
 		return text
 	}
 	return strings.ReplaceAll(text, quote, `"`)
@@ -367,7 +367,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	}
 	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (saysItGoesOn(l.Body()) || isWarning(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true

@@ -72,7 +72,7 @@ func (r *logReader) wentOn(line int, body string) {
 	if n == 0 {
 		return
 	}
-	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= saidBelow && goesOn.MatchString(body) {
+	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= saidBelow && announcesMore(body) {
 		s.Mild = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -35,6 +36,11 @@ const blockOf = 20
 // warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
 var warned = regexp.MustCompile(`(?:^|\])\S+\.py:\d+: \w*Warning: `)
 
+// isWarning asks warned of the few lines that name one.
+func isWarning(text string) bool {
+	return strings.Contains(text, "Warning: ") && warned.MatchString(text)
+}
+
 // setAside keeps the matches of last resorts apart: they count where nothing else does. Of what is raised
 // they are as good as any other.
 func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signature.Match {
@@ -50,7 +56,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || len(matches) > 0 || mild(l.Body()) || warned.MatchString(l.Body()) || saysItGoesOn(l.Body()) || r.log.Pasted {
+	if l.Trace != nil || len(matches) > 0 || mild(l.Body()) || isWarning(l.Body()) || saysItGoesOn(l.Body()) || r.log.Pasted {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
@@ -88,8 +94,32 @@ func (r *logReader) lastResort(lines int) {
 // ("Max retries exceeded"), and of a sample that is left out.
 var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
 
+// goesOnBegins is how those words begin.
+var goesOnBegins = []string{"retry", "re-try", "reattempt", "re-attempt", "reconnect", "still t", "try", "thrown w", "attempt", "fall", "failed t", "skipp", "ignor"}
+
+// announcesMore asks goesOn of the few lines that hold one of them. Beyond ASCII letters have more than two forms.
+func announcesMore(text string) bool {
+	within := false // a word
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return goesOn.MatchString(text)
+		}
+		begins := !within
+		if within = isLetter(c) || '0' <= c && c <= '9' || c == '_'; !begins || strings.IndexByte("rtafsi", c|0x20) < 0 {
+			continue
+		}
+		for _, word := range goesOnBegins {
+			if c|0x20 == word[0] && len(text)-i >= len(word) && strings.EqualFold(text[i:i+len(word)], word) {
+				return goesOn.MatchString(text)
+			}
+		}
+	}
+	return false
+}
+
 // saysItGoesOn is a line that announces no end.
-func saysItGoesOn(text string) bool { return goesOn.MatchString(text) || mild(text) }
+func saysItGoesOn(text string) bool { return announcesMore(text) || mild(text) }
 
 // mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
 // print it.

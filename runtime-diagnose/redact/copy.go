@@ -97,14 +97,14 @@ func (c *copier) take(n int) []byte {
 func (c *copier) mask(to *counter, piece []byte) error {
 	line := bytes.TrimRight(piece, "\r\n")
 	text := string(line)
-	if control, beyond := Unusual(line); control || beyond {
+	if has := Look(line); has.Has(Control | Beyond) {
 		plain := Clean(text)
 		if hidden := c.lines.Next(plain); hidden != plain {
 			text = hidden
 		}
 		text = Line(text)
 	} else {
-		text = settle(c.lines.Next(text))
+		text = settle(c.lines.NextOf(text, has))
 	}
 	if err := to.WriteString(text); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/binary"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,11 +10,11 @@ import (
 // bytes except tabs and line ends, zero-width and direction marks. Invalid UTF-8 becomes U+FFFD. Cleaning
 // twice is cleaning once.
 func Clean(text string) string {
-	control, beyond := unusual(text)
-	if control {
+	has := Look(text)
+	if has.Has(Control) {
 		text = string(Escapes([]byte(text)))
 	}
-	if beyond {
+	if has.Has(Beyond) {
 		text = Visible(text)
 	}
 	return text
@@ -39,47 +38,56 @@ func Visible(text string) string {
 	return text
 }
 
-// Unusual says whether there are control bytes other than tabs and line ends, and bytes beyond ASCII. Most
-// lines have neither: eight bytes are asked at a time whether one of them is below a space,
-// DEL, or above ("Bit Twiddling Hacks", https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord).
-func Unusual(b []byte) (control, beyond bool) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	some, at := uint64(0), 0
-	for ; at+8 <= len(b); at += 8 {
-		w := binary.LittleEndian.Uint64(b[at:])
-		del := w ^ ones*0x7f
-		some |= w | (w-ones*' ')&^w | (del-ones)&^del
+// Bytes are kinds of bytes that stand in a line. Most questions about a line need a byte that it does not have: all
+// of them are looked for in one pass.
+type Bytes uint16
+
+// The kinds.
+const (
+	Control  Bytes = 1 << iota // other than tabs and line ends
+	Beyond                     // ASCII
+	Return                     // \r, which is a control byte as well
+	Percent                    // %
+	Paren                      // (
+	SmallX                     // x
+	Quote                      // "
+	CapitalM                   // M
+	capitalP
+	capitalV
+)
+
+var kindOf = func() (t [256]Bytes) {
+	for c := range t {
+		if c < ' ' && c != '\t' && c != '\n' || c == 0x7f {
+			t[c] |= Control
+		}
+		if c > 0x7f {
+			t[c] |= Beyond
+		}
 	}
-	if some&high == 0 { // none of them is unusual: so it is nearly always
-		b = b[at:]
+	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV} {
+		t[c] |= kind
 	}
-	for _, c := range b {
-		control = control || c < ' ' && c != '\t' && c != '\n' || c == 0x7f
-		beyond = beyond || c > 0x7f
+	return t
+}()
+
+// Look is which of the kinds stand in a line.
+func Look[T string | []byte](line T) Bytes {
+	var a, b Bytes
+	at := 0
+	for ; at+8 <= len(line); at += 8 {
+		w := line[at : at+8]
+		a |= kindOf[w[0]] | kindOf[w[1]] | kindOf[w[2]] | kindOf[w[3]]
+		b |= kindOf[w[4]] | kindOf[w[5]] | kindOf[w[6]] | kindOf[w[7]]
 	}
-	return control, beyond
+	for ; at < len(line); at++ {
+		a |= kindOf[line[at]]
+	}
+	return a | b
 }
 
-// unusual is Unusual of a string.
-func unusual(text string) (control, beyond bool) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	some, at := uint64(0), 0
-	for ; at+8 <= len(text); at += 8 {
-		s := text[at : at+8]
-		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		del := w ^ ones*0x7f
-		some |= w | (w-ones*' ')&^w | (del-ones)&^del
-	}
-	if some&high == 0 {
-		text = text[at:]
-	}
-	for i := range len(text) {
-		c := text[i]
-		control = control || c < ' ' && c != '\t' && c != '\n' || c == 0x7f
-		beyond = beyond || c > 0x7f
-	}
-	return control, beyond
-}
+// Has says that one of some kinds is among them.
+func (b Bytes) Has(of Bytes) bool { return b&of != 0 }
 
 // Escapes drops control bytes and terminal sequences (ECMA-48).
 func Escapes(b []byte) []byte {

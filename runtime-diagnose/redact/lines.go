@@ -22,7 +22,10 @@ type Lines struct {
 }
 
 // Next is the next line with what it hides masked.
-func (l *Lines) Next(text string) string {
+func (l *Lines) Next(text string) string { return l.NextOf(text, Look(text)) }
+
+// NextOf is Next of a line of which it is known what stands in it.
+func (l *Lines) NextOf(text string, has Bytes) string {
 	if l.key > 0 {
 		l.key--
 		if strings.Contains(text, "-----END ") || l.putty && strings.Contains(text, "Private-MAC:") {
@@ -53,8 +56,7 @@ func (l *Lines) Next(text string) string {
 		l.inside.left = longestManifest
 		l.inside.secret = l.inside.secret || strings.Contains(text, "Secret")
 	}
-	// Capitals are rare in logs: to look for one takes less than to look for the words.
-	if strings.IndexByte(text, 'V') >= 0 && strings.Contains(text, "PRIVATE KEY") || strings.IndexByte(text, 'P') >= 0 && strings.Contains(text, "Private-Lines:") {
+	if has.Has(capitalV) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
 		return l.begins(text)
 	}
 	// A value follows where a line ends with what separates it from its name.
@@ -68,7 +70,7 @@ func (l *Lines) Next(text string) string {
 	default:
 		l.names(text)
 	}
-	if len(text) >= 40 && strings.Contains(text, "MII") {
+	if len(text) >= 40 && has.Has(CapitalM) && strings.Contains(text, "MII") {
 		var s scan
 		s.text = text
 		if i := strings.Index(text, "MII"); byKeyBody(&s, i) > 0 && len(s.spans) > 0 {

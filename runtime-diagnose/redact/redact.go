@@ -21,7 +21,7 @@ const masked = Masked
 // Line masks the secrets in one line. Colours, control bytes and invisible characters may hide one: then
 // the line is written without them.
 func Line(text string) string {
-	if control, beyond := unusual(text); control || beyond {
+	if Look(text).Has(Control | Beyond) {
 		if plain := Clean(text); plain != text {
 			if hidden := settle(plain); hidden != plain {
 				return hidden
@@ -50,7 +50,7 @@ const mostRounds = 8
 // Text masks a text that came in one piece and may have many lines (a message of the platform, the end of
 // a log in it), and removes what a terminal would obey and what nobody sees.
 func Text(text string) string {
-	if control, beyond := unusual(text); control || beyond {
+	if Look(text).Has(Control | Beyond) {
 		text = Clean(text)
 	}
 	if !strings.Contains(text, "\n") {

@@ -47,6 +47,8 @@ type Line struct {
 	// body is where the message starts; collected is where what the program wrote starts,
 	// behind the time that whoever collected the line put before it.
 	body, collected int
+	// has is what stands in the text, and maybe more.
+	has redact.Bytes
 }
 
 // Clone is a line that holds on to nothing but itself.
@@ -65,25 +67,28 @@ func (l Line) Written() string { return l.Text[l.collected:] }
 // mostPerLine is how many ranks one line is taken apart for.
 const mostPerLine = 64
 
-// perRank takes a line apart on which several ranks wrote because one of them was overtaken
+// perRank takes the line that was read last apart, where several ranks wrote on it because one of them was overtaken
 // before it had written its end: "[rank0]: Traceback[rank1]: Traceback".
-func (s *scanner) perRank(l Line) []Line {
-	s.parts = s.parts[:0]
-	if at := behindBar(l.Text); at > 0 {
-		bar := l
-		bar.Text = l.Text[:at]
-		bar.body, bar.collected = min(l.body, at), min(l.collected, at)
-		s.parts = append(s.parts, bar)
-		l = Line{Number: l.Number, Text: l.Text[at:], Rank: l.Rank, Lane: l.Lane, At: l.At}
-		l.readPrefixes()
+func (s *scanner) perRank(parts []Line) []Line {
+	l := &parts[0]
+	if at := behindBar(l.Text, l.has); at > 0 {
+		rest := Line{Number: l.Number, Text: l.Text[at:], Rank: l.Rank, Lane: l.Lane, At: l.At, has: l.has}
+		l.Text = l.Text[:at]
+		l.body, l.collected = min(l.body, at), min(l.collected, at)
+		rest.readPrefixes()
+		parts = append(parts, rest)
+		l = &parts[1]
 	}
 	if l.Rank < 0 || !strings.Contains(l.Lane, "[rank") || !strings.Contains(l.Body(), "[rank") {
-		s.parts = append(s.parts, l)
-		return s.parts
+		return parts
 	}
+	return perRank(parts[:len(parts)-1], *l)
+}
+
+func perRank(parts []Line, l Line) []Line {
 	for start, at := 0, l.body; ; {
 		next := strings.Index(l.Text[at:], "[rank")
-		if len(s.parts) == mostPerLine-1 {
+		if len(parts) == mostPerLine-1 {
 			next = -1
 		}
 		if next >= 0 {
@@ -95,14 +100,14 @@ func (s *scanner) perRank(l Line) []Line {
 		} else {
 			at = len(l.Text)
 		}
-		part := Line{Number: l.Number, Text: l.Text[start:at], Rank: -1}
+		part := Line{Number: l.Number, Text: l.Text[start:at], Rank: -1, has: l.has}
 		part.readPrefixes()
 		if part.At.IsZero() {
 			part.At = l.At
 		}
-		s.parts = append(s.parts, part)
+		parts = append(parts, part)
 		if next < 0 {
-			return s.parts
+			return parts
 		}
 		start, at = at, at+len("[rank")
 	}
@@ -110,7 +115,10 @@ func (s *scanner) perRank(l Line) []Line {
 
 // behindBar is where a line goes on behind one of tqdm's bars; 0: it does not. A bar leaves its line open, so what is
 // written next, by the shell that saw its program die as by the program, stands there and begins as a line does.
-func behindBar(text string) int {
+func behindBar(text string, has redact.Bytes) int {
+	if !has.Has(redact.Percent) {
+		return 0
+	}
 	at := strings.Index(text, "%|")
 	if at < 0 {
 		return 0
@@ -144,9 +152,11 @@ type scanner struct {
 	buf    []byte          // collects lines that are longer than r's buffer
 	end    []byte          // their last LongestEnd bytes, and more
 	room   strings.Builder // where the texts of short lines lie
+	has    redact.Bytes    // what stands in text
 	number int
-	parts  []Line // of the line read last
-	given  []int  // numbers of the lines still to come, where they do not count from 1
+	parts  [2][]Line // of the line read last, and of the last one with text
+	turn   int       // which of them is that of the line read last
+	given  []int     // numbers of the lines still to come, where they do not count from 1
 	cut    int
 	bytes  int64
 	hidden redact.Lines
@@ -187,6 +197,7 @@ func (s *scanner) next() bool {
 			return false
 		}
 	}
+	s.has = redact.Look(s.text)
 	s.number++
 	if len(s.given) > 0 {
 		s.number, s.given = s.given[0], s.given[1:]
@@ -238,13 +249,30 @@ func (s *scanner) joined(dropped bool) []byte {
 	return append(append(s.buf, gap...), end...)
 }
 
-func (s *scanner) line() Line { return s.lineOf(unwrapped(s.text)) }
+// line is the line that was read last, in parts if several ranks wrote on it. They are good until the next line is
+// read, or for longer; see done.
+func (s *scanner) line() []Line {
+	parts := append(s.parts[s.turn][:0], Line{})
+	if b := unwrapped(s.text); len(b) == len(s.text) {
+		s.read(&parts[0], b, s.has)
+	} else {
+		s.read(&parts[0], b, redact.Look(b))
+	}
+	return parts
+}
+
+// done takes the parts of the line that was read last back; they are still read if they stay.
+func (s *scanner) done(parts []Line, stay bool) {
+	if s.parts[s.turn] = parts; stay {
+		s.turn = 1 - s.turn
+	}
+}
 
 // overwritten are the segments of a line that carriage returns put another one over. A terminal shows
 // them for a moment, and a program that never ends its lines otherwise says everything so.
 func (s *scanner) overwritten() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		if bytes.IndexByte(s.text, '\r') < 0 {
+		if !s.has.Has(redact.Return) {
 			return
 		}
 		rest := bytes.TrimRight(unwrapped(s.text), "\r \t")
@@ -258,12 +286,17 @@ func (s *scanner) overwritten() iter.Seq[[]byte] {
 	}
 }
 
-func (s *scanner) lineOf(b []byte) Line {
-	text := s.clean(b)
-	text = s.hidden.Next(text)
-	l := Line{Number: s.number, Text: text, Rank: -1}
+// read reads a line of which it is known what stands in it.
+func (s *scanner) read(l *Line, b []byte, has redact.Bytes) {
+	text := ""
+	if has.Has(redact.Control | redact.Beyond) {
+		text = s.clean(b, has)
+		has = redact.Look(text)
+	} else {
+		text = s.copy(b)
+	}
+	*l = Line{Number: s.number, Text: s.hidden.NextOf(text, has), Rank: -1, has: has}
 	l.readPrefixes()
-	return l
 }
 
 // jsonFile opens a line of docker's json-file driver, as it lies on a node's disk
@@ -272,7 +305,7 @@ const jsonFile, jsonSpaced = `{"log":"`, `{"log": "`
 
 // unwrapped is the program's own line where docker wrapped it; any other line stays.
 func unwrapped(b []byte) []byte {
-	if !bytes.HasPrefix(b, []byte(jsonFile)) && !bytes.HasPrefix(b, []byte(jsonSpaced)) {
+	if len(b) == 0 || b[0] != jsonFile[0] || !bytes.HasPrefix(b, []byte(jsonFile)) && !bytes.HasPrefix(b, []byte(jsonSpaced)) {
 		return b
 	}
 	var wrapped struct {
@@ -285,17 +318,18 @@ func unwrapped(b []byte) []byte {
 }
 
 // clean removes what a terminal would not show.
-func (s *scanner) clean(b []byte) string {
-	b = bytes.TrimRight(b, "\r")
-	control, beyond := redact.Unusual(b)
-	if control && bytes.IndexByte(b, '\r') >= 0 {
-		b = lastSegment(b)
-		control, beyond = redact.Unusual(b)
+func (s *scanner) clean(b []byte, has redact.Bytes) string {
+	if has.Has(redact.Return) {
+		b = bytes.TrimRight(b, "\r")
+		if bytes.IndexByte(b, '\r') >= 0 {
+			b = lastSegment(b)
+		}
+		has = redact.Look(b)
 	}
-	if control {
+	if has.Has(redact.Control) {
 		b = redact.Escapes(b)
 	}
-	if beyond {
+	if has.Has(redact.Beyond) {
 		return redact.Visible(string(b))
 	}
 	return s.copy(b)

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // python is the form of an exception's line as a regular expression: exceptionLine reads the same.
@@ -30,22 +28,6 @@ func FuzzExceptionLine(f *testing.F) {
 	})
 }
 
-func FuzzUnusual(f *testing.F) {
-	for _, s := range []string{"", "plain", "a\tb and more", "\x00", "12345678\x7f", "█ 50 %|", "abcdefgh\x1b[0m", "\xff\xfe", "1234567\r"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var wantControl, wantBeyond bool
-		for _, c := range b {
-			wantControl = wantControl || c < ' ' && c != '\t' || c == 0x7f
-			wantBeyond = wantBeyond || c > 0x7f
-		}
-		if control, beyond := redact.Unusual(b); control != wantControl || beyond != wantBeyond {
-			t.Fatalf("%q: control %v, beyond ASCII %v; want %v, %v", b, control, beyond, wantControl, wantBeyond)
-		}
-	})
-}
-
 func TestLinesOfOneRoomDoNotOverwriteEachOther(t *testing.T) {
 	var text strings.Builder
 	for i := range 1000 {
@@ -54,7 +36,7 @@ func TestLinesOfOneRoomDoNotOverwriteEachOther(t *testing.T) {
 	s := newScanner(strings.NewReader(text.String()), nil)
 	var all []string
 	for s.next() {
-		all = append(all, s.line().Text)
+		all = append(all, s.line()[0].Text)
 	}
 	if got := strings.Join(all, "\n") + "\n"; got != text.String() {
 		t.Error("the lines are not those of the text")

@@ -198,12 +198,13 @@ func withSpace(s string, end int) int {
 // remembered and read only when somebody asks: reading every stamp of a log costs more than
 // everything else together.
 type clock struct {
-	now    time.Time // by which the year of a stamp without one is told
-	dated  bool      // a stamp with a year was read
-	heads  int       // of the first lines, read for a year
-	recent [farBack]string
-	at     int
-	last   time.Time // the newest stamp read so far, or set by a prefix
+	now     time.Time // by which the year of a stamp without one is told
+	dated   bool      // a stamp with a year was read
+	heads   int       // of the first lines, read for a year
+	recent  [farBack]string
+	without [farBack]bool // it was read, and has no time
+	at      int
+	last    time.Time // the newest stamp read so far, or set by a prefix
 }
 
 // farBack is how many lines may lie between a line and its time: a traceback, seldom more.
@@ -215,6 +216,7 @@ func (c *clock) note(l *Line) {
 		c.last = l.At
 	}
 	head := l.Text[:min(len(l.Text), earlyEnough+40)]
+	c.without[c.at%farBack] = false
 	if c.recent[c.at%farBack] = head; !c.dated && c.heads < firstHeads {
 		c.heads++
 		c.read(head)
@@ -228,10 +230,15 @@ func (c *clock) stamp(l *Line) {
 		return
 	}
 	for back := 1; back <= min(farBack, c.at); back++ {
-		if t, ok := c.read(c.recent[(c.at-back)%farBack]); ok {
+		at := (c.at - back) % farBack
+		if c.without[at] {
+			continue
+		}
+		if t, ok := c.read(c.recent[at]); ok {
 			l.At, l.Carried, c.last = t, back > 1, t
 			return
 		}
+		c.without[at] = true
 	}
 	l.At, l.Carried = c.last, !c.last.IsZero()
 }
@@ -243,7 +250,11 @@ const firstHeads = 64
 // are within half a year of it, whatever year it is now.
 func (c *clock) read(head string) (time.Time, bool) {
 	if t, ok := stampIn(head, time.Time{}); ok {
-		c.dated, c.now = true, t.AddDate(0, 6, 0).Add(-ahead)
+		now := t.AddDate(0, 6, 0).Add(-ahead)
+		if now.Year() != c.now.Year() {
+			clear(c.without[:]) // stamps without a year may have one now
+		}
+		c.dated, c.now = true, now
 		return t, true
 	}
 	return stampIn(head, c.now)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Options bounds what is kept. Zero values mean the defaults in parentheses.
@@ -82,10 +84,12 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	defer lines.close()
 	tracebacks := newFolder()
 	clock := clock{now: o.Now}
+	last := &Line{}
 	for lines.next() {
 		matters, first := false, true
 		for segment := range lines.overwritten() {
-			l := lines.lineOf(segment)
+			var l Line
+			lines.read(&l, segment, redact.Look(segment))
 			if l.Overwritten = true; first { // where a bar that writes over itself began to count
 				o.Watch(&l)
 				first = false
@@ -95,8 +99,9 @@ func Read(r io.Reader, o Options) (Digest, error) {
 				matters = o.Visit(l) || matters
 			}
 		}
-		whole := lines.line()
-		parts := lines.perRank(whole)
+		parts := lines.line()
+		number, text, stays := parts[0].Number, parts[0].Text, false
+		parts = lines.perRank(parts)
 		for i := range parts { // by place: a copy that others may keep would be one on the heap, for every line
 			l := &parts[i]
 			clock.note(l)
@@ -107,11 +112,13 @@ func Read(r io.Reader, o Options) (Digest, error) {
 				matters = o.Visit(*l) || matters
 			}
 			if l.Body() != "" {
-				d.Last = *l
+				last, stays = l, true
 			}
 		}
-		k.see(whole.Number, whole.Text, matters)
+		lines.done(parts, stays)
+		k.see(number, text, matters)
 	}
+	d.Last = *last
 	d.Lines, d.InTraceback = k.kept(), tracebacks.within(d.Last.Number)
 	d.Now = clock.now
 	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Trace is a Python traceback that ends with the line it is set on.
@@ -80,8 +82,17 @@ type folder struct {
 	heading  map[string]string // of which kind the failure is whose message stands on the next line
 }
 
-// frameLine is a frame as Python prints it.
-var frameLine = regexp.MustCompile(`^\s+File "[^"]+", line \d+`)
+// isFrame reads a frame as Python prints it: `  File "train.py", line 3`.
+func isFrame(body string) bool {
+	at := 0
+	for at < len(body) && strings.IndexByte(" \t\n\f\r", body[at]) >= 0 {
+		at++
+	}
+	path, ok := strings.CutPrefix(body[at:], `File "`)
+	end := strings.IndexByte(path, '"')
+	const line = `", line `
+	return at > 0 && ok && end > 0 && strings.HasPrefix(path[end:], line) && end+len(line) < len(path) && isDigit(path[end+len(line)])
+}
 
 // statement is a line of Python source: texts quote programs too, and what a program would raise or say
 // has not happened yet.
@@ -199,8 +210,8 @@ func newFolder() *folder {
 // fold sets l.Trace if the line ends a traceback.
 func (f *folder) fold(l *Line) {
 	body := l.Body()
-	l.Code = f.isCode(l.Lane, body)
-	if before, rest, found := cutHeading(body); found {
+	l.Code = f.isCode(l, body)
+	if before, rest, found := cutHeading(body, l.has); found {
 		if l.Trace = oneLine(l.Number, rest); l.Trace != nil {
 			l.Trace.Ignored = l.Trace.Ignored || f.after[l.Lane]
 			delete(f.open, l.Lane)
@@ -227,7 +238,7 @@ func (f *folder) fold(l *Line) {
 	}
 	if len(f.open) > 0 { // most lines of a log meet no open traceback at all
 		if t := f.open[l.Lane]; t != nil {
-			f.chained(l.Lane, body)
+			f.chained(l, body)
 			f.step(l, t, body)
 			return
 		}
@@ -237,7 +248,7 @@ func (f *folder) fold(l *Line) {
 		l.Code = l.Code || quoted
 		delete(f.after, l.Lane)
 	}
-	f.chained(l.Lane, body)
+	f.chained(l, body)
 	if l.Code && len(f.open) < mostLanes {
 		f.join(l, body)
 		return
@@ -247,7 +258,10 @@ func (f *folder) fold(l *Line) {
 
 // cutHeading cuts a line at the heading of a traceback. Every line passes here: the bracket in it is rarer than
 // its first letter.
-func cutHeading(body string) (before, rest string, found bool) {
+func cutHeading(body string, has redact.Bytes) (before, rest string, found bool) {
+	if !has.Has(redact.Paren) {
+		return "", "", false
+	}
 	const bracket = len("Traceback ")
 	for at := 0; ; at++ {
 		next := strings.IndexByte(body[at:], '(')
@@ -262,9 +276,12 @@ func cutHeading(body string) (before, rest string, found bool) {
 
 // chained is told of every line: one may say how the traceback below it hangs on the one above. Both forms end
 // alike.
-func (f *folder) chained(lane, body string) {
+func (f *folder) chained(l *Line, body string) {
+	if !l.has.Has(redact.SmallX) { // of "exception", rare in logs
+		return
+	}
 	for at := 0; ; at++ {
-		next := strings.IndexByte(body[at:], 'x') // of "exception", rare in logs
+		next := strings.IndexByte(body[at:], 'x')
 		if next < 0 {
 			return
 		}
@@ -273,9 +290,9 @@ func (f *folder) chained(lane, body string) {
 		}
 		switch {
 		case strings.Contains(body, causedBy):
-			f.link(lane, CausedBy)
+			f.link(l.Lane, CausedBy)
 		case strings.Contains(body, during):
-			f.link(lane, During)
+			f.link(l.Lane, During)
 		}
 		return
 	}
@@ -283,7 +300,7 @@ func (f *folder) chained(lane, body string) {
 
 // join opens a traceback at a frame whose heading is not there: texts are cut, and collectors drop lines.
 func (f *folder) join(l *Line, body string) {
-	if !strings.Contains(body, "File \"") || !frameLine.MatchString(body) {
+	if !isFrame(body) {
 		return
 	}
 	t := &openTrace{first: l.Number, frames: 1, last: l.Number, atFrame: true, frame: strings.Clone(strings.TrimSpace(body))}
@@ -308,7 +325,8 @@ func (f *folder) link(lane string, c Chain) {
 }
 
 // isCode recognises frames, the source line under a frame and the marks under that.
-func (f *folder) isCode(lane, body string) bool {
+func (f *folder) isCode(l *Line, body string) bool {
+	lane := l.Lane
 	if isStatement(body) {
 		return true
 	}
@@ -320,7 +338,7 @@ func (f *folder) isCode(lane, body string) bool {
 	if !indented && !known {
 		return false
 	}
-	if strings.Contains(body, "File \"") && frameLine.MatchString(body) {
+	if l.has.Has(redact.Quote) && isFrame(body) {
 		if len(f.frame) < mostLanes {
 			f.frame[strings.Clone(lane)] = strings.Clone(body[:len(body)-len(strings.TrimLeft(body, " \t"))])
 		}

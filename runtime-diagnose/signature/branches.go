@@ -20,11 +20,15 @@ type matcher struct {
 	branches []branch
 }
 
+// branch is one alternative. Its expressions are compiled when they are first tried.
 type branch struct {
-	re    *regexp.Regexp
-	parts [][]factor // besides one of its literals each match holds one of each of these sets, in order; see factorsOf
+	parts  [][]factor // besides one of its literals each match holds one of each of these sets, in order; see factorsOf
+	begins []factor   // each match begins with one of these; none: with what, the expression does not say
+	re     func() *regexp.Regexp
+	atHead func() *regexp.Regexp // re at the beginning of a text
+	behind func() *regexp.Regexp // re behind the first character of one
 	// loose matches whatever re does, and more, in less time; nil: re is fast enough.
-	loose *regexp.Regexp
+	loose func() *regexp.Regexp
 }
 
 // may says that a folded text, in which a literal of one of the alternatives stands, holds what that one needs
@@ -41,14 +45,48 @@ func (m *matcher) find(text string, line *folded, among []owner) (*regexp.Regexp
 	var by *regexp.Regexp
 	for _, o := range among {
 		b := &m.branches[o.alternative]
-		if !line.holdsAll(b.parts) || b.loose != nil && !b.loose.MatchString(text) {
+		if !line.holdsAll(b.parts) {
 			continue
 		}
-		if at := b.re.FindStringSubmatchIndex(text); at != nil && (best == nil || at[0] < best[0]) {
-			best, by = at, b.re
+		if re, at := b.find(text, line); at != nil && (best == nil || at[0] < best[0]) {
+			best, by = at, re
 		}
 	}
 	return by, best
+}
+
+// find is the leftmost match in a text, which begins where a text stands that all matches begin with: between those
+// places the expression is not tried. Beyond ASCII letters have more than two forms.
+func (b *branch) find(text string, line *folded) (*regexp.Regexp, []int) {
+	if b.loose != nil && !b.loose().MatchString(text) {
+		return nil, nil
+	}
+	if len(b.begins) == 0 || line.beyond {
+		re := b.re()
+		return re, re.FindStringSubmatchIndex(text)
+	}
+	for from := 0; ; from++ {
+		next := line.next(b.begins, from)
+		if next < 0 {
+			return nil, nil
+		}
+		from = next
+		if from == 0 {
+			if at := b.atHead().FindStringSubmatchIndex(text); at != nil {
+				return b.atHead(), at
+			}
+			continue
+		}
+		if at := b.behind().FindStringSubmatchIndex(text[from-1:]); at != nil {
+			for i := range at {
+				if at[i] >= 0 {
+					at[i] += from - 1
+				}
+			}
+			at[0] = from
+			return b.behind(), at
+		}
+	}
 }
 
 func (m *matcher) prepare() {
@@ -58,7 +96,10 @@ func (m *matcher) prepare() {
 }
 
 func newBranch(source string, needs []string) branch {
-	b := branch{re: regexp.MustCompile(source)}
+	compiled := func(source string) func() *regexp.Regexp {
+		return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
+	}
+	b := branch{re: compiled(source), atHead: compiled(`\A(?:` + source + `)`), behind: compiled(`\A(?s:.)(?:` + source + `)`)}
 	re, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		return b
@@ -66,10 +107,9 @@ func newBranch(source string, needs []string) branch {
 	if parts := factorsOf(re); len(parts) != 1 || !slices.Equal(parts[0], needs) { // else it is known already
 		b.parts = factorsIn(parts)
 	}
+	b.begins = beginsOf(re)
 	if program, err := syntax.Compile(re.Simplify()); err == nil && len(program.Inst) > mostSteps {
-		if loose, err := regexp.Compile(loosened(re).String()); err == nil {
-			b.loose = loose
-		}
+		b.loose = compiled(loosened(re).String())
 	}
 	return b
 }

@@ -198,21 +198,28 @@ func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ..
 }
 
 func (c *Catalog) match(skip func(int32) bool, text string, kinds []Kind) []Match {
-	var candidates []owner
-	var literals []int32
+	var found []int32
 	c.literals.find(text, func(lit int32) bool {
-		if !slices.Contains(literals, lit) {
-			literals = append(literals, lit)
-			candidates = append(candidates, c.owners[lit]...)
-		}
+		found = append(found, lit)
 		return true
 	})
-	slices.SortFunc(candidates, func(a, b owner) int {
+	return c.matchAmong(c.candidates(nil, found), skip, text, nil, kinds)
+}
+
+// candidates are the alternatives that literals were looked for, in order.
+func (c *Catalog) candidates(room []owner, found []int32) []owner {
+	for _, lit := range found {
+		room = append(room, c.owners[lit]...)
+	}
+	slices.SortFunc(room, func(a, b owner) int {
 		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.alternative, b.alternative))
 	})
-	candidates = slices.Compact(candidates)
+	return slices.Compact(room)
+}
+
+// matchAmong is match with the candidates known, and the folded text; nil: it is not folded yet.
+func (c *Catalog) matchAmong(candidates []owner, skip func(int32) bool, text string, line *folded, kinds []Kind) []Match {
 	var found []Match
-	var line *folded
 	for len(candidates) > 0 {
 		i, n := candidates[0].signature, 1
 		for n < len(candidates) && candidates[n].signature == i {

@@ -1,5 +1,7 @@
 package signature
 
+import "strings"
+
 // Ear is one reader's view of a catalog: it hears fewer signatures the longer it listens. A log
 // that says one thing a million times has said it after the first few, and telling that a line
 // says nothing new must not cost more than reading it. It is not safe for concurrent use.
@@ -12,7 +14,12 @@ type Ear struct {
 	line  []int32 // by signature: the last of these lines
 	lines int32   // asked about
 
-	asked folded // the line that is asked about
+	text   string  // of the line that was asked about last
+	found  []int32 // the literals in it
+	asked  folded  // it with small letters, if it
+	folded bool    // is that already
+	end    folded  // the part of it that is matched
+	room   []owner // of the candidates
 }
 
 // NewEar hears everything.
@@ -25,7 +32,11 @@ func (c *Catalog) NewEar() *Ear {
 func (s *Signature) advance() bool { return s.Category == HealthyCategory && s.DepthOf() < Precise }
 
 // Calm stops listening for signs that training advances, or begins again.
-func (e *Ear) Calm(calm bool) { e.calm = calm }
+func (e *Ear) Calm(calm bool) {
+	if e.calm != calm {
+		e.calm, e.text = calm, "" // what was found in the last line was looked for otherwise
+	}
+}
 
 // Enough says that a signature was heard often enough: it still matches on lines that are looked
 // at for the sake of another one, but is no reason to look.
@@ -66,8 +77,11 @@ func (e *Ear) ask(text string) (suspect, counts bool) {
 	if e.calm {
 		finder = e.c.calm()
 	}
-	set := false
+	e.text, e.found, e.folded = text, e.found[:0], false
 	finder.find(text, func(lit int32) bool {
+		if e.found = append(e.found, lit); suspect {
+			return true // it will be matched, and the rest of it is known then
+		}
 		if e.quiet[lit] {
 			e.count(lit)
 			return true
@@ -77,17 +91,34 @@ func (e *Ear) ask(text string) (suspect, counts bool) {
 			if e.full[o.signature] {
 				continue
 			}
-			if !set {
-				e.asked.set(text)
-				set = true
-			}
-			if suspect = e.c.matchers[o.signature].may(&e.asked, o.alternative); suspect {
-				return false
+			if suspect = e.c.matchers[o.signature].may(e.small(), o.alternative); suspect {
+				break
 			}
 		}
 		return true
 	})
 	return suspect, counts
+}
+
+// small is the line that was asked about with small letters.
+func (e *Ear) small() *folded {
+	if !e.folded {
+		e.asked.set(e.text)
+		e.folded = true
+	}
+	return &e.asked
+}
+
+// match takes what is known of a text that is the end of the line that was asked about, as a line without its
+// prefix is.
+func (e *Ear) match(skip func(int32) bool, text string, kinds []Kind) []Match {
+	if text == "" || !strings.HasSuffix(e.text, text) {
+		return e.c.match(skip, text, kinds)
+	}
+	e.room = e.c.candidates(e.room[:0], e.found)
+	e.end = *e.small()
+	e.end.text = e.end.text[len(e.end.text)-len(text):]
+	return e.c.matchAmong(e.room, skip, text, &e.end, kinds)
 }
 
 // count notes that a line was left aside.
@@ -113,10 +144,10 @@ func (e *Ear) Again(s *Signature) int {
 
 // Match finds the signatures that the ear listens for.
 func (e *Ear) Match(text string, kinds ...Kind) []Match {
-	return e.c.match(func(s int32) bool { return e.calm && e.c.all[s].advance() }, text, kinds)
+	return e.match(func(s int32) bool { return e.calm && e.c.all[s].advance() }, text, kinds)
 }
 
 // MatchNew is Match without those that were heard often enough.
 func (e *Ear) MatchNew(text string, kinds ...Kind) []Match {
-	return e.c.match(func(s int32) bool { return e.full[s] || e.calm && e.c.all[s].advance() }, text, kinds)
+	return e.match(func(s int32) bool { return e.full[s] || e.calm && e.c.all[s].advance() }, text, kinds)
 }

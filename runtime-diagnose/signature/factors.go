@@ -80,6 +80,15 @@ func runs(parts []*syntax.Regexp) [][]string {
 // otherwise. They can be compared without case: beyond ASCII, letters that have
 // one have more than two forms. Those of Chinese have none.
 func listed(re *syntax.Regexp) []string {
+	set := least(texts(re))
+	if len(set) > mostFactors {
+		return nil
+	}
+	return set
+}
+
+// texts are listed with those that hold another one.
+func texts(re *syntax.Regexp) []string {
 	all := expand(re)
 	if len(all) == 0 {
 		return nil
@@ -93,9 +102,6 @@ func listed(re *syntax.Regexp) []string {
 			return nil
 		}
 		set = append(set, s)
-	}
-	if set = least(set); len(set) > mostFactors {
-		return nil
 	}
 	return set
 }
@@ -142,17 +148,73 @@ func shortest(set []string) int {
 	return n
 }
 
+// mostBegins bounds what is looked for instead of an expression.
+const mostBegins = 8
+
+// beginsOf are texts with small letters, one of which each match of an expression begins with; nil: it does not say,
+// or they are too many or too short to be looked for.
+func beginsOf(re *syntax.Regexp) []factor {
+	var out []factor
+	for _, text := range beginning(re) {
+		if len(out) == mostBegins {
+			return nil
+		}
+		out = append(out, newFactor(text))
+	}
+	return out
+}
+
+func beginning(re *syntax.Regexp) []string {
+	if set := texts(re); set != nil {
+		return set
+	}
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus:
+		return beginning(re.Sub[0])
+	case syntax.OpConcat:
+		parts := re.Sub
+		for len(parts) > 0 && (parts[0].Op == syntax.OpWordBoundary || parts[0].Op == syntax.OpNoWordBoundary) {
+			parts = parts[1:]
+		}
+		for n := 2; n <= len(parts); n++ {
+			if set := texts(&syntax.Regexp{Op: syntax.OpConcat, Sub: parts[:n]}); set != nil && len(set) <= mostBegins {
+				return set
+			}
+		}
+		if len(parts) > 0 {
+			return beginning(parts[0])
+		}
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			set := beginning(sub)
+			if set == nil {
+				return nil
+			}
+			all = append(all, set...)
+		}
+		return all
+	default: // may begin with anything
+	}
+	return nil
+}
+
 // factor is a text that is looked for in a folded line, and where its first and its last gram are marked there.
 type factor struct {
 	text        []byte
 	first, last uint32
 }
 
+func newFactor(text string) factor {
+	text = folded7(text)
+	return factor{[]byte(text), markOf(text), markOf(text[len(text)-leastFactor:])}
+}
+
 func factorsIn(sets [][]string) [][]factor {
 	out := make([][]factor, len(sets))
 	for i, set := range sets {
 		for _, text := range set {
-			out[i] = append(out[i], factor{[]byte(text), markOf(text), markOf(text[len(text)-leastFactor:])})
+			out[i] = append(out[i], newFactor(text))
 		}
 	}
 	return out
@@ -161,19 +223,40 @@ func factorsIn(sets [][]string) [][]factor {
 // folded is a line with small letters, and marks of what stands in it by which most factors are ruled out. Its room
 // is used again for the next line.
 type folded struct {
-	text  []byte
-	marks [16]uint64
+	text   []byte
+	marks  [16]uint64
+	beyond bool // it has more than ASCII
 }
 
 func (f *folded) set(text string) {
 	f.text, f.marks = appendFolded(f.text[:0], text), [16]uint64{}
 	var gram uint32
+	var all byte
 	for i, b := range f.text {
+		all |= b
 		if gram = gram>>8 | uint32(b)<<16; i >= leastFactor-1 {
 			m := markOfGram(gram)
 			f.marks[m>>6] |= 1 << (m & 63)
 		}
 	}
+	f.beyond = all >= utf8.RuneSelf
+}
+
+// next is where the first of some texts stands at a place or behind it; -1: none does.
+func (f *folded) next(of []factor, from int) int {
+	first := -1
+	for i := range of {
+		if s := &of[i]; f.may(s) {
+			rest := f.text[from:]
+			if first >= 0 {
+				rest = f.text[from:min(len(f.text), first+len(s.text)-1)]
+			}
+			if at := bytes.Index(rest, s.text); at >= 0 {
+				first = from + at
+			}
+		}
+	}
+	return first
 }
 
 // markOf is that of the first gram of a text.

@@ -48,13 +48,15 @@ const elasticLines = 8
 // See takes the next line.
 func (r *ElasticReader) See(line int, text string) {
 	if r.left == 0 {
-		if strings.HasSuffix(strings.TrimRight(text, " \t"), elasticHeading+":") {
+		if text != "" && strings.IndexByte(": \t", text[len(text)-1]) >= 0 && strings.HasSuffix(strings.TrimRight(text, " \t"), elasticHeading+":") {
 			r.Found = append(r.Found, Elastic{Rank: -1, Line: line})
 			r.left = elasticLines
 		}
 		return
 	}
-	r.left--
+	if r.left--; !strings.Contains(text, " : ") {
+		return
+	}
 	e := &r.Found[len(r.Found)-1]
 	if m := elasticTime.FindStringSubmatch(text); m != nil {
 		if t, err := time.Parse("2006-01-02_15:04:05", m[1]); err == nil {

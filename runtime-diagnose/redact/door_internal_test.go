@@ -1,0 +1,34 @@
+package redact
+
+import (
+	"bytes"
+	"testing"
+)
+
+func FuzzLook(f *testing.F) {
+	for _, s := range []string{"", "plain", "a\tb and more", "\x00", "12345678\x7f", "█ 50 %|", "abcdefgh\x1b[0m", "\xff\xfe", "1234567\r", "(x) 12345 P", "VM"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var want Bytes
+		for _, c := range b {
+			if c < ' ' && c != '\t' && c != '\n' || c == 0x7f {
+				want |= Control
+			}
+			if c > 0x7f {
+				want |= Beyond
+			}
+		}
+		for c, kind := range map[string]Bytes{"\r": Return, "%": Percent, "(": Paren, "x": SmallX, `"`: Quote, "M": CapitalM, "P": capitalP, "V": capitalV} {
+			if bytes.Contains(b, []byte(c)) {
+				want |= kind
+			}
+		}
+		if got := Look(b); got != want {
+			t.Fatalf("in %q stand %b, want %b", b, got, want)
+		}
+		if got := Look(string(b)); got != want {
+			t.Fatalf("in the text %q stand %b, want %b", b, got, want)
+		}
+	})
+}
