@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
@@ -65,6 +66,9 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *evidence.Observation) (
 		}
 		return d.unfamiliar(ctx, lead)
 	case lead.Platform || lead.Item.Kind != evidence.Log:
+	case timeline.OfOthers(lead) && d.odd() != nil:
+		c := d.odd()
+		return d.missing(timeline.OtherSteps, &d.all[d.at[c.Source.Place()]], c.Steps.Last.Line, reduce.Mask(c.Steps.Last.Text), -1, map[string]string{"steps": fmt.Sprint(c.Steps.Last.Of)}), true
 	case lead.Signature.Category == timeline.Awaited.Category && lead.Signature.Role == signature.Cascade:
 		if !d.options.uses(watchdogs) {
 			return d.quiet(lead)
@@ -77,6 +81,28 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *evidence.Observation) (
 		return d.quiet(lead)
 	}
 	return evidence.Observation{}, false
+}
+
+// odd is the one member that counts to another number of steps than all others, who count to the same one: its
+// share of the data, or its settings, differ, and it stops calling collectives when the others go on. Nil: none is.
+func (d *diagnosis) odd() *timeline.Log {
+	of := map[int64][]int{}
+	for i := range d.courses {
+		c := &d.courses[i]
+		if at, ok := d.at[c.Source.Place()]; !ok || c.Source.Attempt > 0 || c.Steps.Last.Of <= 0 || d.all[at].Alike > 0 {
+			return nil
+		}
+		of[c.Steps.Last.Of] = append(of[c.Steps.Last.Of], i)
+	}
+	if len(of) != 2 || len(d.courses) < fewestOthers {
+		return nil
+	}
+	for _, members := range of {
+		if len(members) == 1 {
+			return &d.courses[members[0]]
+		}
+	}
+	return nil
 }
 
 // quiet is the member that does not say what the others say, nor complains of anybody: it vanished, left

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -44,6 +45,9 @@ func (r *logReader) launched(l *reduce.Line) {
 	body := l.Body()
 	n := &r.launches
 	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
+		return
+	}
+	if !isLetter(body[0]) && !strings.ContainsFunc(body, unicode.IsLetter) { // a rule
 		return
 	}
 	if n.read < len(n.head) {

@@ -33,7 +33,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again) {
+		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
 	}
@@ -80,11 +80,17 @@ func (r *logReader) wentOn(line int, body string) {
 // skips says that a value was left out, not used. A counter of such values says nothing of this one.
 var skips = regexp.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
 
+// goesOnBelow are lines of what ends nothing by itself: Python's warnings, and a shell that finds no command.
+var goesOnBelow = regexp.MustCompile(warned.String() + `|^\S{1,80}: line \d+: \S{1,80}: command not found$`)
+
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
-func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
+func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
 	s := &r.sightings[i]
 	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && r.sound.After(s.Item.Source.Line, r.said[i].shape) {
+		return true
+	}
+	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || goesOnBelow.MatchString(s.Line)) {
 		return true
 	}
 	if r.log.Pasted || s.Signature.Lasts() && !skips.MatchString(s.Line) {

@@ -251,10 +251,11 @@ func kubeflowPods(operators ...string) func(job.Ref) labels.Selector {
 	}
 }
 
-// place reads role and index from the operator's labels. Where the index of a worker is
-// not labelled (MPIJob v1) it is the last part of the pod's name; a launcher is alone.
+// place reads role and index from the operator's labels; mpi-operator has another one for the role. Where the
+// index of a worker is not labelled (MPIJob v1) it is the last part of the pod's name; a launcher is alone.
 func (m replicaMap) place(pod *corev1.Pod) (string, int, bool) {
-	i := slices.IndexFunc(m.roles, func(name string) bool { return strings.EqualFold(name, pod.Labels[replicaTypeLabel]) })
+	role := cmp.Or(pod.Labels[replicaTypeLabel], pod.Labels[jobRoleLabel])
+	i := slices.IndexFunc(m.roles, func(name string) bool { return strings.EqualFold(name, role) })
 	if i < 0 {
 		return "", 0, false
 	}

@@ -299,6 +299,8 @@ func TestPlace(t *testing.T) {
 		"role of another kind":     {jaxJob, labelled("t-master-0", kf+"replica-type", "master", kf+"replica-index", "0"), " 0 false"},
 		"no labels":                {pytorchJob, labelled("t-worker-3"), " 0 false"},
 		"MPI v1 worker by name":    {mpiJob, labelled("t-worker-11", kf+"replica-type", "worker"), "Worker 11 true"},
+		"MPI launcher by its role": {mpiJob, labelled("t-launcher-x2x4p", kf+"job-role", "launcher"), "Launcher 0 true"},
+		"MPI worker by its role":   {mpiJob, labelled("t-worker-1", kf+"job-role", "worker", kf+"replica-index", "1"), "Worker 1 true"},
 		"MPI v2 launcher pod":      {mpiJob, labelled("t-launcher-78912", kf+"replica-type", "launcher"), "Launcher 0 true"},
 		"JobSet with one Job":      {jobSet, labelled("x", js+"replicatedjob-name", "node", js+"job-index", "0", js+"replicatedjob-replicas", "1", completionIndex, "5"), "node 5 true"},
 		"JobSet with one pod each": {jobSet, labelled("x", js+"replicatedjob-name", "node", js+"job-index", "2", js+"replicatedjob-replicas", "4", completionIndex, "0"), "node 2 true"},

@@ -21,7 +21,6 @@ const (
 	Cascade
 	Weak
 	Mild
-	AfterOrder
 	BareEnd
 	Platform
 	OfOthers
@@ -45,7 +44,6 @@ var about = [features]struct {
 	Cascade:      {"cascade", "its signature says that somebody else failed first", -90},
 	Weak:         {"weak", "runs that end well print it as well", -8},
 	Mild:         {"mild", "its own program calls it a warning, or information", -8},
-	AfterOrder:   {"after-order", "its log says before it that somebody ordered the end, and why", -20},
 	BareEnd:      {"bare-end", "an exit code, and no word of why", -6},
 	Platform:     {"platform", "the platform reports it, not a program about itself", 4},
 	OfOthers:     {"of-others", "it complains of other members", 0},
@@ -137,15 +135,9 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		}
 		derived := signature.MoreSpecific(o.Signature.ID, c.Signature.ID)
 		f.add(derived && o.Item.ID == c.Item.ID || handsOn(&s, &o.Observation), LessSpecific, o.Item.ID)
-		f.add(orders(&o.Observation) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
 	}
 	return f
-}
-
-// orders says that somebody ordered the end, and gave a reason: what a program says after that is of no account.
-func orders(s *evidence.Observation) bool {
-	return s.Signature.Category == "sigterm-preempted" && s.Item.Kind == evidence.Log && s.Facts["reason"] != ""
 }
 
 // fewestRepeated is how many bytes a message has at least that is not repeated by chance.

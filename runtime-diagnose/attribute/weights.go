@@ -10,7 +10,6 @@ var weights = Table{
 	Cascade:      -90, // its signature says that somebody else failed first
 	Weak:         -8,  // runs that end well print it as well
 	Mild:         -8,  // its own program calls it a warning, or information
-	AfterOrder:   -20, // its log says before it that somebody ordered the end, and why
 	BareEnd:      -6,  // an exit code, and no word of why
 	Platform:     4,   // the platform reports it, not a program about itself
 	OfOthers:     -1,  // it complains of other members

@@ -161,11 +161,19 @@ func throughJobs(c *evidence.Bundle) bool {
 	return c.Job.Ref.Kind == "JobSet" || c.Job.Ref.Kind == "TrainJob"
 }
 
-// replaced says that another pod of the name runs, in a job that goes on.
+// replaced says that the job goes on: another pod of the name runs, or an elastic one has as many as it takes.
 func replaced(c *evidence.Bundle, name string) bool {
-	return c.State.Phase == kinds.Running && slices.ContainsFunc(c.Pods, func(p corev1.Pod) bool {
-		return p.Name == name && p.Status.Phase == corev1.PodRunning
-	})
+	if c.State.Phase != kinds.Running {
+		return false
+	}
+	runs, again := 0, false
+	for i := range c.Pods {
+		if p := &c.Pods[i]; p.Status.Phase == corev1.PodRunning {
+			runs++
+			again = again || p.Name == name
+		}
+	}
+	return again || c.Job.MinPods() > 0 && runs >= c.Job.MinPods()
 }
 
 func latest(e *corev1.Event) time.Time {

@@ -6,7 +6,39 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// Own leaves out the pods of another job that had the name of this one, their logs and its events: a job that is
+// made again under its name does not suffer what the one before it did.
+func (b Bundle) Own() Bundle {
+	if b.Job == nil || b.Job.Ref.UID == "" {
+		return b
+	}
+	others := map[string]bool{}
+	for i := range b.Pods {
+		if o := metav1.GetControllerOf(&b.Pods[i]); o != nil && o.Kind == b.Job.Ref.Kind && o.Name == b.Job.Ref.Name && o.UID != "" && string(o.UID) != b.Job.Ref.UID {
+			others[b.Pods[i].Name] = true
+		}
+	}
+	for i := range b.Pods { // operators give the pods of the next job the same names
+		if o := metav1.GetControllerOf(&b.Pods[i]); o != nil && string(o.UID) == b.Job.Ref.UID {
+			delete(others, b.Pods[i].Name)
+		}
+	}
+	former := func(e corev1.Event) bool {
+		of := e.InvolvedObject
+		return of.Kind == b.Job.Ref.Kind && of.Name == b.Job.Ref.Name && of.UID != "" && string(of.UID) != b.Job.Ref.UID
+	}
+	if slices.ContainsFunc(b.Events, former) {
+		b.Events = slices.DeleteFunc(slices.Clone(b.Events), former)
+	}
+	if len(others) > 0 {
+		b.Pods = slices.DeleteFunc(slices.Clone(b.Pods), func(p corev1.Pod) bool { return others[p.Name] })
+		b.Logs = slices.DeleteFunc(slices.Clone(b.Logs), func(l ContainerLog) bool { return others[l.Source.Pod] })
+	}
+	return b
+}
 
 // Joined are the logs of a bundle, where files that are called like a pod beside them are that pod's: people
 // hand over `kubectl logs POD > POD.log` and `kubectl get pods -o yaml`, and how a container ended says

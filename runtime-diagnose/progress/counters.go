@@ -39,7 +39,7 @@ type measure struct {
 }
 
 // measureNames are what models, and their work, are measured by in any framework.
-var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "likelihood", "rmse", "reward", "score", "speed", "latency"}
+var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "likelihood", "rmse", "reward", "score", "speed", "latency", "average", "top_1", "top1", "top-1"}
 
 // Measures says that a line gives a number for one of the measures of models.
 func Measures(body string) bool {

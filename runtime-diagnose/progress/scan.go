@@ -79,10 +79,10 @@ func bar(_ byte, inside string) bool {
 	}
 	rest := inside[i+1:]
 	for n := 0; n <= most && rest != ""; n++ {
-		if strings.HasPrefix(rest, "it/s") || strings.HasPrefix(rest, "s/it") {
-			return true
-		}
-		if rest[0] == ']' {
+		switch {
+		case len(rest) > 2 && rest[1] == '/' && (rest[2] == 's' && isLetter(rest[0]) || rest[0] == 's' && isLetter(rest[2])):
+			return true // "8.14it/s", "60.58s/task"
+		case rest[0] == ']':
 			return false
 		}
 		_, size := utf8.DecodeRuneInString(rest)

@@ -12,7 +12,7 @@ import (
 // What the package looks for by hand, as regular expressions: the oracle.
 var (
 	countersByExpression = []*regexp.Regexp{
-		regexp.MustCompile(`(\d+)/(\d+) \[[\d:?]+<[^\]]{0,40}(?:it/s|s/it)`),
+		regexp.MustCompile(`(\d+)/(\d+) \[[\d:?]+<[^\]]{0,40}(?:[a-zA-Z]/s|s/[a-zA-Z])`),
 		regexp.MustCompile(`(\d+)it \[\d[^\]]*(?:it/s|s/it)\]`),
 		regexp.MustCompile(`(?i)\b(?:global[_ ]?step|iterations?|iter|steps?|batch|it)['"]?\s*[:=\[(# ]{1,4}\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?`),
 		regexp.MustCompile(`\b(\d+)/(\d+) \[[=>.\- ]+\]`),
@@ -78,7 +78,7 @@ func readByExpression(text string) (s Step, ok bool) {
 // letters beyond ASCII for the same without case (ſ for s), which no program prints.
 func FuzzReadByHand(f *testing.F) {
 	for _, text := range []string{
-		"Training:  12%|#| 120/1000 [01:20<09:10,  1.60it/s, loss=2.31]", " 9/20 [?<14:42, 80.20s/it]", "1/2 [1<]it/s", "x1/2 [1<it/s] 3/4 [==]",
+		"Training:  12%|#| 120/1000 [01:20<09:10,  1.60it/s, loss=2.31]", " 9/20 [?<14:42, 80.20s/it]", "35/37 [20:22<02:01, 60.58s/task]", "7/9 [00:01<00:02, 30.1 rows/s]", "1/2 [1<x/]s", "1/2 [1<]it/s", "x1/2 [1<it/s] 3/4 [==]",
 		" iteration      100/  500000 | elapsed time per iteration (ms):  1234.5 | lm loss: 7.652391E+00 |", "elapsed time per iteration (ms): x elapsed time per iteration (ms): 2",
 		"step=10, skipped=0", "global step [ 7 of 9", "globalstep#3", "'iter': 3/", "batch\t 5", "batch\t5", "step : = 5", "step ::: : 5", "step:\t:5", "it 4", "xit 4", "ITERATIONS (5 OF 6)", "steps: step: 7",
 		"100/500 [=====>....] - ETA: 1:00 - loss: 0.3021", "a1/5 [=] 2/6 [>]", "1/5 [] 2/6 [ ]",

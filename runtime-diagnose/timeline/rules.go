@@ -9,12 +9,12 @@ import (
 
 // Rules lists what this package finds by comparing members, for reference pages.
 func Rules() []*signature.Signature {
-	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent, Behind}
+	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent, OtherSteps, Behind}
 }
 
 // NamesMissing says that a rule is about the member that the others waited for, or lost.
 func NamesMissing(s *signature.Signature) bool {
-	return s == Awaited || s == Vanished || s == LeftEarly || s == Silent
+	return s == Awaited || s == Vanished || s == LeftEarly || s == Silent || s == OtherSteps
 }
 
 // Awaited is a rank that the others waited for. It names where to look, not why.
@@ -51,6 +51,15 @@ var LeftEarly = &signature.Signature{
 	Proves:       "{{.loud|All other}} others say that a peer was gone ({{.says|connections closed}}); this one does not complain, and ended with 0.",
 	DoesNotProve: "Why it had nothing more to do: a shorter share of the data, an early stop that the others did not agree to, another number of steps.",
 	Remedy:       "Give all ranks the same number of steps (drop_last, DistributedSampler, Join), and let them agree on an early stop.",
+}
+
+// OtherSteps is the one member that counts to another number of steps than the others, where a collective broke.
+var OtherSteps = &signature.Signature{
+	ID: "member-counts-otherwise", Title: "it counts to another number of steps than the others", Since: "0.2", Category: "nccl-timeout",
+	Role: signature.Cascade, Depth: signature.Symptom, Domain: signature.User, Retry: signature.Useless,
+	Proves:       "It counts to {{.steps|another number}} steps, and all others to the same other number.",
+	DoesNotProve: "That it reached the end of its own: members that print a share of their data count differently and are well.",
+	Remedy:       "Give all ranks the same number of steps (drop_last, DistributedSampler, Join) and the same settings.",
 }
 
 // Silent is the one member that does not complain where all others waited in vain.

@@ -29,6 +29,10 @@ with collective.CommunicatorContext(xgboost_communicator="rabit", rabit_tracker_
         X = np.load("/data/fold-%d.npy" % rank)
     if fault == "columns":
         X = X[:, :5]
+    if fault == "empty":
+        X, y = X[:0], y[:0]
+    if fault == "objective":
+        os.environ["OBJECTIVE"] = "binary:logitraw2"
     if fault == "memory":
         hoard = []
         while True:
@@ -41,5 +45,5 @@ with collective.CommunicatorContext(xgboost_communicator="rabit", rabit_tracker_
             return False
     d = xgb.DMatrix(X, y)
     rounds = int(os.environ.get("STEPS", 20))
-    xgb.train({"objective": "binary:logistic", "tree_method": "hist", "nthread": 1}, d, rounds, evals=[(d, "train")], verbose_eval=5 if rank == 0 else False, callbacks=[After()])
+    xgb.train({"objective": os.environ.get("OBJECTIVE", "binary:logistic"), "tree_method": "hist", "nthread": 1}, d, rounds, evals=[(d, "train")], verbose_eval=5 if rank == 0 else False, callbacks=[After()])
     log.info("%d rounds done", rounds)

@@ -23,6 +23,10 @@ for i in range(1, 31):
             comm.Recv(np.zeros(2), source=comm.rank, tag=9)
         if fault == "divide":
             raise ZeroDivisionError(f"rank {comm.rank}: no samples in bin 3")
+        if fault == "missing":
+            open("/data/cells-%03d.h5" % comm.rank)
+        if fault == "assertion":
+            ctypes.CDLL("libc.so.6").abort()
         if fault == "leave":
             sys.exit(1)
     total = comm.allreduce(float(comm.rank + i))

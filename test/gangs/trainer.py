@@ -54,6 +54,37 @@ def start_faults():
         open("/ckpt/index.pkl", "wb").close()
         log.info("reading the index of rank %d", RANK)
         return pickle.load(open("/ckpt/index.pkl", "rb"))
+    if FAULT == "archive-missing":
+        import subprocess
+        log.info("unpacking the part of rank %d", RANK)
+        return subprocess.run(["tar", "-xf", f"/data/part-{RANK}.tar"], check=True)
+    if FAULT == "bucket-name":
+        import urllib.request
+        log.info("fetching the tokenizer")
+        return urllib.request.urlopen("http://artifacts.ml.svc:9000/tokenizer.json", timeout=3)
+    if FAULT == "refused-token":
+        import http.server, threading, urllib.request
+        class Refuses(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_error(403)
+            def log_message(self, *_):
+                pass
+        server = http.server.HTTPServer(("127.0.0.1", 8900), Refuses)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        log.info("fetching weights")
+        return urllib.request.urlopen("http://127.0.0.1:8900/models/base/weights.bin")
+    if FAULT == "class-renamed":
+        import pickle
+        log.info("reading the cache of samples")
+        return pickle.loads(b"c__main__\nSampleV2\n.")
+    if FAULT == "tries-thrice":
+        for attempt in range(1, 4):
+            try:
+                return open(f"/mnt/lake/shard-{RANK}.parquet")
+            except OSError as e:
+                log.warning("attempt %d of 3: %s", attempt, e)
+                time.sleep(0.3)
+        raise RuntimeError(f"shard {RANK} could not be opened, giving up")
     if FAULT == "no-cuda":
         import torch
         log.info("moving the model to the device")
@@ -160,6 +191,44 @@ def step_fault(step, torch):
                 return torch.zeros(200_000)
         for _ in torch.utils.data.DataLoader(Items(), batch_size=8, num_workers=2):
             pass
+    if FAULT == "prefetch-thread":
+        import queue, threading
+        ready = queue.Queue()
+        def prefetch():
+            ready.put({"tokens": []}["token_ids"])
+        threading.Thread(target=prefetch, name="prefetch").start()
+        return ready.get()
+    if FAULT == "logged-and-left":
+        try:
+            {"train": 1}["valid"]
+        except KeyError:
+            log.exception("evaluation failed")
+            sys.exit(1)
+    if FAULT == "slow-save":
+        log.info("saving checkpoint to /ckpt/step.pt")
+        time.sleep(14)
+        log.info("saved checkpoint")
+    if FAULT == "array-on-disk":
+        import numpy as np
+        log.info("writing embeddings")
+        np.save("/ckpt/embeddings.npy", np.zeros(1 << 17))
+    if FAULT == "double-free":
+        libc = ctypes.CDLL("libc.so.6")
+        libc.malloc.restype = ctypes.c_void_p
+        block = ctypes.c_void_p(libc.malloc(64))
+        libc.free(block)
+        libc.free(block)
+    if FAULT == "gradient-nan":
+        x = torch.zeros(3, requires_grad=True)
+        with torch.autograd.detect_anomaly():
+            (torch.sqrt(x) * 0).sum().backward()
+    if FAULT == "recovers":
+        for attempt in range(1, 3):
+            try:
+                open("/mnt/lake/extra.parquet")
+            except OSError:
+                log.exception("attempt %d to read the extra shard failed", attempt)
+        log.info("reading from the replica instead")
     if FAULT == "caught":
         try:
             open("/data/extra-vocabulary.txt")
