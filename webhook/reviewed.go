@@ -54,8 +54,9 @@ func stateOf(u *unstructured.Unstructured) state {
 const (
 	// mostRemembered are the states that one process keeps: an hour of thirty jobs a second.
 	mostRemembered = 1 << 17
-	// mostSaid are the newest of which is known what was found: a job is looked at by the controller seconds later.
-	mostSaid = 1 << 10
+	// mostSaid are the newest of which is known what was found: a job is looked at by the controller seconds later, and
+	// would be reviewed once more where that is forgotten.
+	mostSaid = 3 << 10
 	// mostPublished are the newest of them, which the other replicas learn; 32 KiB of a ConfigMap's MiB.
 	mostPublished = 1 << 12
 	// publishedFor is how long a state is told: by then whoever sweeps has seen the job.
@@ -115,7 +116,8 @@ func NewReviewed(c kubernetes.Interface, namespace string, log logr.Logger) *Rev
 	}
 }
 
-// Found is what a whole review of this process found in a job as it is; known is false where there was none of late.
+// Found is what a whole review of this process warned of in a job as it is, without what only who submitted it needs;
+// known is false where there was none of late.
 func (r *Reviewed) Found(u *unstructured.Unstructured) (found []finding.Finding, known bool) {
 	if r == nil {
 		return nil, false
@@ -146,7 +148,7 @@ func (r *Reviewed) add(s state, report *preflight.Report) {
 	}
 	r.known[s], r.told = true, false
 	if report != nil {
-		r.said[s] = report.Findings
+		r.said[s] = warnings(report.Findings)
 	}
 	if n := len(r.order); n >= mostSaid {
 		delete(r.said, r.order[n-mostSaid].state)
@@ -156,6 +158,16 @@ func (r *Reviewed) add(s state, report *preflight.Report) {
 	case r.news <- struct{}{}:
 	default: // it is known already
 	}
+}
+
+// warnings are the first of each check that says more than a hint.
+func warnings(all []finding.Finding) (out []finding.Finding) {
+	for _, f := range all {
+		if f.Severity >= finding.Warning && !slices.ContainsFunc(out, func(w finding.Finding) bool { return w.Check == f.Check }) {
+			out = append(out, finding.Finding{Check: f.Check, Severity: f.Severity, Message: f.Message})
+		}
+	}
+	return out
 }
 
 func (r *Reviewed) has(s state) bool {

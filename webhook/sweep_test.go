@@ -543,3 +543,16 @@ func patches(kube *fake.Clientset) (out []clienttesting.Action) {
 	}
 	return out
 }
+
+func TestOfAReviewIsKeptWhatItWarnedOf(t *testing.T) {
+	got := warnings([]finding.Finding{
+		{Check: "a", Severity: finding.Warning, Message: "one", Remedy: "Do it.", Facts: []finding.Fact{{Name: "n", Value: int64(1)}}},
+		{Check: "a", Severity: finding.Error, Message: "two"},
+		{Check: "b", Severity: finding.Warning - 1, Message: "three"},
+		{Check: "c", Severity: finding.Error, Message: "four"},
+	})
+	want := []finding.Finding{{Check: "a", Severity: finding.Warning, Message: "one"}, {Check: "c", Severity: finding.Error, Message: "four"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
