@@ -29,6 +29,15 @@ type reviewed struct {
 	who    *whoAnswer // whose end lets it start; nil: nobody asked
 	cures  []cure     // exact remedies, where the format has a place for them
 	hidden int        // findings that are not shown
+	deaf   bool       // the cluster that was to be asked did not answer
+}
+
+// word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
+func (r reviewed) word() string {
+	if r.deaf && r.Decision == preflight.Allowed {
+		return "unknown"
+	}
+	return string(r.Decision)
 }
 
 // line is where a finding's path is written: "job.yaml:27".
@@ -233,7 +242,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	ledBack(&report, d)
 	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes}, nil
+	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes, deaf: w.silent != ""}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them.

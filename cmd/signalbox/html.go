@@ -28,10 +28,7 @@ func (sh *shell) writeHTML(title string, sections ...browser.Section) error {
 
 // diagnosisSection is a diagnosis for a browser.
 func diagnosisSection(r diagnose.Result) browser.Section {
-	s := browser.Section{Title: "saved evidence", Lead: r.Error, Steps: r.Solution, Notes: r.Remarks}
-	if r.Job.Name != "" {
-		s.Title = r.Job.String()
-	}
+	s := browser.Section{Title: report.Subject(r), Lead: r.Error, Steps: r.Solution, Notes: r.Remarks}
 	switch r.Verdict {
 	case diagnose.Healthy:
 		s.Word, s.State = "healthy", browser.Good

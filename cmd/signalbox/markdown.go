@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,15 +16,11 @@ import (
 // mark of Markdown is obeyed.
 func diagnosisMarkdown(r diagnose.Result) string {
 	var b strings.Builder
-	name := cmp.Or(r.Job.Name, "saved evidence")
-	if r.Job.Name != "" {
-		name = r.Job.String()
-	}
 	health := map[diagnose.Verdict]string{
 		diagnose.Healthy: "healthy", diagnose.Unknown: "unknown", diagnose.Inconclusive: "not healthy, cause not shown",
 		diagnose.Diagnosed: "not healthy (" + r.Category + ")",
 	}[r.Verdict]
-	fmt.Fprintf(&b, "## %s: %s\n\n", inProse(name), inProse(health))
+	fmt.Fprintf(&b, "## %s: %s\n\n", inProse(report.Subject(r)), inProse(health))
 	if r.Error != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", inProse(r.Error))
 	}
@@ -82,7 +77,7 @@ func diagnosisMarkdown(r diagnose.Result) string {
 func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 	var b strings.Builder
 	for _, j := range jobs {
-		heading(&b, j, string(j.Decision))
+		heading(&b, j, j.word())
 		if lines := j.Lines(); len(lines) > 0 {
 			b.WriteString("| gravity | check or policy | where | what is | what to do |\n|---|---|---|---|---|\n")
 			for _, f := range lines {

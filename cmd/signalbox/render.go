@@ -84,7 +84,7 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 }
 
 func textOf(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), j.Source, paint.word(string(j.Decision)))
+	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), j.Source, paint.word(j.word()))
 	ruled := map[string]preflight.Effect{}
 	for _, r := range j.Rulings {
 		ruled[r.Policy+string(r.Path)+r.Message] = r.Effect
@@ -192,10 +192,10 @@ func visibleLine(s string) string { return strings.ReplaceAll(visible(s), "\n", 
 // sum is the last line of a review: what became of the jobs, and what was found; empty where
 // one job says it all.
 func sum(jobs []reviewed) string {
-	n, found := map[preflight.Decision]int{}, map[finding.Severity]int{}
+	n, found := map[string]int{}, map[finding.Severity]int{}
 	all := 0
 	for _, j := range jobs {
-		n[j.Decision]++
+		n[j.word()]++
 		for _, f := range j.Lines() {
 			found[f.Severity]++
 			all++
@@ -205,7 +205,7 @@ func sum(jobs []reviewed) string {
 		return ""
 	}
 	var parts []string
-	for _, d := range []preflight.Decision{preflight.Denied, preflight.Warned, preflight.Allowed} {
+	for _, d := range []string{string(preflight.Denied), string(preflight.Warned), "unknown", string(preflight.Allowed)} {
 		if n[d] > 0 && len(jobs) > 1 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[d], d))
 		}

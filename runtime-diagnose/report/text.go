@@ -116,11 +116,16 @@ func whoActs(root *Cause) string {
 	return " (" + ownerWords(root.Owner) + "; " + retryWords(root) + ")"
 }
 
-func headline(r Report) string {
-	name := "the files"
-	if r.Job.Name != "" {
-		name = r.Job.String()
+// Subject is what a report is of: its job, or the files that it was made from.
+func Subject(r Report) string {
+	if r.Job.Name == "" {
+		return "the files"
 	}
+	return r.Job.String()
+}
+
+func headline(r Report) string {
+	name := Subject(r)
 	switch r.Verdict {
 	case Healthy:
 		if rest, _, ok := strings.Cut(r.Waiting, ":"); ok && (rest == "stopped" || rest == "suspended") {
