@@ -432,7 +432,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 		Expect(unstructured.SetNestedSlice(frame.Object, roles[:1], "spec", "taskRoles")).To(Succeed())
 		_, err = frames.Create(ctx, frame, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
-		const over = `[{"op":"add","path":"/status","value":{"state":"Completed","attemptStatus":{"completionStatus":{"code":0,"type":{"name":"","attributes":[]}}}}}`
+		const over = `[{"op":"add","path":"/status","value":{"state":"Completed","attemptStatus":{"completionStatus":{"code":0,"type":{"name":"Succeeded","attributes":[]}}}}}`
 		const grown = `{"op":"replace","path":"/spec/taskRoles/0/taskNumber","value":64}]`
 		_, err = frames.Patch(ctx, "framed", types.JSONPatchType, []byte(over+","+grown), metav1.PatchOptions{})
 		Expect(err).To(denied)
