@@ -77,8 +77,8 @@ func runs(parts []*syntax.Regexp) [][]string {
 }
 
 // listed are all texts that an expression matches, where they are few and long enough to be looked for; nil
-// otherwise. They can be compared without case: beyond ASCII, letters that have
-// one have more than two forms. Those of Chinese have none.
+// otherwise. They can be compared without case: beyond ASCII, letters that have one have more than two forms; those
+// of Chinese have none.
 func listed(re *syntax.Regexp) []string {
 	set := least(texts(re))
 	if len(set) > mostFactors {
@@ -98,7 +98,9 @@ func texts(re *syntax.Regexp) []string {
 		if plain := strings.Map(unmarked, s); plain != s {
 			s = folded7(plain)
 		}
-		if len(s) < leastFactor || strings.ContainsFunc(s, func(r rune) bool { return r == unicode.ReplacementChar || r >= utf8.RuneSelf && unicode.SimpleFold(r) != r }) {
+		if len(s) < leastFactor || strings.ContainsFunc(s, func(r rune) bool {
+			return r == unicode.ReplacementChar || r >= utf8.RuneSelf && unicode.SimpleFold(r) != r
+		}) {
 			return nil
 		}
 		set = append(set, s)
