@@ -393,12 +393,26 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	if a := w.patches[1][Analysis]; !strings.HasPrefix(a, w.patches[0][Analysis]) || !strings.Contains(a, "As grounded tells it:") {
 		t.Errorf("analysis is %q", a)
 	}
+	w.rendered(server.Requests()[0])
 	w.printed()
 	w.restart()
 	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
 	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || w.Tell.turns.count() != 0 {
 		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))
+	}
+}
+
+// rendered checks that the server was sent, to the byte, what prompt render writes of the job.
+func (w *world) rendered(sent fakellm.Request) {
+	w.t.Helper()
+	c, err := w.Collect(w.t.Context(), kinds.For(pytorchGVK), w.job)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	q := explain.Explainer{}.Ask(w.t.Context(), c, diagnose.Diagnose(w.t.Context(), c, w.catalog(), diagnose.Options{Nominees: true}))
+	if diff := cmp.Diff(q.Request.System+"\n\n"+q.Request.User, sent.System+"\n\n"+sent.User); diff != "" {
+		w.t.Errorf("the controller sent (-rendered +sent):\n%s", diff)
 	}
 }
 
