@@ -92,7 +92,7 @@ func TestWhatIsRenderedIsWhatIsSent(t *testing.T) {
 	}{
 		"the built-in question":     {},
 		"in Chinese":                {more: ", language: Chinese"},
-		"room for little":           {more: ", promptTokens: 300"},
+		"room for little":           {more: ", promptTokens: 1000"},
 		"a template of one's own":   {args: []string{"--prompts", prompts}},
 		"a template that is broken": {args: []string{"--prompts", filepath.Join(dir, "broken")}},
 	} {

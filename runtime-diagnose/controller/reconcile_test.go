@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -386,6 +387,9 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	if !regexp.MustCompile(`^built-in/pytorchjob@sha256:[0-9a-f]{12}$`).MatchString(told.Story.Prompt) {
 		t.Errorf("the diagnosis names the prompt %q", told.Story.Prompt)
 	}
+	if want := "Normal ExplanationLeftOut"; !slices.Contains(w.events(), want) {
+		t.Errorf("events are %q, want %q: some of what the model wrote is not shown", w.events(), want)
+	}
 	told.Story, told.Model = nil, ""
 	if diff := cmp.Diff(rules, told); diff != "" {
 		t.Errorf("the model changed the finding (-rules +told):\n%s", diff)
@@ -669,7 +673,7 @@ func TestABrokenTemplateIsAnEvent(t *testing.T) {
 	w.pod("master", oomKilled)
 	w.reconcile()
 	w.tell()
-	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Warning PromptInvalid"}, w.events()); diff != "" {
+	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Warning PromptInvalid", "Normal ExplanationLeftOut"}, w.events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if s, _ := readStored(w.job.GetAnnotations()); s.Story == nil || len(server.Requests()) != 1 {
