@@ -211,7 +211,8 @@ type LLM struct {
 	MaxTokens   int               `yaml:"maxTokens"`   // of one answer
 	PromptBytes int               `yaml:"promptBytes"` // of the evidence in one prompt
 
-	PromptTokens int `yaml:"promptTokens"` // of the same, as cl100k_base counts them
+	PromptTokens int  `yaml:"promptTokens"` // of the same, as cl100k_base counts them
+	Pseudonyms   bool `yaml:"pseudonyms"`   // nodes, hosts and addresses leave under other names
 }
 
 // PerDay is what may be spent on the model in a day (UTC); 0 is no limit.

@@ -70,7 +70,7 @@ func (f *modelFlags) open() error {
 	if f.record != "" {
 		client = llm.Recording(client, f.record)
 	}
-	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language}}
+	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language, Pseudonyms: settings.LLM.Pseudonyms}}
 	return nil
 }
 
@@ -94,9 +94,9 @@ func (m *model) question(ctx context.Context, sh *shell, c diagnose.Case, r diag
 	return q, nil
 }
 
-// spoken is a question as people read it, or paste it into a chat of their own.
+// spoken is a question to the byte, as people read it or paste it into a chat of their own.
 func spoken(q explainer.Question) string {
-	return q.Request.System + "\n\n" + strings.TrimRight(q.Request.User, "\n") + "\n"
+	return q.Request.System + "\n\n" + q.Request.User
 }
 
 // patience is how long a finding waits for what a model says of it, unless a user gives it longer. What is printed once

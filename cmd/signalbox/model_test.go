@@ -75,6 +75,62 @@ func TestExplainInTheShell(t *testing.T) {
 	}
 }
 
+// What prompt render prints is what a server is sent, to the byte: with the built-in question, with one of one's own that
+// ends without a line end, and in Chinese.
+func TestWhatIsRenderedIsWhatIsSent(t *testing.T) {
+	dir := explained(t)
+	prompts := filepath.Join(dir, "unended")
+	if err := os.MkdirAll(prompts, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(prompts, "pytorchjob.tmpl"), []byte("\n{{.ErrorInfo}}\n\nWhy, in one sentence?"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		more string
+		args []string
+	}{
+		"the built-in question":     {},
+		"in Chinese":                {more: ", language: Chinese"},
+		"room for little":           {more: ", promptTokens: 1000"},
+		"a template of one's own":   {args: []string{"--prompts", prompts}},
+		"a template that is broken": {args: []string{"--prompts", filepath.Join(dir, "broken")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, err := fakellm.StartSaying(t.Context(), func(fakellm.Request) string { return "Analysis: nothing." })
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: m"+tc.more+"}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			asked := func(args ...string) string {
+				var out bytes.Buffer
+				sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: io.Discard, now: time.Now}
+				if code := run(t.Context(), sh, append(append(args, "--bundle", filepath.Join(dir, "train"), "--config", settings), tc.args...)); code != exitFine {
+					t.Fatalf("%v: exit code %d, want 0", args, code)
+				}
+				return out.String()
+			}
+			rendered := asked("prompt", "render")
+			if n := len(server.Requests()); n != 0 {
+				t.Fatalf("prompt render asked the model %d times", n)
+			}
+			asked("diagnose", "--explain")
+			sent := server.Requests()
+			if len(sent) == 0 {
+				t.Fatal("diagnose --explain asked nobody")
+			}
+			for _, r := range sent {
+				if diff := cmp.Diff(r.System+"\n\n"+r.User, rendered); diff != "" {
+					t.Errorf("rendered (-sent +rendered):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
 // firstWrite says when something was printed.
 type firstWrite struct {
 	text    bytes.Buffer

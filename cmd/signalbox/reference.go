@@ -153,7 +153,7 @@ func wordList() []word {
 		{controller.BottleneckSeen, "reason of an Event", "What the job waits for, by the metrics of its pods and nodes; it goes on."},
 		{controller.PromptInvalid, "reason of an Event", "The operator's template of a prompt does not parse or run; the built-in one was used."},
 		{controller.ExplanationFailed, "reason of an Event", "The model did not answer; the finding stands without a story."},
-		{controller.ExplanationLeftOut, "reason of an Event", "The evidence supports nothing of what the model wrote; the note says why."},
+		{controller.ExplanationLeftOut, "reason of an Event", "The evidence does not support all of what the model wrote; the note says how much is not shown, and why. A Warning where nothing is."},
 		{controller.NominationRefused, "reason of an Event", "The line that the model named as the cause fails a test of the rules; the note says which."},
 		{"PolicyLoaded", "reason of an Event", "The policies of a ConfigMap are in force."},
 		{"PolicyBroken", "reason of an Event", "The policies of a ConfigMap do not load; the last good set stays."},

@@ -91,7 +91,7 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 	if record != "" {
 		client = llm.Recording(client, record)
 	}
-	e := explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language}
+	e := explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language, Pseudonyms: settings.LLM.Pseudonyms}
 	return tryCases(ctx, sh, e, settings.LLM.Price)
 }
 

@@ -83,7 +83,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
-		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
+		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Pseudonyms: o.Pseudonyms, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
 		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
 			select {
 			case woken <- event.TypedGenericEvent[Request]{Object: key}:

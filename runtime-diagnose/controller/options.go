@@ -44,6 +44,7 @@ type Options struct {
 
 	Model        llm.Client // llm.Off: none
 	ModelName    string
+	Pseudonyms   bool            // nodes, hosts and addresses are shown under other names
 	Language     string          // that the model writes in; empty: it chooses
 	ModelBudget  *explain.Budget // of a day; nil: none
 	ModelLongest time.Duration   // of all calls for one finding; 0: no limit
@@ -112,7 +113,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Limits: collect.Limits{
 			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
 		},
-		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, Language: c.LLM.Language, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
+		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, Language: c.LLM.Language, Pseudonyms: c.LLM.Pseudonyms, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
 			Calls: c.LLM.PerDay.Calls, Tokens: c.LLM.PerDay.Tokens, NamespaceCalls: c.LLM.PerDay.NamespaceCalls, NamespaceTokens: c.LLM.PerDay.NamespaceTokens,
 			Money: c.LLM.PerDay.Money, NamespaceMoney: c.LLM.PerDay.NamespaceMoney, Price: explain.Price{In: c.LLM.Price.In, Out: c.LLM.Price.Out},
 		},

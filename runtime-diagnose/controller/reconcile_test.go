@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -386,6 +387,9 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	if !regexp.MustCompile(`^built-in/pytorchjob@sha256:[0-9a-f]{12}$`).MatchString(told.Story.Prompt) {
 		t.Errorf("the diagnosis names the prompt %q", told.Story.Prompt)
 	}
+	if want := "Normal ExplanationLeftOut"; !slices.Contains(w.events(), want) {
+		t.Errorf("events are %q, want %q: some of what the model wrote is not shown", w.events(), want)
+	}
 	told.Story, told.Model = nil, ""
 	if diff := cmp.Diff(rules, told); diff != "" {
 		t.Errorf("the model changed the finding (-rules +told):\n%s", diff)
@@ -393,12 +397,26 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	if a := w.patches[1][Analysis]; !strings.HasPrefix(a, w.patches[0][Analysis]) || !strings.Contains(a, "As grounded tells it:") {
 		t.Errorf("analysis is %q", a)
 	}
+	w.rendered(server.Requests()[0])
 	w.printed()
 	w.restart()
 	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
 	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || w.Tell.turns.count() != 0 {
 		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))
+	}
+}
+
+// rendered checks that the server was sent, to the byte, what prompt render writes of the job.
+func (w *world) rendered(sent fakellm.Request) {
+	w.t.Helper()
+	c, err := w.Collect(w.t.Context(), kinds.For(pytorchGVK), w.job)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	q := explain.Explainer{}.Ask(w.t.Context(), c, diagnose.Diagnose(w.t.Context(), c, w.catalog(), diagnose.Options{Nominees: true}))
+	if diff := cmp.Diff(q.Request.System+"\n\n"+q.Request.User, sent.System+"\n\n"+sent.User); diff != "" {
+		w.t.Errorf("the controller sent (-rendered +sent):\n%s", diff)
 	}
 }
 
@@ -655,7 +673,7 @@ func TestABrokenTemplateIsAnEvent(t *testing.T) {
 	w.pod("master", oomKilled)
 	w.reconcile()
 	w.tell()
-	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Warning PromptInvalid"}, w.events()); diff != "" {
+	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Warning PromptInvalid", "Normal ExplanationLeftOut"}, w.events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if s, _ := readStored(w.job.GetAnnotations()); s.Story == nil || len(server.Requests()) != 1 {

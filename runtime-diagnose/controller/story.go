@@ -190,6 +190,8 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 			}
 			if story.Text == "" && story.Nominated == nil && story.Refused == "" {
 				s.say(ctx, t, ExplanationLeftOut, "nothing of what "+story.Model+" wrote is shown: "+cmp.Or(story.LeftOut, "the answer has no sentence"))
+			} else if story.LeftOut != "" {
+				s.tells(ctx, t, corev1.EventTypeNormal, ExplanationLeftOut, "of what "+story.Model+" wrote, "+story.LeftOut)
 			}
 			s.wake(ctx, t.key)
 			return
@@ -241,7 +243,11 @@ func (t *tired) left(now time.Time) time.Duration {
 }
 
 func (s *storyteller) say(ctx context.Context, t task, reason, note string) {
-	if err := s.writer.event(ctx, t.object, corev1.EventTypeWarning, reason, s.writer.led(note, "", reason)); err != nil {
+	s.tells(ctx, t, corev1.EventTypeWarning, reason, note)
+}
+
+func (s *storyteller) tells(ctx context.Context, t task, kind, reason, note string) {
+	if err := s.writer.event(ctx, t.object, kind, reason, s.writer.led(note, "", reason)); err != nil {
 		log.FromContext(ctx).Error(err, "no event")
 	}
 }

@@ -37,7 +37,7 @@ const (
 	PromptInvalid = "PromptInvalid"
 	// ExplanationFailed (Warning): the model did not answer; the finding stands without a story.
 	ExplanationFailed = "ExplanationFailed"
-	// ExplanationLeftOut (Warning): the evidence supports nothing of what the model wrote; the note says why.
+	// ExplanationLeftOut (Warning, Normal where some is shown): the evidence does not support all of what the model wrote; the note says why.
 	ExplanationLeftOut = "ExplanationLeftOut"
 	// NominationRefused (Warning): the line that the model named as the cause fails a test of the rules; the note says which.
 	NominationRefused = "NominationRefused"

@@ -51,13 +51,25 @@ func (f *faithful) Complete(_ context.Context, r llm.Request) (llm.Response, err
 	return llm.Response{Model: "m", Text: "Analysis: " + strings.Join(said, " ") + "\nSolution: remedy 1", TokensIn: 10, TokensOut: 10}, nil
 }
 
-// A thousand jobs that fail of seven causes cost seven calls, and each is told in its own names.
+// A thousand jobs that fail of seven causes cost seven calls, over a restart after the first half of them, and each is
+// told in its own names.
 func TestOneCallForEachDistinctFailure(t *testing.T) {
 	model := &faithful{}
 	e := Explainer{Client: model, Answers: NewAnswers()}
 	var all sync.WaitGroup
 	limit := make(chan struct{}, 8)
 	for n := range 1000 {
+		if n == 500 {
+			all.Wait()
+			kept, err := e.Save()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e = Explainer{Client: model, Answers: NewAnswers()}
+			if err := e.Load(kept); err != nil {
+				t.Fatal(err)
+			}
+		}
 		all.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()

@@ -38,6 +38,8 @@ type Explainer struct {
 	Heard func(text string) // is told what is supported of an answer while it comes; nil: nobody listens
 
 	PromptTokens int // of evidence as well; 0: bytes alone count
+
+	Pseudonyms bool // nodes, hosts and addresses leave under other names
 }
 
 // Question is what a model will be asked about one diagnosis.
@@ -46,6 +48,7 @@ type Question struct {
 	Template string // where the question comes from
 	source   string // the text of the template
 	version  string // its name and the digest of its text
+	names    []pair // pseudonyms, and what they stand for
 	// Problem says why the operator's own template is not used; nil: nothing is wrong with it.
 	Problem error
 }
@@ -81,7 +84,13 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	if Nominates(r) {
 		system, schema = system+prompt.Nominate+categories(), prompt.NominateSchema
 	}
-	return Question{Request: llm.Request{System: system, User: text, MaxTokens: tokens, JSONSchema: []byte(schema)}, Template: t.Name, source: t.Source(), version: t.Version(), Problem: problem}
+	var names []pair
+	if e.Pseudonyms {
+		var there []pair
+		there, names = pseudonyms(text, r)
+		text = swap(text, there)
+	}
+	return Question{names: names, Request: llm.Request{System: system, User: text, MaxTokens: tokens, JSONSchema: []byte(schema)}, Template: t.Name, source: t.Source(), version: t.Version(), Problem: problem}
 }
 
 // Worth says whether there is something to explain: a failure, and no job that waits for the cluster, whose
@@ -142,6 +151,7 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 	if err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
+	answer.Text = swap(answer.Text, q.names)
 	story, kept := judged(ground.Parse(answer.Text), answer.Model, q, r)
 	if key != "" {
 		e.Answers.add(key, r, answer, kept, story.Nominated)
@@ -170,7 +180,7 @@ func judged(a ground.Answer, model string, q Question, r diagnose.Result) (*diag
 // against is what the answer is held against.
 func against(q Question, r diagnose.Result) ground.Shown {
 	s := ground.Shown{
-		Items: prompt.Shown(q.Request.User, r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Namespace: r.Job.Namespace,
+		Items: prompt.Shown(swap(q.Request.User, q.names), r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Namespace: r.Job.Namespace,
 		Names: []string{r.Job.Name}, Remedies: r.Solution, Healthy: r.Verdict == diagnose.Healthy,
 	}
 	if r.Root != nil {

@@ -26,7 +26,7 @@ func (e Explainer) complete(ctx context.Context, client llm.Client, q Question, 
 			return
 		}
 		last = part
-		a := ground.Parse(part)
+		a := ground.Parse(swap(part, q.names))
 		a.Nominate = ground.Nomination{}
 		story, _ := judged(a, "", q, r)
 		if more, ok := strings.CutPrefix(story.Text, told); ok && more != "" {

@@ -89,6 +89,11 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
 			return Quotation
 		}
+		if len(strings.Fields(q)) > mostQuoted && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+			return (slices.Contains(g.Root, id) || slices.Contains(g.Effects, id)) && strings.Contains(strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;")))
+		}) {
+			return Copied
+		}
 		if cutShort(strings.TrimRight(q, ".,;"), quotation.ReplaceAllString(body, " "), support) {
 			return Contradicts
 		}
@@ -164,6 +169,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 // mostCopied is how many words in a row a claim may have of a line that the rules do not rest on: an explanation has
 // words of its own, and quotes in quotation marks.
 const mostCopied = 6
+
+// mostQuoted is how many words a quotation may have of such a line: more is somebody else's speech.
+const mostQuoted = 10
 
 // copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
 func (g *grounds) copied(body string, cites []evidence.ID) bool {

@@ -217,6 +217,8 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 		return nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(g.succeededThere(body, cites), "exhausted"), "failed")):
 		return nil, Contradicts
+	case fields.MatchString(body):
+		return nil, Order
 	}
 	if len(cites) == 0 {
 		if cites = g.find(body); len(cites) == 0 {
@@ -322,6 +324,9 @@ func Injected(text string) bool {
 	return chat.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
 		blames.MatchString(text) && blamed.MatchString(text)
 }
+
+// fields are those of a finding, set: that is the rules' alone.
+var fields = regexp.MustCompile(`(?i)\b(?:retry|owner|category|verdict|healthy|standing|nominate)\s*[=:]`)
 
 // ofOthers are secrets that a claim may name, and not ask for.
 var ofOthers = regexp.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b`)

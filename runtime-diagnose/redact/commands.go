@@ -114,7 +114,27 @@ var rules = []rule{
 	{[]string{`"kind":"secret"`, `"kind": "secret"`, `\"kind\":\"secret\"`, `\"kind\": \"secret\"`}, bySecretManifest},
 	{[]string{"extpass"}, command(`^extpass\s+["']?echo\s+([^\s"']+)`)},
 	{[]string{"secretstr(", "secretbytes("}, command(`^(?i:secret(?:str|bytes))\(b?['"]([^'"]+)['"]`)},
+	{endGates("=="), byWholeKey},
+	{[]string{"password for ", "password of ", "passphrase for ", "passphrase of "}, groups(regexp.MustCompile(`^(?i:pass(?:word|phrase) (?:for|of) (?:[\w.@'-]+ ){1,5}(?:is|was)) ["']?([^\s"',]*\d[^\s"',]{3,})`))},
 	{[]string{"jdbc:oracle:thin:"}, groups(regexp.MustCompile(`(?i)^jdbc:oracle:thin:[^/@\s]+/([^@\s]+)@`))},
+}
+
+// byWholeKey masks 64 bytes in base64, which the keys of Azure's storage, buses and hubs are; a checksum of npm says that it
+// is one.
+func byWholeKey(s *scan, at int) int {
+	from, to := base64s.runBack(s.text, at), at+len("x==")
+	if to-from == 88 && !strings.HasSuffix(s.text[:from], "sha512-") {
+		s.mask(from, to)
+	}
+	return to
+}
+
+// endGates are the ends of tokens behind a letter or a digit of base64.
+func endGates(end string) (out []string) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyz0123456789+/" {
+		out = append(out, string(c)+end)
+	}
+	return out
 }
 
 // hexGates are the beginnings of tokens that go on with a hexadecimal digit.
