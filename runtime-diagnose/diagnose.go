@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -235,7 +236,7 @@ func (d *diagnosis) badEnd() *report.BadEnd {
 // suspectIn is the last line of an excerpt that says, in words that no signature knows, that something is wrong.
 func suspectIn(e Excerpt) int {
 	for i := len(e.Lines) - 1; i >= 0 && e.Lines[len(e.Lines)-1].Number-e.Lines[i].Number < unfamiliarWithin; i-- {
-		if body := bodyOf(e.Lines[i].Text); wrong.MatchString(body) && !mild(body) {
+		if body := bodyOf(e.Lines[i].Text); recovery.Wrong(body) && !recovery.Mild(body) {
 			return i
 		}
 	}

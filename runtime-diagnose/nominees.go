@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -89,7 +90,7 @@ func (n *nominator) line(e Excerpt, i int) report.Nominee {
 	if why == "" && n.platformSays(body) {
 		supports = append(supports, "the platform repeats it")
 	}
-	return report.Nominee{Item: item, Why: why, Supports: supports, Suspect: wrong.MatchString(body)}
+	return report.Nominee{Item: item, Why: why, Supports: supports, Suspect: recovery.Wrong(body)}
 }
 
 // known says what the rules have decided of a line already.
@@ -132,7 +133,7 @@ func (n *nominator) notOpen(e Excerpt, i int, body string) string {
 		last = s.Number
 	}
 	most := stepsSurvived
-	if mild(body) || goesOn.MatchString(body) || n.triedAgain(e, i) {
+	if recovery.Mild(body) || recovery.TriesAgain(body) || n.triedAgain(e, i) {
 		most = stepsSurvivedMild
 	}
 	switch {
@@ -150,7 +151,7 @@ func (n *nominator) triedAgain(e Excerpt, i int) bool {
 		if l.Number-e.Lines[i].Number > saidBelow {
 			break
 		}
-		if goesOn.MatchString(bodyOf(l.Text)) {
+		if recovery.TriesAgain(bodyOf(l.Text)) {
 			return true
 		}
 	}

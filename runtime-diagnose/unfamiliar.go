@@ -3,7 +3,6 @@ package diagnose
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -115,10 +115,6 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *evidence.Observation) 
 	}, true
 }
 
-// wrong are words of a line that says that something is wrong. They choose among lines that are new;
-// nothing depends on them where there is one.
-var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
-
 // lastMessage is the line that speaks for the last message of new lines near the end of a log: the
 // first that says that something is wrong, else its first.
 func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool) {
@@ -138,7 +134,7 @@ func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool)
 	}
 	slices.Reverse(message)
 	for _, i := range message {
-		if wrong.MatchString(lines[i].Text) {
+		if recovery.Wrong(lines[i].Text) {
 			return i, true
 		}
 	}
