@@ -1,58 +1,19 @@
 package diagnose
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
-// chorus is the members of which no more is known than that their logs say what that of another
-// member says: its lead.
-type chorus struct {
-	voice  *voice
-	echoes []echo
-}
-
-// choruses puts the echoes that are left together. A member with several logs is in one chorus only,
-// and one that is known by another log in none.
+// choruses puts the members together of which no more is known than what their logs say.
 func (d *diagnosis) choruses() []chorus {
-	echoes := d.logs.echoes
-	var last string
-	n := 0
-	for _, e := range echoes {
-		v, place := d.logs.voices[e.voice], d.sourceAt(e.place).Place()
-		if _, known := d.at[place]; known || v.pasted || v.attempt > 0 {
-			continue
+	out := d.logs.alikes(d.sourceAt, func(place string) bool { _, known := d.at[place]; return known })
+	for i := range out {
+		if k, ok := d.at[out[i].voice.lead]; ok {
+			d.all[k].Alike += len(out[i].echoes)
 		}
-		if n > 0 && place == last {
-			if e.line[0] > 0 && echoes[n-1].line[0] == 0 { // the other one says nothing
-				echoes[n-1] = e
-			}
-			continue
-		}
-		echoes[n], last = e, place
-		n++
-	}
-	echoes = echoes[:n]
-	d.logs.echoes = nil
-	slices.SortFunc(echoes, func(a, b echo) int {
-		return cmp.Or(cmp.Compare(a.voice, b.voice), cmp.Compare(a.place, b.place))
-	})
-	var out []chorus
-	for len(echoes) > 0 {
-		n := 1
-		for n < len(echoes) && echoes[n].voice == echoes[0].voice {
-			n++
-		}
-		c := chorus{d.logs.voices[echoes[0].voice], echoes[:n:n]}
-		echoes = echoes[n:]
-		if k, ok := d.at[c.voice.lead]; ok {
-			d.all[k].Alike += n
-		}
-		out = append(out, c)
 	}
 	return out
 }
@@ -102,12 +63,3 @@ func (d *diagnosis) recall(place int32) *timeline.Member {
 
 // sourceAt is the source of the log at a place.
 func (d *diagnosis) sourceAt(place int32) evidence.Source { return d.Logs[d.logs.order[place]].Source }
-
-// says that the chorus says what a sighting says, in whose places its lead is.
-func (c *chorus) says(s *evidence.Observation, in map[string]bool) bool {
-	return in[c.voice.lead] && c.told(s.Signature)
-}
-
-func (c *chorus) told(of *signature.Signature) bool {
-	return slices.ContainsFunc(c.voice.told, func(s evidence.Observation) bool { return s.Signature == of })
-}

@@ -60,9 +60,9 @@ func (b bits) set(i int32)      { b[i/64] |= 1 << (i % 64) }
 func (b bits) has(i int32) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
 // apart is how many logs are kept apart from each other.
-func (o Options) apart() int { return min(cmp.Or(o.Apart, mostApart), math.MaxUint16) }
+func (o scanOptions) apart() int { return min(cmp.Or(o.Apart, mostApart), math.MaxUint16) }
 
-func newCrowd(c *Case, order []int32, o Options) *crowd {
+func newCrowd(c *Case, order []int32, o scanOptions) *crowd {
 	return &crowd{
 		most: o.apart(), logs: c.Logs, order: order, calls: shareOf(len(c.Logs)).calls,
 		window: make(chan struct{}, mostAhead), ready: map[int]*heard{}, read: make(bits, len(order)/64+1), voices: map[string]*voice{}, broken: -1,

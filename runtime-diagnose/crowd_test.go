@@ -2,18 +2,14 @@ package diagnose
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -58,7 +54,7 @@ func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 	c := gangOf(logs)
 	var want []string
 	for round := range 20 {
-		crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
+		crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: apart})
 		all := read()
 		rand.New(rand.NewPCG(uint64(round), 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, h := range all {
@@ -89,7 +85,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 	const logs, apart = 300, 8
 	common, rare := &signature.Signature{ID: "common", Role: signature.Cascade}, &signature.Signature{ID: "rare", Role: signature.Root}
 	c := gangOf(logs)
-	crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
+	crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: apart})
 	for i := range logs {
 		switch i {
 		case 151:
@@ -112,7 +108,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 func TestACrowdOfStrangersIsBounded(t *testing.T) {
 	const logs, apart = 5000, 64
 	c := gangOf(logs)
-	crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
+	crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: apart})
 	few := []*signature.Signature{{ID: "a", Role: signature.Root}, {ID: "b", Role: signature.Root}, {ID: "c", Role: signature.Cascade}}
 	for i := range logs {
 		h := saying(i, few[i%3], i)
@@ -131,14 +127,14 @@ func TestACrowdOfStrangersIsBounded(t *testing.T) {
 func TestMoreVoicesThanRoom(t *testing.T) {
 	const logs, voices = 60, 12
 	c := gangOf(logs)
-	crowd := newCrowd(&c, orderOf(&c), Options{Apart: 2})
+	crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: 2})
 	for i := range logs {
 		crowd.take(saying(i, &signature.Signature{ID: fmt.Sprint("s", i%voices), Title: "it ended", Role: signature.Cascade}, i))
 	}
-	d := &diagnosis{Case: c, logs: crowd.all(), at: map[string]int{}}
-	n := len(d.logs.excerpts)
-	for _, c := range d.choruses() {
-		n += len(c.echoes)
+	read := crowd.all()
+	n := len(read.excerpts)
+	for _, same := range read.alikes(func(place int32) evidence.Source { return c.Logs[read.order[place]].Source }, func(string) bool { return false }) {
+		n += len(same.echoes)
 	}
 	if n != logs {
 		t.Errorf("%d of %d members are left", n, logs)
@@ -175,7 +171,7 @@ func TestEcho(t *testing.T) {
 			c := gangOf(1)
 			h := saying(0, what, 3)
 			tc(h)
-			crowd := newCrowd(&c, orderOf(&c), Options{})
+			crowd := newCrowd(&c, orderOf(&c), scanOptions{})
 			crowd.take(h)
 			v := crowd.voiceOf(h)
 			e := h.echo(0)
@@ -211,158 +207,5 @@ func TestLostLogsAreNamedOrCounted(t *testing.T) {
 	}
 	if want := fmt.Sprintf("%d more logs could not be read, or not to their end", logs-mostLost); says[mostLost] != want {
 		t.Errorf("%q, want %q", says[mostLost], want)
-	}
-}
-
-// An echo's pod is judged by how it ended and by what its log says; the cause is found in it where it
-// is there, with its words.
-func TestTheCauseMayBeAnEcho(t *testing.T) {
-	catalog, err := signature.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const logs = 40
-	var c Case
-	for i := range logs {
-		text := fmt.Sprintf("step 1 loss 2.0\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate %d.00 GiB.\n", i)
-		c.Logs = append(c.Logs, Log{
-			Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Container: "c", Rank: i},
-			Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil },
-		})
-	}
-	pods := []control.Pod{}
-	for i := range logs {
-		pods = append(pods, control.Pod{Name: fmt.Sprintf("w-%02d", i), Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Node: "n"}})
-	}
-	read := readLogs(t.Context(), c, catalog, pods, Options{Apart: 4})
-	read.answer(c.Logs, pods)
-	if len(read.echoes) != 0 || len(read.tracks) != logs || len(read.sightings) != logs {
-		t.Fatalf("%d echoes are left, %d tracks, %d sightings", len(read.echoes), len(read.tracks), len(read.sightings))
-	}
-	last := read.sightings[logs-1]
-	d := &diagnosis{Case: c, catalog: catalog, logs: read, options: Options{Apart: 4}}
-	d.root = &last
-	d.rereadRoot(t.Context())
-	if !strings.Contains(last.Line, "CUDA out of memory") || last.Item.Text != last.Line || len(last.Facts) == 0 {
-		t.Errorf("the words of the cause are lost: %+v", last)
-	}
-	if e := read.excerpts[len(read.excerpts)-1]; e.Source.Pod == last.Item.Source.Pod {
-		t.Error("its excerpt is there before it was read again")
-	}
-	if e := d.logs.excerpts[len(d.logs.excerpts)-1]; !e.Of(last.Item.Source) || len(e.Lines) == 0 {
-		t.Errorf("what stands around it is lost: %+v", e)
-	}
-}
-
-// From logs alone, a gang of which most logs are only counted reads like one of which all are kept.
-func TestALargeGangReadsTheSame(t *testing.T) {
-	catalog, err := signature.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const logs, odd = 60, 37
-	waits := func(rank, seq int) string {
-		return fmt.Sprintf("[rank%d]:[E ProcessGroupNCCL.cpp:616] [Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=60000) ran for 60001 milliseconds before timing out.", rank, rank, seq)
-	}
-	for name, tc := range map[string]struct {
-		says string
-		at   int // seconds to noon; the others wait at -30
-		want []string
-	}{
-		"one runs out of memory": {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", -90, []string{"w-37", "the other 59", "59 × a collective did not finish"}},
-		"one is behind":          {waits(odd, 39), -90, []string{"w-37", "last handed over #39, while 59 others wait in #40", "SeqNum=39"}},
-		"one says so late":       {waits(odd, 39), -10, []string{"w-37", "last handed over #39, while 59 others wait in #40", "SeqNum=39"}},
-		"one says nothing":       {"", -90, []string{"w-37", "59"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := Case{Now: noon}
-			at := func(seconds int) string {
-				return noon.Add(time.Duration(seconds) * time.Second).Format(time.RFC3339Nano)
-			}
-			for i := range logs {
-				var text strings.Builder
-				for step := range 20 {
-					fmt.Fprintf(&text, "%s step %d | loss: %.3f\n", at(step-120), step, 2.0)
-				}
-				if i == odd {
-					fmt.Fprintf(&text, "%s %s\n", at(tc.at), tc.says)
-				} else {
-					fmt.Fprintf(&text, "%s %s\n", at(-30), waits(i, 40))
-				}
-				c.Logs = append(c.Logs, Log{
-					Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Container: "c", Rank: i},
-					Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil },
-				})
-			}
-			whole, counted := Diagnose(t.Context(), c, catalog, Options{}), Diagnose(t.Context(), c, catalog, Options{Apart: 8})
-			if len(counted.Members) > 9 || len(whole.Members) != logs {
-				t.Fatalf("%d members are kept, of all %d", len(counted.Members), len(whole.Members))
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(Text(whole), want) {
-					t.Errorf("the text lacks %q:\n%s", want, Text(whole))
-				}
-			}
-			if diff := cmp.Diff(Text(whole), Text(counted)); diff != "" {
-				t.Errorf("text (-all kept +counted):\n%s", diff)
-			}
-			if diff := cmp.Diff(Timeline(whole, Picture{}), Timeline(counted, Picture{})); diff != "" {
-				t.Errorf("timeline (-all kept +counted):\n%s", diff)
-			}
-		})
-	}
-}
-
-// Where an echo would stand for what follows from the cause, a log speaks whose words are kept.
-func TestAnEchoGivesWayToWords(t *testing.T) {
-	catalog, err := signature.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := evidence.Source{Pod: "w", Container: "c", Rank: -1}
-	oom, at := catalog.ByID("gpu-oom-torch"), source
-	at.Line = 1
-	lone := evidence.Item{ID: at.LineID(), Kind: evidence.Log, Source: at}
-	echo, kept := evidence.Item{ID: "echo", Kind: evidence.Log}, evidence.Item{ID: "kept", Kind: evidence.Log, Text: "a peer went away"}
-	d := &diagnosis{catalog: catalog}
-	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
-	d.Logs = []Log{{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }}}
-	d.answer.Effects = []evidence.Observation{
-		{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo, Signature: oom}, {Item: lone, Signature: oom},
-	}
-	d.giveWords(t.Context())
-	last := d.answer.Effects[len(d.answer.Effects)-1]
-	if last.Line != line || last.Item.Text != line || len(last.Facts) == 0 {
-		t.Errorf("read again, its log says %+v", last)
-	}
-	d.answer.Effects = d.answer.Effects[:len(d.answer.Effects)-1]
-	want := []evidence.Observation{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
-	if diff := cmp.Diff(want, d.answer.Effects); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A member that is known by one log keeps its place when another one, an echo, turns out to matter.
-func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
-	said := timeline.Call{Rank: 8, Seq: 39, Line: 3}
-	d := &diagnosis{all: []timeline.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
-	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "a"}}, {Source: evidence.Source{Pod: "w", Container: "b"}}}
-	d.logs.order, d.logs.calls = []int32{0, 1}, []echoCall{echoOf(said, 1)}
-	m := d.memberThatSaid(8, map[int]*timeline.Member{})
-	if diff := cmp.Diff([]timeline.Member{{Place: "w", Calls: []timeline.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// The log that the cause is found in may be gone when it is read for its words: the answer stands.
-func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
-	s := evidence.Observation{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
-	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &timeline.Clocks{}}
-	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
-	d.decided(attribute.Answer{Cause: &attribute.Candidate{Observation: s}})
-	d.rereadRoot(t.Context())
-	r := d.result(t.Context())
-	if r.Root == nil || len(r.Root.Cites) != 1 || !strings.Contains(Text(r), "it broke") {
-		t.Errorf("%+v\n%s", r.Root, Text(r))
 	}
 }

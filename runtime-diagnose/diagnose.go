@@ -43,7 +43,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
-	logs := readLogs(ctx, c, catalog, seen.Pods, o)
+	logs := readLogs(ctx, c, catalog, seen.Pods, o.scan())
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadStatuses(&c, seen.Pods, catalog))

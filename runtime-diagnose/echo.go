@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"context"
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -218,30 +219,55 @@ func (h *heard) words(of *evidence.Observation) bool {
 	return false
 }
 
-// mostReadForWords bounds how many logs are read again for what follows from the cause.
-const mostReadForWords = 4
+// chorus is the members of which no more is known than that their logs say what that of another
+// member says: its lead.
+type chorus struct {
+	voice  *voice
+	echoes []echo
+}
 
-// giveWords lets a log of which the words are kept speak where an echo would say what follows from
-// the cause. Where all that say it are echoes, the first one's log is read again; what has no words then
-// is left to the followers, who are counted.
-func (d *diagnosis) giveWords(ctx context.Context) {
-	left := mostReadForWords
-	for _, all := range []*[]evidence.Observation{&d.answer.Effects, &d.answer.Rivals} {
-		for i := range *all {
-			s := &(*all)[i]
-			if s.Item.Kind != evidence.Log || s.Item.Text != "" {
-				continue
-			}
-			if k := slices.IndexFunc(s.Also, func(item evidence.Item) bool { return item.Text != "" }); k >= 0 {
-				s.Item, s.Also[k] = s.Also[k], s.Item
-				s.Line = s.Item.Text
-			} else if left > 0 {
-				left--
-				if again, ok := d.readAgain(ctx, s.Item.Source); ok {
-					again.words(s)
-				}
-			}
+// alikes puts the summaries that are left together, by what is known of members otherwise. A member with several logs
+// is in one group only, and one that is known by another log in none.
+func (l *logsRead) alikes(sourceAt func(place int32) evidence.Source, known func(place string) bool) []chorus {
+	echoes := l.echoes
+	var last string
+	n := 0
+	for _, e := range echoes {
+		v, place := l.voices[e.voice], sourceAt(e.place).Place()
+		if known(place) || v.pasted || v.attempt > 0 {
+			continue
 		}
-		*all = slices.DeleteFunc(*all, func(s evidence.Observation) bool { return s.Item.Kind == evidence.Log && s.Item.Text == "" })
+		if n > 0 && place == last {
+			if e.line[0] > 0 && echoes[n-1].line[0] == 0 { // the other one says nothing
+				echoes[n-1] = e
+			}
+			continue
+		}
+		echoes[n], last = e, place
+		n++
 	}
+	echoes = echoes[:n]
+	l.echoes = nil
+	slices.SortFunc(echoes, func(a, b echo) int {
+		return cmp.Or(cmp.Compare(a.voice, b.voice), cmp.Compare(a.place, b.place))
+	})
+	var out []chorus
+	for len(echoes) > 0 {
+		n := 1
+		for n < len(echoes) && echoes[n].voice == echoes[0].voice {
+			n++
+		}
+		out = append(out, chorus{l.voices[echoes[0].voice], echoes[:n:n]})
+		echoes = echoes[n:]
+	}
+	return out
+}
+
+// says that the chorus says what a sighting says, in whose places its lead is.
+func (c *chorus) says(s *evidence.Observation, in map[string]bool) bool {
+	return in[c.voice.lead] && c.told(s.Signature)
+}
+
+func (c *chorus) told(of *signature.Signature) bool {
+	return slices.ContainsFunc(c.voice.told, func(s evidence.Observation) bool { return s.Signature == of })
 }

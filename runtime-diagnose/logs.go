@@ -58,7 +58,7 @@ func (r *logReader) saidBy(lane string) {
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
-	options      *Options
+	options      *scanOptions
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear

@@ -76,7 +76,7 @@ type logsRead struct {
 }
 
 // readLogs reads as many logs at a time as there are processors, in the order in which they were given.
-func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
+func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o scanOptions) logsRead {
 	if catalog == nil {
 		return logsRead{}
 	}
@@ -102,6 +102,13 @@ func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []co
 		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
 	}
 	return out
+}
+
+// readOne reads the first log of a case, all of it kept.
+func readOne(ctx context.Context, c Case, catalog *signature.Catalog, o scanOptions) heard {
+	var h heard
+	h.read(ctx, &c.Logs[0], c, catalog, nil, o)
+	return h
 }
 
 func podsByName(pods []control.Pod) map[string]*control.Pod {
@@ -153,7 +160,7 @@ type heard struct {
 	bytesSkipped int64
 }
 
-func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
+func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o scanOptions) {
 	name, share := log.Source.Name(), shareOf(min(len(c.Logs), o.apart()))
 	h.excerpt.Source = log.Source
 	in, err := log.Open()
@@ -285,54 +292,5 @@ func within(e Excerpt, bytes int) Excerpt {
 	return e
 }
 
-// rereadRoot gets the decisive line and those around it where the gang is so large that they were not
-// kept whole.
-func (d *diagnosis) rereadRoot(ctx context.Context) {
-	root := d.root
-	if root == nil || root.Item.Kind != evidence.Log {
-		return
-	}
-	again, ok := d.excerptAgain(ctx, root.Item.Source)
-	if !ok {
-		return
-	}
-	if again.words(root) {
-		return
-	}
-	if root.Line == "" { // an echo's, by a rule that looks at more than one line
-		root.Line = strings.TrimSpace(again.track.textOf(root.Item.Source.Line))
-		root.Item.Text = root.Line
-	}
-}
-
-// excerptAgain reads the log that a source is in once more, all of it kept, where no more than a share
-// of it was; ok is false if that was not so.
-func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(s) })
-	if at >= 0 && !d.logs.excerpts[at].Short {
-		return again, false
-	}
-	if again, ok = d.readAgain(ctx, s); !ok {
-		return again, false
-	}
-	if at < 0 {
-		again.excerpt.Source.Node, again.excerpt.Source.Role, again.excerpt.Source.Rank = s.Node, s.Role, s.Rank
-		d.logs.excerpts = append(d.logs.excerpts, again.excerpt)
-		return again, true
-	}
-	again.excerpt.Source = d.logs.excerpts[at].Source
-	d.logs.excerpts[at] = again.excerpt
-	return again, true
-}
-
-// readAgain reads the log that a source is in once more; ok is false if there is none any more.
-func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.Of(s) })
-	if d.catalog == nil || from < 0 {
-		return again, false
-	}
-	one := d.Case
-	one.Logs = d.Logs[from : from+1]
-	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
-	return again, again.opened
-}
+// wantsLines says that what the logs print is to be remembered: the job has ended well.
+func wantsLines(c *Case) bool { return c.State.Phase == kinds.Succeeded }

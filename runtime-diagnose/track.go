@@ -235,3 +235,15 @@ func (t *track) log() timeline.Log {
 		Losses: t.losses, Stamped: t.stamped, Ended: t.ended,
 	}
 }
+
+// ours begins a line that stands in a log for lines that were not read.
+const ours = "[signalbox: "
+
+// print notes a line of a job that has ended well.
+func (t *track) print(body string) {
+	if strings.HasPrefix(body, ours) {
+		t.gap = true
+		return
+	}
+	t.lines.Add(reduce.Mask(body))
+}

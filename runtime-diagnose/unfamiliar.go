@@ -15,9 +15,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
-// wantsLines says that what the logs print is to be remembered: the job has ended well.
-func wantsLines(c *Case) bool { return c.State.Phase == kinds.Succeeded }
-
 // good is the last good run of the job, if it is another one and can tell what is new.
 func (d *diagnosis) good() (lines *familiar.Lines, ok bool) {
 	if d.Good == nil || d.Job != nil && d.Good.UID == d.Job.Ref.UID {
@@ -163,18 +160,6 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 		}
 	}
 	return lines, len(seen)
-}
-
-// ours begins a line that stands in a log for lines that were not read.
-const ours = "[signalbox: "
-
-// print notes a line of a job that has ended well.
-func (t *track) print(body string) {
-	if strings.HasPrefix(body, ours) {
-		t.gap = true
-		return
-	}
-	t.lines.Add(reduce.Mask(body))
 }
 
 // printed is what there is to remember; nil: nothing.
