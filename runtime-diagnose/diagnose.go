@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -43,11 +44,11 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
-	logs := readLogs(ctx, c, catalog, seen.Pods, o.scan())
-	logs.answer(c.Logs, seen.Pods)
+	logs := logscan.Read(ctx, c, catalog, seen.Pods, o.scan())
+	logs.Restore(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadStatuses(&c, seen.Pods, catalog))
-	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.Sightings, control.ReadStatuses(&c, seen.Pods, catalog))
+	d.logs.Sightings, d.seen.Sightings = nil, nil // they are many
 	d.readSilence()
 	dateSightings(d.sightings)
 	d.failed = d.jobFailed()
@@ -82,15 +83,15 @@ func dateSightings(seen []evidence.Observation) {
 
 // align lists the members, and works out how far their clocks are apart.
 func (d *diagnosis) align() {
-	d.courses = make([]timeline.Log, 0, len(d.logs.tracks))
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted { // it quotes members, and is none
-			d.courses = append(d.courses, t.log())
+	d.courses = make([]timeline.Log, 0, len(d.logs.Courses))
+	for i := range d.logs.Courses {
+		if t := &d.logs.Courses[i]; !t.Pasted { // it quotes members, and is none
+			d.courses = append(d.courses, t.Log())
 		}
 	}
 	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, d.courses), timeline.ClocksOf(d.Pods, d.courses)
 	d.at = timeline.ByPlace(d.all)
-	d.echoing = d.choruses()
+	d.alike = d.membersAlike()
 }
 
 // lookAtRunning adds what is wrong with a job that runs, and what its losses show of one that ran.
@@ -131,7 +132,7 @@ type diagnosis struct {
 	catalog   *signature.Catalog
 	options   Options
 	seen      control.Seen
-	logs      logsRead
+	logs      logscan.Logs
 	sightings []evidence.Observation
 	failed    bool
 	answer    attribute.Answer
@@ -139,7 +140,7 @@ type diagnosis struct {
 	all       []timeline.Member
 	at        map[string]int // in all, by place
 	courses   []timeline.Log // of the logs that are of members
-	echoing   []chorus
+	alike     []logscan.Alike
 	time      *timeline.Clocks
 	marks     timeline.Marks
 	pythons   attribute.Pythons // nil: not looked for yet
@@ -214,20 +215,20 @@ func (d *diagnosis) result(ctx context.Context) Result {
 func (d *diagnosis) readings() report.Reading {
 	l := &d.logs
 	return report.Reading{
-		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Done: l.done, Broken: l.broken, Missing: l.missing,
-		BytesRead: l.bytesRead, BytesSkipped: l.bytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
+		Excerpts: l.Excerpts, Idle: l.Idle, Pods: l.Pods, Ended: l.Ended, Advance: l.Advance, Done: l.Done, Broken: l.Broken, Missing: l.Missing,
+		BytesRead: l.BytesRead, BytesSkipped: l.BytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
 	}
 }
 
 // badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
 func (d *diagnosis) badEnd() *report.BadEnd {
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || t.bad.Number > 0) {
-			source, text := t.source, t.bad.Text
-			if source.Line = t.bad.Number; t.torn {
-				source.Line, text = t.lastNumber, t.lastText
+	for i := range d.logs.Courses {
+		if t := &d.logs.Courses[i]; !t.Pasted && !t.Quotes && t.Source.Attempt == 0 && (t.Torn || t.Bad.Number > 0) {
+			source, text := t.Source, t.Bad.Text
+			if source.Line = t.Bad.Number; t.Torn {
+				source.Line, text = t.LastNumber, t.LastText
 			}
-			return &report.BadEnd{Source: source, Text: text, Torn: t.torn}
+			return &report.BadEnd{Source: source, Text: text, Torn: t.Torn}
 		}
 	}
 	return nil
@@ -246,13 +247,13 @@ func suspectIn(e Excerpt) int {
 // groups are the members of which no more is known than that they say what another one says.
 func (d *diagnosis) groups() []report.Group {
 	var out []report.Group
-	for i := range d.echoing {
-		c := &d.echoing[i]
+	for i := range d.alike {
+		c := &d.alike[i]
 		out = append(out, report.Group{
-			Exemplar: c.voice.lead, Told: c.voice.told, Count: len(c.echoes),
+			Exemplar: c.Group.Exemplar, Told: c.Group.Told, Count: len(c.Logs),
 			Sources: func(yield func(evidence.Source) bool) {
-				for _, e := range c.echoes {
-					if !yield(d.sourceAt(e.place)) {
+				for _, e := range c.Logs {
+					if !yield(d.sourceAt(e.Place)) {
 						return
 					}
 				}

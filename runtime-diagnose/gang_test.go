@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
@@ -36,22 +37,22 @@ func TestTheCauseMayBeAnEcho(t *testing.T) {
 	for i := range logs {
 		pods = append(pods, control.Pod{Name: fmt.Sprintf("w-%02d", i), Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Node: "n"}})
 	}
-	read := readLogs(t.Context(), c, catalog, pods, scanOptions{Apart: 4})
-	read.answer(c.Logs, pods)
-	if len(read.echoes) != 0 || len(read.tracks) != logs || len(read.sightings) != logs {
-		t.Fatalf("%d echoes are left, %d tracks, %d sightings", len(read.echoes), len(read.tracks), len(read.sightings))
+	read := logscan.Read(t.Context(), c, catalog, pods, logscan.Options{Apart: 4})
+	read.Restore(c.Logs, pods)
+	if len(read.Summaries) != 0 || len(read.Courses) != logs || len(read.Sightings) != logs {
+		t.Fatalf("%d echoes are left, %d tracks, %d sightings", len(read.Summaries), len(read.Courses), len(read.Sightings))
 	}
-	last := read.sightings[logs-1]
+	last := read.Sightings[logs-1]
 	d := &diagnosis{Case: c, catalog: catalog, logs: read, options: Options{Apart: 4}}
 	d.root = &last
 	d.rereadRoot(t.Context())
 	if !strings.Contains(last.Line, "CUDA out of memory") || last.Item.Text != last.Line || len(last.Facts) == 0 {
 		t.Errorf("the words of the cause are lost: %+v", last)
 	}
-	if e := read.excerpts[len(read.excerpts)-1]; e.Source.Pod == last.Item.Source.Pod {
+	if e := read.Excerpts[len(read.Excerpts)-1]; e.Source.Pod == last.Item.Source.Pod {
 		t.Error("its excerpt is there before it was read again")
 	}
-	if e := d.logs.excerpts[len(d.logs.excerpts)-1]; !e.Of(last.Item.Source) || len(e.Lines) == 0 {
+	if e := d.logs.Excerpts[len(d.logs.Excerpts)-1]; !e.Of(last.Item.Source) || len(e.Lines) == 0 {
 		t.Errorf("what stands around it is lost: %+v", e)
 	}
 }
@@ -149,7 +150,7 @@ func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
 	said := timeline.Call{Rank: 8, Seq: 39, Line: 3}
 	d := &diagnosis{all: []timeline.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "a"}}, {Source: evidence.Source{Pod: "w", Container: "b"}}}
-	d.logs.order, d.logs.calls = []int32{0, 1}, []echoCall{echoOf(said, 1)}
+	d.logs.Order, d.logs.Calls = []int32{0, 1}, []logscan.CallSummary{logscan.SummaryOf(said, 1)}
 	m := d.memberThatSaid(8, map[int]*timeline.Member{})
 	if diff := cmp.Diff([]timeline.Member{{Place: "w", Calls: []timeline.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -21,7 +22,7 @@ type Options struct {
 
 // Heuristics are all of them, in the order in which they are asked.
 func Heuristics() []Heuristic {
-	return append(readingHeuristics(), "explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine)
+	return append(logscan.Heuristics(), "explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine)
 }
 
 const (
@@ -31,8 +32,8 @@ const (
 )
 
 // scan are those of reading.
-func (o *Options) scan() scanOptions {
-	return scanOptions{LogBudget: o.LogBudget, Apart: o.Apart, Without: o.Without}
+func (o *Options) scan() logscan.Options {
+	return logscan.Options{LogBudget: o.LogBudget, Apart: o.Apart, Without: o.Without}
 }
 
 func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }

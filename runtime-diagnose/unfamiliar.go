@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -64,20 +65,20 @@ const (
 // not say otherwise. It stays a hypothesis.
 func (d *diagnosis) unfamiliar(ctx context.Context, root *evidence.Observation) (s evidence.Observation, found bool) {
 	place := root.Item.Source.Place()
-	from := slices.IndexFunc(d.logs.order, func(i int32) bool {
+	from := slices.IndexFunc(d.logs.Order, func(i int32) bool {
 		s := d.Logs[i].Source
 		return s.Place() == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
 	})
 	if from < 0 {
 		return s, false
 	}
-	source := d.Logs[d.logs.order[from]].Source
+	source := d.Logs[d.logs.Order[from]].Source
 	d.excerptAgain(ctx, source)
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(source) })
+	at := slices.IndexFunc(d.logs.Excerpts, func(e Excerpt) bool { return e.Of(source) })
 	if at < 0 {
 		return s, false
 	}
-	e := d.logs.excerpts[at]
+	e := d.logs.Excerpts[at]
 	goodLines, haveGood := d.good()
 	others, n := d.othersPrinted(ctx, place)
 	if !haveGood && n < fewestOthers {
@@ -142,7 +143,7 @@ func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool)
 func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.Lines, int) {
 	var lines familiar.Lines
 	seen := map[string]bool{}
-	for _, i := range d.logs.order {
+	for _, i := range d.logs.Order {
 		log := &d.Logs[i]
 		other := log.Source.Place()
 		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
@@ -164,11 +165,11 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 
 // printed is what there is to remember; nil: nothing.
 func (d *diagnosis) printed(r *Result) *Printed {
-	if !wantsLines(&d.Case) || r.Verdict != Healthy {
+	if !logscan.WantsLines(&d.Case) || r.Verdict != Healthy {
 		return nil
 	}
-	p := &Printed{Lines: d.logs.lines, Pods: d.logs.pods}
-	p.Whole = r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0 && !d.logs.gap
+	p := &Printed{Lines: d.logs.Lines, Pods: d.logs.Pods}
+	p.Whole = r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0 && !d.logs.Gap
 	if p.Lines.Len() == 0 {
 		return nil
 	}

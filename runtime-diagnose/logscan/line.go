@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"maps"
@@ -57,8 +57,8 @@ func (r *logReader) saidBy(lane string) {
 
 // logReader turns the lines of one log into sightings.
 type logReader struct {
-	log          *Log
-	options      *scanOptions
+	log          *evidence.ContainerLog
+	options      *Options
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
@@ -75,7 +75,7 @@ type logReader struct {
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
-	track        track
+	course       Course
 	steps        progress.Tracker
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted

@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"slices"
@@ -67,7 +67,7 @@ func (w *worst) advance() {
 // a launcher's word that a process called abort, says that there is one.
 func (r *logReader) lastResort(lines int) {
 	steps := r.counters.Steps()
-	if lines-r.worst.last > linesAfterWorst || steps-r.worst.grown >= stepsSurvived || steps > r.worst.grown && steps-r.worst.began >= stepsSurvived {
+	if lines-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived {
 		return // the program went on, whatever it did
 	}
 	for i := range r.sightings {

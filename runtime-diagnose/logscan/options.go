@@ -1,9 +1,9 @@
-package diagnose
+package logscan
 
 import "slices"
 
-// scanOptions bound reading. Zero values mean defaults.
-type scanOptions struct {
+// Options bound reading. Zero values mean defaults.
+type Options struct {
 	LogBudget int         // bytes of text kept of one log (32 KiB)
 	Apart     int         // logs that are kept apart; of more, those that print what others print are counted (1024)
 	Without   []Heuristic // left out, to measure what they are worth
@@ -12,8 +12,8 @@ type scanOptions struct {
 // Heuristic is one rule that may be wrong, by name.
 type Heuristic string
 
-// readingHeuristics are those of reading, in the order in which they are asked.
-func readingHeuristics() []Heuristic {
+// Heuristics are those of reading, in the order in which they are asked.
+func Heuristics() []Heuristic {
 	return []Heuristic{unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, calmEnd, platformsWord}
 }
 
@@ -30,4 +30,4 @@ const (
 	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
 )
 
-func (o *scanOptions) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }
+func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }

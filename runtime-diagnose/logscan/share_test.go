@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"fmt"
@@ -68,7 +68,7 @@ func TestForemostSightings(t *testing.T) {
 }
 
 func TestAnExcerptThatIsTooLongKeepsItsEnd(t *testing.T) {
-	e := Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
+	e := evidence.Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
 	if got := within(e, 1000); len(got.Lines) != 3 || got.Short {
 		t.Errorf("it fits: %+v", got)
 	}

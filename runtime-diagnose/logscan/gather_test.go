@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"fmt"
@@ -19,22 +19,22 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 123_000_000, time.UTC)
 
 // saying is a log whose one line says a thing, so many seconds after noon.
-func saying(place int, what *signature.Signature, after int) *heard {
+func saying(place int, what *signature.Signature, after int) *Log {
 	source := evidence.Source{Pod: fmt.Sprintf("w-%03d", place), Container: "c", Rank: place}
-	h := &heard{place: int32(place), opened: true, bytesRead: 10, excerpt: Excerpt{Source: source}, track: track{source: source, last: noon, lastNumber: 7}}
+	h := &Log{place: int32(place), Opened: true, bytesRead: 10, Excerpt: evidence.Excerpt{Source: source}, Course: Course{Source: source, last: noon, LastNumber: 7}}
 	if what != nil {
 		said := source
 		said.Line = 5
-		h.sightings = []evidence.Observation{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
-			ID: said.LineID(), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.track.clock(), Source: said, Times: 1,
+		h.Sightings = []evidence.Observation{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
+			ID: said.LineID(), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.Course.Clock(), Source: said, Times: 1,
 		}}}
 	}
 	return h
 }
 
-func gangOf(n int) (c Case) {
+func gangOf(n int) (c evidence.Bundle) {
 	for i := range n {
-		c.Logs = append(c.Logs, Log{Source: saying(i, nil, 0).track.source})
+		c.Logs = append(c.Logs, evidence.ContainerLog{Source: saying(i, nil, 0).Course.Source})
 	}
 	return c
 }
@@ -43,7 +43,7 @@ func gangOf(n int) (c Case) {
 func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 	const logs, apart = 200, 16
 	a, b := &signature.Signature{ID: "a", Role: signature.Root}, &signature.Signature{ID: "b", Role: signature.Cascade}
-	read := func() (all []*heard) {
+	read := func() (all []*Log) {
 		random := rand.New(rand.NewPCG(1, 2))
 		for i := range logs {
 			what := []*signature.Signature{a, b, b, b, nil}[random.IntN(5)]
@@ -54,7 +54,7 @@ func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 	c := gangOf(logs)
 	var want []string
 	for round := range 20 {
-		crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: apart})
+		crowd := newGatherer(&c, orderOf(&c), Options{Apart: apart})
 		all := read()
 		rand.New(rand.NewPCG(uint64(round), 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, h := range all {
@@ -62,14 +62,14 @@ func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 		}
 		out := crowd.all()
 		var got []string
-		for _, e := range out.excerpts {
+		for _, e := range out.Excerpts {
 			got = append(got, e.Source.Pod)
 		}
-		for _, e := range out.echoes {
-			got = append(got, fmt.Sprint(e.place, out.voices[e.voice].name, out.voices[e.voice].lead))
+		for _, e := range out.Summaries {
+			got = append(got, fmt.Sprint(e.Place, out.Groups[e.Group].name, out.Groups[e.Group].Exemplar))
 		}
-		if len(out.excerpts) != apart || len(out.echoes) != logs-apart || out.pods != logs {
-			t.Fatalf("%d kept, %d echoes, %d pods", len(out.excerpts), len(out.echoes), out.pods)
+		if len(out.Excerpts) != apart || len(out.Summaries) != logs-apart || out.Pods != logs {
+			t.Fatalf("%d kept, %d echoes, %d pods", len(out.Excerpts), len(out.Summaries), out.Pods)
 		}
 		if want == nil {
 			want = got
@@ -85,7 +85,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 	const logs, apart = 300, 8
 	common, rare := &signature.Signature{ID: "common", Role: signature.Cascade}, &signature.Signature{ID: "rare", Role: signature.Root}
 	c := gangOf(logs)
-	crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: apart})
+	crowd := newGatherer(&c, orderOf(&c), Options{Apart: apart})
 	for i := range logs {
 		switch i {
 		case 151:
@@ -96,7 +96,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 	}
 	read := crowd.all()
 	var kept []int
-	for _, e := range read.excerpts {
+	for _, e := range read.Excerpts {
 		kept = append(kept, e.Source.Rank)
 	}
 	if diff := cmp.Diff([]int{151, 293, 294, 295, 296, 297, 298, 299}, kept); diff != "" {
@@ -108,18 +108,18 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 func TestACrowdOfStrangersIsBounded(t *testing.T) {
 	const logs, apart = 5000, 64
 	c := gangOf(logs)
-	crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: apart})
+	crowd := newGatherer(&c, orderOf(&c), Options{Apart: apart})
 	few := []*signature.Signature{{ID: "a", Role: signature.Root}, {ID: "b", Role: signature.Root}, {ID: "c", Role: signature.Cascade}}
 	for i := range logs {
 		h := saying(i, few[i%3], i)
-		h.sightings[0].Facts["type"] = fmt.Sprint("Error", i)
+		h.Sightings[0].Facts["type"] = fmt.Sprint("Error", i)
 		crowd.take(h)
 	}
-	if len(crowd.voices) > apart/2+len(few) {
-		t.Errorf("%d voices", len(crowd.voices))
+	if len(crowd.groups) > apart/2+len(few) {
+		t.Errorf("%d voices", len(crowd.groups))
 	}
-	if read := crowd.all(); len(read.excerpts) != apart || len(read.echoes) != logs-apart {
-		t.Errorf("%d kept, %d echoes", len(read.excerpts), len(read.echoes))
+	if read := crowd.all(); len(read.Excerpts) != apart || len(read.Summaries) != logs-apart {
+		t.Errorf("%d kept, %d echoes", len(read.Excerpts), len(read.Summaries))
 	}
 }
 
@@ -127,14 +127,14 @@ func TestACrowdOfStrangersIsBounded(t *testing.T) {
 func TestMoreVoicesThanRoom(t *testing.T) {
 	const logs, voices = 60, 12
 	c := gangOf(logs)
-	crowd := newCrowd(&c, orderOf(&c), scanOptions{Apart: 2})
+	crowd := newGatherer(&c, orderOf(&c), Options{Apart: 2})
 	for i := range logs {
 		crowd.take(saying(i, &signature.Signature{ID: fmt.Sprint("s", i%voices), Title: "it ended", Role: signature.Cascade}, i))
 	}
 	read := crowd.all()
-	n := len(read.excerpts)
-	for _, same := range read.alikes(func(place int32) evidence.Source { return c.Logs[read.order[place]].Source }, func(string) bool { return false }) {
-		n += len(same.echoes)
+	n := len(read.Excerpts)
+	for _, same := range read.Alike(func(place int32) evidence.Source { return c.Logs[read.Order[place]].Source }, func(string) bool { return false }) {
+		n += len(same.Logs)
 	}
 	if n != logs {
 		t.Errorf("%d of %d members are left", n, logs)
@@ -144,42 +144,42 @@ func TestMoreVoicesThanRoom(t *testing.T) {
 // What is judged of a log survives in its echo.
 func TestEcho(t *testing.T) {
 	what, then := &signature.Signature{ID: "a", Role: signature.Root}, &signature.Signature{ID: "b", Role: signature.Cascade}
-	for name, tc := range map[string]func(*heard){
-		"nothing seen":       func(h *heard) { h.sightings = nil },
-		"one thing":          func(*heard) {},
-		"by the node's time": func(h *heard) { h.track.stamped = true; h.sightings[0].Item.Clock = h.track.source.Clock() },
-		"anchored":           func(h *heard) { h.sightings[0].Item.Clock = h.track.source.Clock() },
-		"no time":            func(h *heard) { h.sightings[0].Item.At, h.track.last = time.Time{}, time.Time{} },
-		"another rank": func(h *heard) {
-			s := &h.sightings[0]
+	for name, tc := range map[string]func(*Log){
+		"nothing seen":       func(h *Log) { h.Sightings = nil },
+		"one thing":          func(*Log) {},
+		"by the node's time": func(h *Log) { h.Course.stamped = true; h.Sightings[0].Item.Clock = h.Course.Source.Clock() },
+		"anchored":           func(h *Log) { h.Sightings[0].Item.Clock = h.Course.Source.Clock() },
+		"no time":            func(h *Log) { h.Sightings[0].Item.At, h.Course.last = time.Time{}, time.Time{} },
+		"another rank": func(h *Log) {
+			s := &h.Sightings[0]
 			s.Item.Source.Rank, s.Item.Source.Role = 99, ""
 		},
-		"two things": func(h *heard) {
-			s := h.sightings[0]
+		"two things": func(h *Log) {
+			s := h.Sightings[0]
 			s.Signature, s.Over = then, true
 			s.Item.Source.Line, s.Item.At = 6, s.Item.At.Add(90*time.Minute+7*time.Millisecond)
 			s.Item.ID = s.Item.Source.LineID()
-			h.sightings = append(h.sightings, s)
+			h.Sightings = append(h.Sightings, s)
 		},
-		"steps": func(h *heard) {
+		"steps": func(h *Log) {
 			last := progress.Step{Number: 1 << 40, At: noon.Add(-time.Hour), Line: 3, Of: -1, Loss: math.NaN(), Seconds: math.NaN()}
-			h.track.first, h.track.ended = noon.Add(-24*time.Hour), true
-			h.track.steps = progress.Series{Count: 40, Interval: 1500 * time.Millisecond, Seconds: 0.75, First: last, Last: last, Recent: []progress.Step{last}}
+			h.Course.first, h.Course.Ended = noon.Add(-24*time.Hour), true
+			h.Course.Steps = progress.Series{Count: 40, Interval: 1500 * time.Millisecond, Seconds: 0.75, First: last, Last: last, Recent: []progress.Step{last}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := gangOf(1)
 			h := saying(0, what, 3)
 			tc(h)
-			crowd := newCrowd(&c, orderOf(&c), scanOptions{})
+			crowd := newGatherer(&c, orderOf(&c), Options{})
 			crowd.take(h)
-			v := crowd.voiceOf(h)
-			e := h.echo(0)
-			got := e.track(h.track.source, v)
-			if diff := cmp.Diff(h.track, got, cmp.AllowUnexported(track{}), cmpopts.EquateNaNs(), cmpopts.IgnoreTypes(h.track.lines)); diff != "" {
+			v := crowd.groupOf(h)
+			e := h.summary(0)
+			got := e.Course(h.Course.Source, v)
+			if diff := cmp.Diff(h.Course, got, cmp.AllowUnexported(Course{}), cmpopts.EquateNaNs(), cmpopts.IgnoreTypes(h.Course.lines)); diff != "" {
 				t.Errorf("track (-log +echo):\n%s", diff)
 			}
-			if diff := cmp.Diff(h.sightings, e.sightings(&got, v), cmpopts.IgnoreFields(evidence.Observation{}, "Line", "Facts"), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(h.Sightings, e.Sightings(&got, v), cmpopts.IgnoreFields(evidence.Observation{}, "Line", "Facts"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("sightings (-log +echo):\n%s", diff)
 			}
 		})
@@ -188,7 +188,7 @@ func TestEcho(t *testing.T) {
 
 func TestWhatAnEchoSaysOfOtherRanks(t *testing.T) {
 	want := timeline.Call{Rank: 3, Group: "dp", Seq: 78, Op: "ALLREDUCE", Size: "1 1", Enqueued: 80, Completed: 77, Line: 12}
-	if diff := cmp.Diff(want, echoOf(want, 5).call()); diff != "" {
+	if diff := cmp.Diff(want, SummaryOf(want, 5).Call()); diff != "" {
 		t.Errorf("(-said +echo):\n%s", diff)
 	}
 }

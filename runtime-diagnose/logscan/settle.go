@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"maps"
@@ -56,15 +56,15 @@ func (r *logReader) quotes() bool { return !r.log.Pasted && !r.failed && r.docum
 // waits. What its own program calls less than an error, or says that it goes on after, is survived with the
 // step after the next: one may be an echo.
 const (
-	stepsSurvived     = 12
+	StepsSurvived     = 12
 	linesSurvived     = 24
-	stepsSurvivedMild = 2
+	StepsSurvivedMild = 2
 	// stepsSurvivedLogged is how many follow a complaint that was logged where the log ends calmly as well.
 	stepsSurvivedLogged = 4
 )
 
-// saidBelow is how many lines below an error a program says that it tries again.
-const saidBelow = 2
+// SaidBelow is how many lines below an error a program says that it tries again.
+const SaidBelow = 2
 
 // wentOn is told of every line: one close below an error may say that it is tried again.
 func (r *logReader) wentOn(line int, body string) {
@@ -72,7 +72,7 @@ func (r *logReader) wentOn(line int, body string) {
 	if n == 0 {
 		return
 	}
-	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= saidBelow && recovery.TriesAgain(body) {
+	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow && recovery.TriesAgain(body) {
 		s.Mild = true
 	}
 }
@@ -88,11 +88,11 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
 		return false
 	}
 	steps := r.stepsAfter(i)
-	if steps >= stepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
+	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
 		return true
 	}
-	return steps >= stepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
+	return steps >= StepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
@@ -107,8 +107,8 @@ func (r *logReader) stepsAfter(i int) int {
 		case step.Of <= 0 || step.Line == r.sightings[i].Item.Source.Line:
 		case step.Of != from.Of || step.Number < from.Number:
 			from = step
-		case step.Number-from.Number >= stepsSurvived: // counted on, whether or not every step has a line
-			steps = max(steps, stepsSurvived)
+		case step.Number-from.Number >= StepsSurvived: // counted on, whether or not every step has a line
+			steps = max(steps, StepsSurvived)
 		}
 		if step.Number != number || step.Number < 0 && k > 0 {
 			steps++
