@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -208,5 +209,26 @@ func TestInALargeGangTheDecisiveLineIsWhole(t *testing.T) {
 	}
 	if size > 3<<20+32<<10 {
 		t.Errorf("excerpts have %d bytes", size)
+	}
+}
+
+// Once the time is over no further log is opened to see what other members print.
+func TestWhatOthersPrintIsNotReadWhenTheTimeIsOver(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	d := &diagnosis{}
+	opened := 0
+	for i := range 5 {
+		d.logs.Order = append(d.logs.Order, int32(i))
+		d.Logs = append(d.Logs, Log{Source: evidence.Source{Pod: fmt.Sprint("w-", i)}, Open: func() (io.ReadCloser, error) {
+			if opened++; opened == 2 {
+				cancel()
+			}
+			return io.NopCloser(strings.NewReader("a line\n")), nil
+		}})
+	}
+	d.othersPrinted(ctx, "w-9")
+	if opened != 2 {
+		t.Errorf("%d logs were opened, want 2", opened)
 	}
 }

@@ -144,6 +144,9 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 	var lines familiar.Lines
 	seen := map[string]bool{}
 	for _, i := range d.logs.Order {
+		if ctx.Err() != nil {
+			break // and those read so far are too few, or enough
+		}
 		log := &d.Logs[i]
 		other := log.Source.Place()
 		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
