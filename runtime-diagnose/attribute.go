@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -38,9 +39,9 @@ func (d *diagnosis) spread(s *evidence.Observation) int {
 	}
 	delete(members, "")
 	n := len(members)
-	for i := range d.echoing {
-		if c := &d.echoing[i]; c.says(s, members) {
-			n += len(c.echoes)
+	for i := range d.alike {
+		if c := &d.alike[i]; c.Says(s, members) {
+			n += len(c.Logs)
 		}
 	}
 	return n
@@ -113,7 +114,7 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 	}
 	loud := map[string]bool{}
 	for i := range d.sightings {
-		if s := &d.sightings[i]; !s.Over && (timeline.OfOthers(s) || s.Signature == lead.Signature && alike(s.Line, lead.Line)) {
+		if s := &d.sightings[i]; !s.Over && (timeline.OfOthers(s) || s.Signature == lead.Signature && logscan.SameStatement(s.Line, lead.Line)) {
 			loud[s.Item.Source.Place()] = true
 		}
 	}
@@ -225,9 +226,9 @@ func (d *diagnosis) waitFacts(why string) map[string]string {
 // missing is a rule of package timeline about a member.
 func (d *diagnosis) missing(rule *signature.Signature, m *timeline.Member, line int, text string, of int, facts map[string]string) evidence.Observation {
 	source := m.Source
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; t.source.Place() == m.Place && t.source.Attempt == 0 {
-			source = t.source
+	for i := range d.logs.Courses {
+		if t := &d.logs.Courses[i]; t.Source.Place() == m.Place && t.Source.Attempt == 0 {
+			source = t.Source
 		}
 	}
 	source.Line = line
@@ -256,8 +257,8 @@ func (d *diagnosis) calls(yield func(timeline.Call) bool) {
 			}
 		}
 	}
-	for _, c := range d.logs.calls {
-		if !yield(c.call()) {
+	for _, c := range d.logs.Calls {
+		if !yield(c.Call()) {
 			return
 		}
 	}
@@ -268,8 +269,8 @@ func (d *diagnosis) memberThatSaid(rank int, by map[int]*timeline.Member) *timel
 	if m := by[rank]; m != nil {
 		return m
 	}
-	i := slices.IndexFunc(d.logs.calls, func(c echoCall) bool { return int(c.rank) == rank })
-	return d.recall(d.logs.calls[i].place)
+	i := slices.IndexFunc(d.logs.Calls, func(c logscan.CallSummary) bool { return int(c.Rank) == rank })
+	return d.recall(d.logs.Calls[i].Place)
 }
 
 // silent are members whose log was read and in which no watchdog complains, while those of

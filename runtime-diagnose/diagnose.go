@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,7 +11,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -44,52 +45,16 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
-	logs := readLogs(ctx, c, catalog, seen.Pods, o)
-	logs.answer(c.Logs, seen.Pods)
+	logs := logscan.Read(ctx, c, catalog, seen.Pods, o.scan())
+	logs.Restore(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadStatuses(&c, seen.Pods, catalog))
-	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.Sightings, control.ReadStatuses(&c, seen.Pods, catalog))
+	d.logs.Sightings, d.seen.Sightings = nil, nil // they are many
 	d.readSilence()
 	dateSightings(d.sightings)
 	d.trainedOn()
 	d.failed = d.jobFailed()
 	return d
-}
-
-// trainedOn ends what an event says of a pod that runs, and whose program has trained on since: a process of it
-// that was killed, a probe that failed, a volume that came late. What ends the pod later is still to come.
-func (d *diagnosis) trainedOn() {
-	for i := range d.sightings {
-		s := &d.sightings[i]
-		if s.Over || s.Item.Kind != evidence.Event || s.Item.At.IsZero() || slices.Contains(toCome, s.Signature.Category) {
-			continue
-		}
-		at := slices.IndexFunc(d.seen.Pods, func(p control.Pod) bool { return p.Name == s.Item.Source.Pod })
-		if at < 0 || !d.seen.Pods[at].Running() || !d.seen.Pods[at].Ready || d.seen.Pods[at].Exit != nil || d.seen.Pods[at].Deleted {
-			continue
-		}
-		s.Over = d.logs.stepsSince(s.Item.Source.Pod, s.Item.At.Add(timeline.Skew)) >= stepsSurvived
-	}
-}
-
-// toCome are the categories of what takes a pod that still runs.
-var toCome = []string{"sigterm-preempted", "evicted", "node-lost"}
-
-// stepsSince counts steps that the present life of a pod has made since a moment.
-func (l *logsRead) stepsSince(pod string, at time.Time) int {
-	steps, last := 0, int64(-1)
-	for i := range l.tracks {
-		t := &l.tracks[i]
-		if t.source.Pod != pod || t.source.Attempt > 0 || t.pasted {
-			continue
-		}
-		for _, s := range t.steps.Recent {
-			if s.At.After(at) && s.Number != last {
-				steps, last = steps+1, s.Number
-			}
-		}
-	}
-	return steps
 }
 
 // readSilence adds what nobody reports: that nothing acts on the job, that it does not go though it was
@@ -120,15 +85,15 @@ func dateSightings(seen []evidence.Observation) {
 
 // align lists the members, and works out how far their clocks are apart.
 func (d *diagnosis) align() {
-	d.courses = make([]timeline.Log, 0, len(d.logs.tracks))
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted { // it quotes members, and is none
-			d.courses = append(d.courses, t.log())
+	d.courses = make([]timeline.Log, 0, len(d.logs.Courses))
+	for i := range d.logs.Courses {
+		if t := &d.logs.Courses[i]; !t.Pasted { // it quotes members, and is none
+			d.courses = append(d.courses, t.Log())
 		}
 	}
 	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, d.courses), timeline.ClocksOf(d.Pods, d.courses)
 	d.at = timeline.ByPlace(d.all)
-	d.echoing = d.choruses()
+	d.alike = d.membersAlike()
 }
 
 // lookAtRunning adds what is wrong with a job that runs, and what its losses show of one that ran.
@@ -169,7 +134,7 @@ type diagnosis struct {
 	catalog   *signature.Catalog
 	options   Options
 	seen      control.Seen
-	logs      logsRead
+	logs      logscan.Logs
 	sightings []evidence.Observation
 	failed    bool
 	answer    attribute.Answer
@@ -177,7 +142,7 @@ type diagnosis struct {
 	all       []timeline.Member
 	at        map[string]int // in all, by place
 	courses   []timeline.Log // of the logs that are of members
-	echoing   []chorus
+	alike     []logscan.Alike
 	time      *timeline.Clocks
 	marks     timeline.Marks
 	pythons   attribute.Pythons // nil: not looked for yet
@@ -252,20 +217,20 @@ func (d *diagnosis) result(ctx context.Context) Result {
 func (d *diagnosis) readings() report.Reading {
 	l := &d.logs
 	return report.Reading{
-		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Done: l.done, Broken: l.broken, Missing: l.missing,
-		BytesRead: l.bytesRead, BytesSkipped: l.bytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
+		Excerpts: l.Excerpts, Idle: l.Idle, Pods: l.Pods, Ended: l.Ended, Advance: l.Advance, Done: l.Done, Broken: l.Broken, Missing: l.Missing,
+		BytesRead: l.BytesRead, BytesSkipped: l.BytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
 	}
 }
 
 // badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
 func (d *diagnosis) badEnd() *report.BadEnd {
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || t.bad.Number > 0) {
-			source, text := t.source, t.bad.Text
-			if source.Line = t.bad.Number; t.torn {
-				source.Line, text = t.lastNumber, t.lastText
+	for i := range d.logs.Courses {
+		if t := &d.logs.Courses[i]; !t.Pasted && !t.Quotes && t.Source.Attempt == 0 && (t.Torn || t.Bad.Number > 0) {
+			source, text := t.Source, t.Bad.Text
+			if source.Line = t.Bad.Number; t.Torn {
+				source.Line, text = t.LastNumber, t.LastText
 			}
-			return &report.BadEnd{Source: source, Text: text, Torn: t.torn}
+			return &report.BadEnd{Source: source, Text: text, Torn: t.Torn}
 		}
 	}
 	return nil
@@ -274,7 +239,7 @@ func (d *diagnosis) badEnd() *report.BadEnd {
 // suspectIn is the last line of an excerpt that says, in words that no signature knows, that something is wrong.
 func suspectIn(e Excerpt) int {
 	for i := len(e.Lines) - 1; i >= 0 && e.Lines[len(e.Lines)-1].Number-e.Lines[i].Number < unfamiliarWithin; i-- {
-		if body := bodyOf(e.Lines[i].Text); wrong.MatchString(body) && !mild(body) {
+		if body := bodyOf(e.Lines[i].Text); recovery.Wrong(body) && !recovery.Mild(body) {
 			return i
 		}
 	}
@@ -284,13 +249,13 @@ func suspectIn(e Excerpt) int {
 // groups are the members of which no more is known than that they say what another one says.
 func (d *diagnosis) groups() []report.Group {
 	var out []report.Group
-	for i := range d.echoing {
-		c := &d.echoing[i]
+	for i := range d.alike {
+		c := &d.alike[i]
 		out = append(out, report.Group{
-			Exemplar: c.voice.lead, Told: c.voice.told, Count: len(c.echoes),
+			Exemplar: c.Group.Exemplar, Told: c.Group.Told, Count: len(c.Logs),
 			Sources: func(yield func(evidence.Source) bool) {
-				for _, e := range c.echoes {
-					if !yield(d.sourceAt(e.place)) {
+				for _, e := range c.Logs {
+					if !yield(d.sourceAt(e.Place)) {
 						return
 					}
 				}

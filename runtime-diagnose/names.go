@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
@@ -35,6 +36,8 @@ type (
 	// Printed is of a job that ended well, to compare the next run with.
 	Printed = report.Printed
 
+	// Heuristic is one rule that may be wrong, by name.
+	Heuristic = logscan.Heuristic
 	// Thresholds say when a job that runs is slow.
 	Thresholds = timeline.Thresholds
 )

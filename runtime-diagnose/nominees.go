@@ -14,6 +14,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -89,7 +91,7 @@ func (n *nominator) line(e Excerpt, i int) report.Nominee {
 	if why == "" && n.platformSays(body) {
 		supports = append(supports, "the platform repeats it")
 	}
-	return report.Nominee{Item: item, Why: why, Supports: supports, Suspect: wrong.MatchString(body)}
+	return report.Nominee{Item: item, Why: why, Supports: supports, Suspect: recovery.Wrong(body)}
 }
 
 // known says what the rules have decided of a line already.
@@ -115,31 +117,31 @@ func (n *nominator) notOpen(e Excerpt, i int, body string) string {
 	if !hasForm(body) {
 		return "it has no words"
 	}
-	if t == nil || t.pasted {
+	if t == nil || t.Pasted {
 		return ""
 	}
 	if word := n.wordOf(e.Source); word == control.Past {
 		return "it is of a life of its container that another one has followed"
-	} else if word == control.EndedWell || t.ended {
+	} else if word == control.EndedWell || t.Ended {
 		return "its program ended well"
 	}
 	number := e.Lines[i].Number
 	steps, last := 0, int64(-1)
-	for k, s := range t.steps.Recent {
+	for k, s := range t.Steps.Recent {
 		if s.Line > number && (s.Number != last || s.Number < 0 && k > 0) {
 			steps++
 		}
 		last = s.Number
 	}
-	most := stepsSurvived
-	if mild(body) || goesOn.MatchString(body) || n.triedAgain(e, i) {
-		most = stepsSurvivedMild
+	most := logscan.StepsSurvived
+	if recovery.Mild(body) || recovery.TriesAgain(body) || n.triedAgain(e, i) {
+		most = logscan.StepsSurvivedMild
 	}
 	switch {
 	case steps >= most:
 		return fmt.Sprintf("it was survived: training went on for %d step%s after it", steps, words.S(steps))
-	case t.lastNumber-number > nomineeWithin:
-		return fmt.Sprintf("%d lines follow it in its log", t.lastNumber-number)
+	case t.LastNumber-number > nomineeWithin:
+		return fmt.Sprintf("%d lines follow it in its log", t.LastNumber-number)
 	}
 	return ""
 }
@@ -147,10 +149,10 @@ func (n *nominator) notOpen(e Excerpt, i int, body string) string {
 // triedAgain says that a program says close below a line that it goes on.
 func (n *nominator) triedAgain(e Excerpt, i int) bool {
 	for _, l := range e.Lines[i+1:] {
-		if l.Number-e.Lines[i].Number > saidBelow {
+		if l.Number-e.Lines[i].Number > logscan.SaidBelow {
 			break
 		}
-		if goesOn.MatchString(bodyOf(l.Text)) {
+		if recovery.TriesAgain(bodyOf(l.Text)) {
 			return true
 		}
 	}
@@ -164,9 +166,9 @@ func hasForm(body string) bool {
 	return l.Len() > 0
 }
 
-func (n *nominator) track(s evidence.Source) *track {
-	for i := range n.logs.tracks {
-		if t := &n.logs.tracks[i]; (Excerpt{Source: t.source}).Of(s) {
+func (n *nominator) track(s evidence.Source) *logscan.Course {
+	for i := range n.logs.Courses {
+		if t := &n.logs.Courses[i]; (Excerpt{Source: t.Source}).Of(s) {
 			return t
 		}
 	}
@@ -182,7 +184,7 @@ func (n *nominator) wordOf(s evidence.Source) control.Word {
 	}
 	for i := range n.Logs {
 		if (Excerpt{Source: n.Logs[i].Source}).Of(s) {
-			return lastWord(pod, &n.Logs[i], n.Case)
+			return logscan.LastWord(pod, &n.Logs[i], n.Case)
 		}
 	}
 	return control.Open
@@ -297,7 +299,7 @@ func (n *nominator) platformSays(body string) bool {
 // printedBy is what members printed, a bounded number of them, read once.
 func (d *diagnosis) printedBy(ctx context.Context) map[string]familiar.Lines {
 	out := map[string]familiar.Lines{}
-	for _, i := range d.logs.order {
+	for _, i := range d.logs.Order {
 		log := &d.Logs[i]
 		place := log.Source.Place()
 		if _, seen := out[place]; log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen && len(out) > mostOthers {

@@ -32,11 +32,11 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 			continue
 		}
 		d.excerptAgain(ctx, l.Source)
-		at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(l.Source) })
+		at := slices.IndexFunc(d.logs.Excerpts, func(e Excerpt) bool { return e.Of(l.Source) })
 		if at < 0 {
 			return Excerpt{}
 		}
-		e := d.logs.excerpts[at]
+		e := d.logs.Excerpts[at]
 		e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(k reduce.Kept) bool { return strings.TrimSpace(e.Shown(k.Text)) == "" })
 		e.Lines = lastBytes(e.Lines, endOf)
 		return e

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,12 +10,11 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
-
-// wantsLines says that what the logs print is to be remembered: the job has ended well.
-func wantsLines(c *Case) bool { return c.State.Phase == kinds.Succeeded }
 
 // good is the last good run of the job, if it is another one and can tell what is new.
 func (d *diagnosis) good() (lines *familiar.Lines, ok bool) {
@@ -67,20 +65,20 @@ const (
 // not say otherwise. It stays a hypothesis.
 func (d *diagnosis) unfamiliar(ctx context.Context, root *evidence.Observation) (s evidence.Observation, found bool) {
 	place := root.Item.Source.Place()
-	from := slices.IndexFunc(d.logs.order, func(i int32) bool {
+	from := slices.IndexFunc(d.logs.Order, func(i int32) bool {
 		s := d.Logs[i].Source
 		return s.Place() == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
 	})
 	if from < 0 {
 		return s, false
 	}
-	source := d.Logs[d.logs.order[from]].Source
+	source := d.Logs[d.logs.Order[from]].Source
 	d.excerptAgain(ctx, source)
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(source) })
+	at := slices.IndexFunc(d.logs.Excerpts, func(e Excerpt) bool { return e.Of(source) })
 	if at < 0 {
 		return s, false
 	}
-	e := d.logs.excerpts[at]
+	e := d.logs.Excerpts[at]
 	goodLines, haveGood := d.good()
 	others, n := d.othersPrinted(ctx, place)
 	if !haveGood && n < fewestOthers {
@@ -115,10 +113,6 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *evidence.Observation) 
 	}, true
 }
 
-// wrong are words of a line that says that something is wrong. They choose among lines that are new;
-// nothing depends on them where there is one.
-var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
-
 // lastMessage is the line that speaks for the last message of new lines near the end of a log: the
 // first that says that something is wrong, else its first.
 func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool) {
@@ -138,7 +132,7 @@ func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool)
 	}
 	slices.Reverse(message)
 	for _, i := range message {
-		if wrong.MatchString(lines[i].Text) {
+		if recovery.Wrong(lines[i].Text) {
 			return i, true
 		}
 	}
@@ -149,7 +143,10 @@ func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool)
 func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.Lines, int) {
 	var lines familiar.Lines
 	seen := map[string]bool{}
-	for _, i := range d.logs.order {
+	for _, i := range d.logs.Order {
+		if ctx.Err() != nil {
+			break // and those read so far are too few, or enough
+		}
 		log := &d.Logs[i]
 		other := log.Source.Place()
 		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
@@ -169,25 +166,13 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 	return lines, len(seen)
 }
 
-// ours begins a line that stands in a log for lines that were not read.
-const ours = "[signalbox: "
-
-// print notes a line of a job that has ended well.
-func (t *track) print(body string) {
-	if strings.HasPrefix(body, ours) {
-		t.gap = true
-		return
-	}
-	t.lines.Add(reduce.Mask(body))
-}
-
 // printed is what there is to remember; nil: nothing.
 func (d *diagnosis) printed(r *Result) *Printed {
-	if !wantsLines(&d.Case) || r.Verdict != Healthy {
+	if !logscan.WantsLines(&d.Case) || r.Verdict != Healthy {
 		return nil
 	}
-	p := &Printed{Lines: d.logs.lines, Pods: d.logs.pods}
-	p.Whole = r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0 && !d.logs.gap
+	p := &Printed{Lines: d.logs.Lines, Pods: d.logs.Pods}
+	p.Whole = r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0 && !d.logs.Gap
 	if p.Lines.Len() == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ var layers = map[string]int{
 	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1, "runtime-diagnose/oneline": 2, "runtime-diagnose/evidence": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2, "runtime-diagnose/recovery": 2, "runtime-diagnose/logscan": 2,
 	"preflight": 3, "policies/plan": 2, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3, "runtime-diagnose/trial": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
@@ -43,9 +43,11 @@ var sideways = map[string][]string{
 	"policies":                      {"preflight"},                                                                                                                  // it implements the engine that preflight declares
 	"runtime-diagnose/evidence":     {"preflight/kinds", "preflight/cluster", "runtime-diagnose/signature", "runtime-diagnose/reduce", "runtime-diagnose/familiar"}, // what a bundle is made of
 	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
-	"runtime-diagnose/timeline":     {"runtime-diagnose/control", "runtime-diagnose/progress"}, // members are pods and the courses of their logs
-	"runtime-diagnose/attribute":    {"runtime-diagnose/control", "runtime-diagnose/timeline"}, // it decides among what both observed
-	"runtime-diagnose/ledger":       {"runtime-diagnose/control"},                              // attempts are lives of pods, and what was said of their ends
+	"runtime-diagnose/recovery":     {"runtime-diagnose/progress"},                                                                                       // who counts on has survived
+	"runtime-diagnose/timeline":     {"runtime-diagnose/control", "runtime-diagnose/progress"},                                                           // members are pods and the courses of their logs
+	"runtime-diagnose/logscan":      {"runtime-diagnose/control", "runtime-diagnose/progress", "runtime-diagnose/recovery", "runtime-diagnose/timeline"}, // a log is read with what the platform says of its container
+	"runtime-diagnose/attribute":    {"runtime-diagnose/control", "runtime-diagnose/timeline"},                                                           // it decides among what both observed
+	"runtime-diagnose/ledger":       {"runtime-diagnose/control"},                                                                                        // attempts are lives of pods, and what was said of their ends
 	"runtime-diagnose":              {"runtime-diagnose/report"},
 	"runtime-diagnose/bare":         {"runtime-diagnose/control"}, // where a pasted line is kept
 	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},

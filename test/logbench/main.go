@@ -85,7 +85,7 @@ func run(size, stream, ranks, runs int, rg, profile string) error {
 		}
 	}
 	if ranks > 0 {
-		return crowd(catalog, ranks)
+		return gang(catalog, ranks)
 	}
 	return nil
 }

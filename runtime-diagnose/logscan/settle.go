@@ -1,8 +1,7 @@
-package diagnose
+package logscan
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -56,15 +56,15 @@ func (r *logReader) quotes() bool { return !r.log.Pasted && !r.failed && r.docum
 // waits. What its own program calls less than an error, or says that it goes on after, is survived with the
 // step after the next: one may be an echo.
 const (
-	stepsSurvived     = 12
+	StepsSurvived     = 12
 	linesSurvived     = 24
-	stepsSurvivedMild = 2
+	StepsSurvivedMild = 2
 	// stepsSurvivedLogged is how many follow a complaint that was logged where the log ends calmly as well.
 	stepsSurvivedLogged = 4
 )
 
-// saidBelow is how many lines below an error a program says that it tries again.
-const saidBelow = 2
+// SaidBelow is how many lines below an error a program says that it tries again.
+const SaidBelow = 2
 
 // wentOn is told of every line: one close below an error may say that it is tried again.
 func (r *logReader) wentOn(line int, body string) {
@@ -72,16 +72,10 @@ func (r *logReader) wentOn(line int, body string) {
 	if n == 0 {
 		return
 	}
-	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= saidBelow && announcesMore(body) {
+	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow && recovery.TriesAgain(body) {
 		s.Mild = true
 	}
 }
-
-// skips says that a value was left out, not used. A counter of such values says nothing of this one.
-var skips = regexp.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
-
-// goesOnBelow are lines of what ends nothing by itself: Python's warnings, and a shell that finds no command.
-var goesOnBelow = regexp.MustCompile(warned.String() + `|^\S{1,80}: line \d+: \S{1,80}: command not found$`)
 
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
@@ -90,18 +84,18 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && r.sound.After(s.Item.Source.Line, r.said[i].shape) {
 		return true
 	}
-	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || goesOnBelow.MatchString(s.Line)) {
+	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.EndsNothing(s.Line)) {
 		return true
 	}
-	if r.log.Pasted || s.Signature.Lasts() && !skips.MatchString(s.Line) {
+	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) {
 		return false
 	}
 	steps := r.stepsAfter(i)
-	if steps >= stepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
+	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
 		return true
 	}
-	return steps >= stepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
+	return steps >= StepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
@@ -116,8 +110,8 @@ func (r *logReader) stepsAfter(i int) int {
 		case step.Of <= 0 || step.Line == r.sightings[i].Item.Source.Line:
 		case step.Of != from.Of || step.Number < from.Number:
 			from = step
-		case step.Number-from.Number >= stepsSurvived: // counted on, whether or not every step has a line
-			steps = max(steps, stepsSurvived)
+		case step.Number-from.Number >= StepsSurvived: // counted on, whether or not every step has a line
+			steps = max(steps, StepsSurvived)
 		}
 		if step.Number != number || step.Number < 0 && k > 0 {
 			steps++
@@ -161,7 +155,7 @@ func (r *logReader) refuted(i int) bool {
 // endedWell says that the log says so, and does not go on to a bad end. What a daemon says of others in the
 // end is none.
 func (r *logReader) endedWell(d reduce.Digest) bool {
-	if len(r.success) == 0 || !soundsLikeAnEnd(d.Last.Text) {
+	if len(r.success) == 0 || !recovery.EndsBadly(d.Last.Text) {
 		return len(r.success) > 0
 	}
 	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
@@ -169,17 +163,6 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 
 // atTheEnd is how many lines with text are the end of a log.
 const atTheEnd = 4
-
-// Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
-// else they say so of a part of it.
-var (
-	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|完成|完毕|结束|成功|已保存|完了|終了`)
-	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
-)
-
-// noNumber is a result that is none.
-var noNumber = regexp.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 
 // badAtTheEnd is the line by which a program says that it gives up: the last of a log, or one of the last, close
 // below its last step.
@@ -192,7 +175,7 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 		if !strings.ContainsFunc(l.Text, unicode.IsLetter) {
 			continue
 		}
-		if read++; soundsLikeAnEnd(l.Text) {
+		if read++; recovery.EndsBadly(l.Text) {
 			bad = reduce.Kept{Number: l.Number, Text: strings.Clone(strings.TrimSpace(l.Text[:min(len(l.Text), r.share.line)]))}
 			break
 		}
@@ -201,15 +184,6 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 		return reduce.Kept{}
 	}
 	return bad
-}
-
-// noneOf are counts of nothing, and failures that were expected.
-var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b`)
-
-// spoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
-// what a program tries again stands whether it went well.
-func spoilsTheEnd(body string, well bool) bool {
-	return wrong.MatchString(body) && !(well && saysItGoesOn(body)) || soundsLikeAnEnd(body) || noNumber.MatchString(body)
 }
 
 // endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
@@ -225,15 +199,15 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 	}
 	ends, read, begins := false, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
-		body := noneOf.ReplaceAllString(strings.TrimSpace(l.Text), "")
+		body := recovery.WithoutCounts(strings.TrimSpace(l.Text))
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if spoilsTheEnd(body, ends) {
+		if recovery.SpoilsTheEnd(body, ends) {
 			return 0
 		}
 		begins = l.Number
-		ends = ends || finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
+		ends = ends || recovery.EndsWell(body)
 		if read++; read == atTheEnd {
 			break
 		}

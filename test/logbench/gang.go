@@ -17,10 +17,10 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// crowd diagnoses a gang of so many ranks whose logs are nowhere, and measures the heap. In the
+// gang diagnoses a gang of so many ranks whose logs are nowhere, and measures the heap. In the
 // one gang all ranks train, and end as a gang does whose one rank has died; in the other the logs
 // say everything that the corpus has, which no gang does: the most that reading may keep.
-func crowd(c *signature.Catalog, ranks int) error {
+func gang(c *signature.Catalog, ranks int) error {
 	real, _, err := realLines()
 	if err != nil {
 		return err
@@ -31,14 +31,14 @@ func crowd(c *signature.Catalog, ranks int) error {
 	}
 	steps := shorter(2000, ranks)
 	fails := func(rank int) io.ReadCloser { return failing(rank, steps) }
-	return errors.Join(crowdOf(c, ranks, "that fails", fails), crowdOf(c, ranks, "that says everything", everything))
+	return errors.Join(gangOf(c, ranks, "that fails", fails), gangOf(c, ranks, "that says everything", everything))
 }
 
 // shorter is how many lines a log has in a gang of so many ranks: from 10,000 on there is only time for
 // the more logs the shorter they are.
 func shorter(lines, ranks int) int { return lines * 10_000 / max(ranks, 10_000) }
 
-func crowdOf(c *signature.Catalog, ranks int, name string, open func(rank int) io.ReadCloser) error {
+func gangOf(c *signature.Catalog, ranks int, name string, open func(rank int) io.ReadCloser) error {
 	of := diagnose.Case{Now: time.Now()}
 	for i := range ranks {
 		pod := fmt.Sprintf("train-worker-%d", i)

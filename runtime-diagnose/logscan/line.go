@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -40,16 +41,6 @@ const (
 	mostLineInResults = 2000
 )
 
-// endsBadly is a last line after which nobody can call a run well, however it advanced
-// before: the program says that it gives up, in words that no signature knows.
-var endsBadly = regexp.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
-
-// soundsLikeAnEnd asks for such words. A thread that terminates, at a level below a warning's, is one of many.
-func soundsLikeAnEnd(text string) bool {
-	word := endsBadly.FindString(text)
-	return word != "" && !(strings.EqualFold(word[:1], "t") && mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(text, ""))
-}
-
 // said is what there was in a log before a sighting.
 type said struct {
 	lane  string // the prefix that tells processes apart
@@ -66,7 +57,7 @@ func (r *logReader) saidBy(lane string) {
 
 // logReader turns the lines of one log into sightings.
 type logReader struct {
-	log          *Log
+	log          *evidence.ContainerLog
 	options      *Options
 	share        share
 	catalog      *signature.Catalog
@@ -84,7 +75,7 @@ type logReader struct {
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
-	track        track
+	course       Course
 	steps        progress.Tracker
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
@@ -367,7 +358,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	}
 	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (saysItGoesOn(l.Body()) || isWarning(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true

@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"slices"
@@ -55,13 +55,13 @@ func (r *logReader) launched(l *reduce.Line) {
 			n.lane = l.Lane
 		}
 		n.read++
-		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || n.read == 2 && alike(n.head[0], n.head[1]) || len(r.sightings) > 0 {
+		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || n.read == 2 && SameStatement(n.head[0], n.head[1]) || len(r.sightings) > 0 {
 			n.read = -1
 		}
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && (alike(body, n.head[1]) || echoed(n.head[0])); again && len(r.sightings) > n.last().seen && len(n.runs) < mostLaunches {
+		if again := l.Lane == n.lane && (SameStatement(body, n.head[1]) || traced(n.head[0])); again && len(r.sightings) > n.last().seen && len(n.runs) < mostLaunches {
 			if len(n.runs) == 0 {
 				n.runs = []launch{{}}
 			}
@@ -72,14 +72,14 @@ func (r *logReader) launched(l *reduce.Line) {
 		}
 		n.at = 0
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.last().seen && alike(body, n.head[0]) {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.last().seen && SameStatement(body, n.head[0]) {
 		n.at = l.Number
 	}
 }
 
-// alike says that two lines are one with other numbers and names in it: they begin with the same word, have as
+// SameStatement says that two lines are one with other numbers and names in it: they begin with the same word, have as
 // many, and of three at least two are the same.
-func alike(a, b string) bool {
+func SameStatement(a, b string) bool {
 	words, same := 0, 0
 	for a, b = a[:min(len(a), mostLineInResults)], b[:min(len(b), mostLineInResults)]; ; words++ {
 		var x, y string
@@ -111,8 +111,8 @@ func word(s string) (first, rest string) {
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || b >= 0x80 }
 
-// echoed is a command as a shell prints it before it runs it (set -x): no program prints its own.
-func echoed(line string) bool { return strings.HasPrefix(line, "+ ") }
+// traced is a command as a shell prints it before it runs it (set -x): no program prints its own.
+func traced(line string) bool { return strings.HasPrefix(line, "+ ") }
 
 // onlyLast ends what earlier launches said than the last one that says what became of it.
 func (r *logReader) onlyLast(lines int) {

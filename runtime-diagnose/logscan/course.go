@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"math"
@@ -15,49 +15,49 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
-// track is the course of one log: when it began and ended, how far training got, and what
+// Course is that of one log: when it began and ended, how far training got, and what
 // launchers and watchdogs said of other ranks.
-type track struct {
-	source      evidence.Source
-	pasted      bool
+type Course struct {
+	Source      evidence.Source
+	Pasted      bool
 	first, last time.Time // of its lines; zero: they carry none
 	stamped     bool      // by the node's clock, as the kubelet writes it before each line
 	back        time.Duration
-	lastText    string      // of its last line with text, masked
-	lastNumber  int         // 0: it has none
-	bad         reduce.Kept // the line of its end after which nobody can call it well; none: there is no such
-	torn        bool        // it ends within a traceback
-	quotes      bool        // it is a text about errors
-	steps       progress.Series
+	LastText    string      // of its last line with text, masked
+	LastNumber  int         // 0: it has none
+	Bad         reduce.Kept // the line of its end after which nobody can call it well; none: there is no such
+	Torn        bool        // it ends within a traceback
+	Quotes      bool        // it is a text about errors
+	Steps       progress.Series
 	losses      []float64 // over the whole run; of a gang too large for that only while it runs
 	elastic     []timeline.Elastic
 	calls       []timeline.Call
 	comms       map[string]time.Time // communicators by ID → when they came up here
-	ended       bool                 // it says that it ended well
+	Ended       bool                 // it says that it ended well
 	lines       familiar.Lines       // of a job that has ended well: what was printed
 	gap         bool                 // lines of it were not read
 }
 
-// clock names the clock of the log's times.
-func (t *track) clock() string {
+// Clock names the clock of the log's times.
+func (t *Course) Clock() string {
 	if t.stamped {
-		return t.source.Clock()
+		return t.Source.Clock()
 	}
-	return evidence.OwnClock(t.source.Place())
+	return evidence.OwnClock(t.Source.Place())
 }
 
-// textOf is a line of the log, where it is one that is kept.
-func (t *track) textOf(line int) string {
+// TextOf is a line of the log, where it is one that is kept.
+func (t *Course) TextOf(line int) string {
 	for _, c := range t.calls {
 		if c.Line == line {
 			return c.Text
 		}
 	}
 	switch line {
-	case t.steps.Last.Line:
-		return reduce.Mask(t.steps.Last.Text)
-	case t.lastNumber:
-		return t.lastText
+	case t.Steps.Last.Line:
+		return reduce.Mask(t.Steps.Last.Text)
+	case t.LastNumber:
+		return t.LastText
 	}
 	return ""
 }
@@ -68,7 +68,7 @@ const setBack = 2 * time.Second
 
 // watch is told of every line.
 func (r *logReader) watch(l *reduce.Line) {
-	if t := &r.track; !l.At.IsZero() {
+	if t := &r.course; !l.At.IsZero() {
 		if t.first.IsZero() {
 			t.first = l.At
 		} else if back := t.last.Sub(l.At); back > setBack {
@@ -86,7 +86,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	}
 	if len(r.elastic.Found) < mostElastic {
 		if r.remember {
-			r.track.print(body)
+			r.course.print(body)
 		}
 		r.elastic.See(l.Number, body)
 	}
@@ -106,29 +106,29 @@ const mostCalls = 128
 
 // hear reads what a suspect line says of other ranks.
 func (r *logReader) hear(l reduce.Line, text string) {
-	if c, ok := timeline.ReadCall(text); ok && len(r.track.calls) < r.share.calls {
+	if c, ok := timeline.ReadCall(text); ok && len(r.course.calls) < r.share.calls {
 		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
 		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
-		r.track.calls = append(r.track.calls, c)
+		r.course.calls = append(r.course.calls, c)
 	}
-	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.track.comms) < r.share.calls {
-		if r.track.comms == nil {
-			r.track.comms = map[string]time.Time{}
+	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.course.comms) < r.share.calls {
+		if r.course.comms == nil {
+			r.course.comms = map[string]time.Time{}
 		}
-		if _, known := r.track.comms[m[1]]; !known {
-			r.track.comms[m[1]] = l.At
+		if _, known := r.course.comms[m[1]]; !known {
+			r.course.comms[m[1]] = l.At
 		}
 	}
 }
 
-// finish closes the track of a log that was read to its end, and names the clock of every
+// finish closes the course of a log that was read to its end, and names the clock of every
 // sighting in it.
-func (r *logReader) finish(d reduce.Digest) track {
-	t := r.track
-	t.source, t.pasted = r.log.Source, r.log.Pasted
+func (r *logReader) finish(d reduce.Digest) Course {
+	t := r.course
+	t.Source, t.Pasted = r.log.Source, r.log.Pasted
 	last := d.Last.Body()
-	t.lastText, t.lastNumber = strings.Clone(last[:min(len(last), r.share.line)]), d.Last.Number
-	t.torn, t.bad = d.InTraceback, r.badAtTheEnd(d)
+	t.LastText, t.LastNumber = strings.Clone(last[:min(len(last), r.share.line)]), d.Last.Number
+	t.Torn, t.Bad = d.InTraceback, r.badAtTheEnd(d)
 	t.stamped = !t.last.IsZero()
 	if !t.stamped && !r.log.Pasted {
 		for _, k := range d.Lines {
@@ -146,13 +146,13 @@ func (r *logReader) finish(d reduce.Digest) track {
 	} else if last, ok := r.counters.Spoilt(d.Last.Number); ok && !r.log.Pasted && !r.quotes() {
 		r.spoil(last)
 	}
-	t.steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
+	t.Steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()
 	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
-		s.Item.Clock, s.FromEnd = t.clock(), max(0, d.Last.Number-s.Item.Source.Line)
+		s.Item.Clock, s.FromEnd = t.Clock(), max(0, d.Last.Number-s.Item.Source.Line)
 	}
 	r.firstByElastic(t.elastic)
 	return t
@@ -227,11 +227,40 @@ func kept(s progress.Series, steps int) progress.Series {
 	return s
 }
 
-// log is what a track shows of its member.
-func (t *track) log() timeline.Log {
+// Log is what a course shows of its member.
+func (t *Course) Log() timeline.Log {
 	return timeline.Log{
-		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
-		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
-		Losses: t.losses, Stamped: t.stamped, Ended: t.ended,
+		Source: t.Source, Clock: t.Clock(), First: t.first, Last: t.last, LastText: t.LastText, LastNumber: t.LastNumber,
+		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.Steps,
+		Losses: t.losses, Stamped: t.stamped, Ended: t.Ended,
 	}
+}
+
+// ours begins a line that stands in a log for lines that were not read.
+const ours = "[signalbox: "
+
+// print notes a line of a job that has ended well.
+func (t *Course) print(body string) {
+	if strings.HasPrefix(body, ours) {
+		t.gap = true
+		return
+	}
+	t.lines.Add(reduce.Mask(body))
+}
+
+// StepsSince counts steps that the present life of a pod has made since a moment.
+func (l *Logs) StepsSince(pod string, at time.Time) int {
+	steps, last := 0, int64(-1)
+	for i := range l.Courses {
+		c := &l.Courses[i]
+		if c.Source.Pod != pod || c.Source.Attempt > 0 || c.Pasted {
+			continue
+		}
+		for _, s := range c.Steps.Recent {
+			if s.At.After(at) && s.Number != last {
+				steps, last = steps+1, s.Number
+			}
+		}
+	}
+	return steps
 }

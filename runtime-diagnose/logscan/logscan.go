@@ -1,4 +1,4 @@
-package diagnose
+package logscan
 
 import (
 	"cmp"
@@ -53,55 +53,62 @@ func shareOf(logs int) share {
 	}
 }
 
-// logsRead is what reading has found.
-type logsRead struct {
-	sightings    []evidence.Observation
-	excerpts     []Excerpt
-	tracks       []track    // one of each log that could be opened
-	idle         []Excerpt  // lines that say that a program uses no device
-	echoes       []echo     // logs that say what others say; nothing else is left of them
-	voices       []*voice   // of the echoes
-	calls        []echoCall // of the echoes
-	missing      []string
-	broken       string         // the first source whose log could not be read to its end
-	pods         int            // whose logs were read
-	ended        int            // logs that say that they ended well
-	advance      int            // logs that show that training advances
-	done         int            // logs that end with what was done or found
-	lines        familiar.Lines // of a job that has ended well: what was printed
-	gap          bool           // not all of them were read
-	bytesRead    int64
-	bytesSkipped int64
-	order        []int32 // logs of the case, by place
+// Logs is what reading has found.
+type Logs struct {
+	Sightings    []evidence.Observation
+	Excerpts     []evidence.Excerpt
+	Courses      []Course           // one of each log that could be opened
+	Idle         []evidence.Excerpt // lines that say that a program uses no device
+	Summaries    []Summary          // logs that say what others say; nothing else is left of them
+	Groups       []*Group           // of the summaries
+	Calls        []CallSummary      // of the summaries
+	Missing      []string
+	Broken       string         // the first source whose log could not be read to its end
+	Pods         int            // whose logs were read
+	Ended        int            // logs that say that they ended well
+	Advance      int            // logs that show that training advances
+	Done         int            // logs that end with what was done or found
+	Lines        familiar.Lines // of a job that has ended well: what was printed
+	Gap          bool           // not all of them were read
+	BytesRead    int64
+	BytesSkipped int64
+	Order        []int32 // logs of the case, by place
 }
 
-// readLogs reads as many logs at a time as there are processors, in the order in which they were given.
-func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
+// Read reads as many logs at a time as there are processors, in the order in which they were given.
+func Read(ctx context.Context, c evidence.Bundle, catalog *signature.Catalog, pods []control.Pod, o Options) Logs {
 	if catalog == nil {
-		return logsRead{}
+		return Logs{}
 	}
 	at := podsByName(pods)
 	order := orderOf(&c)
-	crowd := newCrowd(&c, order, o)
+	all := newGatherer(&c, order, o)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, place := range placesIn(order) {
-		crowd.begin()
+		all.begin()
 		g.Go(func() error {
-			h := heard{place: place, unread: ctx.Err() != nil}
+			h := Log{place: place, unread: ctx.Err() != nil}
 			if !h.unread {
 				h.read(ctx, &c.Logs[i], c, catalog, at, o)
 			}
-			crowd.add(i, &h)
+			all.add(i, &h)
 			return nil
 		})
 	}
-	_ = g.Wait() // what went wrong with a log is in what was heard of it
-	out := crowd.all()
-	if unread := len(c.Logs) - crowd.heard; unread > 0 {
-		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
+	_ = g.Wait() // what went wrong with a log is in what was read of it
+	out := all.all()
+	if unread := len(c.Logs) - all.heard; unread > 0 {
+		out.Missing = append(out.Missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
 	}
 	return out
+}
+
+// ReadOne reads the first log of a case, all of it kept.
+func ReadOne(ctx context.Context, c evidence.Bundle, catalog *signature.Catalog, o Options) Log {
+	var h Log
+	h.read(ctx, &c.Logs[0], c, catalog, nil, o)
+	return h
 }
 
 func podsByName(pods []control.Pod) map[string]*control.Pod {
@@ -113,7 +120,7 @@ func podsByName(pods []control.Pod) map[string]*control.Pod {
 }
 
 // orderOf puts the logs in an order that does not depend on the one in which they were given.
-func orderOf(c *Case) []int32 {
+func orderOf(c *evidence.Bundle) []int32 {
 	order := make([]int32, len(c.Logs))
 	for i := range order {
 		order[i] = int32(i)
@@ -135,16 +142,16 @@ func placesIn(order []int32) []int32 {
 	return places
 }
 
-// heard is what one log says.
-type heard struct {
+// Log is what one log says.
+type Log struct {
 	place        int32 // of the log in the order of names
 	unread       bool  // the diagnosis was over before
-	sightings    []evidence.Observation
-	excerpt      Excerpt
-	track        track
-	idle         Excerpt // the line that says that the program uses no device; no lines: none does
+	Sightings    []evidence.Observation
+	Excerpt      evidence.Excerpt
+	Course       Course
+	idle         evidence.Excerpt // the line that says that the program uses no device; no lines: none does
 	missing      []string
-	opened       bool
+	Opened       bool
 	broken       bool                   // it could not be read to its end
 	told         []evidence.Observation // the foremost of them
 	advances     bool                   // it shows that training advances
@@ -153,9 +160,9 @@ type heard struct {
 	bytesSkipped int64
 }
 
-func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
+func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.Bundle, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
 	name, share := log.Source.Name(), shareOf(min(len(c.Logs), o.apart()))
-	h.excerpt.Source = log.Source
+	h.Excerpt.Source = log.Source
 	in, err := log.Open()
 	if err != nil {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s: %v", name, err))
@@ -166,7 +173,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	placed := *log
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
-	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: wantsLines(&c)}
+	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: WantsLines(&c)}
 	now := c.Now
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
@@ -182,27 +189,27 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	if r.quotes() {
 		h.missing = append(h.missing, fmt.Sprintf("%s reads as a document, sentences below headings or source code without times: errors in it are taken as quoted", name))
 	}
-	h.opened, h.track = true, r.finish(digest)
+	h.Opened, h.Course = true, r.finish(digest)
 	if pod != nil && log.Source.Attempt == 0 {
 		r.anchor(pod.Ended)
 	}
-	r.heed(lastWord(pod, log, c))
-	h.sightings = foremost(r.sightings, share.sightings)
-	excerpt := Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
+	r.heed(LastWord(pod, log, c))
+	h.Sightings = foremost(r.sightings, share.sightings)
+	excerpt := evidence.Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
 	if line, ok := excerpt.First(progress.UsesNoDevice); ok && log.Source.Pod != "" && log.Source.Attempt == 0 {
 		h.idle = line
 	}
-	h.excerpt = within(excerpt, share.excerpt)
+	h.Excerpt = within(excerpt, share.excerpt)
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
-	h.track.quotes = r.quotes()
-	h.track.ended = r.endedWell(digest) && !log.Pasted
-	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && h.track.bad.Number == 0
+	h.Course.Quotes = r.quotes()
+	h.Course.Ended = r.endedWell(digest) && !log.Pasted
+	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && h.Course.Bad.Number == 0
 	h.done = !h.advances && r.calm > 0
 }
 
-// lastWord is what the platform says of the life of the container that a log is of.
-func lastWord(pod *control.Pod, log *Log, c Case) control.Word {
+// LastWord is what the platform says of the life of the container that a log is of.
+func LastWord(pod *control.Pod, log *evidence.ContainerLog, c evidence.Bundle) control.Word {
 	switch {
 	case log.Past && !control.NoRejoin(&c):
 		return control.Past
@@ -272,7 +279,7 @@ func worthOf(s *evidence.Observation) int {
 const lineCost = 40
 
 // within is an excerpt in so many bytes: its end, where it has to be shorter.
-func within(e Excerpt, bytes int) Excerpt {
+func within(e evidence.Excerpt, bytes int) evidence.Excerpt {
 	from := len(e.Lines)
 	for ; from > 0; from-- {
 		if bytes -= len(e.Lines[from-1].Text) + lineCost; bytes < 0 {
@@ -285,54 +292,5 @@ func within(e Excerpt, bytes int) Excerpt {
 	return e
 }
 
-// rereadRoot gets the decisive line and those around it where the gang is so large that they were not
-// kept whole.
-func (d *diagnosis) rereadRoot(ctx context.Context) {
-	root := d.root
-	if root == nil || root.Item.Kind != evidence.Log {
-		return
-	}
-	again, ok := d.excerptAgain(ctx, root.Item.Source)
-	if !ok {
-		return
-	}
-	if again.words(root) {
-		return
-	}
-	if root.Line == "" { // an echo's, by a rule that looks at more than one line
-		root.Line = strings.TrimSpace(again.track.textOf(root.Item.Source.Line))
-		root.Item.Text = root.Line
-	}
-}
-
-// excerptAgain reads the log that a source is in once more, all of it kept, where no more than a share
-// of it was; ok is false if that was not so.
-func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(s) })
-	if at >= 0 && !d.logs.excerpts[at].Short {
-		return again, false
-	}
-	if again, ok = d.readAgain(ctx, s); !ok {
-		return again, false
-	}
-	if at < 0 {
-		again.excerpt.Source.Node, again.excerpt.Source.Role, again.excerpt.Source.Rank = s.Node, s.Role, s.Rank
-		d.logs.excerpts = append(d.logs.excerpts, again.excerpt)
-		return again, true
-	}
-	again.excerpt.Source = d.logs.excerpts[at].Source
-	d.logs.excerpts[at] = again.excerpt
-	return again, true
-}
-
-// readAgain reads the log that a source is in once more; ok is false if there is none any more.
-func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.Of(s) })
-	if d.catalog == nil || from < 0 {
-		return again, false
-	}
-	one := d.Case
-	one.Logs = d.Logs[from : from+1]
-	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
-	return again, again.opened
-}
+// WantsLines says that what the logs print is to be remembered: the job has ended well.
+func WantsLines(c *evidence.Bundle) bool { return c.State.Phase == kinds.Succeeded }

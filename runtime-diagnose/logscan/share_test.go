@@ -1,8 +1,7 @@
-package diagnose
+package logscan
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -69,7 +68,7 @@ func TestForemostSightings(t *testing.T) {
 }
 
 func TestAnExcerptThatIsTooLongKeepsItsEnd(t *testing.T) {
-	e := Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
+	e := evidence.Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
 	if got := within(e, 1000); len(got.Lines) != 3 || got.Short {
 		t.Errorf("it fits: %+v", got)
 	}
@@ -78,44 +77,5 @@ func TestAnExcerptThatIsTooLongKeepsItsEnd(t *testing.T) {
 	}
 	if got := within(e, 0); len(got.Lines) != 0 || !got.Short {
 		t.Errorf("none fits: %+v", got)
-	}
-}
-
-// Of the log that the cause is found in, everything is said that is said of it in a small gang.
-func TestInALargeGangTheDecisiveLineIsWhole(t *testing.T) {
-	catalog, err := signature.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const ranks = 3000
-	long := strings.Repeat("a detail of it, ", 40)
-	c := Case{}
-	for i := range ranks {
-		log := "step 1 loss 2.0\nstep 2 loss 1.9\n" + strings.Repeat("loading shard\n", 40)
-		if i == 1234 {
-			log += "the line before\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. " + long + "END\nthe line behind\n"
-		}
-		c.Logs = append(c.Logs, Log{
-			Source: evidence.Source{Pod: fmt.Sprintf("w-%d", i), Container: "c", Rank: i},
-			Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log)), nil },
-		})
-	}
-	r := Diagnose(t.Context(), c, catalog, Options{})
-	if r.Root == nil || r.Root.Source.Pod != "w-1234" || !strings.HasSuffix(r.Root.Line, "END") {
-		t.Fatalf("the cause is %+v", r.Root)
-	}
-	for _, want := range []string{"the line before", "the line behind"} {
-		if !strings.Contains(Text(r), want) {
-			t.Errorf("the text lacks %q:\n%s", want, Text(r))
-		}
-	}
-	size := 0
-	for _, e := range r.Excerpts {
-		for _, l := range e.Lines {
-			size += len(l.Text) + lineCost
-		}
-	}
-	if size > allExcerpts+32<<10 {
-		t.Errorf("excerpts have %d bytes", size)
 	}
 }

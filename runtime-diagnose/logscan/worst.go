@@ -1,0 +1,81 @@
+package logscan
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// worst is the line that tells most where no signature knows the words: the first of the last block of
+// lines that the program calls errors. Training that goes on after it takes it back.
+type worst struct {
+	open  bool
+	line  reduce.Line
+	match signature.Match
+	last  int // number of the last line of the block
+	steps int
+	grown int // steps of counters that nobody knows by name, before its last line
+	began int // and before its first
+}
+
+// linesAfterWorst is how many lines may follow the last of a block: a program that gives up prints little more, a
+// client that could not report something is one of many that went on.
+const linesAfterWorst = 40
+
+// stepsTakeBack is how many lines that show training take an error back: one may be an echo of the step
+// that failed.
+const stepsTakeBack = 2
+
+// blockOf is how many lines may stand between two errors of one block.
+const blockOf = 20
+
+// setAside keeps the matches of last resorts apart: they count where nothing else does. Of what is raised
+// they are as good as any other.
+func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signature.Match {
+	at := slices.IndexFunc(matches, func(m signature.Match) bool { return m.Signature.LastResort && m.Signature.Role == signature.Root })
+	if at < 0 {
+		at = slices.IndexFunc(matches, func(m signature.Match) bool { return m.Signature.LastResort })
+	}
+	if at < 0 || l.Trace != nil && matches[at].Signature.Role == signature.Root {
+		return matches
+	}
+	m := matches[at]
+	matches = slices.DeleteFunc(matches, func(m signature.Match) bool {
+		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
+	})
+	w := &r.worst
+	if l.Trace != nil || len(matches) > 0 || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
+		return matches
+	}
+	if !w.open || l.Number-w.last > blockOf {
+		*w = worst{open: true, line: l.Clone(), match: m, began: r.counters.Steps()}
+	}
+	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
+	return matches
+}
+
+// advance is told of every line that shows training.
+func (w *worst) advance() {
+	if w.steps++; w.steps >= stepsTakeBack {
+		w.open = false
+	}
+}
+
+// lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
+// a launcher's word that a process called abort, says that there is one.
+func (r *logReader) lastResort(lines int) {
+	steps := r.counters.Steps()
+	if lines-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived {
+		return // the program went on, whatever it did
+	}
+	for i := range r.sightings {
+		if s := &r.sightings[i]; !s.Over && !s.Mild && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+			return
+		}
+	}
+	if r.worst.open {
+		r.record(r.worst.line, r.worst.match)
+	}
+}

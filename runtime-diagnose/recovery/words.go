@@ -1,0 +1,134 @@
+// Package recovery knows the words by which programs say what became of what they complained of: that they try again
+// or go on, that they give up, that they are done. It reads single lines and judges no log. Start reading at GoesOn and
+// EndsBadly.
+package recovery
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+)
+
+// wrong are words of a line that says that something is wrong. They choose among lines that are new;
+// nothing depends on them where there is one.
+var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+
+// Wrong says that a line holds one of them.
+func Wrong(text string) bool { return wrong.MatchString(text) }
+
+// endsBadly is a last line after which nobody can call a run well, however it advanced
+// before: the program says that it gives up, in words that no signature knows.
+var endsBadly = regexp.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
+
+// EndsBadly asks for such words. A thread that terminates, at a level below a warning's, is one of many.
+func EndsBadly(text string) bool {
+	word := endsBadly.FindString(text)
+	return word != "" && !(strings.EqualFold(word[:1], "t") && Mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(text, ""))
+}
+
+// Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
+// else they say so of a part of it.
+var (
+	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|完成|完毕|结束|成功|已保存|完了|終了`)
+	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
+)
+
+// EndsWell says that a line among the last does so, or measures a model.
+func EndsWell(body string) bool {
+	return finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
+}
+
+// noNumber is a result that is none.
+var noNumber = regexp.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
+
+// noneOf are counts of nothing, and failures that were expected.
+var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b`)
+
+// WithoutCounts is a line without them.
+func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
+
+// SpoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
+// what a program tries again stands whether it went well.
+func SpoilsTheEnd(body string, well bool) bool {
+	return wrong.MatchString(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(body)
+}
+
+// skips says that a value was left out, not used. A counter of such values says nothing of this one.
+var skips = regexp.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
+
+// Skips says that a line does.
+func Skips(text string) bool { return skips.MatchString(text) }
+
+// warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
+var warned = regexp.MustCompile(`(?:^|\])\S+\.py:\d+: \w*Warning: `)
+
+// Warns asks warned of the few lines that name one.
+func Warns(text string) bool {
+	return strings.Contains(text, "Warning: ") && warned.MatchString(text)
+}
+
+// noCommand is what a shell says of a command that it does not find, and goes on.
+var noCommand = regexp.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$`)
+
+// EndsNothing says that a line is of what ends nothing by itself: Python's warnings, and a shell that finds no command.
+func EndsNothing(text string) bool { return Warns(text) || noCommand.MatchString(text) }
+
+// goesOn are the words of a retry that is still to come, not of one that was the last
+// ("Max retries exceeded"), and of a sample that is left out.
+var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
+
+// goesOnBegins is how those words begin.
+var goesOnBegins = []string{"retry", "re-try", "reattempt", "re-attempt", "reconnect", "still t", "try", "thrown w", "attempt", "fall", "failed t", "skipp", "ignor"}
+
+// TriesAgain asks goesOn of the few lines that hold one of them. Beyond ASCII letters have more than two forms.
+func TriesAgain(text string) bool {
+	within := false // a word
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return goesOn.MatchString(text)
+		}
+		begins := !within
+		if within = isLetter(c) || '0' <= c && c <= '9' || c == '_'; !begins || strings.IndexByte("rtafsi", c|0x20) < 0 {
+			continue
+		}
+		for _, word := range goesOnBegins {
+			if c|0x20 == word[0] && len(text)-i >= len(word) && strings.EqualFold(text[i:i+len(word)], word) {
+				return goesOn.MatchString(text)
+			}
+		}
+	}
+	return false
+}
+
+// GoesOn is a line that announces no end.
+func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
+
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
+// print it.
+var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+
+// Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
+func Mild(text string) bool {
+	head := text[:min(len(text), 160)]
+	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN")
+}
+
+// mayBeMild asks for what mildLevel needs: to ask takes a tenth of the time, and most lines are not.
+func mayBeMild(head string) bool {
+	for i := 0; i < min(len(head), 4); i++ {
+		switch head[i] {
+		case 'W', 'I':
+			return true
+		case '[', ' ', '\t', '\n', '\f', '\r':
+			continue
+		}
+		break
+	}
+	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG")
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }

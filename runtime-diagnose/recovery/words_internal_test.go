@@ -1,0 +1,25 @@
+package recovery
+
+import "testing"
+
+func FuzzMayBeMild(f *testing.F) {
+	for _, s := range []string{"", "W0301 x", "[W123 x", "\n\t[I1234 a.cc:3] x", "[[[W123 ", "[[[[W123 ", "a: WARN b", "x INFO y", "DEBUG", "[I301 ", "Error"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if mildLevel.MatchString(s) && !mayBeMild(s) {
+			t.Fatalf("%q is mild", s)
+		}
+	})
+}
+
+func FuzzTriesAgain(f *testing.F) {
+	for _, s := range []string{"", "retrying (1/5)", "x.retry", "Re-Try", "_retry", "attempt 1 of 3", "falling back to CPU", "Max retries exceeded", "ſkipping", "still trying", "try again", "pretty again", "Ignored: 3", "failed to allocate 2.0G (2147483648 bytes) from device", "reattempts", "-skipped"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := TriesAgain(s), goesOn.MatchString(s); got != want {
+			t.Fatalf("%q is tried again: %v, want %v", s, got, want)
+		}
+	})
+}
