@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -54,42 +53,6 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	d.trainedOn()
 	d.failed = d.jobFailed()
 	return d
-}
-
-// trainedOn ends what an event says of a pod that runs, and whose program has trained on since: a process of it
-// that was killed, a probe that failed, a volume that came late. What ends the pod later is still to come.
-func (d *diagnosis) trainedOn() {
-	for i := range d.sightings {
-		s := &d.sightings[i]
-		if s.Over || s.Item.Kind != evidence.Event || s.Item.At.IsZero() || slices.Contains(toCome, s.Signature.Category) {
-			continue
-		}
-		at := slices.IndexFunc(d.seen.Pods, func(p control.Pod) bool { return p.Name == s.Item.Source.Pod })
-		if at < 0 || !d.seen.Pods[at].Running() || !d.seen.Pods[at].Ready || d.seen.Pods[at].Exit != nil || d.seen.Pods[at].Deleted {
-			continue
-		}
-		s.Over = d.logs.stepsSince(s.Item.Source.Pod, s.Item.At.Add(timeline.Skew)) >= stepsSurvived
-	}
-}
-
-// toCome are the categories of what takes a pod that still runs.
-var toCome = []string{"sigterm-preempted", "evicted", "node-lost"}
-
-// stepsSince counts steps that the present life of a pod has made since a moment.
-func (l *logsRead) stepsSince(pod string, at time.Time) int {
-	steps, last := 0, int64(-1)
-	for i := range l.tracks {
-		t := &l.tracks[i]
-		if t.source.Pod != pod || t.source.Attempt > 0 || t.pasted {
-			continue
-		}
-		for _, s := range t.steps.Recent {
-			if s.At.After(at) && s.Number != last {
-				steps, last = steps+1, s.Number
-			}
-		}
-	}
-	return steps
 }
 
 // readSilence adds what nobody reports: that nothing acts on the job, that it does not go though it was
