@@ -23,6 +23,7 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		missing = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
 		memory  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	)
+	ruled := "Mon Mar  2 10:00:00 2026\n+----------+\n| NVIDIA-SMI 535.1   Driver Version: 535.1 |\n+----------+\n"
 	cases := map[string]struct {
 		log  string
 		want diagnose.Verdict
@@ -35,6 +36,7 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		"the second goes on, and says nothing known": {head + missing + again + strings.Repeat("(cls): Conv2d(128, 81)\n", 50), diagnose.Unknown, ""},
 		"a third after two that failed":              {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
 		"only the first line comes again":            {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
+		"a rule stands between the first lines":      {ruled + missing + ruled + trained(5), diagnose.Healthy, ""},
 		"ranks begin alike, and one fails":           {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
 		"the log begins with what goes wrong":        {missing + missing + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
 		"a report that repeats is no beginning":      {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},

@@ -15,7 +15,7 @@ var weights = Table{
 	OfOthers:     -1,  // it complains of other members
 	Superseded:   -70, // another candidate explains it by what it is
 	LessSpecific: -20, // another candidate's signature knows the same line, or the message that it repeats, more specifically
-	Alone:        19,  // of three members and more, one says it
+	Alone:        16,  // of three members and more, one says it
 	NearEnd:      1,   // it stands near the end of its log
-	PointedAt:    3,   // the candidate that leads points at it
+	PointedAt:    17,  // the candidate that leads points at it
 }
