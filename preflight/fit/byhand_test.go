@@ -60,7 +60,7 @@ spec: {accessModes: [ReadWriteOnce]}`
 		items   []any
 		want    string // the verdict, and what is said of others
 	}{
-		"a kubelet that offers no pods takes none":            {"", nil, eight, []any{node(without("pods"))}, "too-big"},
+		"a kubelet that offers no pods takes none":            {"", nil, eight, []any{node(without("pods"))}, "too-big: the pod does not fit: no node it may use offers a place for a pod (allocatable.pods is 0 or missing); 1 node too small"},
 		"a node by hand is not limited by what it leaves out": {"", nil, eight, []any{node(without("pods"), byHand)}, "fits"},
 		"a kubelet offers its allocatable, not its capacity":  {"", nil, eight, []any{node(bare)}, "too-big"},
 		"a node by hand may say its capacity alone":           {"", nil, eight, []any{node(bare, byHand)}, "fits"},
@@ -93,6 +93,8 @@ spec: {accessModes: [ReadWriteOnce]}`
 			r := whatif.Answer(t.Context(), ruled(t, cmp.Or(tc.objects, highClass), append(tc.whole, "persistentvolumeclaims", "persistentvolumes"), tc.items...), tc.gang)
 			got := r.Verdict.String()
 			switch {
+			case strings.Contains(r.String(), "a place"):
+				got += ": " + r.String()
 			case r.Preempts != nil:
 				got += ": " + r.Preempts.String()
 			case r.Verdict == fit.Unknown:

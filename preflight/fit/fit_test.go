@@ -58,7 +58,7 @@ func TestFitInTheUsersWords(t *testing.T) {
 		},
 		"with the cordoned node it would fit": {
 			demo(), gpus(5, "8"),
-			"4 of 5 pods fit: they ask for 40 nvidia.com/gpu, but the 4 nodes they may use have 32 even idle; they all fit once the 1 cordoned node is back; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
+			"4 of 5 pods fit: they ask for 40 nvidia.com/gpu, but the 4 nodes they may use have 32 even idle; they all fit once the cordoned node is back; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
 			"fits with 4 Workers instead of 5 (4 Workers on 4 nodes)",
 		},
 		"it fits": {

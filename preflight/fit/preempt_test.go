@@ -60,6 +60,12 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			[]any{build.Node("a-1", build.GPUs(8), build.Cordoned()), low("x-0", "a-1", "8")},
 			"",
 		},
+		"a node is cleared whose taint the runtime class tolerates": {
+			highClass + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\nscheduling: {tolerations: [{key: gpu, operator: Exists}]}",
+			in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })))),
+			[]any{build.Node("a-1", build.GPUs(8), build.Taint("gpu=yes:NoSchedule")), low("x-0", "a-1", "8")},
+			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
+		},
 		"the node with fewer pods is cleared": {
 			highClass, high(1, "8"),
 			[]any{two, low("x-0", "a-1", "4"), low("x-1", "a-1", "4"), low("y-0", "a-2", "8")},

@@ -191,6 +191,8 @@ func (r Result) neverText(s Shortfall) string {
 	switch {
 	case r.Usable+r.Rejected.TooSmall == 0:
 		return fmt.Sprintf("no node may take %s, which asks for %s", who, AmountText(s.Resource, s.LargestAsked))
+	case s.LargestFree == 0 && s.Resource == corev1.ResourcePods:
+		return fmt.Sprintf("no node %s may use offers a place for a pod (allocatable.pods is 0 or missing)", r.they())
 	case s.LargestFree == 0:
 		return fmt.Sprintf("%s asks for %s, but no node it may use has any", who, AmountText(s.Resource, s.LargestAsked))
 	default:
@@ -356,7 +358,10 @@ func (r Result) backText() string {
 	if r.Wanted == 1 {
 		who = "it fits"
 	}
-	return fmt.Sprintf("; %s once the %s %s back", who, words.Count(away, kind, kind+"s"), isAre(int64(away)))
+	if away == 1 {
+		return fmt.Sprintf("; %s once the %s is back", who, kind)
+	}
+	return fmt.Sprintf("; %s once the %s are back", who, words.Count(away, kind, kind+"s"))
 }
 
 // PlanText is where the pods go, in short: "1 Master + 3 Workers on 4 nodes".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -84,6 +85,13 @@ func (n node) object(name string) (*corev1.Node, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/hostname": name}},
 		Spec:       corev1.NodeSpec{Unschedulable: n.Cordoned},
 		Status:     corev1.NodeStatus{Allocatable: n.Allocatable},
+	}
+	if _, said := out.Status.Allocatable[corev1.ResourcePods]; !said { // what a kubelet offers by default
+		out.Status.Allocatable = maps.Clone(out.Status.Allocatable)
+		if out.Status.Allocatable == nil {
+			out.Status.Allocatable = corev1.ResourceList{}
+		}
+		out.Status.Allocatable[corev1.ResourcePods] = resource.MustParse("110")
 	}
 	maps.Copy(out.Labels, n.Labels)
 	ready := corev1.ConditionTrue

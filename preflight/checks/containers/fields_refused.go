@@ -34,7 +34,7 @@ func refusedOfPod(r *job.Role, refuse refuse) {
 		refuse(r.Pod.At("hostname"), "hostname %q is not valid: it takes at most 63 lower-case letters, digits and dashes", s.Hostname)
 	}
 	if p := s.PreemptionPolicy; p != nil && *p != corev1.PreemptNever && *p != corev1.PreemptLowerPriority {
-		refuse(r.Pod.At("preemptionPolicy"), "preemptionPolicy is %q; known are Never, PreemptLowerPriority", *p)
+		refuse(r.Pod.At("preemptionPolicy"), "preemptionPolicy is %q; it takes Never or PreemptLowerPriority", *p)
 	}
 	if s.HostPID && s.ShareProcessNamespace != nil && *s.ShareProcessNamespace {
 		refuse(r.Pod.At("shareProcessNamespace"), "hostPID and shareProcessNamespace exclude each other")
@@ -125,17 +125,16 @@ func refusedVolumes(r *job.Role, refuse refuse) {
 			refuse(at.Child("secret"), "volume %s names no Secret", v.Name)
 		case v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "":
 			refuse(at.Child("persistentVolumeClaim"), "volume %s names no claim", v.Name)
-		case noMode(v):
-			refuse(at, "the defaultMode of volume %s is outside 0 to 0777, which is 511 in figures of ten", v.Name)
+		case modeOf(v) < 0 || modeOf(v) > 0o777:
+			refuse(at, "defaultMode of volume %s is %d; it takes 0 to 511, which is 0777 in octal", v.Name, modeOf(v))
 		case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate == nil:
 			refuse(at.Child("ephemeral"), "volume %s has no volumeClaimTemplate", v.Name)
 		}
 	}
 }
 
-// noMode says that files of a volume get rights that there are not. A mode without a leading 0 is a number of
-// figures of ten in YAML: 644 is 01204.
-func noMode(v *corev1.Volume) bool {
+// modeOf is the rights that files of a volume get. A mode without a leading 0 is decimal in YAML: 644 is 01204.
+func modeOf(v *corev1.Volume) int32 {
 	var mode *int32
 	switch {
 	case v.ConfigMap != nil:
@@ -147,7 +146,10 @@ func noMode(v *corev1.Volume) bool {
 	case v.DownwardAPI != nil:
 		mode = v.DownwardAPI.DefaultMode
 	}
-	return mode != nil && (*mode < 0 || *mode > 0o777)
+	if mode == nil {
+		return 0
+	}
+	return *mode
 }
 
 // refusedProbes: one way to ask, a port that there is, and one success for what kills.
@@ -166,8 +168,8 @@ func refusedProbes(r *job.Role, refuse refuse) {
 			switch ways := counted(h.Exec != nil, h.HTTPGet != nil, h.TCPSocket != nil, h.GRPC != nil); {
 			case ways != 1:
 				refuse(here, "%s of container %s has %d of exec, httpGet, tcpSocket and grpc, and needs one", one.name, c.Name, ways)
-			case h.HTTPGet != nil && noPort(h.HTTPGet.Port), h.TCPSocket != nil && noPort(h.TCPSocket.Port), h.GRPC != nil && noPort(intstr.FromInt32(h.GRPC.Port)):
-				refuse(here, "%s of container %s asks a port outside 1 to 65535", one.name, c.Name)
+			case noPort(askedPort(&h)):
+				refuse(here, "%s of container %s asks port %d; a port is 1 to 65535", one.name, c.Name, askedPort(&h).IntVal)
 			case one.single && one.probe.SuccessThreshold > 1:
 				refuse(here, "%s of container %s has successThreshold %d, and takes 1", one.name, c.Name, one.probe.SuccessThreshold)
 			}
@@ -190,6 +192,19 @@ func counted(all ...bool) (n int) {
 		}
 	}
 	return n
+}
+
+// askedPort is the port that a probe asks, or a name where it asks none.
+func askedPort(h *corev1.ProbeHandler) intstr.IntOrString {
+	switch {
+	case h.HTTPGet != nil:
+		return h.HTTPGet.Port
+	case h.TCPSocket != nil:
+		return h.TCPSocket.Port
+	case h.GRPC != nil:
+		return intstr.FromInt32(h.GRPC.Port)
+	}
+	return intstr.FromString("")
 }
 
 func noPort(p intstr.IntOrString) bool {

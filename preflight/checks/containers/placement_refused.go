@@ -61,7 +61,7 @@ func refusedNodeTerm(at job.Path, t corev1.NodeSelectorTerm, refuse refuse) {
 func refusedExpression(at job.Path, key, operator string, values int, known []string, refuse refuse) {
 	switch {
 	case !slices.Contains(known, operator):
-		refuse(at, "the expression of %s has operator %q; known are %s", key, operator, joined(known))
+		refuse(at, "the expression of %s has operator %q; it takes %s", key, operator, joined(known))
 	case (operator == "In" || operator == "NotIn") && values == 0:
 		refuse(at, "the expression of %s has operator %s and no values", key, operator)
 	case (operator == "Exists" || operator == "DoesNotExist") && values > 0:
@@ -112,7 +112,7 @@ func refusedSpread(r *job.Role, refuse refuse) {
 		case c.TopologyKey == "":
 			refuse(at, "a spread has no topologyKey, such as kubernetes.io/hostname")
 		case c.WhenUnsatisfiable != corev1.DoNotSchedule && c.WhenUnsatisfiable != corev1.ScheduleAnyway:
-			refuse(at, "a spread has whenUnsatisfiable %q; known are DoNotSchedule, ScheduleAnyway", c.WhenUnsatisfiable)
+			refuse(at, "a spread has whenUnsatisfiable %q; it takes DoNotSchedule or ScheduleAnyway", c.WhenUnsatisfiable)
 		case c.MinDomains != nil && *c.MinDomains < 1:
 			refuse(at, "a spread has minDomains %d; it takes 1 or more", *c.MinDomains)
 		case c.MinDomains != nil && c.WhenUnsatisfiable != corev1.DoNotSchedule:

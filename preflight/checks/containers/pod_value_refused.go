@@ -67,7 +67,7 @@ func refusedPorts(r *job.Role, refuse refuse) {
 				refuse(r.Pod.At(at.Child("hostPort")), "host port %d of container %s is outside 1 to 65535", port.HostPort, c.Name)
 			}
 			if !slices.Contains([]corev1.Protocol{"", corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}, port.Protocol) {
-				refuse(r.Pod.At(at.Child("protocol")), "protocol of port %d of container %s is %q; known are TCP, UDP, SCTP", port.ContainerPort, c.Name, port.Protocol)
+				refuse(r.Pod.At(at.Child("protocol")), "protocol of port %d of container %s is %q; it takes TCP, UDP or SCTP", port.ContainerPort, c.Name, port.Protocol)
 			}
 			if r.Pod.Spec.HostNetwork && port.HostPort != 0 && port.HostPort != port.ContainerPort {
 				refuse(r.Pod.At(at.Child("hostPort")), "host port %d of container %s is not its port %d, which it must be with hostNetwork", port.HostPort, c.Name, port.ContainerPort)
@@ -85,7 +85,7 @@ func refusedTolerations(r *job.Role, refuse refuse) {
 		at := r.Pod.At(job.Path("tolerations").Index(k))
 		switch {
 		case !slices.Contains([]corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpGt, corev1.TolerationOpLt}, t.Operator):
-			refuse(at, "a toleration of %s has operator %q; known are Equal, Exists, Gt, Lt", t.Key, t.Operator)
+			refuse(at, "a toleration of %s has operator %q; it takes Equal, Exists, Gt or Lt", t.Key, t.Operator)
 		case t.Operator == corev1.TolerationOpExists && t.Value != "":
 			refuse(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the two", t.Key, t.Value)
 		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
@@ -93,7 +93,7 @@ func refusedTolerations(r *job.Role, refuse refuse) {
 		case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:
 			refuse(at, "a toleration of %s has tolerationSeconds %d and effect %q; seconds go with NoExecute only", t.Key, *t.TolerationSeconds, t.Effect)
 		case t.Effect != "" && !slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, t.Effect):
-			refuse(at, "a toleration of %s has effect %q; known are NoSchedule, PreferNoSchedule, NoExecute", t.Key, t.Effect)
+			refuse(at, "a toleration of %s has effect %q; it takes NoSchedule, PreferNoSchedule or NoExecute", t.Key, t.Effect)
 		}
 	}
 }

@@ -42,7 +42,7 @@ var placeholderNotFilled = &check.Check{
 			}
 			tags := func(value string, at job.Path) {
 				if left := unfilledTags(p.Job, value); left != "" {
-					p.Reportf(at, "nothing fills in what a command of %s leaves open: %s", facts.PodsOf(r), left)
+					p.Reportf(at, "a command of %s leaves open what nothing fills in: %s", facts.PodsOf(r), left)
 				}
 			}
 			for k, e := range c.Env {

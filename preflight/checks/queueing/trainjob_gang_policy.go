@@ -48,11 +48,11 @@ var trainJobGangPolicy = &check.Check{
 		const longest = 15 * 60 // s; pkg/scheduler/framework/runtime/framework.go of Kubernetes v1.37.1, maxTimeout
 		switch timeout, written := facts.Number(r, policy.Child("coscheduling", "scheduleTimeoutSeconds")); {
 		case written && timeout < 1:
-			p.Reportf("spec.runtimeRef", "runtime %s gives the gang %d s to be scheduled: it never is", name, timeout)
+			p.Reportf("spec.runtimeRef", "runtime %s gives the gang %d seconds to be scheduled: it never is", name, timeout)
 		case written && timeout > longest:
 			p.Report(finding.Finding{
 				Path: "spec.runtimeRef", Severity: finding.Note,
-				Message: fmt.Sprintf("runtime %s gives the gang %d s to be scheduled; kube-scheduler holds what a gang has for 900 s at most, and then lets it go", name, timeout),
+				Message: fmt.Sprintf("runtime %s gives the gang %d seconds to be scheduled; kube-scheduler holds what a gang has for 900 seconds at most, and then lets it go", name, timeout),
 				Remedy:  "Write 900 or less.",
 			})
 		case written && timeout*perSecond < pods:

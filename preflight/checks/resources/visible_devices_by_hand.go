@@ -25,7 +25,7 @@ var visibleDevicesByHand = &check.Check{
 				return
 			}
 			if shown := int64(strings.Count(value, ",")) + 1; shown != held.Value() {
-				p.Reportf(at, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu and uses only those", facts.Quoted(value), facts.Whose(c.Name, r.Name), held.String())
+				p.Reportf(at, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu: it sees only the ones that are listed", facts.Quoted(value), facts.Whose(c.Name, r.Name), held.String())
 			}
 		})
 		return nil

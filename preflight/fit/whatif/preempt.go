@@ -138,6 +138,8 @@ type victimSearch struct {
 	unsure  bool                       // an answer without some pods was unknown
 	asks    []job.Resources            // by group
 	selects []func(*cluster.Node) bool // by group
+	// tolerates are the tolerations of each group.
+	tolerates [][]corev1.Toleration
 }
 
 // victimNode is a node with pods that may have to go.
@@ -194,8 +196,10 @@ func (h *victimSearch) gather(r *fit.Result) {
 func (h *victimSearch) prepare() {
 	for i := range h.gang.Groups {
 		g := &h.gang.Groups[i]
-		h.asks = append(h.asks, podspec.Requested(g.Pod))
-		h.selects = append(h.selects, cluster.Selects(&g.Pod.Spec))
+		pod, asks := assign.Admitted(h.s, &g.Pod, podspec.Requested(g.Pod))
+		h.asks = append(h.asks, asks)
+		h.selects = append(h.selects, cluster.Selects(&pod.Spec))
+		h.tolerates = append(h.tolerates, pod.Spec.Tolerations)
 	}
 }
 
@@ -206,10 +210,10 @@ var cordon = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.
 // suits says whether some group may use the node.
 func (h *victimSearch) suits(n *cluster.Node) bool {
 	for i := range h.gang.Groups {
-		if n.Cordoned && podspec.Untolerated(cordon, h.gang.Groups[i].Pod.Spec.Tolerations) != nil {
+		if n.Cordoned && podspec.Untolerated(cordon, h.tolerates[i]) != nil {
 			continue
 		}
-		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && podspec.Untolerated(n.Taints, h.gang.Groups[i].Pod.Spec.Tolerations) == nil {
+		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && podspec.Untolerated(n.Taints, h.tolerates[i]) == nil {
 			return true
 		}
 	}

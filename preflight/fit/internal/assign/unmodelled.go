@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -118,7 +119,20 @@ func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
 		q.Inform("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.Name)
 		return requests
 	}
-	pod := *k.Pod
+	k.Pod, requests = admitted(class, k.Pod, requests)
+	return requests
+}
+
+// Admitted is a pod with what its runtime class adds when it is created, and what it then asks for.
+func Admitted(s *cluster.Snapshot, pod *job.Pod, requests job.Resources) (*job.Pod, job.Resources) {
+	if class := s.RuntimeClass(&pod.Spec); class != nil {
+		return admitted(class, pod, requests)
+	}
+	return pod, requests
+}
+
+func admitted(class *nodev1.RuntimeClass, was *job.Pod, requests job.Resources) (*job.Pod, job.Resources) {
+	pod := *was
 	if class.Overhead != nil && len(pod.Spec.Overhead) == 0 {
 		requests = maps.Clone(requests)
 		for name, n := range job.ResourcesOf(class.Overhead.PodFixed) {
@@ -127,10 +141,9 @@ func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
 	}
 	if class.Scheduling != nil {
 		pod.Spec.NodeSelector = map[string]string{}
-		maps.Copy(pod.Spec.NodeSelector, k.Pod.Spec.NodeSelector)
+		maps.Copy(pod.Spec.NodeSelector, was.Spec.NodeSelector)
 		maps.Copy(pod.Spec.NodeSelector, class.Scheduling.NodeSelector)
 		pod.Spec.Tolerations = slices.Concat(pod.Spec.Tolerations, class.Scheduling.Tolerations)
 	}
-	k.Pod = &pod
-	return requests
+	return &pod, requests
 }
