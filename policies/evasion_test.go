@@ -101,7 +101,7 @@ func TestEveryPlaceOfAJobIsSeen(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		defer text.Close() //nolint:errcheck // only read
+		defer text.Close()
 		for doc, err := range manifest.Read(file, text) {
 			if err != nil || kinds.For(doc.Object.GroupVersionKind()) == nil {
 				continue

@@ -23,7 +23,7 @@ func schemaOf(t reflect.Type) map[string]any {
 	if t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()) {
 		return map[string]any{"type": "string"}
 	}
-	if written, ok := reflect.Zero(t).Interface().(interface{ As() reflect.Type }); ok {
+	if written, ok := reflect.TypeAssert[interface{ As() reflect.Type }](reflect.Zero(t)); ok {
 		return schemaOf(written.As())
 	}
 	if t == reflect.TypeFor[resource.Quantity]() || t == reflect.TypeFor[intstr.IntOrString]() || t.Implements(reflect.TypeFor[json.Marshaler]()) {

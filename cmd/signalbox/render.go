@@ -134,8 +134,7 @@ const mostNames = 4
 
 // unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
-func (j reviewed) unchecked() []string {
-	r := j.Report
+func (r reviewed) unchecked() []string {
 	var reasons []string
 	names, viewless := map[string][]string{}, map[string]bool{}
 	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })
@@ -150,7 +149,7 @@ func (j reviewed) unchecked() []string {
 		names[s.Reason] = append(names[s.Reason], s.Check)
 	}
 	var out []string
-	if len(r.Findings)+len(r.Rulings)+j.hidden == 0 && r.Ran > 0 {
+	if len(r.Findings)+len(r.Rulings)+r.hidden == 0 && r.Ran > 0 {
 		found := "nothing found"
 		if len(r.Exempted) > 0 {
 			found = "nothing else found" // what a policy mutes was

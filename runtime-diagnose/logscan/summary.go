@@ -98,6 +98,7 @@ type callOf struct {
 	seq, enqueued, completed int64
 }
 
+// SummaryOf is what is kept of a call: by the place of its member, with what many say kept once.
 func SummaryOf(c timeline.Call, place int32) CallSummary {
 	return CallSummary{place, int32(c.Rank), int32(c.Line), unique.Make(callOf{c.Group, c.Op, c.Size, c.Seq, c.Enqueued, c.Completed})}
 }
@@ -268,6 +269,7 @@ func (c *Alike) Says(s *evidence.Observation, in map[string]bool) bool {
 	return in[c.Group.Exemplar] && c.Told(s.Signature)
 }
 
+// Told says that the members say what a signature knows.
 func (c *Alike) Told(of *signature.Signature) bool {
 	return slices.ContainsFunc(c.Group.Told, func(s evidence.Observation) bool { return s.Signature == of })
 }
