@@ -52,7 +52,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	d.logs.Sightings, d.seen.Sightings = nil, nil // they are many
 	d.readSilence()
 	dateSightings(d.sightings)
-	d.trainedOn()
+	d.logs.TrainedOn(d.sightings, seen.Pods)
 	d.failed = d.jobFailed()
 	return d
 }

@@ -98,7 +98,7 @@ func standings() map[string]map[string]standing {
 		"framework": {
 			"not started":                {"{executionType: Create}", "{state: AttemptCreationPending}", atRest, noPods},
 			"not started, nothing acted": {"{executionType: Create}", "{}", atRest, noPods},
-			"told to stop":               {"{executionType: Stop}", "{state: AttemptRunning}", atRest, noPods},
+			"told to stop":               {"{executionType: Stop}", "{state: AttemptRunning}", wasEnded, never},
 			"stopped":                    {"{executionType: Stop}", "{state: Completed, attemptStatus: {completionStatus: {code: -210, phrase: StopFrameworkRequested, type: {name: Failed}}}}", wasEnded, never},
 		},
 	}

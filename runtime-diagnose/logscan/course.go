@@ -247,20 +247,3 @@ func (t *Course) print(body string) {
 	}
 	t.lines.Add(reduce.Mask(body))
 }
-
-// StepsSince counts steps that the present life of a pod has made since a moment.
-func (l *Logs) StepsSince(pod string, at time.Time) int {
-	steps, last := 0, int64(-1)
-	for i := range l.Courses {
-		c := &l.Courses[i]
-		if c.Source.Pod != pod || c.Source.Attempt > 0 || c.Pasted {
-			continue
-		}
-		for _, s := range c.Steps.Recent {
-			if s.At.After(at) && s.Number != last {
-				steps, last = steps+1, s.Number
-			}
-		}
-	}
-	return steps
-}
