@@ -201,14 +201,14 @@ func (d *diagnosis) awaited(lead *evidence.Observation) (evidence.Observation, b
 			rule = timeline.Desync
 		}
 		m := d.memberThatSaid(w.Behind[0], by)
-		if m.Source.Pod == "" || m.Place == lead.Item.Source.Place() {
-			break // no pod to turn to: the line that complains says most, whatBehind says who
-		}
 		var said *timeline.Call
 		for i := range m.Calls {
 			if m.Calls[i].Rank == w.Behind[0] {
 				said = &m.Calls[i]
 			}
+		}
+		if lead.Item.Source.Rank == w.Behind[0] || m.Source.Pod == "" && said.Op == "" {
+			break // what it says of itself is less than the line that complains: whatBehind says who
 		}
 		return d.missing(rule, m, said.Line, said.Text, w.Behind[0], d.waitFacts(w.Why)), true
 	case w.AllThere:
