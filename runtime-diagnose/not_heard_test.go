@@ -56,7 +56,7 @@ func TestTheRankInAnotherCollectiveIsNamedInOneText(t *testing.T) {
 		line   int
 	}{
 		"it waits itself":   {waits(2, 6, "ALLGATHER"), 3},
-		"it leads":          {waits(2, 7, "ALLREDUCE"), 1},
+		"it is with them":   {waits(2, 7, "ALLREDUCE"), 1},
 		"it answers a dump": {"[rank2]:[E ProcessGroupNCCL.cpp:1858] [PG 0 Rank 2] Received a dump signal due to a collective timeout from rank 0. Last enqueued NCCL work: 6, last completed NCCL work: 5.\n", 1},
 	}
 	for name, tc := range cases {
