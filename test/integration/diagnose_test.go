@@ -104,7 +104,7 @@ data:
 		Consistently(func() int { return patches(job) }).WithTimeout(3 * time.Second).Should(Equal(2))
 		Expect(annotations(ctx, objects, pytorchJobs, "oom")()).To(HaveKeyWithValue("example.com/other", "3"))
 		Expect(model.Requests()[before:]).To(HaveLen(1))
-		Expect(eventsOn(ctx, "oom")).To(Equal([]string{"Warning DiagnosisChanged"}))
+		Expect(eventsOn(ctx, "oom")).To(Equal([]string{"Warning DiagnosisChanged", "Normal ExplanationLeftOut"}))
 	})
 
 	It("answers whoever asks", func(ctx SpecContext) {
