@@ -3,24 +3,19 @@ package controller
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // With each look at a job those of its name are forgotten that were there before it. Where that goes through all jobs,
-// this takes minutes.
+// this does not end within the time limit of a test.
 func TestALookAtAJobDoesNotGoThroughAllOthers(t *testing.T) {
 	const jobs = 100_000
 	var m memory
-	begun := time.Now()
 	for i := range jobs {
 		key, uid := Request{"PyTorchJob", "team", fmt.Sprint(i)}, types.UID(fmt.Sprint(i))
 		m.forget(key, uid)
 		m.of(uid, key)
-	}
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("%d looks took %s", jobs, took)
 	}
 	key := Request{"PyTorchJob", "team", "7"}
 	m.of("7", key).looks = 1
