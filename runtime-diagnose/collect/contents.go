@@ -124,11 +124,16 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 
 // readZip reads the list of an archive's files. A log is opened when it is read, since a zip file
 // has an index: the archive stays open until nothing holds the case, when the runtime closes it.
-func (f *contents) readZip(ctx context.Context, name string) error {
+func (f *contents) readZip(ctx context.Context, name string) (err error) {
 	in, err := os.Open(name)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			_ = in.Close() // only read from
+		}
+	}()
 	st, err := in.Stat()
 	if err != nil {
 		return err
