@@ -98,8 +98,11 @@ func nodeGroupsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool)
 
 // short says that the resource is short alone: in sum, or in one place, or on single nodes.
 func (s Shortfall) short() bool {
-	return s.Free < s.Asked || s.LargestFree < s.LargestAsked || s.LargestFit < s.LargestPods
+	return s.inSum() || s.LargestFree < s.LargestAsked || s.LargestFit < s.LargestPods
 }
+
+// inSum says that less is free than all pods ask for.
+func (s Shortfall) inSum() bool { return s.Free < s.Asked }
 
 // weight orders what is named first: what no node has enough of for one pod, accelerators,
 // then what nodes run out of, and the mere number of pods last.

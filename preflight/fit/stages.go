@@ -134,7 +134,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 			}
 		}
 		if idle.No && !idle.Unordered && (a.No || !evens(ever)) {
-			tooBig(q, r, ever)
+			ever = tooBig(q, r, ever)
 			r.Reason = cmp.Or(idle.Rule, nodeEach(q, ever, true))
 			return ever
 		}
@@ -147,13 +147,32 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 	if !idleKnown {
 		q.Inform("that they would fit on the idle cluster is not proven")
 	}
-	sums := sums(q, podSets, q.Snapshot.Columns().Free, nil, assign.FilterReason.Passes)
+	now := func(podSets []*assign.PodSet) []Shortfall {
+		return sums(q, podSets, q.Snapshot.Columns().Free, nil, assign.FilterReason.Passes)
+	}
+	together := now(podSets)
 	r.Verdict = Fragmented
-	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(podSets, shortOfNodes) {
+	if slices.ContainsFunc(together, Shortfall.inSum) || slices.ContainsFunc(podSets, shortOfNodes) {
 		r.Verdict = Full
 	}
-	r.Shortfall, r.Reason = lacking(sums), cmp.Or(a.Rule, nodeEach(q, podSets, false))
+	if alone := toBlame(podSets, together, false); len(alone) < len(podSets) {
+		podSets, together = alone, now(alone)
+	}
+	r.Shortfall, r.Reason = lacking(together), cmp.Or(a.Rule, nodeEach(q, podSets, false))
 	return podSets
+}
+
+// toBlame are the pod sets to talk of where some of them do not find a place each even alone, while in sum
+// there is enough for all pods: then the others have nothing to do with it.
+func toBlame(podSets []*assign.PodSet, together []Shortfall, idle bool) []*assign.PodSet {
+	if slices.ContainsFunc(together, Shortfall.inSum) {
+		return podSets
+	}
+	alone := slices.DeleteFunc(slices.Clone(podSets), func(k *assign.PodSet) bool { return k.Most(idle) >= int64(k.Count) })
+	if len(alone) == 0 {
+		return podSets
+	}
+	return alone
 }
 
 // nodeEach says that the pods of a pod set need a node each, and find too few; empty: none does.
@@ -235,12 +254,20 @@ func shortOfNodes(k *assign.PodSet) bool {
 	return slices.Contains(k.Reasons(), assign.Otherwise) || k.OnePerNode && k.Total < int64(k.Count)
 }
 
-// tooBig explains pod sets that do not fit on the idle cluster.
-func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
+// tooBig explains pod sets that do not fit on the idle cluster, and returns those to talk of.
+func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) []*assign.PodSet {
+	idle := func(podSets []*assign.PodSet) []Shortfall {
+		return sums(q, podSets, q.Snapshot.Columns().Idle, q.Stay(), func(g assign.FilterReason) bool { return g.Passes() || g == assign.TooSmall })
+	}
 	r.Verdict = TooBig
 	r.PodTooBig = slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return k.Count > 0 && k.Most(true) == 0 })
-	r.Shortfall = lacking(sums(q, podSets, q.Snapshot.Columns().Idle, q.Stay(), func(g assign.FilterReason) bool { return g.Passes() || g == assign.TooSmall }))
+	together := idle(podSets)
+	if alone := toBlame(podSets, together, true); len(alone) < len(podSets) {
+		podSets, together = alone, idle(alone)
+	}
+	r.Shortfall = lacking(together)
 	r.WithNodesBack = fitsWithNodesBack(q)
+	return podSets
 }
 
 // fitsWithNodesBack says whether the gang would fit on the idle cluster if all its nodes

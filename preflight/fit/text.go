@@ -115,7 +115,7 @@ func (r Result) reason() string {
 	case TooBig, Full, Fragmented:
 	}
 	if r.refusedByAll() {
-		return fmt.Sprintf("no node may take %s (%s)", r.them(), r.Rejected) + r.backText()
+		return fmt.Sprintf("no node may take %s (%s)", r.whom(), r.Rejected) + r.backText()
 	}
 	lead := r.leading()
 	if r.tooLarge() {
@@ -139,11 +139,15 @@ func (r Result) tooLarge() bool {
 // never says that no node has enough for one pod.
 func (s Shortfall) never() bool { return s.LargestFree < s.LargestAsked }
 
-// refusedByAll says that every node is away, or is refused to the pods by selector or taint, so that
-// room does not matter.
+// refusedByAll says that every node is away, or is refused to the pods by selector, taint or what other
+// pods hold, so that room does not matter.
 func (r Result) refusedByAll() bool {
 	n := r.Rejected
-	return r.Verdict != Fits && !r.Unresolvable && n.Total > 0 && n.NotReady+n.Cordoned+n.Selector+n.Taint == n.Total
+	away := n.NotReady + n.Cordoned + n.Selector + n.Taint
+	if r.Reason == "" { // where a rule between pods closes them, it says more
+		away += n.Other
+	}
+	return r.Verdict != Fits && !r.Unresolvable && n.Total > 0 && away == n.Total
 }
 
 // Lacks is what there is too little of for the pods without a place, of a resource by name; empty:
@@ -207,7 +211,7 @@ func (r Result) askText(s Shortfall) string {
 		return r.subject() + " need" + thirdPerson(r.Wanted) + " room for " + words.Count(int(s.Asked), "pod", "pods")
 	}
 	text := who + " ask" + thirdPerson(pods) + " for "
-	if pods > 1 && r.Verdict != TooBig && s.onSingleNodes() {
+	if pods > 1 && s.onSingleNodes() {
 		return text + r.upTo(s) + AmountText(s.Resource, s.LargestAsked) + " each"
 	}
 	return text + AmountText(s.Resource, s.Asked)
@@ -275,6 +279,8 @@ func (r Result) haveText(s Shortfall) string {
 	switch {
 	case r.Usable == 0:
 		return "no node may take " + r.them()
+	case r.Verdict == TooBig && s.onSingleNodes():
+		return fmt.Sprintf("single nodes have room for only %s of %s even idle (%s in all)", words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked), f(s.Free))
 	case r.Verdict == TooBig && r.Running > 0:
 		return fmt.Sprintf("%s %s %s%s even idle, beside the %s", nodes, has, f(s.Free), places, words.Count(r.Running, "pod that runs", "pods that run"))
 	case r.Verdict == TooBig:
@@ -314,6 +320,14 @@ func (r Result) them() string {
 		return "it"
 	}
 	return "them"
+}
+
+// whom are the pods that the answer talks of: those of the gang, or of the groups that stand in the way.
+func (r Result) whom() string {
+	if len(r.Asks) == 1 && r.Asks[0].Pods < r.Wanted-r.Running {
+		return r.Asks[0].Roles
+	}
+	return r.them()
 }
 
 // they is them as a subject.

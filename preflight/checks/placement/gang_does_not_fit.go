@@ -35,7 +35,7 @@ var gangDoesNotFit = &check.Check{
 		if !answer.Warns() || p.Job.Suspended && answer.Verdict != fit.TooBig {
 			return nil
 		}
-		f := finding.Finding{Path: rolePath(p.Job, answer.Group), Message: answer.OnNodes(), Facts: []finding.Fact{
+		f := finding.Finding{Path: rolePath(p.Job, answer), Message: answer.OnNodes(), Facts: []finding.Fact{
 			{Name: "verdict", Value: answer.Verdict.String()}, {Name: "placed", Value: int64(answer.Placed)}, {Name: "wanted", Value: int64(answer.Wanted)},
 		}}
 		switch {
@@ -72,12 +72,13 @@ func spreadNeverHolds(p *check.Pass) bool {
 }
 
 // rolePath is where the number of pods to change is written: the role without a place,
-// unless there is but one pod of it.
-func rolePath(j *job.Job, role string) job.Path {
+// unless there is but one pod of it, and others stand in its way.
+func rolePath(j *job.Job, answer fit.Result) job.Path {
 	at, most := job.Path("spec"), 0
+	alone := len(answer.Asks) == 1
 	for i := range j.Roles {
 		r := &j.Roles[i]
-		if r.Name == role && r.Replicas.Max > 1 {
+		if r.Name == answer.Group && (alone || r.Replicas.Max > 1) {
 			return r.ReplicasPath
 		}
 		if r.Replicas.Max > most {
