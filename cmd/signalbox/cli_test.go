@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -25,7 +26,7 @@ func TestPromises(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("KUBECONFIG", e.WorkDir+"/no-kubeconfig")
+			e.Setenv("KUBECONFIG", os.DevNull)
 			e.Setenv("TZ", "UTC")
 			return nil
 		},

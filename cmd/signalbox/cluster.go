@@ -51,7 +51,7 @@ type liveCluster struct {
 // noCluster says why there is no cluster to ask; it is not an error where none is needed.
 type noCluster struct {
 	why    string
-	silent bool // the kubeconfig names a cluster, and it does not answer
+	silent bool // a cluster was meant, and it does not answer or cannot be found
 }
 
 func (n *noCluster) Error() string { return n.why }
@@ -81,7 +81,7 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	}
 	if len(raw.Clusters) == 0 && !named {
 		if _, err := rest.InClusterConfig(); err != nil {
-			return nil, &noCluster{why: noKubeconfig()}
+			return nil, noKubeconfig()
 		}
 	}
 	if len(raw.Clusters) > 0 && raw.CurrentContext == "" && !named {
@@ -117,18 +117,19 @@ func (c *liveCluster) unreached(err error) error {
 	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, oneLine(err.Error())), silent: true}
 }
 
-// noKubeconfig says where a kubeconfig was looked for.
-func noKubeconfig() string {
+// noKubeconfig says where a kubeconfig was looked for. Who names a file that does not exist meant a cluster;
+// who names one without a cluster, such as /dev/null, did not.
+func noKubeconfig() *noCluster {
 	named := os.Getenv("KUBECONFIG")
 	if named == "" {
-		return "there is no kubeconfig"
+		return &noCluster{why: "there is no kubeconfig"}
 	}
 	for _, file := range filepath.SplitList(named) {
 		if _, err := os.Stat(file); err == nil {
-			return "KUBECONFIG names " + named + ", which names no cluster"
+			return &noCluster{why: "KUBECONFIG names " + named + ", which names no cluster"}
 		}
 	}
-	return "KUBECONFIG names " + named + ", which does not exist"
+	return &noCluster{why: "KUBECONFIG names " + named + ", which does not exist", silent: true}
 }
 
 // greet learns what the cluster serves and who we are there.

@@ -95,7 +95,7 @@ func transcript(t *testing.T, bin, dir, command string, env ...string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "signalbox"), words[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+filepath.Join(bin, "none"), "LC_ALL=C.UTF-8", "TZ=UTC"), env...)
+	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+os.DevNull, "LC_ALL=C.UTF-8", "TZ=UTC"), env...)
 	out, err := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 0 {
 		out = fmt.Appendf(out, "(exit code %d)\n", code)

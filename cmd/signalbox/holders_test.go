@@ -12,7 +12,7 @@ import (
 // A job that waits for another one is told when that one ends at the latest, where its own time is bounded.
 func TestWhenThoseWhoHoldTheNodesEndAtTheLatest(t *testing.T) {
 	t.Chdir("../..")
-	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	t.Setenv("KUBECONFIG", os.DevNull)
 	const head = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: bert, namespace: other}\n"
 	for name, tc := range map[string]struct{ holder, want string }{
 		"nobody knows the holder": {"apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n", "fits once the job other/bert ends ("},

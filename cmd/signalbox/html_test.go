@@ -17,7 +17,7 @@ import (
 // pageOf is what a command writes for a browser.
 func pageOf(t *testing.T, args ...string) string {
 	t.Helper()
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("KUBECONFIG", os.DevNull)
 	var out, errs bytes.Buffer
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: func() time.Time { return now }}, args)

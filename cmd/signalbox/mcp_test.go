@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ const exampleGang = "../../examples/gang-does-not-fit/"
 // toolsOf is a client of the protocol beside a server that was started with these flags.
 func toolsOf(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("KUBECONFIG", os.DevNull)
 	f := &mcpFlags{from: newWorldFlags()}
 	c := newMCP(&shell{name: "signalbox", now: time.Now})
 	if err := c.ParseFlags(flags); err != nil {

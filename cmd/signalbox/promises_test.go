@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestEveryPromiseIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir("../..")
-	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	t.Setenv("KUBECONFIG", os.DevNull)
 	for _, r := range rows {
 		words := strings.Fields(r.See)
 		if len(words) == 0 || words[0] != "signalbox" {

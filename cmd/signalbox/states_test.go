@@ -217,7 +217,7 @@ func bundleOf(t *testing.T, u *unstructured.Unstructured) string {
 
 func answered(t *testing.T, words ...string) string {
 	t.Helper()
-	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	t.Setenv("KUBECONFIG", os.DevNull)
 	var out bytes.Buffer
 	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &out, now: time.Now}
 	run(t.Context(), sh, words)
