@@ -80,7 +80,42 @@ func explain(sh *shell, name, format string) error {
 	if within := namesWith(name, names); within != "" {
 		return usagef("nothing is called %q alone; names with it: %s", name, within)
 	}
+	if said := saidBy(name); len(said) > 0 {
+		fmt.Fprintf(sh.err, "%s: nothing is called %q; these speak of it:\n", sh.name, name)
+		return explainSort(sh, format, said)
+	}
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, names), sh.name)
+}
+
+// saidBy are the entries that have a word, such as a reason of Kubernetes, in what they say, a few of them;
+// those first that say it in their row.
+func saidBy(word string) (out []entry) {
+	if !strings.ContainsFunc(word, unicode.IsLetter) {
+		return nil
+	}
+	var inPage []entry
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil || s.name == "flags" || s.name == "settings" {
+			continue
+		}
+		for _, e := range entries {
+			switch {
+			case hasWord(strings.Join(e.row, " "), word):
+				out = append(out, e)
+			case hasWord(e.page, word):
+				inPage = append(inPage, e)
+			}
+		}
+	}
+	out = append(out, inPage...)
+	return out[:min(mostNamesListed, len(out))]
+}
+
+// hasWord says whether a text has a word, bounded by what is no letter; case does not matter.
+func hasWord(text, word string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.Contains(parts, strings.ToLower(word))
 }
 
 // shelved is an entry and where it stands.
@@ -172,8 +207,7 @@ const mostNamesListed = 12
 func namesWith(word string, names []string) string {
 	var out []string
 	for _, name := range names {
-		parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if slices.Contains(parts, strings.ToLower(word)) && !slices.Contains(out, name) {
+		if hasWord(name, word) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

@@ -41,7 +41,7 @@ and pods are listed with your own rights (--ask).
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
 hold what a quota has left.`,
-		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := from.apart(args); err != nil {
@@ -51,6 +51,9 @@ hold what a quota has left.`,
 				return err
 			}
 			from.names = draw || who || len(sets) > 0 || output.value == "html"
+			if draw && len(args) == 0 && files.none() {
+				return own(drawOverview(c.Context(), sh, from, newPainter(colour.value, sh.out)))
+			}
 			if len(sets) > 0 {
 				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
 			}
@@ -92,7 +95,7 @@ hold what a quota has left.`,
 	hide(c, "policy") // no policy is asked
 	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
-	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it")
+	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it; without a job, as it is")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -174,22 +177,28 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 	return fitVerdict(jobs, in.troubles, failOn)
 }
 
+// openCluster is the world with a cluster to fit on.
+func openCluster(ctx context.Context, sh *shell, in *input, from *worldFlags) (*world, error) {
+	w, err := from.openFor(ctx, sh, in, true)
+	if err != nil || w.seen {
+		return w, err
+	}
+	in.say(sh)
+	if w.silent != "" {
+		return nil, &exit{exitUnknown, errors.New("unknown: " + w.silent)}
+	}
+	return nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
+}
+
 // openFit reads the input and the cluster, with nothing to review by but the fit.
 func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) (*input, *world, error) {
 	in, err := files.read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := from.openFor(ctx, sh, in, true)
+	w, err := openCluster(ctx, sh, in, from)
 	if err != nil {
 		return nil, nil, err
-	}
-	if !w.seen {
-		in.say(sh)
-		if w.silent != "" {
-			return nil, nil, &exit{exitUnknown, errors.New("unknown: " + w.silent)}
-		}
-		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
 	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
 	w.checks, err = check.NewSet()

@@ -33,6 +33,7 @@ type fixer struct {
 	reviewer *preflight.Reviewer
 	texts    map[string][]byte // of the files, as they are
 	changed  map[string][]byte // as they would be
+	found    int               // findings of all jobs
 	cured    []string          // what the changes are for
 	passed   []string          // what was not changed, because it brings something new
 	commands []string          // for what is in no file
@@ -53,6 +54,7 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 		}
 	}
 	for _, j := range jobs {
+		f.found += len(j.Findings)
 		if err := f.job(ctx, j); err != nil {
 			return "", err
 		}
@@ -398,6 +400,9 @@ func amounts(j *job.Job, role *job.Role, g fit.Group) (out []edit) {
 // text is what --fix prints.
 func (f *fixer) text() string {
 	var b strings.Builder
+	if len(f.cured) == 0 && f.found+len(f.passed)+f.untried == 0 {
+		return "\nnothing was found, so there is nothing to mend\n"
+	}
 	if len(f.cured) == 0 {
 		b.WriteString("\nno remedy is exact: nothing can be mended by a changed word or number that a review proves\n")
 		f.not(&b)

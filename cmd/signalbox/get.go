@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -51,17 +52,18 @@ type jobRow struct {
 }
 
 type getFlags struct {
-	kube                              *genericclioptions.ConfigFlags
-	all, watch, parts                 bool
-	snapshot                          []string
-	selector, category, owner, queue  string
-	kind                              string
-	healthy, sortBy, output, coloured *choice
+	kube                             *genericclioptions.ConfigFlags
+	all, watch, parts                bool
+	snapshot                         []string
+	selector, category, owner, queue string
+	kind                             string
+	healthy, state, sortBy           *choice
+	output, coloured                 *choice
 }
 
 func newGet(sh *shell) *cobra.Command {
 	f := &getFlags{
-		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), sortBy: oneOf("hurt", "age", "name"),
+		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"),
 		output: oneOf("text", "wide", "json", "yaml", "name"), coloured: oneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
@@ -95,6 +97,7 @@ those that wait, those that run, and those that have ended.`,
 		})
 	}
 	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
+	addChoice(jobs, f.state, "state", "", "only jobs in this state")
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
 	addChoice(jobs, f.output, "output", "o", "output format")
 	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
@@ -237,7 +240,7 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 // sayNone says where no job was found.
 func (f *getFlags) sayNone(sh *shell, live *liveCluster) {
 	what := "training jobs"
-	if f.kind+f.category+f.owner+f.queue+f.selector+f.healthy.value != "" {
+	if f.kind+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
 		what = "such training jobs"
 	}
 	if f.all {
@@ -249,7 +252,7 @@ func (f *getFlags) sayNone(sh *shell, live *liveCluster) {
 
 func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string) bool {
 	return (f.parts || !isPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
-		(f.healthy.value == "" || f.healthy.value == r.Healthy) &&
+		(f.healthy.value == "" || f.healthy.value == r.Healthy) && (f.state.value == "" || f.state.value == r.State) &&
 		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,12 @@ func newList(sh *shell) *cobra.Command {
 		Use:   "list " + strings.Join(names, "|"),
 		Short: "list what Signalbox knows, as text, Markdown or JSON",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  needsCommand,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return needsCommand(c, args)
+			}
+			return own(listShelves(sh))
+		},
 	}
 	for _, s := range shelves() {
 		output := oneOf("text", "md", "json")
@@ -69,6 +75,22 @@ func newList(sh *shell) *cobra.Command {
 		c.AddCommand(sub)
 	}
 	return c
+}
+
+// listShelves prints what can be listed.
+func listShelves(sh *shell) error {
+	rows := [][]string{{"LIST", "ENTRIES", "SUCH AS"}}
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			return fmt.Errorf("list %s: %w", s.name, err)
+		}
+		rows = append(rows, []string{s.name, strconv.Itoa(len(entries)), entries[len(entries)/2].name})
+	}
+	p := newPage(sh.out)
+	text := p.table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n", sh.name)
+	_, err := io.WriteString(sh.out, plainly(text, os.Getenv))
+	return err
 }
 
 // saying are the entries that hold all words in their row; where none does, in their page.

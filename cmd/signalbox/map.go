@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"runtime"
@@ -19,11 +20,26 @@ func mapOf(j reviewed, cluster *cluster.Snapshot, width int, paint painter) stri
 	if j.Gang == nil {
 		return "no map: the job could not be read\n"
 	}
+	return nodemap.Draw(nodemap.Question{Cluster: cluster, Gang: *j.Gang, Fit: *j.Fit}, mapOptions(width, paint))
+}
+
+func mapOptions(width int, paint painter) nodemap.Options {
 	o := nodemap.Options{Width: width, ASCII: !speaksUTF8(runtime.GOOS, os.Getenv)}
 	if paint.on {
 		o.Ink = ink
 	}
-	return nodemap.Draw(nodemap.Question{Cluster: cluster, Gang: *j.Gang, Fit: *j.Fit}, o)
+	return o
+}
+
+// drawOverview draws the cluster for who has no job yet.
+func drawOverview(ctx context.Context, sh *shell, from *worldFlags, paint painter) error {
+	in := &input{}
+	w, err := openCluster(ctx, sh, in, from)
+	if err != nil {
+		return err
+	}
+	in.say(sh)
+	return newPage(sh.out).write(nodemap.DrawOverview(w.cluster, mapOptions(screen(sh.out), paint)))
 }
 
 // ink colours what is worth a look: what is used keeps the colour of the text.

@@ -46,12 +46,21 @@ func ruleShelf() shelf {
 			for _, s := range rules() {
 				out = append(out, entry{
 					name: s.ID, row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
-					page: signaturePage(s), value: s,
+					page: signaturePage(s) + reasonsOf(s.ID), value: s,
 				})
 			}
 			return out, nil
 		},
 	}
+}
+
+// reasonsOf says by which reasons of Kubernetes a rule is found.
+func reasonsOf(rule string) string {
+	reasons := control.Reasons(rule)
+	if len(reasons) == 0 {
+		return ""
+	}
+	return "\nFound by the reason `" + strings.Join(reasons, "`, `") + "`.\n"
 }
 
 func categoryShelf() shelf {

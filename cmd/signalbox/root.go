@@ -128,14 +128,20 @@ func flagMeant(c *cobra.Command, err error) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			names = append(names, "--"+f.Name)
+			names = append(names, f.Name)
 		}
 	})
 	if name := unknown.GetSpecifiedName(); len(name) > 1 {
 		if instead := insteadOfFlag(c, name); instead != "" {
 			return instead
 		}
-		return check.DidYouMean("--"+name, names).String()
+		near := check.DidYouMean(name, names).Name()
+		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.HasPrefix(n, name) }); at >= 0 {
+			near = names[at]
+		}
+		if near != "" {
+			return fmt.Sprintf("; did you mean \"--%s\"?", near)
+		}
 	}
 	return ""
 }
@@ -149,6 +155,13 @@ func needsCommand(c *cobra.Command, args []string) error {
 	have := "nothing follows"
 	if len(args) > 0 {
 		have = fmt.Sprintf("%q follows", args[0])
+	}
+	if len(args) > 0 && args[0] == "list" {
+		for _, s := range shelves() {
+			if strings.HasPrefix(s.name, c.Name()[:len(c.Name())-1]) { // policy and policies
+				return usagef("%s: %s; %s list %s lists them", c.CommandPath(), have, c.Root().CommandPath(), s.name)
+			}
+		}
 	}
 	return usagef("%s: %s; expected %s", c.CommandPath(), have, orList(names))
 }
@@ -220,19 +233,28 @@ func oneOf(first string, more ...string) *choice {
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.choices, "|") }
+func (c *choice) Type() string   { return strings.Join(c.named(), "|") }
+
+// named are the choices that can be written.
+func (c *choice) named() []string {
+	return slices.DeleteFunc(slices.Clone(c.choices), func(s string) bool { return s == "" })
+}
+
+// Set takes a choice in any case.
 func (c *choice) Set(s string) error {
 	short := map[string]string{"markdown": "md", "yml": "yaml"}[s]
-	if s = cmp.Or(short, s); slices.Contains(c.choices, s) {
-		c.value = s
-		return nil
+	s = cmp.Or(short, s)
+	at := slices.IndexFunc(c.choices, func(choice string) bool { return strings.EqualFold(choice, s) })
+	if at < 0 {
+		return fmt.Errorf("expected %s", orList(c.named()))
 	}
-	return fmt.Errorf("expected %s", orList(c.choices))
+	c.value = c.choices[at]
+	return nil
 }
 
 // complete offers the values to the shell's completion.
 func (c *choice) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return c.choices, cobra.ShellCompDirectiveNoFileComp
+	return c.named(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func addChoice(c *cobra.Command, to *choice, name, short, usage string) {

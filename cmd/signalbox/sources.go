@@ -43,6 +43,9 @@ func (f *inputFlags) add(c *cobra.Command) {
 	_ = c.MarkFlagDirname("kustomize") // fails only for a flag that does not exist
 }
 
+// none says that no flag names an input.
+func (f *inputFlags) none() bool { return len(f.files) == 0 && f.kustomize == "" && f.selector == "" }
+
 // read reads what the flags and the arguments name.
 func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input, error) {
 	selector, err := labels.Parse(f.selector)

@@ -100,6 +100,23 @@ var ruleRounds = rule("ends-and-restarts", "the program ends well and is started
 	"The program ended with 0 again and again, and the pod's restartPolicy is Always: the job can never end.", "That the training was complete each time.",
 	"Set restartPolicy to OnFailure or Never.\nIf the program should have trained for longer, read the end of its log.")
 
+// Reasons are the reasons of pods, containers and events by which a rule is found, for reference pages; empty: it
+// is found otherwise.
+func Reasons(id string) []string {
+	for _, r := range reasonRules {
+		if r.rule.ID == id {
+			return r.reasons
+		}
+	}
+	switch id {
+	case ruleOOM.ID:
+		return []string{"OOMKilled"}
+	case ruleUnschedulableOther.ID:
+		return []string{"Unschedulable", "FailedScheduling"}
+	}
+	return nil
+}
+
 // kueueEvicted begins every reason with which Kueue takes quota back; what follows names the cause
 // (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/apis/kueue/v1beta2/workload_types.go).
 const kueueEvicted = "EvictedDueTo"

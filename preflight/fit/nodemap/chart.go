@@ -53,6 +53,26 @@ func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
 	if why := view.Incomplete(); why != "" {
 		return nil, why
 	}
+	of := mostOf(view)
+	return exported(overview(view, of), of, view.PodsKnown(), rows), ""
+}
+
+// overview are the pools for nobody in particular: what closes a node to everybody closes it.
+func overview(view *cluster.Snapshot, of corev1.ResourceName) []*pool {
+	standings := make([]fit.NodeReason, len(view.Nodes()))
+	for at, n := range view.Nodes() {
+		switch {
+		case !n.Ready:
+			standings[at] = fit.NodeReason{Closed: true, Why: "not ready"}
+		case n.Cordoned:
+			standings[at] = fit.NodeReason{Closed: true, Why: "cordoned"}
+		}
+	}
+	return sorted(view, of, nil, standings, gang.Gang{})
+}
+
+// mostOf is the accelerator that the cluster has most of; CPU where it has none.
+func mostOf(view *cluster.Snapshot) corev1.ResourceName {
 	of, most := corev1.ResourceCPU, int64(0)
 	sums := map[corev1.ResourceName]int64{}
 	for _, n := range view.Nodes() {
@@ -67,7 +87,7 @@ func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
 			of, most = name, sums[name]
 		}
 	}
-	return exported(sorted(view, of, nil, make([]fit.NodeReason, len(view.Nodes())), gang.Gang{}), of, view.PodsKnown(), rows), ""
+	return of
 }
 
 // roomForHolders is how long the text of who holds what may be.

@@ -61,17 +61,28 @@ const leastWidth = 60
 // Draw draws the cluster as the job sees it, about Options.Lines lines of at most
 // Options.Width characters each, every line with its end. Equal nodes are drawn once.
 func Draw(q Question, o Options) string {
-	if why := q.Cluster.Incomplete(); why != "" {
-		return strings.Join(wrapped("no map: "+why, max(o.Width, leastWidth)), "\n") + "\n"
+	of := resourceOf(q)
+	return (&panel{o: o, of: of}).draw(q.Cluster, func() []*pool { return poolsOf(q, of) })
+}
+
+// DrawOverview draws the cluster as nobody in particular sees it, as Draw does.
+func DrawOverview(view *cluster.Snapshot, o Options) string {
+	of := mostOf(view)
+	return (&panel{o: o, of: of, nobody: true}).draw(view, func() []*pool { return overview(view, of) })
+}
+
+func (p *panel) draw(view *cluster.Snapshot, pools func() []*pool) string {
+	if why := view.Incomplete(); why != "" {
+		return strings.Join(wrapped("no map: "+why, max(p.o.Width, leastWidth)), "\n") + "\n"
 	}
-	p := &panel{o: o, of: resourceOf(q), known: q.Cluster.PodsKnown()}
+	p.known = view.PodsKnown()
 	if p.o.Width < leastWidth {
 		p.o.Width = leastWidth
 	}
 	if p.o.Lines <= 0 {
 		p.o.Lines = 40
 	}
-	p.pools = poolsOf(q, p.of)
+	p.pools = pools()
 	p.head()
 	p.body()
 	p.legend()
@@ -83,9 +94,11 @@ type panel struct {
 	o     Options
 	of    corev1.ResourceName
 	known bool // what pods take
-	pools []*pool
-	marks [Hidden + 1]bool // that were drawn
-	out   strings.Builder
+
+	nobody bool // in particular asks
+	pools  []*pool
+	marks  [Hidden + 1]bool // that were drawn
+	out    strings.Builder
 
 	averages bool // were drawn
 	above    int  // lines of the sum
@@ -347,7 +360,11 @@ func (p *panel) legend() {
 	var parts []string
 	for mark, seen := range p.marks {
 		if seen {
-			parts = append(parts, string(p.glyph(Mark(mark)))+" "+words[mark])
+			word := words[mark]
+			if p.nobody {
+				word = strings.TrimSuffix(word, " to this job")
+			}
+			parts = append(parts, string(p.glyph(Mark(mark)))+" "+word)
 		}
 	}
 	if p.averages {
