@@ -198,6 +198,17 @@ func TestPodsThatStayFromAnEarlierStageAreNotForgotten(t *testing.T) {
 	}
 }
 
+// What a pod needed beside it when it was placed may have completed since: its place is not lost for that.
+func TestPodsThatStayNeedNobodyWhoHasCompleted(t *testing.T) {
+	after := func(g gang.Group, names ...string) gang.Group { g.After = names; return g }
+	g := gangOf(group("init", 1, role("init")), group("ps", 1, role("ps"), near("zone", "init")), after(group("node", 1, near("zone", "ps")), "init"))
+	got := whatif.Answer(t.Context(), threeZones(), g)
+	const want = "ps may still run when node starts: ports, volumes and affinity between them are not judged"
+	if got.Verdict != fit.Unknown || !slices.Contains(got.Assumed, want) {
+		t.Errorf("Fit says %s %q, want unknown and %q", got, got.Assumed, want)
+	}
+}
+
 func TestPodsOfTheGangKeepTheirPlace(t *testing.T) {
 	mine := func(p *corev1.Pod) (string, bool) { return p.Labels["role"], p.Labels["job"] == "train" }
 	running := func(name, node string) *corev1.Pod {

@@ -156,16 +156,20 @@ type counter struct {
 	nodeGroups []bool
 }
 
-// NewRuleSet makes the rule set of a stage; nil where no rule holds between its pods.
-func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool) *RuleSet {
+// NewRuleSet makes the rule set of a stage; nil where no rule holds between its pods. The groups that were
+// placed before are there still: their affinity and spread were looked at then, beside pods that have
+// completed since, and no longer hold.
+func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool, before ...int) *RuleSet {
 	if !q.Cycle.Constrained || len(podSets) == 0 {
 		return nil
 	}
 	w := &RuleSet{solver: q, podSets: podSets, idle: idle}
 	for i, k := range podSets {
 		w.addAntiAffinity(i, k)
-		w.addAffinity(i, k)
-		w.addSpread(i, k)
+		if !slices.ContainsFunc(k.Groups, func(g int) bool { return slices.Contains(before, g) }) {
+			w.addAffinity(i, k)
+			w.addSpread(i, k)
+		}
 	}
 	w.addSharedVolumes()
 	w.addAttachLimits()
