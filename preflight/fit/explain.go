@@ -30,17 +30,17 @@ func explain(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 	for _, k := range podSets {
 		r.Asks = append(r.Asks, askOf(q, k))
 	}
-	r.Usable = usable(q, podSets)
+	r.Usable = usable(q, podSets, r.Verdict == TooBig)
 }
 
-// usable counts the nodes that may take pods of any of the pod sets, or could when idle.
-func usable(q *assign.Solver, podSets []*assign.PodSet) (nodes int) {
+// usable counts the nodes that may take pods of any of the pod sets, or could with what is free now, or when idle.
+func usable(q *assign.Solver, podSets []*assign.PodSet, idle bool) (nodes int) {
 	seen := make([]bool, len(q.Cycle.Grouping.Class))
 	for _, k := range podSets {
 		refuses := k.Refuses()
 		for _, nodeGroups := range k.Open {
 			for _, nodeGroup := range nodeGroups {
-				if !seen[nodeGroup] && (k.Now[nodeGroup] > 0 || refuses(nodeGroup).Passes()) {
+				if !seen[nodeGroup] && (k.Now[nodeGroup] > 0 || takesNow(refuses(nodeGroup)) || idle && refuses(nodeGroup).Passes()) {
 					seen[nodeGroup] = true
 					nodes += int(q.Cycle.Grouping.Size[nodeGroup])
 				}

@@ -3,6 +3,7 @@ package fit_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -75,6 +76,30 @@ func replay(w world, r fit.Result) string {
 		return fmt.Sprintf("the plan has %d pods, placed is %d", total, r.Placed)
 	}
 	return ""
+}
+
+// asksAndHas are the sentences that compare what is asked in sum with what there is.
+var asksAndHas = regexp.MustCompile(`asks? for ([\d.]+\w*) [^ ]+(?: \([^)]*\))?, but (?:only ([\d.]+\w*) |the [^,;]* (?:have|has) ([\d.]+\w*) even)|needs? room for (\d+) pods?, but (?:only (\d+) |the [^,;]* (?:have|has) (\d+) )`)
+
+func TestNoReasonComparesWithRoomThatIsEnough(t *testing.T) {
+	told := 0
+	worlds(t, 3000, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
+		got := whatif.Answer(t.Context(), w.snapshot(), w.gang)
+		m := slices.DeleteFunc(asksAndHas.FindStringSubmatch(got.String()), func(part string) bool { return part == "" })
+		if strings.Contains(got.String(), "the 0 nodes") {
+			t.Errorf("seed %d: %s", seed, got)
+		}
+		if m == nil {
+			return
+		}
+		told++
+		if asked, has := resource.MustParse(m[1]), resource.MustParse(m[2]); asked.Cmp(has) <= 0 {
+			t.Errorf("seed %d: %s\n%s", seed, got, w)
+		}
+	})
+	if told < 100 {
+		t.Errorf("only %d reasons compare sums", told)
+	}
 }
 
 func TestEveryNodeIsCountedOnce(t *testing.T) {

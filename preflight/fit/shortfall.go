@@ -69,6 +69,9 @@ func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]i
 	return s
 }
 
+// takesNow says that what is free on a node is there for a pod set, and not kept from it by other pods.
+func takesNow(g assign.FilterReason) bool { return g == assign.Open || g == assign.Full }
+
 // addFree adds what some nodes have each; large says that they take the largest pods.
 func (s *Shortfall) addFree(free, nodes int64, large bool) {
 	s.Free, s.LargestFree = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestFree, free)

@@ -148,7 +148,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		q.Inform("that they would fit on the idle cluster is not proven")
 	}
 	now := func(podSets []*assign.PodSet) []Shortfall {
-		return sums(q, podSets, q.Snapshot.Columns().Free, nil, assign.FilterReason.Passes)
+		return sums(q, podSets, q.Snapshot.Columns().Free, nil, takesNow)
 	}
 	together := now(podSets)
 	r.Verdict = Fragmented
@@ -259,7 +259,9 @@ func shortOfNodes(k *assign.PodSet) bool {
 // tooBig explains pod sets that do not fit on the idle cluster, and returns those to talk of.
 func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) []*assign.PodSet {
 	idle := func(podSets []*assign.PodSet) []Shortfall {
-		return sums(q, podSets, q.Snapshot.Columns().Idle, q.Stay(), func(g assign.FilterReason) bool { return g.Passes() || g == assign.TooSmall })
+		return sums(q, podSets, q.Snapshot.Columns().Idle, q.Stay(), func(g assign.FilterReason) bool {
+			return g.Passes() || g == assign.TooSmall && r.PodTooBig // what the largest of them have is said then
+		})
 	}
 	r.Verdict = TooBig
 	r.PodTooBig = slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return k.Count > 0 && k.Most(true) == 0 })

@@ -177,7 +177,7 @@ func (r Result) shortText(s Shortfall) string { return r.askText(s) + ", but " +
 func (r Result) leading() []Shortfall {
 	all := slices.Clone(r.Shortfall)
 	slices.SortStableFunc(all, func(a, b Shortfall) int { return cmp.Compare(weight(a), weight(b)) })
-	if len(all) > 1 && !all[0].short() && all[1].Resource != corev1.ResourcePods {
+	if len(all) > 1 && !all[0].short() {
 		return all[:2]
 	}
 	return all[:min(1, len(all))]
@@ -349,12 +349,27 @@ func isAre(n int64) string {
 func (r Result) togetherText(a, b Shortfall) string {
 	who, pods := r.asker(a.Resource)
 	other, others := r.asker(b.Resource)
-	asked := fmt.Sprintf("%s ask%s for %s and ", who, thirdPerson(pods), r.sumText(a))
-	if other != who {
-		asked += fmt.Sprintf("%s ask%s for ", other, thirdPerson(others))
+	places := b.Resource == corev1.ResourcePods
+	asked := fmt.Sprintf("%s ask%s for %s", who, thirdPerson(pods), r.sumText(a))
+	switch {
+	case places:
+	case other == who:
+		asked += " and " + r.sumText(b)
+	default:
+		asked += fmt.Sprintf(" and %s ask%s for %s", other, thirdPerson(others), r.sumText(b))
 	}
-	return fmt.Sprintf("%s; %s and %s are free on the %s %s may use, but not enough of both on the same nodes",
-		asked+r.sumText(b), AmountText(a.Resource, a.Free), AmountText(b.Resource, b.Free), words.Count(r.Usable, "node", "nodes"), r.they())
+	if r.Usable == 0 {
+		return fmt.Sprintf("%s; no node %s may use has enough of both for one pod, even idle", asked, r.they())
+	}
+	second, free := AmountText(b.Resource, b.Free), "free"
+	if places {
+		second = "places for " + words.Count(int(b.Free), "pod", "pods")
+	}
+	if r.Verdict == TooBig {
+		free = "there even idle"
+	}
+	return fmt.Sprintf("%s; %s and %s are %s on the %s %s may use, but not enough of both on the same nodes",
+		asked, AmountText(a.Resource, a.Free), second, free, words.Count(r.Usable, "node", "nodes"), r.they())
 }
 
 func (r Result) backText() string {
