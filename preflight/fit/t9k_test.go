@@ -36,6 +36,9 @@ func TestAQueueOfT9kHasNodes(t *testing.T) {
 			if !strings.HasPrefix(r.String(), tc.want) {
 				t.Errorf("the answer is %q; it should begin with %q", r, tc.want)
 			}
+			if changes := strings.Join(r.Changes, "\n"); strings.Contains(changes, "affinity") {
+				t.Errorf("changes:\n%s\nthe pods have no affinity", changes)
+			}
 			if notes := strings.Join(r.Assumed, "\n"); tc.note != "" && !strings.Contains(notes, tc.note) || tc.note == "" && strings.Contains(notes, "Queue") {
 				t.Errorf("assumed is\n%s\nwant %q", notes, tc.note)
 			}

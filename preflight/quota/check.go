@@ -20,7 +20,7 @@ func Stored(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 	if s == nil || s.Rules() == nil {
 		return g
 	}
-	return onNodesOfQueue(s, defaulted(s, admitted(s, g)))
+	return OnNodesOfQueue(s, defaulted(s, admitted(s, g)))
 }
 
 // Violations are the rules between a gang and the nodes that it does not keep, gravest first;

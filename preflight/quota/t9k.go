@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// onNodesOfQueue leaves a gang of the T9k scheduler the nodes of its queue: the scheduler puts pods nowhere else.
-func onNodesOfQueue(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+// OnNodesOfQueue leaves a gang of the T9k scheduler the nodes of its queue: the scheduler puts pods nowhere else.
+func OnNodesOfQueue(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 	queues := s.Rules().T9k[g.Queue]
 	if g.System != gang.T9k || len(queues) != 1 || queues[0].Spec.NodeSelector == nil {
 		return g
