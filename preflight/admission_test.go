@@ -97,3 +97,39 @@ func TestWhoRefusesAJobSpeaks(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatAnOperatorLetsThroughIsSaid: who refuses a job answers for what it refuses, and for no more. Before v2.3
+// Trainer's webhook takes a setting of TorchTune that is the runtime's.
+func TestWhatAnOperatorLetsThroughIsSaid(t *testing.T) {
+	const tune = `apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: train, namespace: ml}
+spec:
+  runtimeRef: {name: torchtune-llama3.2-1b}
+  trainer: {command: [tune, run], args: [output_dir=/mine], numNodes: 2, numProcPerNode: 1}
+`
+	const runtime = `---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torchtune-llama3.2-1b}
+spec:
+  mlPolicy: {numNodes: 1, torch: {numProcPerNode: auto}}
+  template: {spec: {replicatedJobs: [{name: node, template: {metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: [{name: node, image: "a:1"}]}}}}}]}}
+`
+	webhook := registered("validator.trainjob.trainer.kubeflow.org", "", "{apiGroups: [trainer.kubeflow.org], apiVersions: ['*'], operations: [CREATE], resources: [trainjobs]}")
+	r := review(t, nil, preflight.Request{Admission: true, Object: object(t, tune), Cluster: snapshot(t, webhook+runtime)})
+	var said []string
+	for _, f := range r.Findings {
+		if f.Check == "trainjob-field-refused" {
+			said = append(said, string(f.Path))
+		}
+	}
+	if !slices.Equal(said, []string{"spec.trainer.args[0]"}) {
+		t.Errorf("said of %q; want it of what Trainer takes alone", said)
+	}
+	if !slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool {
+		return s.Check == "trainjob-field-refused" && s.Why == check.OperatorAnswers
+	}) {
+		t.Errorf("skipped is %v; what Trainer refuses is left to it", r.Skipped)
+	}
+}

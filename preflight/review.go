@@ -223,6 +223,7 @@ func (r *Report) file(outcomes []check.Outcome) {
 		case o.Err != nil:
 			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Err.Error(), Failed: true})
 		case o.Skipped.Concerns():
+			r.Findings = append(r.Findings, o.Findings...)
 			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Skipped.String(), Why: o.Skipped.Reason, Failed: o.Failed})
 		case o.Skipped.Reason == check.Ran:
 			r.Ran++

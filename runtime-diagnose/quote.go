@@ -37,11 +37,42 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 			return Excerpt{}
 		}
 		e := d.logs.Excerpts[at]
+		if end := withoutGap(e.Lines); len(end) < len(e.Lines) { // what is kept of a log begins with its head
+			e.Lines = end
+			if more := tail(ctx, l); len(more) > len(end) {
+				e.Lines = more
+			}
+		}
 		e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(k reduce.Kept) bool { return strings.TrimSpace(e.Shown(k.Text)) == "" })
 		e.Lines = lastBytes(e.Lines, endOf)
 		return e
 	}
 	return Excerpt{}
+}
+
+// withoutGap are the last lines that follow each other.
+func withoutGap(lines []reduce.Kept) []reduce.Kept {
+	for i := len(lines) - 1; i > 0; i-- {
+		if lines[i].Number > lines[i-1].Number+1 {
+			return lines[i:]
+		}
+	}
+	return lines
+}
+
+// tail is the end of a log, of which more lines are kept than of one that is judged.
+func tail(ctx context.Context, l Log) []reduce.Kept {
+	in, err := l.Open()
+	if err != nil {
+		return nil
+	}
+	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{
+		Budget: 8 * endOf, Head: 1, Tail: endOf, Numbers: l.Numbers, Suspect: func(string) bool { return false }, // the end gets a quarter, and lines cost more than their text
+	})
+	if cerr := in.Close(); err != nil || cerr != nil {
+		return nil
+	}
+	return withoutGap(digest.Lines)
 }
 
 // readEnding keeps the end of the log that a bare exit code is the last word of.

@@ -51,6 +51,9 @@ func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
 		"a replica that its operator does not know, in aggregate alone": {
 			"ColossalAIJob", launched, "{phase: Running, aggregate: {running: 2, unknown: 1}}", "the operator's aggregate counts 1 replica of which it does not know how it stands", "too little was seen",
 		},
+		"a replica that its operator does not know, beside one that runs": {
+			"ColossalAIJob", launched, "{phase: Running, aggregate: {running: 1, unknown: 1}}", "the operator's aggregate counts 1 replica of which it does not know how it stands", "too little was seen",
+		},
 		"a code in the state of a container, as Kubernetes writes it": {
 			"PyTorchTrainingJob", "replicaSpecs: [{type: worker, replicas: 1, template: {spec: {containers: [{name: python, image: x}]}}}]",
 			"{phase: Failed, tasks: [{type: worker, replicas: [{name: train-worker-0, phase: Failed, uid: a, containers: [{name: python, state: {terminated: {exitCode: 137}}}]}]}]}",
@@ -82,10 +85,10 @@ func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
 				t.Fatal(err)
 			}
 			var pods []corev1.Pod
-			if name == "a worker that is another pod" {
+			if name == "a worker that is another pod" || strings.HasSuffix(name, "beside one that runs") {
 				pods = []corev1.Pod{{
 					ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0", UID: "b", Labels: map[string]string{"colossalaijob": "train", "colossalaijob-replica": "train-worker-0"}},
-					Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+					Status:     corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 				}}
 			}
 			r := diagnose.Diagnose(t.Context(), diagnose.Case{Job: j, Kind: k, State: k.State(u), Pods: pods, Now: noon}, catalog(t), diagnose.Options{})

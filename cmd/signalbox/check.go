@@ -245,13 +245,16 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes, deaf: w.silent != ""}, nil
 }
 
-// ledBack gives the paths of a job that was made of another form as its author wrote them.
+// ledBack gives the paths of a job that was made of another form as its author wrote them, and speaks in the words
+// of that form.
 func ledBack(r *preflight.Report, d manifest.Document) {
 	if !d.OpenPAI() {
 		return
 	}
 	for i := range r.Findings {
-		r.Findings[i].Path = d.Written(r.Findings[i].Path)
+		f := &r.Findings[i]
+		f.Message, f.Remedy = d.InItsWords(f.Path, f.Message), d.InItsWords(f.Path, f.Remedy)
+		f.Path = d.Written(f.Path)
 	}
 	for i := range r.Rulings {
 		r.Rulings[i].Path = d.Written(r.Rulings[i].Path)

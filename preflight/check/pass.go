@@ -24,6 +24,7 @@ type Pass struct {
 	check     *Check
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
+	answered  bool // somebody else refuses what the check says with its own severity
 }
 
 // Fit is the answer of the capacity engine for the whole job; computed once per review.
@@ -55,6 +56,9 @@ func (p *Pass) Report(f finding.Finding) {
 	f.Path = p.written(f.Path)
 	if f.Severity == 0 {
 		f.Severity = p.check.Severity
+	}
+	if p.answered && f.Severity >= p.check.Severity {
+		return
 	}
 	if p.severity != 0 {
 		f.Severity = p.severity

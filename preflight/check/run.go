@@ -96,6 +96,7 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 	out.Check = e.check.Name
 	out.Skipped = e.skip(in, who)
 	switch {
+	case out.Skipped.Reason == OperatorAnswers: // what it refuses; what the check says besides it lets through
 	case out.Skipped.Reason != Ran:
 		out.Failed = in.Live && out.Skipped.Reason == ViewUntrusted
 		return
@@ -118,6 +119,7 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 		return
 	}
 	pass.Params, pass.check, pass.severity, pass.sink = params, e.check, e.severity, &out.Findings
+	pass.answered = out.Skipped.Reason == OperatorAnswers
 	if err := e.check.Run(pass); err != nil {
 		out.Findings, out.Failed = nil, true
 		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, err)
@@ -129,8 +131,6 @@ func (e *entry) skip(in *Input, who kindOf) Skip {
 	switch {
 	case !e.check.covers(who.groupKind, who.operator):
 		return Skip{Reason: KindNotCovered}
-	case in.Answers != "" && slices.Contains(who.operator.Validates.Refuses, e.check.Name):
-		return Skip{OperatorAnswers, in.Answers}
 	case needs(Update) && in.Old == nil:
 		return Skip{Reason: NothingChanged}
 	case needs(Cluster|Objects) && in.Cluster == nil:
@@ -141,6 +141,8 @@ func (e *entry) skip(in *Input, who kindOf) Skip {
 		return Skip{Reason: JobPartial}
 	case needs(Namespace) && in.Namespace == nil:
 		return Skip{Reason: LabelsUnknown}
+	case in.Answers != "" && slices.Contains(who.operator.Validates.Refuses, e.check.Name):
+		return Skip{OperatorAnswers, in.Answers}
 	}
 	return Skip{}
 }

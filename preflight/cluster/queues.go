@@ -2,11 +2,12 @@ package cluster
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // t9kQueue is what of TensorStack's Queue is read, as far as its manual says what it means
-// (https://github.com/t9k/user-manuals/tree/master/src/modules/scheduling). The shapes of
-// pods that a queue takes and the namespaces it serves are not judged.
+// (github.com/t9k/user-manuals fbf6b3cd src/modules/computing-resources/scheduler/queue.md). The shapes of pods
+// that a queue takes stand in a ConfigMap of unknown form, and are not judged.
 type t9kQueue struct {
 	Metadata struct {
 		Namespace string `json:"namespace"`
@@ -20,6 +21,10 @@ type t9kQueue struct {
 		// written they may.
 		Priority    int32 `json:"priority"`
 		Preemptible *bool `json:"preemptible"`
+		// NodeSelector chooses the nodes of the queue; not written: all. NamespaceSelector is one of two ways to
+		// use the queue; the other, a right of the user, is not in the cluster's objects.
+		NodeSelector      *metav1.LabelSelector `json:"nodeSelector"`
+		NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
 	} `json:"spec"`
 	Status struct {
 		Allocated corev1.ResourceList `json:"allocated"`

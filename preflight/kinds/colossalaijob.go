@@ -91,7 +91,8 @@ func readColossalAIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 // colossalaiLauncher builds the launcher's pod from the few fields the kind has for it.
 func colossalaiLauncher(r *reader, c *corev1.Container) job.Role {
 	at := r.anchor("spec.launcher")
-	if c == nil {
+	missing := c == nil
+	if missing {
 		c = &corev1.Container{}
 		if !r.has("spec.launcher") {
 			r.lacks(at, "missing", "an object with image and resources")
@@ -103,7 +104,7 @@ func colossalaiLauncher(r *reader, c *corev1.Container) job.Role {
 		Name: "launcher", Replicas: job.Exactly(1), Path: at, ReplicasPath: at, Container: c.Name, Single: true,
 		Pod: job.Pod{
 			Spec: corev1.PodSpec{Containers: []corev1.Container{*c}},
-			Path: at,
+			Path: at, Partial: missing,
 			Origins: []job.Origin{
 				{Path: at, Whole: true}, {Rel: container, Path: at}, {Rel: container.Child("name"), Path: at, Whole: true},
 			},

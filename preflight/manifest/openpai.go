@@ -69,6 +69,22 @@ func (d Document) Written(path job.Path) job.Path {
 	return ""
 }
 
+// InItsWords is what is said of the object in the words of the user's file, where the object was made of another
+// form. path is where it is said, as the object has it.
+func (d Document) InItsWords(path job.Path, text string) string {
+	if d.origins == nil {
+		return text
+	}
+	retries := "jobRetryCount"
+	if strings.Contains(string(path), "taskRoles") {
+		retries = "taskRetryCount"
+	}
+	return strings.NewReplacer(
+		"minFailedTaskCount", "minFailedInstances", "minSucceededTaskCount", "minSucceededInstances", "a taskNumber", "instances", "taskNumber", "instances",
+		"maxRetryCount", retries, "fancyRetryPolicy retries", "OpenPAI retries", "the Framework", "the job",
+	).Replace(text)
+}
+
 // byIndex spells elements of lists by their position.
 func byIndex(path job.Path, object map[string]any) job.Path {
 	var out job.Path
@@ -262,7 +278,7 @@ func (p *protocol) role(i int, name string, prerequisites map[[2]string]map[stri
 		if field == "dockerImage" && !written {
 			p.wrong(at.Child(field), "is missing", "the name of a prerequisite of type dockerimage")
 		} else if written && prerequisites[[2]string{kind, named}] == nil {
-			p.wrong(at.Child(field), fmt.Sprintf("is %q, and no prerequisite of type %s has that name", named, kind), "one of prerequisites")
+			p.wrong(at.Child(field), fmt.Sprintf("is %q, and no prerequisite of type %s has that name", named, kind), "one of prerequisites"+names(prerequisites, kind))
 		}
 	}
 	image, _ := role["dockerImage"].(string)
@@ -274,6 +290,7 @@ func (p *protocol) role(i int, name string, prerequisites map[[2]string]map[stri
 	p.from(made, at)
 	for part, field := range map[job.Path]string{
 		"name": "", "taskNumber": "instances", "frameworkAttemptCompletionPolicy": "completion", "task.retryPolicy": "taskRetryCount",
+		"frameworkAttemptCompletionPolicy.minFailedTaskCount": "completion.minFailedInstances", "frameworkAttemptCompletionPolicy.minSucceededTaskCount": "completion.minSucceededInstances",
 		"task.pod.spec.containers[0].image": "dockerImage", "task.pod.spec.containers[0].command": "commands",
 		"task.pod.spec.containers[0].resources": "resourcePerInstance", "task.pod.spec.volumes": "extraContainerOptions",
 	} {
@@ -299,6 +316,21 @@ func (p *protocol) role(i int, name string, prerequisites map[[2]string]map[stri
 			"minSucceededTaskCount": orElse(p.number(completion, at.Child("completion"), "minSucceededInstances", instances, -1), instances),
 		},
 	}
+}
+
+// names are those of the prerequisites of a kind, to choose from.
+func names(prerequisites map[[2]string]map[string]any, kind string) string {
+	var all []string
+	for key := range prerequisites {
+		if key[0] == kind {
+			all = append(all, key[1])
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return ": " + strings.Join(all[:min(4, len(all))], ", ")
 }
 
 // orElse is a count, or another where it is 0: the rest-server takes 0 for not written.

@@ -122,6 +122,28 @@ func TestPathsOfAJobFileLeadBackToIt(t *testing.T) {
 }
 
 // What the rest-server refuses is told with its line, all of it at once.
+// TestAJobFileIsSpokenOfInItsWords: its author never saw the Framework.
+func TestAJobFileIsSpokenOfInItsWords(t *testing.T) {
+	d := protocolDocument(t, protocolJob)
+	const policy, task = job.Path("spec.taskRoles[0].frameworkAttemptCompletionPolicy"), job.Path("spec.taskRoles[0].task.retryPolicy.maxRetryCount")
+	for _, tc := range []struct {
+		path       job.Path
+		text, want string
+	}{
+		{policy.Child("minSucceededTaskCount"), "minSucceededTaskCount is 4; zeta1 has 2 tasks", "minSucceededInstances is 4; zeta1 has 2 tasks"},
+		{policy, "Write minFailedTaskCount: 1, or a taskNumber of 1 or more.", "Write minFailedInstances: 1, or instances of 1 or more."},
+		{task, "maxRetryCount is -2", "taskRetryCount is -2"},
+		{"spec.retryPolicy.maxRetryCount", "maxRetryCount is 5", "jobRetryCount is 5"},
+	} {
+		if got := d.InItsWords(tc.path, tc.text); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+	if got := d.Written(policy.Child("minFailedTaskCount")); got != "taskRoles.Zeta_1.completion.minFailedInstances" {
+		t.Errorf("the path is %s", got)
+	}
+}
+
 func TestAJobFileThatOpenPAIRefuses(t *testing.T) {
 	replace := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(protocolJob) }
 	for name, tc := range map[string]struct {
@@ -129,7 +151,7 @@ func TestAJobFileThatOpenPAIRefuses(t *testing.T) {
 		want []string
 	}{
 		"another version":             {replace("protocolVersion: 2", "protocolVersion: 3"), []string{"job.yaml:1: protocolVersion is 3; expected 2"}},
-		"an image that is none":       {replace("dockerImage: img\n    data", "dockerImage: image\n    data"), []string{`job.yaml:13: taskRoles.Zeta_1.dockerImage is "image", and no prerequisite of type dockerimage has that name; expected one of prerequisites`}},
+		"an image that is none":       {replace("dockerImage: img\n    data", "dockerImage: image\n    data"), []string{`job.yaml:13: taskRoles.Zeta_1.dockerImage is "image", and no prerequisite of type dockerimage has that name; expected one of prerequisites: img`}},
 		"two of one name":             {replace("{name: set, type: data, uri: [/data/mnist]}", "{name: img, type: dockerimage, uri: x}\n- {name: set, type: data, uri: [/d]}"), []string{`job.yaml:9: prerequisites[1].name is "img", as that of another dockerimage is; expected a name of its own`}},
 		"a resource is missing":       {replace("      gpu: 1\n", ""), []string{"job.yaml:17: taskRoles.Zeta_1.resourcePerInstance.gpu is missing; expected a number"}},
 		"a text for a number":         {replace("cpu: 48", "cpu: many"), []string{`job.yaml:18: taskRoles.Zeta_1.resourcePerInstance.cpu is "many"; expected a whole number`}},

@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -18,4 +20,29 @@ func PodAffinity(spec *corev1.PodSpec) []corev1.PodAffinityTerm {
 		return nil
 	}
 	return spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// AlsoRequired is a copy of an affinity that takes only nodes which meet requirements besides. A term without any
+// takes no node, and goes on taking none (NodeSelectorTerm of k8s.io/api/core/v1).
+func AlsoRequired(a *corev1.Affinity, requirements []corev1.NodeSelectorRequirement) *corev1.Affinity {
+	if len(requirements) == 0 {
+		return a
+	}
+	if a = a.DeepCopy(); a == nil {
+		a = &corev1.Affinity{}
+	}
+	if a.NodeAffinity == nil {
+		a.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	required := &a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if *required == nil {
+		*required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: requirements}}}
+		return a
+	}
+	for i := range (*required).NodeSelectorTerms {
+		if t := &(*required).NodeSelectorTerms[i]; len(t.MatchExpressions)+len(t.MatchFields) > 0 {
+			t.MatchExpressions = slices.Concat(t.MatchExpressions, requirements)
+		}
+	}
+	return a
 }

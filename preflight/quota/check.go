@@ -14,13 +14,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// Stored is the gang with its pods as the API server would store them, and in the queue
-// that is filled in where it names none.
+// Stored is the gang with its pods as the API server would store them, in the queue
+// that is filled in where it names none, and on the nodes of that queue.
 func Stored(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 	if s == nil || s.Rules() == nil {
 		return g
 	}
-	return defaulted(s, admitted(s, g))
+	return OnNodesOfQueue(s, defaulted(s, admitted(s, g)))
 }
 
 // Violations are the rules between a gang and the nodes that it does not keep, gravest first;

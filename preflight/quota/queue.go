@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,15 +78,9 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 	if namespace != "" {
 		message += " in namespace " + namespace
 	}
-	if names := namesOf(o.s, gk, namespace); len(names) > 0 {
-		message += "; there is " + strings.Join(names[:min(4, len(names))], ", ")
-		if more := len(names) - 4; more > 0 {
-			message += fmt.Sprintf(" and %d more", more)
-		}
-	}
 	o.add(Violation{
 		Rule: RuleQueueMissing, When: Never, Kind: gk.Kind, Namespace: namespace, Name: name,
-		Path: "metadata.name", At: o.gang.At, Message: message,
+		Path: "metadata.name", At: o.gang.At, Message: message, Others: namesOf(o.s, gk, namespace),
 	})
 }
 

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,9 @@ type Violation struct {
 	Role    string   `json:"role,omitempty"` // whose pods break the rule; empty: all together
 	At      job.Path `json:"at,omitempty"`   // where the job says what it asks for; empty: nowhere
 	Message string   `json:"message"`        // what is, with both numbers
+
+	// Others are the names there are, where Name is none of them.
+	Others []string `json:"others,omitempty"`
 }
 
 // Rule is what a limit is about.
@@ -78,7 +82,20 @@ func (l Violation) Owner() string {
 }
 
 // String is the object that limits and what is, with both numbers.
-func (l Violation) String() string { return l.Owner() + ": " + l.Message }
+func (l Violation) String() string {
+	text := l.Owner() + ": " + l.Message
+	switch most := 4; len(l.Others) {
+	case 0:
+	case 1:
+		text += "; there is " + l.Others[0]
+	default:
+		text += "; there are " + strings.Join(l.Others[:min(most, len(l.Others))], ", ")
+		if more := len(l.Others) - most; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return text
+}
 
 // sortViolations puts what no waiting helps against first, then the order in which pods meet
 // the rules.

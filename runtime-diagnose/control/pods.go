@@ -91,7 +91,7 @@ func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
 		}
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonSchedulingGated:
 		r.sight(ruleGated, item, nil)
-	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
+	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason+c.Message != "": // without, no scheduler has refused anything
 		r.unschedulable(pod.Name, c.Message, item)
 	case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
 		if found := ruleForReason(c.Reason); found != nil {

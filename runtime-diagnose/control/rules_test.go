@@ -172,6 +172,7 @@ func TestPods(t *testing.T) {
 		"deadline":                     {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "DeadlineExceeded"}, []string{"sigterm-preempted"}},
 		"preempted":                    {corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler"}}}, []string{"sigterm-preempted"}},
 		"held by a gate":               {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated}}}, []string{"quota-exceeded"}},
+		"no node, and nobody says why": {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}}, nil},
 		"ended well":                   {terminated(0, "Completed", ""), nil},
 		"the container is being built": {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}}, nil},
 		"a key is missing": {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{

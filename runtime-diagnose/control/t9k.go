@@ -40,7 +40,7 @@ func readT9kWhole(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 		return out
 	}
 	counts, _, _ := unstructured.NestedMap(u, "status", "aggregate")
-	if n, _ := Number(counts["unknown"]); n > 0 && !allReady(pods) {
+	if n, _ := Number(counts["unknown"]); n > 0 && !(allReady(pods) && len(pods) >= c.Job.MaxPods()) {
 		return []evidence.Observation{unknownTo("status/aggregate/unknown", "", fmt.Sprintf("the operator's aggregate counts %d replica%s of which it does not know how %s", n, words.S(int(n)), itStands(n)))}
 	}
 	if n, _ := Number(counts["failed"]); n > 0 {

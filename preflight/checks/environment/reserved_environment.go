@@ -20,24 +20,33 @@ var reservedEnvironment = &check.Check{
 		const env = job.Path("spec.trainer.env")
 		list, _ := p.Job.Field(env).([]any)
 		reserved := reservedByRuntime(p)
+		torch := "v2.2 and later reject the job, and in v2.1 this value overrules it"
+		if p.Job.Field("spec.trainer.numProcPerNode") != nil {
+			torch = "every version rejects the job"
+		}
 		for i, e := range list {
 			e, _ := e.(map[string]any)
 			name, _ := e["name"].(string)
-			if !slices.Contains(reservedByTrainer, name) && !slices.Contains(reserved, name) {
+			then := torch
+			switch {
+			case slices.Contains(reserved, name):
+				then = "v2.3 rejects the job, and before it this value overrules it"
+			case !slices.Contains(reservedByTrainer, name):
 				continue
 			}
 			value := "a value"
 			if s, ok := e["value"].(string); ok {
 				value = strconv.Quote(s)
 			}
-			p.Reportf(env.Index(i), "%s is set to %s, but Trainer works it out itself: it rejects the job or is overruled by this value", name, value)
+			p.Reportf(env.Index(i), "%s is set to %s, but Trainer works it out itself: %s", name, value, then)
 		}
 		return nil
 	},
 }
 
 // reservedByTrainer is what Trainer sets for torch; v2.1.0 refuses them only where
-// numProcPerNode is set (pkg/constants/constants.go, TorchRunReservedEnvNames).
+// numProcPerNode is set, v2.2.0 and later wherever spec.trainer is (pkg/constants/constants.go,
+// TorchRunReservedEnvNames; pkg/runtime/framework/plugins/torch/torch.go).
 var reservedByTrainer = []string{"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}
 
 // reservedByRuntime is what Trainer sets for the other frameworks, where the runtime is

@@ -17,7 +17,7 @@ var sshSettingsMissing = &check.Check{
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const sshd, keys = job.Path("spec.ssh.sshdPath"), job.Path("spec.ssh.authMountPath")
-		if path, written := facts.Text(p.Job, sshd); !written || path == "" {
+		if p.Job.Field(sshd) == nil { // what is written is another check's
 			p.Report(finding.Finding{
 				Path: sshd, Severity: finding.Warning,
 				Message: "sshdPath is not written, and the manual names no default: a worker that does not start sshd cannot be reached by the launcher",

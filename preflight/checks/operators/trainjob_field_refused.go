@@ -29,6 +29,9 @@ var trainJobFieldRefused = &check.Check{
 		refusedInitializers(p, name)
 		refusedVariables(p)
 		policy := &job.Job{Source: runtime}
+		if policy.Field("spec.podGroupPolicy.volcano") != nil {
+			refusedForVolcano(p)
+		}
 		if policy.Field("spec.mlPolicy.mpi") != nil {
 			refusedForMPI(p, policy, name)
 		}
@@ -63,14 +66,26 @@ func refusedInitializers(p *check.Pass, runtime string) {
 func refusedVariables(p *check.Pass) {
 	overrides, _ := p.Job.Field("spec.podTemplateOverrides").([]any)
 	for i := range overrides {
-		list := job.Path("spec.podTemplateOverrides").Index(i).Child("spec", "containers")
-		containers, _ := p.Job.Field(list).([]any)
-		for k, c := range containers {
-			c, _ := c.(map[string]any)
-			env, _ := c["env"].([]any)
-			if name, _ := c["name"].(string); len(env) > 0 && slices.Contains(p.Operator.Containers, name) {
-				p.Reportf(list.Index(k).Child("env"), "an override sets %s of container %s, which takes them from spec.trainer or spec.initializer only", facts.Count(len(env), "variable"), name)
-			}
+		refusedIn(p, job.Path("spec.podTemplateOverrides").Index(i).Child("spec", "containers"))
+	}
+	patches, _ := p.Job.Field("spec.runtimePatches").([]any)
+	for i := range patches {
+		at := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+		jobs, _ := p.Job.Field(at).([]any)
+		for k := range jobs {
+			refusedIn(p, at.Index(k).Child("template", "spec", "template", "spec", "containers"))
+		}
+	}
+}
+
+// refusedIn looks at one list of containers that a job changes.
+func refusedIn(p *check.Pass, list job.Path) {
+	containers, _ := p.Job.Field(list).([]any)
+	for k, c := range containers {
+		c, _ := c.(map[string]any)
+		env, _ := c["env"].([]any)
+		if name, _ := c["name"].(string); len(env) > 0 && slices.Contains(p.Operator.Containers, name) {
+			p.Reportf(list.Index(k).Child("env"), "an override sets %s of container %s, which takes them from spec.trainer or spec.initializer only", facts.Count(len(env), "variable"), name)
 		}
 	}
 }
@@ -78,9 +93,15 @@ func refusedVariables(p *check.Pass) {
 // refusedForMPI (mpi/mpi.go): mpirun wants a number.
 func refusedForMPI(p *check.Pass, runtime *job.Job, name string) {
 	const nodes = job.Path("spec.trainer.numNodes")
-	others := p.Operator.Procs.Role // the Job of the nodes beside the launcher
-	if n, _ := facts.Number(p.Job, nodes); n > 1 && p.Job.Role(others) == nil && runtime.Field("spec.mlPolicy.mpi.runLauncherAsNode") == true {
-		p.Reportf(nodes, "numNodes is %d; runtime %s has its launcher train too, and no Job named %s beside it: it trains on one node", n, name, others)
+	if n, _ := facts.Number(p.Job, nodes); n > 1 && runtime.Field("spec.mlPolicy.mpi.runLauncherAsNode") == true {
+		others := p.Operator.Procs.Role // the Job of the nodes beside the launcher
+		launched := slices.ContainsFunc(p.Job.Roles, func(r job.Role) bool { return !slices.Contains(p.Operator.Containers, r.Name) })
+		switch {
+		case p.Job.Role(others) == nil:
+			p.Reportf(nodes, "numNodes is %d; runtime %s has its launcher train too, and no Job named %s beside it: it trains on one node", n, name, others)
+		case !launched:
+			p.Reportf(nodes, "numNodes is %d; runtime %s is to have its launcher train too, and has no Job named launcher: Trainer takes one node", n, name)
+		}
 	}
 	const at = job.Path("spec.trainer.numProcPerNode")
 	if procs, isText := facts.Text(p.Job, at); isText {
@@ -88,34 +109,80 @@ func refusedForMPI(p *check.Pass, runtime *job.Job, name string) {
 	}
 }
 
+// refusedForVolcano (volcano/volcano.go): a queue that is named has a name.
+func refusedForVolcano(p *check.Pass) {
+	at := job.Path("spec.annotations").Key("scheduling.volcano.sh/queue-name")
+	if name, written := facts.Text(p.Job, at); written && name == "" {
+		p.Reportf(at, "the annotation scheduling.volcano.sh/queue-name is empty; Trainer takes the name of a queue of Volcano there, or no annotation")
+	}
+}
+
 // tuneModels are the models of TorchTune's runtimes (pkg/constants/constants.go); the last
 // trains on several nodes.
 var tuneModels = []string{"llama3_2/1B", "llama3_2/3B", "qwen2_5/1.5B", "llama3_3/70B"}
 
-// refusedForTune (torch/torchtune.go): Trainer looks at these only where numProcPerNode is written.
+// refusedForTune (torch/torchtune.go). Trainer v2.1 looks at a job that writes numProcPerNode, v2.2 and later at
+// every one; what v2.1 does not look at starts, and does not train what was meant.
 func refusedForTune(p *check.Pass, runtime string) {
 	command, _ := p.Job.Field("spec.trainer.command").([]any)
 	if fmt.Sprint(command) != "[tune run]" {
 		return
 	}
 	setByRuntime(p)
-	if p.Job.Field("spec.trainer.numProcPerNode") == nil {
-		return
+	f := finding.Finding{}
+	by := ""
+	procs := p.Job.Field("spec.trainer.numProcPerNode")
+	if procs == nil {
+		f.Severity, by = finding.Warning, ": Trainer v2.2 and later refuse the job"
+	}
+	refuse := func(at job.Path, format string, args ...any) {
+		f.Path, f.Message = at, fmt.Sprintf(format, args...)+by
+		p.Report(f)
 	}
 	model := ""
 	if parts := strings.Split(runtime, "-"); len(parts) == 3 {
 		model = strings.ReplaceAll(parts[1], ".", "_") + "/" + strings.ToUpper(parts[2])
 	}
 	if !slices.Contains(tuneModels, model) {
-		p.Reportf("spec.runtimeRef.name", "tune run takes its model from the name of the runtime; %q names none of %s", runtime, strings.Join(tuneModels, ", "))
+		refuse("spec.runtimeRef.name", "tune run takes its model from the name of the runtime; %q names none of %s", runtime, strings.Join(tuneModels, ", "))
 		return
 	}
-	switch nodes, written := facts.Number(p.Job, "spec.trainer.numNodes"); {
-	case !written:
+	nodes, written := facts.Number(p.Job, "spec.trainer.numNodes")
+	switch {
+	case !written && procs != nil:
 		p.Reportf("spec.trainer", "tune run is told numProcPerNode and no numNodes: the webhook of Trainer v2.1 panics over it, and the job is rejected with an internal error")
+		return
 	case nodes > 1 && model != "llama3_3/70B":
-		p.Reportf("spec.trainer.numNodes", "numNodes is %d; tune run trains %s on one node only", nodes, model)
+		refuse("spec.trainer.numNodes", "numNodes is %d; tune run trains %s on one node only", nodes, model)
+		return
 	}
+	r := p.Job.Role(p.Operator.Procs.Role)
+	each, _ := facts.Number(p.Job, "spec.trainer.numProcPerNode")
+	switch quantized, lora := tuneArguments(p.Job); {
+	case nodes > 1 && (quantized || lora):
+		p.Report(finding.Finding{
+			Severity: finding.Warning, Path: "spec.trainer.numNodes",
+			Message: fmt.Sprintf("numNodes is %d; tune run has no LoRA over several nodes: Trainer v2.3 refuses the job, and earlier versions tune all weights instead", nodes),
+			Remedy:  "Train on one node, or leave the settings of LoRA out.",
+		})
+	case quantized && model == "qwen2_5/1.5B":
+		refuse("spec.runtimeRef.name", "model.quantize_base is QLoRA, which tune run does not have for %s", model)
+	case quantized && model != "llama3_3/70B" && each != 1 && r != nil && r.Pod.GPUs().N != 1:
+		refuse("spec.trainer", "model.quantize_base is QLoRA, which tune run trains on one GPU for %s; a node has %d", model, r.Pod.GPUs().N)
+	}
+}
+
+// tuneArguments are what TorchTune's arguments ask for: weights of 4 bits (QLoRA), and adapters (LoRA).
+func tuneArguments(j *job.Job) (quantized, lora bool) {
+	is := map[string]bool{}
+	args, _ := j.Field("spec.trainer.args").([]any)
+	for _, arg := range args {
+		text, _ := arg.(string)
+		key, value, _ := strings.Cut(text, "=")
+		is[key] = strings.EqualFold(strings.TrimSpace(value), "true")
+		lora = lora || key == "model.lora_attn_modules"
+	}
+	return is["model.quantize_base"] && !is["model.use_dora"], lora
 }
 
 // tuneSettings are what a runtime of TorchTune sets for its jobs (pkg/constants/constants.go,

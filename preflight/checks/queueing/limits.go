@@ -44,7 +44,11 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 
 // limitFinding says what a limit is, where the job asks for it.
 func limitFinding(l quota.Violation) finding.Finding {
-	f := finding.Finding{Path: l.At, Message: l.String(), Rule: string(l.Rule)}
+	meant := check.DidYouMean(l.Name, l.Others)
+	if meant.Name() != "" {
+		l.Others = nil
+	}
+	f := finding.Finding{Path: l.At, Message: l.String() + meant.String(), Rule: string(l.Rule)}
 	if f.Path == "" {
 		f.Path = job.Path("spec")
 	}

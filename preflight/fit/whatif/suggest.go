@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
@@ -372,7 +373,7 @@ func (q *suggester) freerSelector() {
 		}
 	})
 	if affine {
-		q.keep(g, "fits without the required node affinity")
+		q.keep(quota.OnNodesOfQueue(q.s, g), "fits without the required node affinity") // the queue's nodes stay
 	}
 }
 
