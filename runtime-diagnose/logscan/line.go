@@ -201,7 +201,7 @@ func onlyNamed(m signature.Match) bool {
 // listen stops listening for signs of health where there were enough of them, and begins again
 // where something has to be survived.
 func (r *logReader) listen() {
-	r.ear.Calm(r.progress >= enoughProgress && !r.worst.open)
+	r.ear.Calm(r.progress >= enoughProgress && !r.worst.open && !r.steps.Seeks())
 }
 
 // full says that no further sighting of a signature is kept.
@@ -321,8 +321,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			}
 		} else {
 			r.progress++
-			if r.steps.Lines() == 0 { // this line is the first one
-				r.steps.Learn(l.Body())
+			if r.steps.Seeks() && r.steps.Learn(l.Body()) { // this line is the first one
 				r.steps.See(l.Number, l.Body(), l.At)
 			}
 			r.worst.advance()

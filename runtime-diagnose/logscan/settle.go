@@ -22,6 +22,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	if r.options.uses(harmless) {
 		r.explainAway()
 	}
+	r.afterOrder()
 	if r.options.uses(lastLaunch) {
 		r.onlyLast(d.Last.Number)
 	}
@@ -123,13 +124,19 @@ func (r *logReader) stepsAfter(i int) int {
 
 // stands says that a complaint is open where the log ends. One that somebody logged, and no exception that ended
 // its process, is not where training went on below it: the end of the log is the program's own, then.
-func (r *logReader) stands(i int) bool {
+func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
 	if s.Over || s.Mild || s.Signature.Role == signature.Context {
 		return false
 	}
+	if s.Signature.ID == wrongUsage && last-s.Item.Source.Line > linesAfterWorst && !r.failed {
+		return false // its process said no more: another one wrote on
+	}
 	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedLogged
 }
+
+// wrongUsage is the signature for a program that does not know its arguments.
+const wrongUsage = "unrecognized-arguments"
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks
 // for its own process, and for what was before it: what comes after counts, unless its program calls it
@@ -193,7 +200,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		return 0
 	}
 	for i := range r.sightings {
-		if r.stands(i) {
+		if r.stands(i, d.Last.Number) {
 			return 0
 		}
 	}
@@ -227,6 +234,27 @@ func (r *logReader) heed(word control.Word) {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Over = s.Over || word == control.Past || word == control.EndedWell && !s.Signature.Lasts()
+	}
+}
+
+// batchOrder is the signature for a batch system that ends a step.
+const batchOrder = "slurm-cancelled"
+
+// afterOrder ends what is logged below the word of the batch system that it ends the step, where nothing was wrong
+// before: its launcher misses the processes. What is raised may have been under way.
+func (r *logReader) afterOrder() {
+	ordered := false
+	for i := range r.sightings {
+		s := &r.sightings[i]
+		switch {
+		case s.Over || s.Signature.Role == signature.Context:
+		case s.Signature.ID == batchOrder:
+			ordered = true
+		case !ordered:
+			return
+		default:
+			s.Over = s.Over || !s.Raised
+		}
 	}
 }
 

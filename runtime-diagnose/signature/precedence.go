@@ -119,6 +119,7 @@ var precedence = map[string][]string{
 	"horovod-tensors-differ":          {"horovod-shut-down", "python-exception"},
 	"host-binding-invalid":            {"said-error"},
 	"hpu-fault":                       {"python-exception"},
+	"hpu-graph-compile":               {"hpu-fault", "python-exception", "said-error", "said-exception"},
 	"hub-checksum":                    {"python-exception"},
 	"hub-dataset-not-found":           {"path-missing", "python-exception"},
 	"hub-dataset-script":              {"python-exception", "said-exception"},
@@ -251,7 +252,7 @@ var precedence = map[string][]string{
 	"shm-dataloader":                  {"dataloader-worker-bus-error", "disk-full", "python-exception", "said-error"},
 	"shm-errno":                       {"disk-full", "python-exception"},
 	"shm-nccl":                        {"disk-full"},
-	"sigkill-torchrun":                {"python-exception", "said-error"},
+	"sigkill-torchrun":                {"python-exception", "said-error", "said-exit"},
 	"signal-received":                 {"python-exception", "said-exit"},
 	"slurm-cancelled":                 {"said-error"},
 	"slurm-file-missing":              {"said-error", "said-path-missing"},
@@ -307,4 +308,5 @@ var precedence = map[string][]string{
 	"xid-nvlink":                      {"xid-application"},
 	"xla-libdevice":                   {"said-error"},
 	"xpu-device-lost":                 {"python-exception"},
+	"yarn-memory-limit":               {"said-error"},
 }
