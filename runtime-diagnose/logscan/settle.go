@@ -129,14 +129,15 @@ func (r *logReader) stands(i, last int) bool {
 	if s.Over || s.Mild || s.Signature.Role == signature.Context {
 		return false
 	}
-	if s.Signature.ID == wrongUsage && last-s.Item.Source.Line > linesAfterWorst && !r.failed {
-		return false // its process said no more: another one wrote on
+	if at := s.Item.Source.Line; !r.failed && !s.Signature.Lasts() && at*longAfter < last && last-at > linesAfterWorst*2 {
+		return false // ten times as much was written since
 	}
 	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedLogged
 }
 
-// wrongUsage is the signature for a program that does not know its arguments.
-const wrongUsage = "unrecognized-arguments"
+// longAfter is how many times as long as the log was when it complained a log is that has gone on: the complaint was of
+// a process before, or of nothing that was needed.
+const longAfter = 10
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks
 // for its own process, and for what was before it: what comes after counts, unless its program calls it
@@ -206,7 +207,8 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 	}
 	ends, read, begins := false, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
-		body := recovery.WithoutCounts(strings.TrimSpace(l.Text))
+		text := strings.TrimSpace(l.Text)
+		body := recovery.WithoutCounts(text)
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
@@ -214,7 +216,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 			return 0
 		}
 		begins = l.Number
-		ends = ends || recovery.EndsWell(body)
+		ends = ends || recovery.EndsWell(body) || body != text
 		if read++; read == atTheEnd {
 			break
 		}
