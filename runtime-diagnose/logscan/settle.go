@@ -212,7 +212,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.SpoilsTheEnd(body, ends) {
+		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
 			return 0
 		}
 		begins = l.Number
@@ -225,6 +225,11 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		return 0
 	}
 	return begins
+}
+
+// saidBefore says that the same was said well before, with other numbers: the program goes on after it.
+func saidBefore(lines []reduce.Kept, l reduce.Kept) bool {
+	return slices.ContainsFunc(lines, func(k reduce.Kept) bool { return k.Number <= l.Number-linesSurvived && SameStatement(k.Text, l.Text) })
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
@@ -245,17 +250,17 @@ const batchOrder = "slurm-cancelled"
 // afterOrder ends what is logged below the word of the batch system that it ends the step, where nothing was wrong
 // before: its launcher misses the processes. What is raised may have been under way.
 func (r *logReader) afterOrder() {
-	ordered := false
+	category := ""
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		switch {
 		case s.Over || s.Signature.Role == signature.Context:
 		case s.Signature.ID == batchOrder:
-			ordered = true
-		case !ordered:
+			category = s.Signature.Category
+		case category == "":
 			return
-		default:
-			s.Over = s.Over || !s.Raised
+		case !s.Raised && s.Signature.Category != category:
+			s.Over = true
 		}
 	}
 }
