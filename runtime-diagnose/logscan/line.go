@@ -46,13 +46,14 @@ type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
 	grown int    // steps of counters that nobody knows by name
+	work  int    // requests that had been answered
 	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 }
 
 // saidBy notes it for the next sighting.
 func (r *logReader) saidBy(lane string) {
-	r.said = append(r.said, said{lane: lane, steps: r.steps.Lines(), grown: r.counters.Steps()})
+	r.said = append(r.said, said{lane: lane, steps: r.steps.Lines(), grown: r.counters.Steps(), work: r.counters.Work()})
 }
 
 // logReader turns the lines of one log into sightings.

@@ -91,6 +91,9 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) {
 		return false
 	}
+	if !r.failed && r.counters.Work()-r.said[i].work >= StepsSurvivedMild {
+		return true // a server: it was one request that went wrong
+	}
 	steps := r.stepsAfter(i)
 	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true

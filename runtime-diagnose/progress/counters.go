@@ -18,6 +18,7 @@ type Counters struct {
 	measures map[uint64]*measure
 	steps    int
 	answered int // requests
+	work     int // of them; the others ask for health and metrics, and are answered whatever the work is like
 	answer   int // number of the last line that says so
 	table    table
 }
@@ -83,8 +84,8 @@ func (c *Counters) See(line int, body string) {
 	c.measure(line, body)
 	c.table.see(line, body)
 	if answers(body) {
-		if c.answered, c.answer = c.answered+1, line; c.answered > enoughGrown {
-			c.steps++
+		if c.answered, c.answer = c.answered+1, line; strings.Contains(body, `"POST `) {
+			c.work++
 		}
 		return
 	}
@@ -244,6 +245,9 @@ func ofNothing(rest string) bool {
 // Steps is how often something was counted on that had been counted for a while, with another number
 // beside it that moves: who waits for something counts, too, and nothing else moves.
 func (c *Counters) Steps() int { return c.steps }
+
+// Work is how many requests were answered that bring work.
+func (c *Counters) Work() int { return c.work }
 
 // Spoilt is the first of the lines, to the end of a log of so many, that count on and whose numbers were numbers
 // before and are infinite, or none, since.
