@@ -160,7 +160,7 @@ var precedence = map[string][]string{
 	"megatron-data-missing":           {"python-exception", "said-exception"},
 	"megatron-dist-checkpoint":        {"checkpoint-mismatch", "python-exception"},
 	"memlock-too-low":                 {"orted-closed"},
-	"missing-shared-library":          {"file-not-found", "python-exception", "said-path-missing"},
+	"missing-shared-library":          {"file-not-found", "python-exception", "said-error", "said-path-missing"},
 	"mixed-precision-needs-gpu":       {"python-exception"},
 	"model-hub-auth":                  {"path-missing", "python-exception", "said-exception"},
 	"model-hub-unreachable":           {"model-hub-auth", "python-exception"},
