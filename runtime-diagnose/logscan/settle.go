@@ -33,7 +33,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
 		s := &r.sightings[i]
-		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
+		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
 		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
