@@ -81,7 +81,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
 	r.sound.See(l.Number, body)
-	if r.progress < enoughProgress || len(r.sightings) > 0 && strings.Contains(body, " HTTP/") { // requests that are answered take back what was before
+	if r.progress < enoughProgress || len(r.sightings) > 0 && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
 		r.counters.See(l.Number, body)
 	}
 	if len(r.elastic.Found) < mostElastic {

@@ -46,8 +46,8 @@ const shortBar = 12
 
 // Seeks says that no line is known that counts what lasts.
 func (t *Tracker) Seeks() bool {
-	if t.count == 0 {
-		return true
+	if t.count == 0 || t.count > 8*shortBar {
+		return t.count == 0
 	}
 	last, ok := Read(t.tail[(t.count-1)%tailLines].text)
 	return ok && last.Of > 0 && last.Of < shortBar && last.Number >= last.Of
