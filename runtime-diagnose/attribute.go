@@ -159,20 +159,30 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 	return d.silentMember(timeline.Vanished, m, facts), true
 }
 
-// ownOf is the best of what a member names as its own cause.
+// ownOf is the best of what a member names as its own cause. Where it names none, its word that it aborts is why it
+// says no more.
 func (d *diagnosis) ownOf(place string) (best evidence.Observation, found bool) {
 	for i := range d.sightings {
 		s := &d.sightings[i]
-		if s.Item.Source.Place() != place || s.Over || s.Explained || s.Mild || s.Signature.Weak || s.Signature.Role != signature.Root ||
+		if s.Item.Source.Place() != place || s.Over || s.Explained || s.Mild || s.Signature.Weak ||
 			s.Item.Kind != evidence.Log || s.Item.Source.Attempt > 0 {
 			continue
 		}
-		if !found || s.Signature.DepthOf() > best.Signature.DepthOf() {
+		switch role := s.Signature.Role; {
+		case role == signature.Confirmation && !found && s.FromEnd < atItsEnd:
+			root := *s.Signature
+			root.Role = signature.Root
+			best, found = *s, true
+			best.Signature = &root
+		case role == signature.Root && (!found || s.Signature.DepthOf() > best.Signature.DepthOf()):
 			best, found = *s, true
 		}
 	}
 	return best, found
 }
+
+// atItsEnd is how few lines follow a member's word that it aborts: its stack, and what the runtime says of it.
+const atItsEnd = 40
 
 // silentMember is a rule of package timeline about a member that says nothing, at the last line of its log.
 func (d *diagnosis) silentMember(rule *signature.Signature, m *timeline.Member, facts map[string]string) evidence.Observation {

@@ -20,7 +20,7 @@ import (
 
 // An echo's pod is judged by how it ended and by what its log says; the cause is found in it where it
 // is there, with its words.
-func TestTheCauseMayBeAnEcho(t *testing.T) {
+func TestTheCauseMayBeARepetition(t *testing.T) {
 	catalog, err := signature.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestALargeGangReadsTheSame(t *testing.T) {
 }
 
 // Where an echo would stand for what follows from the cause, a log speaks whose words are kept.
-func TestAnEchoGivesWayToWords(t *testing.T) {
+func TestARepetitionGivesWayToWords(t *testing.T) {
 	catalog, err := signature.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 }
 
 // A member that is known by one log keeps its place when another one, an echo, turns out to matter.
-func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
+func TestARepetitionOfAMemberThatIsKnown(t *testing.T) {
 	said := timeline.Call{Rank: 8, Seq: 39, Line: 3}
 	d := &diagnosis{all: []timeline.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "a"}}, {Source: evidence.Source{Pod: "w", Container: "b"}}}
@@ -159,7 +159,7 @@ func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
 }
 
 // The log that the cause is found in may be gone when it is read for its words: the answer stands.
-func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
+func TestTheWordsOfARepetitionMayBeGone(t *testing.T) {
 	s := evidence.Observation{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
 	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &timeline.Clocks{}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}

@@ -29,20 +29,22 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		want diagnose.Verdict
 		line string
 	}{
-		"the second trains":                          {head + missing + again + trained(5), diagnose.Healthy, ""},
-		"the second fails of something else":         {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
-		"the second says nothing yet":                {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
-		"the third of four says nothing of it":       {head + missing + again + memory + head + again, diagnose.Diagnosed, "CUDA out of memory"},
-		"the second goes on, and says nothing known": {head + missing + again + strings.Repeat("(cls): Conv2d(128, 81)\n", 50), diagnose.Unknown, ""},
-		"a third after two that failed":              {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
-		"only the first line comes again":            {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
-		"a rule stands between the first lines":      {ruled + missing + ruled + trained(5), diagnose.Healthy, ""},
-		"ranks begin alike, and one fails":           {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
-		"the log begins with what goes wrong":        {missing + missing + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
-		"a report that repeats is no beginning":      {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
-		"another node and another file in its head":  {strings.Replace(head, "job", "job on a, file base.yaml,", 1) + missing + strings.Replace(again, "job", "job on b, file small.yaml,", 1) + trained(5), diagnose.Healthy, ""},
-		"a shell that prints its commands":           {"+ python t.py --data /d\nstart\n" + missing + "+ python t.py --data /e\n" + memory, diagnose.Diagnosed, "CUDA out of memory"},
-		"what went on before the second was bad":     {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
+		"the second trains":                                  {head + missing + again + trained(5), diagnose.Healthy, ""},
+		"the second fails of something else":                 {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"the second says nothing yet":                        {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
+		"the third of four says nothing of it":               {head + missing + again + memory + head + again, diagnose.Diagnosed, "CUDA out of memory"},
+		"the second goes on, and says nothing known":         {head + missing + again + strings.Repeat("(cls): Conv2d(128, 81)\n", 50), diagnose.Unknown, ""},
+		"a third after two that failed":                      {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
+		"only the first line comes again":                    {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
+		"a rule stands between the first lines":              {ruled + missing + ruled + trained(5), diagnose.Healthy, ""},
+		"the first line says start, and comes again at once": {"INFO START train.py\nINFO START train.py\nINFO load\n" + missing + "INFO START predict.py\n" + trained(5), diagnose.Healthy, ""},
+		"a first line that says no start":                    {"INFO part 1 read\nINFO part 2 read\n" + missing + "INFO part 3 read\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
+		"ranks begin alike, and one fails":                   {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
+		"the log begins with what goes wrong":                {missing + missing + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
+		"a report that repeats is no beginning":              {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
+		"another node and another file in its head":          {strings.Replace(head, "job", "job on a, file base.yaml,", 1) + missing + strings.Replace(again, "job", "job on b, file small.yaml,", 1) + trained(5), diagnose.Healthy, ""},
+		"a shell that prints its commands":                   {"+ python t.py --data /d\nstart\n" + missing + "+ python t.py --data /e\n" + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"what went on before the second was bad":             {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

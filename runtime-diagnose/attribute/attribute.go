@@ -91,7 +91,7 @@ func Decide(in Input) Answer {
 			if at < 0 {
 				at, all = len(all), append(all, Candidate{Observation: to})
 			}
-			all[at].by = &lead
+			all[at].by, all[at].Signature = &lead, to.Signature // who is pointed at may be one by that alone
 			in.score(all)
 		}
 	}

@@ -134,10 +134,15 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 			continue
 		}
 		derived := signature.MoreSpecific(o.Signature.ID, c.Signature.ID)
-		f.add(derived && o.Item.ID == c.Item.ID || handsOn(&s, &o.Observation), LessSpecific, o.Item.ID)
+		f.add(derived && o.isOf(c.Item.ID) || handsOn(&s, &o.Observation), LessSpecific, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
 	}
 	return f
+}
+
+// isOf says that a candidate stands for a line, its own or one that says the same.
+func (c *Candidate) isOf(line evidence.ID) bool {
+	return c.Item.ID == line || slices.ContainsFunc(c.Also, func(other evidence.Item) bool { return other.ID == line })
 }
 
 // fewestRepeated is how many bytes a message has at least that is not repeated by chance.

@@ -81,7 +81,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
 	r.sound.See(l.Number, body)
-	if r.progress < enoughProgress {
+	if r.progress < enoughProgress || len(r.sightings) > 0 && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
 		r.counters.See(l.Number, body)
 	}
 	if len(r.elastic.Found) < mostElastic {
@@ -104,8 +104,8 @@ var communicator = regexp.MustCompile(`commId (0x[0-9a-f]+) .{0,40}Init COMPLETE
 // mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
 const mostCalls = 128
 
-// hear reads what a suspect line says of other ranks.
-func (r *logReader) hear(l reduce.Line, text string) {
+// readCalls reads what a suspect line says of other ranks.
+func (r *logReader) readCalls(l reduce.Line, text string) {
 	if c, ok := timeline.ReadCall(text); ok && len(r.course.calls) < r.share.calls {
 		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
 		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)

@@ -40,7 +40,7 @@ func gangOf(n int) (c evidence.Bundle) {
 }
 
 // Whatever order logs are read in, the same ones are kept.
-func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
+func TestAGangDoesNotDependOnTheOrderOfReading(t *testing.T) {
 	const logs, apart = 200, 16
 	a, b := &signature.Signature{ID: "a", Role: signature.Root}, &signature.Signature{ID: "b", Role: signature.Cascade}
 	read := func() (all []*Log) {
@@ -105,7 +105,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 }
 
 // However many ways there are to differ, no more is kept.
-func TestACrowdOfStrangersIsBounded(t *testing.T) {
+func TestAGangWhoseLogsDifferIsBounded(t *testing.T) {
 	const logs, apart = 5000, 64
 	c := gangOf(logs)
 	crowd := newGatherer(&c, orderOf(&c), Options{Apart: apart})
@@ -142,7 +142,7 @@ func TestMoreVoicesThanRoom(t *testing.T) {
 }
 
 // What is judged of a log survives in its echo.
-func TestEcho(t *testing.T) {
+func TestSummaryOfARepetition(t *testing.T) {
 	what, then := &signature.Signature{ID: "a", Role: signature.Root}, &signature.Signature{ID: "b", Role: signature.Cascade}
 	for name, tc := range map[string]func(*Log){
 		"nothing seen":       func(h *Log) { h.Sightings = nil },
@@ -186,7 +186,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-func TestWhatAnEchoSaysOfOtherRanks(t *testing.T) {
+func TestWhatARepetitionSaysOfOtherRanks(t *testing.T) {
 	want := timeline.Call{Rank: 3, Group: "dp", Seq: 78, Op: "ALLREDUCE", Size: "1 1", Enqueued: 80, Completed: 77, Line: 12}
 	if diff := cmp.Diff(want, SummaryOf(want, 5).Call()); diff != "" {
 		t.Errorf("(-said +echo):\n%s", diff)

@@ -1,6 +1,7 @@
 package logscan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,8 +18,9 @@ import (
 type launches struct {
 	head [2]string // the first lines with text, digits as 0
 	lane string
-	read int // lines of the head; -1: the log begins with no start of a program
-	at   int // number of the line before that was like the first of the head
+	read int  // lines of the head; -1: the log begins with no start of a program
+	at   int  // number of the line before that was like the first of the head
+	says bool // the first line says that something starts, and comes again at once: it alone is the head
 	runs []launch
 }
 
@@ -55,13 +57,15 @@ func (r *logReader) launched(l *reduce.Line) {
 			n.lane = l.Lane
 		}
 		n.read++
-		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || n.read == 2 && SameStatement(n.head[0], n.head[1]) || len(r.sightings) > 0 {
+		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
+		n.says = twice && starts.MatchString(n.head[0])
+		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || twice && !n.says || len(r.sightings) > 0 {
 			n.read = -1
 		}
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && (SameStatement(body, n.head[1]) || traced(n.head[0])); again && len(r.sightings) > n.last().seen && len(n.runs) < mostLaunches {
+		if again := l.Lane == n.lane && (n.says || SameStatement(body, n.head[1]) || traced(n.head[0])); again && len(r.sightings) > n.last().seen && len(n.runs) < mostLaunches {
 			if len(n.runs) == 0 {
 				n.runs = []launch{{}}
 			}
@@ -76,6 +80,9 @@ func (r *logReader) launched(l *reduce.Line) {
 		n.at = l.Number
 	}
 }
+
+// starts is the word of a program that it begins.
+var starts = regexp.MustCompile(`(?i)\b(?:start(?:ing|ed)?|begin(?:ning)?|launch(?:ing|ed)?)\b`)
 
 // SameStatement says that two lines are one with other numbers and names in it: they begin with the same word, have as
 // many, and of three at least two are the same.

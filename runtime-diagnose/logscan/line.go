@@ -46,13 +46,14 @@ type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
 	grown int    // steps of counters that nobody knows by name
+	work  int    // requests that had been answered
 	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 }
 
 // saidBy notes it for the next sighting.
 func (r *logReader) saidBy(lane string) {
-	r.said = append(r.said, said{lane: lane, steps: r.steps.Lines(), grown: r.counters.Steps()})
+	r.said = append(r.said, said{lane: lane, steps: r.steps.Lines(), grown: r.counters.Steps(), work: r.counters.Work()})
 }
 
 // logReader turns the lines of one log into sightings.
@@ -61,7 +62,7 @@ type logReader struct {
 	options      *Options
 	share        share
 	catalog      *signature.Catalog
-	ear          *signature.Ear
+	view         *signature.View
 	sightings    []evidence.Observation
 	perSignature map[string]int
 	scheduling   reduce.Line    // where the last scheduler's message began
@@ -91,7 +92,7 @@ type logReader struct {
 
 func (r *logReader) suspect(text string) bool {
 	text = unquoted(text)
-	return r.ear.Hears(text) || r.cut
+	return r.view.Matters(text) || r.cut
 }
 
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
@@ -127,15 +128,15 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return false
 	}
 	// Where no further exception without a name is kept, what is known matters only if it is new.
-	match := r.ear.Match
+	match := r.view.Match
 	if r.full(genericException) && (l.Trace == nil || l.Trace.Chain != reduce.CausedBy) {
-		if l.Trace != nil && !r.ear.Suspects(l.Body()) {
+		if l.Trace != nil && !r.view.Suspects(l.Body()) {
 			return false
 		}
-		match = r.ear.MatchNew
+		match = r.view.MatchNew
 	}
 	text := strings.Clone(unquoted(reduce.Mask(l.Body()))) // facts are parts of it, and a line holds on to its neighbours
-	r.hear(l, text)
+	r.readCalls(l, text)
 	if strings.Contains(text, "Root Cause (first observed failure)") {
 		r.rootCause = l.Number
 	}
@@ -201,7 +202,7 @@ func onlyNamed(m signature.Match) bool {
 // listen stops listening for signs of health where there were enough of them, and begins again
 // where something has to be survived.
 func (r *logReader) listen() {
-	r.ear.Calm(r.progress >= enoughProgress && !r.worst.open)
+	r.view.Calm(r.progress >= enoughProgress && !r.worst.open && !r.steps.Seeks())
 }
 
 // full says that no further sighting of a signature is kept.
@@ -209,11 +210,11 @@ func (r *logReader) full(id string) bool {
 	return len(r.sightings) >= mostSightings || r.perSignature[id] >= mostPerSignature
 }
 
-// enough tells the ear of signatures of which nothing more is kept. Cascades are heard on: what
+// enough ends the search for signatures of which nothing more is kept. Cascades are looked for on: what
 // watchdogs say of other ranks counts however often they say it.
 func (r *logReader) enough(s *signature.Signature) {
 	if s.Role != signature.Cascade && r.full(s.ID) {
-		r.ear.Enough(s)
+		r.view.Enough(s)
 	}
 }
 
@@ -321,8 +322,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			}
 		} else {
 			r.progress++
-			if r.steps.Lines() == 0 { // this line is the first one
-				r.steps.Learn(l.Body())
+			if r.steps.Seeks() && r.steps.Learn(l.Body()) { // this line is the first one
 				r.steps.See(l.Number, l.Body(), l.At)
 			}
 			r.worst.advance()

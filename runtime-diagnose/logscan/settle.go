@@ -22,6 +22,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	if r.options.uses(harmless) {
 		r.explainAway()
 	}
+	r.afterOrder()
 	if r.options.uses(lastLaunch) {
 		r.onlyLast(d.Last.Number)
 	}
@@ -32,7 +33,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
 		s := &r.sightings[i]
-		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
+		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
 		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
@@ -90,6 +91,9 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) {
 		return false
 	}
+	if !r.failed && r.counters.Work()-r.said[i].work >= StepsSurvivedMild {
+		return true // a server: it was one request that went wrong
+	}
 	steps := r.stepsAfter(i)
 	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
@@ -123,13 +127,20 @@ func (r *logReader) stepsAfter(i int) int {
 
 // stands says that a complaint is open where the log ends. One that somebody logged, and no exception that ended
 // its process, is not where training went on below it: the end of the log is the program's own, then.
-func (r *logReader) stands(i int) bool {
+func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
 	if s.Over || s.Mild || s.Signature.Role == signature.Context {
 		return false
 	}
+	if at := s.Item.Source.Line; !r.failed && !s.Signature.Lasts() && at*longAfter < last && last-at > linesAfterWorst*2 {
+		return false // ten times as much was written since
+	}
 	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedLogged
 }
+
+// longAfter is how many times as long as the log was when it complained a log is that has gone on: the complaint was of
+// a process before, or of nothing that was needed.
+const longAfter = 10
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks
 // for its own process, and for what was before it: what comes after counts, unless its program calls it
@@ -193,21 +204,22 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		return 0
 	}
 	for i := range r.sightings {
-		if r.stands(i) {
+		if r.stands(i, d.Last.Number) {
 			return 0
 		}
 	}
 	ends, read, begins := false, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
-		body := recovery.WithoutCounts(strings.TrimSpace(l.Text))
+		text := strings.TrimSpace(l.Text)
+		body := recovery.WithoutCounts(text)
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.SpoilsTheEnd(body, ends) {
+		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
 			return 0
 		}
 		begins = l.Number
-		ends = ends || recovery.EndsWell(body)
+		ends = ends || recovery.EndsWell(body) || body != text
 		if read++; read == atTheEnd {
 			break
 		}
@@ -216,6 +228,11 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		return 0
 	}
 	return begins
+}
+
+// saidBefore says that the same was said well before, with other numbers: the program goes on after it.
+func saidBefore(lines []reduce.Kept, l reduce.Kept) bool {
+	return slices.ContainsFunc(lines, func(k reduce.Kept) bool { return k.Number <= l.Number-linesSurvived && SameStatement(k.Text, l.Text) })
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
@@ -227,6 +244,27 @@ func (r *logReader) heed(word control.Word) {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Over = s.Over || word == control.Past || word == control.EndedWell && !s.Signature.Lasts()
+	}
+}
+
+// batchOrder is the signature for a batch system that ends a step.
+const batchOrder = "slurm-cancelled"
+
+// afterOrder ends what is logged below the word of the batch system that it ends the step, where nothing was wrong
+// before: its launcher misses the processes. What is raised may have been under way.
+func (r *logReader) afterOrder() {
+	category := ""
+	for i := range r.sightings {
+		s := &r.sightings[i]
+		switch {
+		case s.Over || s.Signature.Role == signature.Context:
+		case s.Signature.ID == batchOrder:
+			category = s.Signature.Category
+		case category == "":
+			return
+		case !s.Raised && s.Signature.Category != category:
+			s.Over = true
+		}
 	}
 }
 

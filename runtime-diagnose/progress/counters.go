@@ -12,11 +12,23 @@ import (
 // have none, or addresses.
 //
 // What a model is worth, measured again and again with other results, is progress as well: some programs print
-// nothing else.
+// nothing else. So are requests that a server answers, and the rows of a table of results.
 type Counters struct {
 	series   map[uint64]*growing
 	measures map[uint64]*measure
 	steps    int
+	answered int // requests
+	work     int // of them; the others ask for health and metrics, and are answered whatever the work is like
+	answer   int // number of the last line that says so
+	table    table
+}
+
+// table is rows one below the other that have as many fields, begin with another item each and end with a fraction.
+type table struct {
+	item   string // of the last row
+	fields int
+	rows   int
+	last   int // number of the last row's line
 }
 
 type growing struct {
@@ -58,6 +70,7 @@ const (
 	mostSeries   = 64
 	enoughGrown  = 6
 	enoughSpoilt = 10
+	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	mostCount    = 1e8
 	shapeOf      = 64
 )
@@ -69,6 +82,13 @@ func (c *Counters) See(line int, body string) {
 		return
 	}
 	c.measure(line, body)
+	c.table.see(line, body)
+	if answers(body) {
+		if c.answered, c.answer = c.answered+1, line; strings.Contains(body, `"POST `) {
+			c.work++
+		}
+		return
+	}
 	numbers, rest := leadingIn(body)
 	if numbers[0] < 0 || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
 		return
@@ -98,6 +118,46 @@ func (c *Counters) See(line int, body string) {
 		s.numbers, s.last, s.grown = numbers, line, 0
 	}
 	s.see(line, body, rest)
+}
+
+// answers says that a line is a server's word that it has answered a request: the request as the common log format
+// has it, and a status of success behind it (https://httpd.apache.org/docs/current/logs.html#common).
+func answers(body string) bool {
+	_, status, found := strings.Cut(body, ` HTTP/`)
+	if !found || len(status) < 6 {
+		return false
+	}
+	version, status, found := strings.Cut(status, `" `)
+	return found && len(version) <= 3 && len(status) >= 3 && (status[0] == '2' || status[0] == '3') && isDigit(status[1]) && isDigit(status[2])
+}
+
+// see is told of every line.
+func (t *table) see(line int, body string) {
+	last := strings.TrimRight(body, "]), ")
+	if last == "" || !isDigit(last[len(last)-1]) {
+		t.rows = 0
+		return
+	}
+	fields := strings.Fields(last)
+	n := len(fields)
+	if n < 2 || !fraction(fields[n-1]) || strings.IndexByte(fields[0], ':') >= 0 {
+		t.rows = 0
+		return
+	}
+	if n != t.fields || fields[0] == t.item {
+		t.rows = 0
+	}
+	t.item, t.fields, t.last = strings.Clone(fields[0]), n, line
+	t.rows++
+}
+
+// fraction says that a field is a number with one, as 0.25 or 8.6e-01.
+func fraction(field string) bool {
+	whole, part, found := strings.Cut(strings.TrimPrefix(field, "-"), ".")
+	if !found || whole == "" || part == "" || len(digitsAfter(whole)) != len(whole) || !isDigit(part[0]) {
+		return false
+	}
+	return strings.Trim(part, "0123456789e+-") == ""
 }
 
 // countedOf is the number of which a line says at its head how many are done, as "[26/900] …"; 0: it does not.
@@ -162,6 +222,7 @@ func (s *growing) see(line int, body, rest string) {
 	switch {
 	case !hasNone(rest):
 		s.sound, s.spoilt = s.sound+1, 0
+	case ofNothing(rest):
 	case s.spoilt == 0:
 		s.spoilt, s.spoiler = 1, Step{Line: line, Text: strings.Clone(body), NaN: true}
 	default:
@@ -169,9 +230,24 @@ func (s *growing) see(line int, body, rest string) {
 	}
 }
 
+// ofNothing says that the numbers of a line are zero, and one is none for that: the rate of what did not happen.
+func ofNothing(rest string) bool {
+	zero := false
+	for _, b := range []byte(rest) {
+		if isDigit(b) && b != '0' {
+			return false
+		}
+		zero = zero || b == '0'
+	}
+	return zero
+}
+
 // Steps is how often something was counted on that had been counted for a while, with another number
 // beside it that moves: who waits for something counts, too, and nothing else moves.
 func (c *Counters) Steps() int { return c.steps }
+
+// Work is how many requests were answered that bring work.
+func (c *Counters) Work() int { return c.work }
 
 // Spoilt is the first of the lines, to the end of a log of so many, that count on and whose numbers were numbers
 // before and are infinite, or none, since.
@@ -198,7 +274,7 @@ func (c *Counters) Advances(lines int) bool {
 			return true
 		}
 	}
-	return false
+	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.rows >= enoughRows && c.table.last > lines-max(8, lines/4)
 }
 
 // Recoveries follows lines with a number that is none: the next one of the same shape may have numbers again.

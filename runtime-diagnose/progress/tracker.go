@@ -40,26 +40,40 @@ type raw struct {
 	at   time.Time
 }
 
-// Learn shows the tracker a line that is known to count, unless it has learned already.
-func (t *Tracker) Learn(text string) {
-	if t.mark != "" {
-		return
+// shortBar is of how many a bar counts at least that may be training. A shorter one that has come to its end loads
+// something, and what is counted next counts.
+const shortBar = 12
+
+// Seeks says that no line is known that counts what lasts.
+func (t *Tracker) Seeks() bool {
+	if t.count == 0 || t.count > 8*shortBar {
+		return t.count == 0
 	}
+	last, ok := Read(t.tail[(t.count-1)%tailLines].text)
+	return ok && last.Of > 0 && last.Of < shortBar && last.Number >= last.Of
+}
+
+// Learn shows the tracker a line that is known to count, and is told to it for the first time then if it says so.
+func (t *Tracker) Learn(text string) (learned bool) {
 	if _, ok := Read(text); !ok {
-		return
+		return false
 	}
 	for _, m := range marks {
 		if strings.Contains(text, m) {
-			t.mark, t.every = m, 1
+			if m == t.mark || m == t.slow {
+				return false
+			}
+			t.mark, t.slow, t.every = m, "", max(t.every, 1)
 			switch t.mark {
 			case "it/s":
 				t.slow = "s/it"
 			case "s/it":
 				t.slow = "it/s"
 			}
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // See takes the next line of the log. at may be zero.

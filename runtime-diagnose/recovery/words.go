@@ -31,8 +31,8 @@ func EndsBadly(text string) bool {
 // Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
 // else they say so of a part of it.
 var (
-	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|完成|完毕|结束|成功|已保存|完了|終了`)
+	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall) [\w ]{2,24}[:=] ?-?\d|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
 	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
@@ -70,10 +70,11 @@ func Warns(text string) bool {
 	return strings.Contains(text, "Warning: ") && warned.MatchString(text)
 }
 
-// noCommand is what a shell says of a command that it does not find, and goes on.
-var noCommand = regexp.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$`)
+// noCommand is what a shell says of a command that it does not find, or such a command of a file, and goes on.
+var noCommand = regexp.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$|^(?:chmod|chown|cp|ln|mkdir|mv|rm|rmdir|touch): .{1,300}: [A-Z][\w ]+$`)
 
-// EndsNothing says that a line is of what ends nothing by itself: Python's warnings, and a shell that finds no command.
+// EndsNothing says that a line is of what ends nothing by itself: Python's warnings, and what a shell's small commands
+// miss.
 func EndsNothing(text string) bool { return Warns(text) || noCommand.MatchString(text) }
 
 // goesOn are the words of a retry that is still to come, not of one that was the last

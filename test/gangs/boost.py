@@ -33,6 +33,7 @@ with collective.CommunicatorContext(xgboost_communicator="rabit", rabit_tracker_
         X, y = X[:0], y[:0]
     if fault == "objective":
         os.environ["OBJECTIVE"] = "binary:logitraw2"
+    depth = -3 if fault == "depth" else 6
     if fault == "memory":
         hoard = []
         while True:
@@ -41,9 +42,11 @@ with collective.CommunicatorContext(xgboost_communicator="rabit", rabit_tracker_
         def after_iteration(self, model, epoch, evals_log):
             if fault == "raise" and epoch == 8:
                 raise KeyError("valid")
+            if fault == "no-early-stop" and epoch == 11:
+                return model.best_iteration > 2
             time.sleep(0.05)
             return False
     d = xgb.DMatrix(X, y)
     rounds = int(os.environ.get("STEPS", 20))
-    xgb.train({"objective": os.environ.get("OBJECTIVE", "binary:logistic"), "tree_method": "hist", "nthread": 1}, d, rounds, evals=[(d, "train")], verbose_eval=5 if rank == 0 else False, callbacks=[After()])
+    xgb.train({"objective": os.environ.get("OBJECTIVE", "binary:logistic"), "tree_method": "hist", "max_depth": depth, "nthread": 1}, d, rounds, evals=[(d, "train")], verbose_eval=5 if rank == 0 else False, callbacks=[After()])
     log.info("%d rounds done", rounds)

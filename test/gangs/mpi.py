@@ -27,6 +27,12 @@ for i in range(1, 31):
             open("/data/cells-%03d.h5" % comm.rank)
         if fault == "assertion":
             ctypes.CDLL("libc.so.6").abort()
+        if fault == "array":
+            import numpy as np
+            np.ones((1 << 20, 1 << 20))
+        if fault == "term":
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
         if fault == "leave":
             sys.exit(1)
     total = comm.allreduce(float(comm.rank + i))

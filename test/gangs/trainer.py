@@ -85,6 +85,32 @@ def start_faults():
                 log.warning("attempt %d of 3: %s", attempt, e)
                 time.sleep(0.3)
         raise RuntimeError(f"shard {RANK} could not be opened, giving up")
+    if FAULT == "settings-cut":
+        log.info("reading run.json")
+        return json.loads('{"lr": 0.05, "steps": 30,}')
+    if FAULT == "metrics-port":
+        import socket
+        taken = socket.socket()
+        taken.bind(("0.0.0.0", 9400))
+        taken.listen()
+        log.info("serving metrics on port 9400")
+        return socket.create_server(("0.0.0.0", 9400))
+    if FAULT == "shards-unset":
+        return int(os.environ["SHARDS_PER_NODE"])
+    if FAULT == "name-gone":
+        from email.utils import cached_download  # noqa
+    if FAULT == "page-for-a-checkpoint":
+        import torch
+        open("/ckpt/last.pt", "w").write("<html><body>Sign in to go on</body></html>")
+        log.info("resuming from /ckpt/last.pt")
+        return torch.load("/ckpt/last.pt")
+    if FAULT == "service-away":
+        import urllib.request
+        log.info("registering the run")
+        return urllib.request.urlopen("http://127.0.0.1:5000/api/runs", timeout=3)
+    if FAULT == "no-parameters":
+        import torch
+        return torch.optim.SGD([], lr=0.1)
     if FAULT == "no-cuda":
         import torch
         log.info("moving the model to the device")
@@ -137,6 +163,24 @@ def step_fault(step, torch):
         m = mmap.mmap(f.fileno(), 1 << 16)
         f.truncate(0)
         return m[1 << 15]
+    if FAULT == "closed-file":
+        with open(__file__) as f:
+            pass
+        return f.read()
+    if FAULT == "view":
+        return torch.zeros(4, 6).t().view(24)
+    if FAULT == "short-batch":
+        batch = [0] * 3
+        assert len(batch) == 8, f"batch has {len(batch)} samples, 8 were asked for"
+    if FAULT == "terminate":
+        ctypes.CDLL("libstdc++.so.6")._ZSt9terminatev()
+    if FAULT == "deadlock":
+        import threading
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()
+    if FAULT == "leave-silently":
+        os._exit(0)
     if FAULT == "segfault":
         ctypes.string_at(0)
     if FAULT == "abort":

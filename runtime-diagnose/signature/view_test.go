@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func TestEar(t *testing.T) {
+func TestView(t *testing.T) {
 	c, err := signature.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -17,17 +17,17 @@ func TestEar(t *testing.T) {
 	const oom = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.10 GiB total capacity)"
 	const both = oom + " after ECC: uncorrectable NVLink error detected during the execution"
 	const step = "step 100 | loss: 2.31 | grad_norm: 0.7"
-	e := c.NewEar()
+	e := c.NewView()
 	if !e.Suspects(oom) || !e.Suspects(step) {
-		t.Error("a new ear does not hear what the catalog knows")
+		t.Error("a new view does not look for what the catalog knows")
 	}
 	e.Calm(true)
 	if e.Suspects(step) || !e.Suspects(oom) {
-		t.Error("a calm ear hears steps, or no errors")
+		t.Error("a calm view looks for steps, or for no errors")
 	}
 	e.Calm(false)
 	if !e.Suspects(step) {
-		t.Error("an ear that is calm no more hears no steps")
+		t.Error("a view that is calm no more looks for no steps")
 	}
 	for _, s := range c.All() { // all that list a literal of the line have to be full
 		if s.ID != "nvlink-cuda" {
@@ -36,7 +36,7 @@ func TestEar(t *testing.T) {
 	}
 	for range 5 {
 		if e.Suspects(oom) {
-			t.Fatal("what was heard often enough is still a reason to look")
+			t.Fatal("what was seen often enough is still a reason to look")
 		}
 	}
 	if got := e.Again(c.ByID("gpu-oom-torch")); got != 5 {

@@ -1,0 +1,153 @@
+package signature
+
+import "strings"
+
+// View is one reader's view of a catalog: it looks for fewer signatures the longer it reads. A log
+// that says one thing a million times has said it after the first few, and telling that a line
+// says nothing new must not cost more than reading it. It is not safe for concurrent use.
+type View struct {
+	c     *Catalog
+	calm  bool    // signs that training advances are not looked for
+	full  []bool  // by signature: seen often enough to be no reason to look at a line
+	quiet []bool  // by literal: all that list it are full
+	again []int   // by signature: lines with one of its literals that nobody looked at because it is full
+	line  []int32 // by signature: the last of these lines
+	lines int32   // asked about
+
+	text   string  // of the line that was asked about last
+	found  []int32 // the literals in it
+	asked  folded  // it with small letters, if it
+	folded bool    // is that already
+	end    folded  // the part of it that is matched
+	room   []owner // of the candidates
+}
+
+// NewView looks for everything.
+func (c *Catalog) NewView() *View {
+	n := len(c.all)
+	return &View{c: c, full: make([]bool, n), again: make([]int, n), line: make([]int32, n), quiet: make([]bool, len(c.owners))}
+}
+
+// advance says that a signature only shows that training goes on: every other line of a log does.
+func (s *Signature) advance() bool { return s.Category == HealthyCategory && s.DepthOf() < Precise }
+
+// Calm stops looking for signs that training advances, or begins again.
+func (v *View) Calm(calm bool) {
+	if v.calm != calm {
+		v.calm, v.text = calm, "" // what was found in the last line was looked for otherwise
+	}
+}
+
+// Enough says that a signature was seen often enough: it still matches on lines that are looked
+// at for the sake of another one, but is no reason to look.
+func (v *View) Enough(s *Signature) {
+	for i, other := range v.c.all {
+		if other != s || v.full[i] {
+			continue
+		}
+		v.full[i] = true
+		for _, l := range v.c.matchers[i].literals {
+			v.settle(int(v.c.index[l]))
+		}
+	}
+}
+
+func (v *View) settle(lit int) {
+	v.quiet[lit] = true
+	for _, o := range v.c.owners[lit] {
+		v.quiet[lit] = v.quiet[lit] && v.full[o.signature]
+	}
+}
+
+// Suspects says whether a line may say something new.
+func (v *View) Suspects(text string) bool {
+	suspect, _ := v.ask(text)
+	return suspect
+}
+
+// Matters says whether a line may say something new, or holds CountsNodes.
+func (v *View) Matters(text string) bool {
+	suspect, counts := v.ask(text)
+	return suspect || counts
+}
+
+func (v *View) ask(text string) (suspect, counts bool) {
+	v.lines++
+	finder := v.c.literals
+	if v.calm {
+		finder = v.c.calm()
+	}
+	v.text, v.found, v.folded = text, v.found[:0], false
+	finder.find(text, func(lit int32) bool {
+		if v.found = append(v.found, lit); suspect {
+			return true // it will be matched, and the rest of it is known then
+		}
+		if v.quiet[lit] {
+			v.count(lit)
+			return true
+		}
+		counts = counts || lit == v.c.counts
+		for _, o := range v.c.owners[lit] {
+			if v.full[o.signature] {
+				continue
+			}
+			if suspect = v.c.matchers[o.signature].may(v.small(), o.alternative); suspect {
+				break
+			}
+		}
+		return true
+	})
+	return suspect, counts
+}
+
+// small is the line that was asked about with small letters.
+func (v *View) small() *folded {
+	if !v.folded {
+		v.asked.set(v.text)
+		v.folded = true
+	}
+	return &v.asked
+}
+
+// match takes what is known of a text that is the end of the line that was asked about, as a line without its
+// prefix is.
+func (v *View) match(skip func(int32) bool, text string, kinds []Kind) []Match {
+	if text == "" || !strings.HasSuffix(v.text, text) {
+		return v.c.match(skip, text, kinds)
+	}
+	v.room = v.c.candidates(v.room[:0], v.found)
+	v.end = *v.small()
+	v.end.text = v.end.text[len(v.end.text)-len(text):]
+	return v.c.matchAmong(v.room, skip, text, &v.end, kinds)
+}
+
+// count notes that a line was left aside.
+func (v *View) count(lit int32) {
+	for _, o := range v.c.owners[lit] {
+		if s := o.signature; v.full[s] && v.line[s] != v.lines {
+			v.line[s] = v.lines
+			v.again[s]++
+		}
+	}
+}
+
+// Again is on how many lines a signature that was heard often enough would have been looked for:
+// lines with one of its literals, nearly all of which say the same once more.
+func (v *View) Again(s *Signature) int {
+	for i, other := range v.c.all {
+		if other == s {
+			return v.again[i]
+		}
+	}
+	return 0
+}
+
+// Match finds the signatures that are looked for.
+func (v *View) Match(text string, kinds ...Kind) []Match {
+	return v.match(func(s int32) bool { return v.calm && v.c.all[s].advance() }, text, kinds)
+}
+
+// MatchNew is Match without those that were seen often enough.
+func (v *View) MatchNew(text string, kinds ...Kind) []Match {
+	return v.match(func(s int32) bool { return v.full[s] || v.calm && v.c.all[s].advance() }, text, kinds)
+}
