@@ -6,15 +6,18 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -148,6 +151,79 @@ func TestPaddingDoesNotSilencePolicies(t *testing.T) {
 				t.Errorf("allowed %v: %q %q; want %q", got.Allowed, got.Result.Message, got.Warnings, want)
 			}
 		})
+	}
+}
+
+// slowly reads jobs as slowly as on a machine that has no time.
+type slowly struct {
+	Reviewer
+	reads time.Duration
+}
+
+func (s slowly) Begin(ctx context.Context, req preflight.Request) (Review, error) {
+	time.Sleep(s.reads) //nolint:forbidigo // the clock is the test's
+	return s.Reviewer.Begin(ctx, req)
+}
+
+// Whoever makes his job large has it read for longer, and is not admitted past the policies for that.
+func TestALargeJobIsReadForLonger(t *testing.T) {
+	padded := strings.Replace(pods("6"), `"image":"train:1"`, `"image":"train:1","args":["`+strings.Repeat("x", 1_000_000)+`"]`, 1)
+	for name, tc := range map[string]struct {
+		object  string
+		reads   time.Duration
+		allowed bool
+	}{
+		"a large one":                   {padded, 1200 * time.Millisecond, false},
+		"a small one":                   {pods("6"), 1200 * time.Millisecond, true},
+		"one that nobody can wait for":  {padded, 3 * time.Second, true},
+		"a small one that is soon read": {pods("6"), 300 * time.Millisecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
+			o := h.o
+			o.Reviewer, o.Deadline, o.PolicyDeadline = slowly{o.Reviewer, tc.reads}, 0, 0
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				got := NewHandler(o).Handle(t.Context(), admission.Request{AdmissionRequest: *request(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(tc.object) })})
+				if took := time.Since(begun); got.Allowed != tc.allowed || took > patience || tc.allowed && got.AuditAnnotations["not-checked"] == "" {
+					t.Errorf("allowed %v after %s: %v", got.Allowed, took, got.AuditAnnotations)
+				}
+				time.Sleep(tc.reads) //nolint:forbidigo // what was abandoned ends
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// What an author can make long, lists of roles and of rules in each, costs no more than the time that a review has: what
+// went on after it would take the processors from everybody else's.
+func TestChecksEndWithTheReview(t *testing.T) {
+	rules := strings.Repeat(`{"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"a":"b"}}},`, 6)
+	groups := make([]string, 300)
+	for i := range groups {
+		groups[i] = fmt.Sprintf(`{"name":"g%d","replicas":%d,"template":{"spec":{"parallelism":3,"template":{"spec":{"restartPolicy":"Never",`+
+			`"topologySpreadConstraints":[%s],"containers":[{"name":"c","image":"train:1","resources":{"limits":{"nvidia.com/gpu":1}}}]}}}}}`, i, 2+i%9, strings.TrimSuffix(rules, ","))
+	}
+	set, err := check.NewSet(checks.All()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := NewHandler(HandlerOptions{Reviewer: Stages(&preflight.Reviewer{Checks: set}), View: benchHandler(t, 5000).o.View, Concurrent: 2})
+	before := spent()
+	got := h.Handle(t.Context(), admission.Request{AdmissionRequest: *request(func(r *admissionv1.AdmissionRequest) {
+		r.Kind = metav1.GroupVersionKind{Group: "jobset.x-k8s.io", Version: "v1alpha2", Kind: "JobSet"}
+		r.Object.Raw = []byte(`{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"train","namespace":"ml"},"spec":{"replicatedJobs":[` + strings.Join(groups, ",") + `]}}`)
+	})})
+	if why := got.AuditAnnotations["not-checked"]; !strings.Contains(why, "deadline passed") && !strings.Contains(why, "took longer") {
+		t.Errorf("allowed %v, not checked %q", got.Allowed, why)
+	}
+	leave, why := h.working.take(t.Context(), "ada", "ml") // his one place is free when the checks have come to their end
+	if leave == nil {
+		t.Fatal(why)
+	}
+	leave()
+	if used := spent() - before; used > 700*time.Millisecond*raceFactor {
+		t.Errorf("%s of processor time for a review of 200 ms", used)
 	}
 }
 

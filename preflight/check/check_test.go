@@ -233,6 +233,27 @@ func TestAPassedDeadlineSkipsWhatIsLeft(t *testing.T) {
 	}
 }
 
+func TestACheckThatIsCutOffDidNotRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cut, again := rule("a"), rule("b", "spec")
+	cut.Run = func(p *check.Pass) error {
+		for i := range 3 {
+			if p.Over() {
+				return nil
+			}
+			p.Reportf("spec", "role %d", i)
+			cancel()
+		}
+		return errors.New("it went on")
+	}
+	got := told(newSet(t, cut, again).Run(ctx, check.Input{Job: train(nil)}))
+	want := "a: skipped, deadline passed before it ran (our fault)\nb: skipped, deadline passed before it ran (our fault)\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Run (-want +got):\n%s", diff)
+	}
+}
+
 func TestAGivenFitReachesTheChecks(t *testing.T) {
 	asked := 0
 	asks := func(name string) *check.Check {

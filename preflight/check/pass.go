@@ -25,6 +25,15 @@ type Pass struct {
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
 	answered  bool // somebody else refuses what the check says with its own severity
+	overdue   func() bool
+	cut       bool // the check ended because the review is over
+}
+
+// Over says that the time of the review is over. A check that does something costly for each role, or for each entry of a
+// list that an author writes, asks before each of them and returns: it then counts as one that did not run.
+func (p *Pass) Over() bool {
+	p.cut = p.cut || p.overdue()
+	return p.cut
 }
 
 // Fit is the answer of the capacity engine for the whole job; computed once per review.

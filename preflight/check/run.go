@@ -65,7 +65,7 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")
 	who := kindOf{groupKind: in.Job.Ref.Kind + "." + group, operator: kinds.Of(in.Job.Ref)}
 	out := make([]Outcome, len(s.entries))
-	pass := &Pass{Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, fit: in.Fit, limits: in.Limits}
+	pass := &Pass{Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, fit: in.Fit, limits: in.Limits, overdue: func() bool { return ctx.Err() != nil }}
 	// What needs the cluster costs most and goes last: a deadline that passes in the fit
 	// must not silence what reads only the job.
 	for _, costly := range []bool{false, true} {
@@ -118,11 +118,14 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 		out.Err, out.Failed = err, true
 		return
 	}
-	pass.Params, pass.check, pass.severity, pass.sink = params, e.check, e.severity, &out.Findings
+	pass.Params, pass.check, pass.severity, pass.sink, pass.cut = params, e.check, e.severity, &out.Findings, false
 	pass.answered = out.Skipped.Reason == OperatorAnswers
 	if err := e.check.Run(pass); err != nil {
 		out.Findings, out.Failed = nil, true
 		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, err)
+	}
+	if pass.cut { // of what it found so far, the rest may be the cause
+		out.Findings, out.Skipped, out.Failed = nil, Skip{Reason: DeadlinePassed}, true
 	}
 }
 

@@ -51,6 +51,10 @@ func (w *watcher) jobHandler(k *kinds.Kind) handler.TypedEventHandler[*unstructu
 	}
 	return handler.TypedFuncs[*unstructured.Unstructured, Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
+			if wait := untilTelling(k, e.Object, w.PendingAfter, w.now()); wait > w.Debounce {
+				q.AddAfter(Request{k.Name, e.Object.GetNamespace(), e.Object.GetName()}, wait)
+				return
+			}
 			add(e.Object, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {

@@ -34,6 +34,8 @@ type remembered struct {
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
 	noted    bool       // that was written by itself
+	note     turn       // for writing it by itself
+	turn     turn       // for looking at the job while it has no pods
 }
 
 // slim keeps of the result what is said of it again and again: a job stays for weeks after its end, and

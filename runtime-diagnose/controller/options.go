@@ -77,6 +77,13 @@ type Options struct {
 	Now     func() time.Time      // nil: the system's clock
 }
 
+func (o Options) now() time.Time {
+	if o.Now != nil {
+		return o.Now()
+	}
+	return time.Now()
+}
+
 // catalog is the one in force.
 func (o Options) catalog() *signature.Catalog {
 	if o.Signatures != nil {

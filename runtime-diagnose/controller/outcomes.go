@@ -108,6 +108,10 @@ func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v
 		return 0, nil
 	}
 	if again = max(0, remarkAfter-age); again == 0 && !known.noted && !v.ended() {
+		if again = known.note.wait(&r.renewals, v.now, renewEvery); again > 0 {
+			stand(u, known.warned)
+			return again, nil
+		}
 		want := ours(u.GetAnnotations())
 		want[Warned] = known.warned.text()
 		if _, err := r.Writer.apply(ctx, u, want); err != nil {

@@ -44,6 +44,8 @@ type Reconciler struct {
 	metrics *metrics
 	memory  memory
 	looks   looks
+	// firsts and renewals are the turns of jobs without pods: of those on which nothing stands, and of the others.
+	firsts, renewals pace
 	// podLabels are those by which the cache finds pods; nil: by none.
 	podLabels map[string]bool
 }
@@ -120,6 +122,9 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 	}
 	if what == thorough {
 		if wait := r.spreads(known, u, v); wait > 0 {
+			return wait, nil
+		}
+		if wait := r.paced(known, v); wait > 0 {
 			return wait, nil
 		}
 	}
@@ -250,13 +255,6 @@ func (r *Reconciler) belongsToAnother(u *unstructured.Unstructured) bool {
 
 // restsWord begins what a diagnosis says of a job that is paused.
 const restsWord = "suspended:"
-
-func (r *Reconciler) now() time.Time {
-	if r.Now != nil {
-		return r.Now()
-	}
-	return time.Now()
-}
 
 func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured) (view, error) {
 	v := view{created: u.GetCreationTimestamp().Time, pendingAfter: r.PendingAfter, refresh: r.Refresh, now: r.now()}

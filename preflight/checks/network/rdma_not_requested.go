@@ -23,7 +23,7 @@ var rdmaNotRequested = &check.Check{
 			r := &p.Job.Roles[i]
 			gpus := r.Pod.GPUs()
 			c, _ := r.Trainer()
-			if c == nil || gpus.N == 0 || r.Replicas.Max < 2 || !facts.WorksWithPeers(p.Job, r) || !onlyPodNetwork(r) || privileged(c) || len(otherDevices(c)) > 0 {
+			if c == nil || gpus.N == 0 || r.Replicas.Max < 2 || !facts.WorksWithPeers(p.Job, r) || !onlyPodNetwork(r) || privileged(c) || len(otherDevices(c)) > 0 || p.Over() {
 				continue
 			}
 			if name, has := fastNetwork(facts.Candidates(p.Cluster, r), gpus); name != "" {

@@ -31,7 +31,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 			if !written {
 				jobs = 1
 			}
-			if key == "" || jobs == 0 {
+			if key == "" || jobs == 0 || p.Over() {
 				continue
 			}
 			nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)

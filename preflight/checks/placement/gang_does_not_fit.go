@@ -19,7 +19,7 @@ var gangDoesNotFit = &check.Check{
 	Eclipses: []string{"no-deadline-on-whole-cluster"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
-			if why, _ := facts.ShapeOf(p.Cluster, &p.Job.Roles[i]); why != facts.Fitting {
+			if why, _ := facts.ShapeOf(p.Cluster, &p.Job.Roles[i]); why != facts.Fitting || p.Over() {
 				return nil // a check of its own says which pod and why, or an autoscaler may help
 			}
 		}
@@ -63,7 +63,7 @@ func spreadNeverHolds(p *check.Pass) bool {
 	for i := range p.Job.Roles {
 		r := &p.Job.Roles[i]
 		for k := range r.Pod.Spec.TopologySpreadConstraints {
-			if c := &r.Pod.Spec.TopologySpreadConstraints[k]; c.WhenUnsatisfiable != corev1.ScheduleAnyway && brokenSpread(p, r, c) != "" {
+			if c := &r.Pod.Spec.TopologySpreadConstraints[k]; c.WhenUnsatisfiable != corev1.ScheduleAnyway && !p.Over() && brokenSpread(p, r, c) != "" {
 				return true
 			}
 		}

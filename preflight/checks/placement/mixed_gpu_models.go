@@ -65,7 +65,7 @@ func gpuGangOf(p *check.Pass) (gpuGang, bool) {
 	for i := range p.Job.Roles {
 		r := &p.Job.Roles[i]
 		gpus := r.Pod.GPUs()
-		if !strings.HasPrefix(string(gpus.Resource), "nvidia.com/") || r.Replicas.Max == 0 || !facts.WorksWithPeers(p.Job, r) {
+		if !strings.HasPrefix(string(gpus.Resource), "nvidia.com/") || r.Replicas.Max == 0 || !facts.WorksWithPeers(p.Job, r) || p.Over() {
 			continue
 		}
 		g.roles, g.pods = append(g.roles, r), saturate.Add(g.pods, r.Replicas.Max)

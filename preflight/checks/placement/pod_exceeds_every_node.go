@@ -22,6 +22,9 @@ var podExceedsEveryNode = &check.Check{
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
+			if p.Over() {
+				return nil
+			}
 			why, open := facts.ShapeOf(p.Cluster, r)
 			if why != facts.Oversized || facts.BringsNodes(p.Cluster, r) {
 				continue

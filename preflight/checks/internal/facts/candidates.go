@@ -18,7 +18,7 @@ import (
 func OutOfReach(p *check.Pass) (out []ClaimUse) {
 	for _, u := range ClaimsOf(p) {
 		reaches := Reaching(p.Cluster, u.Claim)
-		if reaches == nil || u.Role.Replicas.Max == 0 || BringsNodes(p.Cluster, u.Role) {
+		if reaches == nil || u.Role.Replicas.Max == 0 || p.Over() || BringsNodes(p.Cluster, u.Role) {
 			continue
 		}
 		if len(Candidates(p.Cluster, u.Role)) > 0 && len(takers(p.Cluster, u.Role, nil, reaches)) == 0 {

@@ -1,0 +1,111 @@
+package controller
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+)
+
+// Of a thousand jobs on which no operator acts, each says so, and no more than twenty are looked at in one second: those who
+// create jobs share the API server with them.
+func TestJobsOnWhichNothingActsTakeTurns(t *testing.T) {
+	w := newWorld(t)
+	const jobs = 300
+	due := map[types.UID]time.Time{}
+	for i := range jobs {
+		due[types.UID(fmt.Sprintf("job-%d", i))] = w.now
+	}
+	first, said := w.now, map[types.UID]bool{}
+	for len(said) < jobs {
+		looked := 0
+		for uid, at := range due {
+			if at.After(w.now) {
+				continue
+			}
+			w.job.SetUID(uid)
+			w.job.SetCreationTimestamp(metav1.NewTime(first.Add(-control.SilentAfter)))
+			w.job.SetAnnotations(nil)
+			before := len(w.patches)
+			w.job.SetName(string(uid))
+			result, err := w.Reconcile(t.Context(), Request{key.Kind, key.Namespace, w.job.GetName()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			due[uid] = w.now.Add(max(result.RequeueAfter, time.Millisecond))
+			if len(w.patches) > before {
+				looked++
+				said[uid] = true
+				due[uid] = w.now.Add(time.Hour)
+			}
+		}
+		if looked > 1 {
+			t.Fatalf("%d jobs were written on in the same twentieth of a second", looked)
+		}
+		w.pass(firstEvery)
+		if w.now.Sub(first) > jobs*firstEvery+time.Second {
+			t.Fatalf("after %s %d of %d say that nothing acts on them", w.now.Sub(first), len(said), jobs)
+		}
+	}
+}
+
+// A job of which somebody asks does not wait for the turn of the others.
+func TestWhoeverAsksDoesNotWaitForATurn(t *testing.T) {
+	w := newWorld(t)
+	for range 100 {
+		w.firsts.next(w.now, firstEvery)
+		w.renewals.next(w.now, renewEvery)
+	}
+	if again := w.reconcile(); again < 4*time.Second || len(w.patches) != 0 {
+		t.Fatalf("%d writes, next look after %s; want none, and one when a hundred others have had theirs", len(w.patches), again)
+	}
+	w.annotate(Ask, "now")
+	if w.reconcile(); len(w.patches) != 1 {
+		t.Errorf("%d writes after somebody asked, want 1", len(w.patches))
+	}
+}
+
+// A job that was just created is looked at when there may be something to say, and at once when something is known of it.
+func TestANewJobIsLookedAtWhenThereMayBeSomethingToSay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		set  func(*world)
+		wait time.Duration
+	}{
+		"nothing has acted on it":           {func(*world) {}, visible},
+		"it was created a while ago":        {func(w *world) { w.pass(4 * time.Second) }, visible - 4*time.Second},
+		"it was created long ago":           {func(w *world) { w.pass(time.Hour) }, time.Second},
+		"its operator has":                  {func(w *world) { w.condition("Created", "PyTorchJobCreated") }, time.Second},
+		"it carries what stood on another":  {func(w *world) { w.annotate(Healthy, "Yes") }, time.Second},
+		"somebody asks":                     {func(w *world) { w.annotate(Ask, "now") }, time.Second},
+		"the clock of this process is late": {func(w *world) { w.pass(-time.Hour) }, visible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.job.SetCreationTimestamp(metav1.NewTime(w.now))
+			tc.set(w)
+			o := w.Options
+			o.Debounce = time.Second
+			var asked waits
+			h := (&watcher{Options: o, served: w.Served, looks: &w.looks}).jobHandler(kinds.For(pytorchGVK))
+			h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job}, &asked)
+			if len(asked.after) != 1 || asked.after[0] != tc.wait {
+				t.Errorf("it is looked at after %v, want %s", asked.after, tc.wait)
+			}
+		})
+	}
+}
+
+// waits is a queue that notes after how long a look is asked for.
+type waits struct {
+	queue
+	after []time.Duration
+}
+
+func (q *waits) AddAfter(_ Request, d time.Duration) { q.after = append(q.after, d) }
