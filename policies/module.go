@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -64,7 +65,10 @@ func parse(rules []source) ([]module, error) {
 			continue
 		}
 		if other := seen[m.doc.Package]; other != "" && !m.conftest {
-			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already", s.name, m.doc.Package, other))
+			if _, err := fs.Stat(Library(), other); err == nil {
+				other += ", which is built in,"
+			}
+			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already; a package is one file", s.name, m.doc.Package, other))
 			continue
 		}
 		seen[m.doc.Package] = s.name
