@@ -130,7 +130,8 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		r, err := with.ready(ctx, ast.MustParseRef("data.main").Append(ast.StringTerm(name)))
+		at := ast.MustParseRef("data.main").Append(ast.StringTerm(name))
+		r, err := with.ready(ctx, at)
 		if err != nil {
 			return fmt.Errorf("prepare package main: %w", err)
 		}
@@ -138,7 +139,10 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 		if strings.HasPrefix(name, warns) {
 			effect = warns
 		}
-		r.doc, r.name, r.stage, r.reads, r.plain = doc, effect, preflight.OnTheJob, parts{"object"}, true
+		r.doc, r.name, r.stage, r.plain = doc, effect, preflight.OnTheJob, true
+		for _, place := range readsOf(compiler, at) {
+			r.reads = append(r.reads, strings.TrimSuffix("object."+place, "."))
+		}
 		s.rules = append(s.rules, r)
 	}
 	if doc != nil {

@@ -23,6 +23,8 @@ type Policies interface {
 	// Unasked is the answer of all denying rules of a stage that nobody could ask, and why. The
 	// mode is the namespace's.
 	Unasked(mode string, stage Stage, why string) Ruled
+	// ReadsAnnotation says whether a rule reads an annotation of the job by this key.
+	ReadsAnnotation(key string) bool
 	Revision() string
 }
 
@@ -41,6 +43,10 @@ type Question struct {
 	// Lacks are the parts of the input that are not whole. A denying rule that reads one of them
 	// and denies nothing is undecided: what it did not see might have made it deny.
 	Lacks []Lack
+	// Before is the input without the change that is asked about, where that is one of annotations alone; nil: it is
+	// not. What a rule says of it, too, is no answer: operators write annotations while a job runs, and a policy that
+	// came later must not stop them.
+	Before *Input
 }
 
 // Lack is a part of the input that is not whole, and why.

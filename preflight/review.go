@@ -87,9 +87,27 @@ func needless(kind *kinds.Kind, req Request) string {
 			return "the job has ended"
 		}
 	case SameWork(req.Old, req.Object):
-		return "neither spec nor labels nor an annotation that is reviewed was changed"
+		return sameWork
 	}
 	return ""
+}
+
+const sameWork = "neither spec nor labels nor an annotation that is reviewed was changed"
+
+// changedAnnotations are the keys of annotations that are not as they were. Not those that Signalbox writes: whatever a
+// policy makes of them must not stop it; nor kubectl's copy of the object.
+func changedAnnotations(old, now *unstructured.Unstructured) (out []string) {
+	was, is := old.GetAnnotations(), now.GetAnnotations()
+	for _, of := range []map[string]string{was, is} {
+		for key := range of {
+			before, had := was[key]
+			if after, has := is[key]; (had != has || before != after) && key != corev1.LastAppliedConfigAnnotation && !strings.HasPrefix(key, "signalbox.dev/") {
+				out = append(out, key)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // SameWork says whether two states of an object ask for the same work: then admission has
