@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -29,12 +30,22 @@ const gpuProduct = "nvidia.com/gpu.product"
 // people than jobs are.
 type Object struct{ Written *unstructured.Unstructured }
 
-// MarshalJSON writes the object without what may be secret.
-func (o Object) MarshalJSON() ([]byte, error) {
+// Tree is the object without what may be secret.
+func (o Object) Tree() (any, error) {
 	if o.Written == nil {
-		return []byte("null"), nil
+		return nil, nil
 	}
-	return json.Marshal(open(o.Written.Object))
+	return open(o.Written.Object), nil
+}
+
+// MarshalJSON writes the tree.
+func (o Object) MarshalJSON() ([]byte, error) { return written(o.Tree()) }
+
+func written(tree any, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(tree)
 }
 
 // Written is a part of a pod as the operator makes it, in the words of the API: the same for every kind. As JSON it
@@ -44,25 +55,42 @@ type Written[T corev1.PodSpec | corev1.Container] struct{ of any }
 // As is the type of the API whose fields it has.
 func (Written[T]) As() reflect.Type { return reflect.TypeFor[T]() }
 
-// MarshalJSON writes it without what may be secret, and a pod without its containers.
-func (w Written[T]) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(w.of)
+// Tree is it without what may be secret, and a pod without its containers.
+func (w Written[T]) Tree() (any, error) {
+	of := w.of
+	if spec, pod := of.(*corev1.PodSpec); pod {
+		rest := *spec
+		rest.Containers, rest.InitContainers, of = nil, nil, &rest
+	}
+	if _, read := of.(map[string]any); of == nil || read {
+		return of, nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return nil, err
 	}
-	var whole any
-	if err := utiljson.Unmarshal(text, &whole); err != nil {
-		return nil, err
-	}
-	if fields, ok := whole.(map[string]any); ok {
-		if _, pod := w.of.(*corev1.PodSpec); pod {
-			delete(fields, "containers")
-			delete(fields, "initContainers")
-		}
-		whole = redact.Tree(withoutValues(fields))
-	}
-	return json.Marshal(whole)
+	delete(fields, "containers")
+	return redact.Tree(withoutValues(fields)), nil
 }
+
+// Of is what it is made of.
+func (w Written[T]) Of() any { return w.of }
+
+// Part is one field of the tree.
+func (w Written[T]) Part(name string, field any) (tree any, there bool, err error) {
+	if _, pod := w.of.(*corev1.PodSpec); pod && (name == "containers" || name == "initContainers") {
+		return nil, false, nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&map[string]any{name: field})
+	if err != nil {
+		return nil, false, err
+	}
+	masked, _ := redact.Tree(withoutValues(fields)).(map[string]any)
+	return masked[name], true, nil
+}
+
+// MarshalJSON writes the tree.
+func (w Written[T]) MarshalJSON() ([]byte, error) { return written(w.Tree()) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (w *Written[T]) UnmarshalJSON(text []byte) error { return utiljson.Unmarshal(text, &w.of) }
