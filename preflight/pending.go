@@ -25,12 +25,14 @@ type Pending struct {
 	policies Policies // nil: none
 	report   Report
 	lacks    []Lack
-	before   *job.Job // only annotations were changed: the job as it was
+	silenced []finding.Finding // by the author of the job: policies hear of them
+	old      *job.Job          // before an update; nil: no rule reads it
+	before   *job.Job          // only annotations were changed: the job as it was
 }
 
 // Begin reads the job and asks the policies that need neither the checks nor the fit: nothing
 // that is slow stands before them. The only error is an *UnknownKindError.
-func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
+func (r *Reviewer) Begin(ctx context.Context, req Request) (_ Pending, err error) {
 	p := Pending{reviewer: r, req: req}
 	if req.Object == nil {
 		return p, &UnknownKindError{Covered: covered()}
@@ -79,6 +81,11 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")
 	} else {
+		if read("old_job") && req.Old != nil {
+			if p.old, err = oldJob(p.kind, req); err != nil {
+				p.lacks = append(p.lacks, Lack{"old_job", err.Error()})
+			}
+		}
 		p.ask(ctx, OnTheJob, fit.Result{}, nil)
 	}
 	p.settle()
@@ -148,7 +155,7 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 	if p.report.Fit != nil {
 		answer = *p.report.Fit
 	}
-	p.ask(ctx, OnTheReview, answer, p.report.Findings)
+	p.ask(ctx, OnTheReview, answer, slices.Concat(p.report.Findings, p.silenced))
 	p.settle()
 	return p
 }
@@ -218,13 +225,24 @@ func (p *Pending) ask(ctx context.Context, stage Stage, answer fit.Result, findi
 		req := p.req
 		req.Object = req.Old
 		q.Before = new(inputOf(p.before, req, answer, findings, p.reads(stage)))
+		q.Before.OldJob = p.oldView()
 	}
-	ruled, err := p.policies.Decide(ctx, inputOf(p.job, p.req, answer, findings, p.reads(stage)), q)
+	in := inputOf(p.job, p.req, answer, findings, p.reads(stage))
+	in.OldJob = p.oldView()
+	ruled, err := p.policies.Decide(ctx, in, q)
 	if err != nil {
 		failed(err.Error())
 		return
 	}
 	p.add(ruled)
+}
+
+// oldView is the job before an update, where a rule reads it.
+func (p *Pending) oldView() *OldJobView {
+	if p.old == nil {
+		return nil
+	}
+	return &OldJobView{Pods: p.old.MaxPods(), GPUs: allGPUs(p.old), Suspended: p.old.Suspended}
 }
 
 // asks says whether a rule of the stage may have something to say.

@@ -206,14 +206,27 @@ func deadlineOf(j *job.Job) int64 {
 			return n
 		}
 	}
+	// Pods that hold GPUs go on after those of a role that ends: each has to have one.
 	var most int64
-	for i := range j.Roles {
-		if n := j.Roles[i].Pod.Spec.ActiveDeadlineSeconds; n != nil {
-			most = max(most, *n)
-			continue
+	ends := func(counts func(*job.Role) bool) bool {
+		for i := range j.Roles {
+			r := &j.Roles[i]
+			n, _ := number(j, r.Path.Child("template", "spec", "activeDeadlineSeconds"))
+			if of := r.Pod.Spec.ActiveDeadlineSeconds; of != nil {
+				n = *of
+			}
+			if n == 0 && counts(r) {
+				return false
+			}
+			most = max(most, n)
 		}
-		n, _ := number(j, j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds"))
-		most = max(most, n)
+		return true
+	}
+	holds := func(r *job.Role) bool { _, n := gpusOf(&r.Pod); return n > 0 }
+	if !ends(func(r *job.Role) bool {
+		return holds(r) || !slices.ContainsFunc(j.Roles, func(r job.Role) bool { return holds(&r) })
+	}) {
+		return 0
 	}
 	return most
 }
@@ -237,7 +250,35 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 			most, bounded = max(most, n), true
 		}
 	}
-	return most, bounded
+	if rules, _ := job.Path("spec.failurePolicy.rules").Resolve(j.Source.Object); restartsForEver(rules) {
+		return 0, false
+	}
+	// What a role is tried again by itself comes in each attempt of the whole.
+	var within int64
+	for i := range j.Roles {
+		for _, at := range roleRetryPlaces {
+			n, ok := number(j, j.Roles[i].Path.Child(at...))
+			if ok && n < 0 {
+				return 0, false
+			}
+			within = max(within, n)
+		}
+	}
+	return saturate.Add(saturate.Mul(saturate.Add(most, 1), saturate.Add(within, 1)), -1), bounded
+}
+
+// roleRetryPlaces are where roles write how often they are tried again: JobSet's Jobs, Volcano's tasks, and the tasks
+// of FrameworkController.
+var roleRetryPlaces = [][]string{{"template", "spec", "backoffLimit"}, {"maxRetry"}, {"task", "retryPolicy", "maxRetryCount"}}
+
+// restartsForEver says whether a rule of a JobSet restarts it without counting (sigs.k8s.io/jobset v0.10.1
+// api/jobset/v1alpha2/jobset_types.go, RestartJobSetAndIgnoreMaxRestarts).
+func restartsForEver(rules any) bool {
+	list, _ := rules.([]any)
+	return slices.ContainsFunc(list, func(rule any) bool {
+		of, _ := rule.(map[string]any)
+		return of["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+	})
 }
 
 // modelsSelected are the models of GPU that a pod selects, by node selector or by each of its
@@ -273,6 +314,15 @@ func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
 		}
 	}
 	return name, n
+}
+
+// allGPUs are those of all pods of a job at most.
+func allGPUs(j *job.Job) (sum int64) {
+	for i := range j.Roles {
+		_, n := gpusOf(&j.Roles[i].Pod)
+		sum = saturate.Add(sum, saturate.Mul(n, int64(j.Roles[i].Replicas.Max)))
+	}
+	return sum
 }
 
 // hivedScheduler is the prefix under which HiveD takes how many GPUs a pod asks for: from an annotation
@@ -351,6 +401,9 @@ func keepsFiles(r *job.Role) bool {
 			continue
 		}
 		at := slices.IndexFunc(volumes, func(v VolumeView) bool { return v.Name == m.Name })
+		if at >= 0 && r.Pod.Spec.Volumes[at].PersistentVolumeClaim != nil && r.Pod.Spec.Volumes[at].PersistentVolumeClaim.ReadOnly {
+			continue
+		}
 		if at >= 0 && !slices.Contains(goneWithThePod, volumes[at].Kind) {
 			return true
 		}

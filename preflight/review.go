@@ -193,11 +193,18 @@ func (p *Pending) check(ctx context.Context) {
 	if req.Admission {
 		in.Answers = answers(p.kind, req)
 	}
+	in.Silenced = p.asks(OnTheReview) && p.reads(OnTheReview)("findings")
 	if req.Old != nil {
 		in.Old, _ = read(p.kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
 	if set := p.reviewer.checksIn(j.Ref.Namespace); set != nil {
-		report.file(set.Run(ctx, in))
+		outcomes := set.Run(ctx, in)
+		report.file(outcomes)
+		for _, o := range outcomes {
+			if o.Skipped.Reason == check.Ignored {
+				p.silenced = append(p.silenced, o.Findings...)
+			}
+		}
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
 		report.Fit = fitOf(answer, gang.Pods(), p.half, req.Cluster)
@@ -263,6 +270,15 @@ func read(kind *kinds.Kind, object *unstructured.Unstructured, view *cluster.Sna
 		}
 	}
 	return kind.Read(object, got)
+}
+
+// oldJob reads the job before an update whole, or says why it is not.
+func oldJob(kind *kinds.Kind, req Request) (*job.Job, error) {
+	j, err := read(kind, req.Old, req.Cluster)
+	if err != nil {
+		return nil, fmt.Errorf("the job before the update could not be read: %w", err)
+	}
+	return j, nil
 }
 
 func refOf(o *unstructured.Unstructured) job.Ref {
