@@ -250,8 +250,14 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 			most, bounded = max(most, n), true
 		}
 	}
-	if rules, _ := job.Path("spec.failurePolicy.rules").Resolve(j.Source.Object); restartsForEver(rules) {
-		return 0, false
+	uncounted := []job.Path{"spec.failurePolicy.rules", "spec.podFailurePolicy.rules"}
+	for i := range j.Roles {
+		uncounted = append(uncounted, j.Roles[i].Path.Child("template", "spec", "podFailurePolicy", "rules"))
+	}
+	for _, at := range uncounted {
+		if rules, _ := at.Resolve(j.Source.Object); restartsForEver(rules) {
+			return 0, false
+		}
 	}
 	// What a role is tried again by itself comes in each attempt of the whole.
 	var within int64
@@ -271,13 +277,15 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 // of FrameworkController.
 var roleRetryPlaces = [][]string{{"template", "spec", "backoffLimit"}, {"maxRetry"}, {"task", "retryPolicy", "maxRetryCount"}}
 
-// restartsForEver says whether a rule of a JobSet restarts it without counting (sigs.k8s.io/jobset v0.10.1
-// api/jobset/v1alpha2/jobset_types.go, RestartJobSetAndIgnoreMaxRestarts).
+// restartsForEver says whether a rule restarts a JobSet without counting (sigs.k8s.io/jobset v0.10.1
+// api/jobset/v1alpha2/jobset_types.go, RestartJobSetAndIgnoreMaxRestarts), or a pod that ended by itself
+// (https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy, Ignore). One that was evicted is
+// not its author's.
 func restartsForEver(rules any) bool {
 	list, _ := rules.([]any)
 	return slices.ContainsFunc(list, func(rule any) bool {
 		of, _ := rule.(map[string]any)
-		return of["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+		return of["action"] == "RestartJobSetAndIgnoreMaxRestarts" || of["action"] == "Ignore" && of["onExitCodes"] != nil
 	})
 }
 
