@@ -74,14 +74,8 @@ func (m module) asConftest() (module, error) {
 	if len(m.rules) == 0 {
 		return module{}, errors.New("package main has neither deny, violation nor warn, so it decides nothing")
 	}
-	for _, a := range m.ast.Annotations {
-		if a.Scope != "package" {
-			continue
-		}
-		remedy, _ := a.Custom["remedy"].(string)
-		m.doc.Title, m.doc.Description, m.doc.Remedy = cmp.Or(strings.TrimSpace(a.Title), m.doc.Title), strings.TrimSpace(a.Description), strings.TrimSpace(remedy)
-	}
-	return m, nil
+	_, err := m.annotated()
+	return m, err
 }
 
 // gatekeepers is a reference of a rule that only Gatekeeper's input has
@@ -132,10 +126,12 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 			continue
 		}
 		doc.Denies, doc.Warns = doc.Denies || m.doc.Denies, doc.Warns || m.doc.Warns
+		doc.Failure, doc.Mode = cmp.Or(doc.Failure, m.doc.Failure), cmp.Or(doc.Mode, m.doc.Mode) // what one file says of them all
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		r, err := with.ready(ctx, ast.MustParseRef("data.main").Append(ast.StringTerm(name)))
+		at := ast.MustParseRef("data.main").Append(ast.StringTerm(name))
+		r, err := with.ready(ctx, at)
 		if err != nil {
 			return fmt.Errorf("prepare package main: %w", err)
 		}
@@ -143,7 +139,10 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 		if strings.HasPrefix(name, warns) {
 			effect = warns
 		}
-		r.doc, r.name, r.stage, r.reads, r.plain = doc, effect, preflight.OnTheJob, parts{"object"}, true
+		r.doc, r.name, r.stage, r.plain = doc, effect, preflight.OnTheJob, true
+		for _, place := range readsOf(compiler, at) {
+			r.reads = append(r.reads, strings.TrimSuffix("object."+place, "."))
+		}
 		s.rules = append(s.rules, r)
 	}
 	if doc != nil {

@@ -158,6 +158,7 @@ type witness struct{ seen []preflight.Input }
 
 func (w *witness) InForce() preflight.Policies { return w }
 func (w *witness) Revision() string            { return "" }
+func (w *witness) ReadsAnnotation(string) bool { return false }
 func (w *witness) Unasked(string, preflight.Stage, string) preflight.Ruled {
 	return preflight.Ruled{}
 }

@@ -215,6 +215,21 @@ func TestReplayAsksOtherPolicies(t *testing.T) {
 	}
 }
 
+// TestAReplayDeniesAChangeOfAnnotationsForItself: not for what the job was before it.
+func TestAReplayDeniesAChangeOfAnnotationsForItself(t *testing.T) {
+	note := `deny contains "a note" if input.job.annotations.note == "x"`
+	lines := recorded(t, load(t, files("a.rego", policy("a", strings.Replace(note, `"x"`, `"y"`, 1)))), asks(t, "ana", func(r *preflight.Request) {
+		r.Old, r.Operation = r.Object.DeepCopy(), "UPDATE"
+		r.Object.SetAnnotations(map[string]string{"note": "x"})
+	}))
+	for rule, want := range map[string]int{note: 1, `deny contains "many" if input.job.gpus > 8`: 0} {
+		got, err := policies.Replay(t.Context(), load(t, files("a.rego", policy("a", rule))).InForce(), decisionsOf(lines), preflight.ModeEnforce)
+		if err != nil || got.Reviews != 1 || got.Denied != want {
+			t.Errorf("%s: %+v, %v; want %d denied of 1", rule, got, err, want)
+		}
+	}
+}
+
 // TestAFolderOfDecisionsIsBounded: in bytes and in days; files that are none of ours stay.
 func TestAFolderOfDecisionsIsBounded(t *testing.T) {
 	dir := t.TempDir()

@@ -158,6 +158,13 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if len(out.Rulings)+len(out.Undecided)+len(out.Exempted) > 0 {
 		named(&in).ruled(&out)
 	}
+	if q.Before != nil && len(out.Rulings) > 0 {
+		before, err := s.Decide(ctx, *q.Before, preflight.Question{Stage: q.Stage, Lacks: q.Lacks})
+		if err != nil {
+			return out, err
+		}
+		out.Rulings = slices.DeleteFunc(out.Rulings, func(r preflight.Ruling) bool { return slices.Contains(before.Rulings, r) })
+	}
 	slices.SortFunc(out.Rulings, func(a, b preflight.Ruling) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 	})
@@ -173,6 +180,16 @@ func (s *set) Reads(stage preflight.Stage, part string) bool { return s.stages[s
 
 // Asks implements preflight.Selective.
 func (s *set) Asks(stage preflight.Stage) bool { return len(s.of(stage)) > 0 }
+
+// ReadsAnnotation implements preflight.Policies: as the job has it, or the object now and before.
+func (s *set) ReadsAnnotation(key string) bool {
+	for _, of := range []string{"job.annotations.", "object.metadata.annotations.", "old_object.metadata.annotations."} {
+		if s.Reads(preflight.OnTheJob, of+key) || s.Reads(preflight.OnTheReview, of+key) {
+			return true
+		}
+	}
+	return false
+}
 
 // Unasked implements preflight.Policies.
 func (s *set) Unasked(mode string, stage preflight.Stage, why string) preflight.Ruled {

@@ -88,6 +88,21 @@ spec:
 	}
 }
 
+// TestARoleOfAnyNameIsSeen: TFJob makes pods of each, known or not, and takes either of two spellings.
+func TestARoleOfAnyNameIsSeen(t *testing.T) {
+	const job = "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: j, namespace: ml}\nspec:\n  tfReplicaSpecs:\n    Worker: {template: {spec: {containers: [{name: tensorflow, image: \"registry.example.com/team/x:1\"}]}}}\n    %s: {replicas: 64, template: {spec: {containers: [{name: tensorflow, image: evil/x, resources: {limits: {nvidia.com/gpu: 8}}}]}}}\n"
+	for _, role := range []string{"Weird", "worker", "Wroker"} {
+		report := reviewStrictly(t, strict(t), object(t, fmt.Sprintf(job, role)))
+		var by []string
+		for _, r := range report.Rulings {
+			by = append(by, r.Policy)
+		}
+		if !slices.Equal(by, []string{"image-registry", "max-gpus-per-job"}) {
+			t.Errorf("%s: denied by %q; want image-registry and max-gpus-per-job", role, by)
+		}
+	}
+}
+
 // TestEveryPlaceOfAJobIsSeen: an image, a privilege and a network of the node are denied wherever a kind takes them:
 // each is written into each place of the kinds' own examples, one at a time.
 func TestEveryPlaceOfAJobIsSeen(t *testing.T) {

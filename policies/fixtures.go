@@ -46,7 +46,7 @@ type Tested struct {
 // namespace are those of a Namespace beside it.
 var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1", Kind: "ReviewRequest"}
 
-// Test runs the fixtures of every policy of a folder. For <name>.rego they lie in
+// Test runs the fixtures of every policy of a folder. For <name>.rego, and for a package of that name, they lie in
 // testdata/<name>: allow-*.yaml, about which the policy must say nothing, and deny-*.yaml
 // or warn-*.yaml with a .want of the same name that holds what it must say, one ruling a
 // line ("deny spec.runtimeRef.name: …"). A fixture is a stream with one job, at most one
@@ -74,39 +74,77 @@ func TestCovered(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, 
 	if err != nil {
 		return nil, nil, err
 	}
+	ran, err := coveredBy(covering, rules)
+	if err != nil {
+		return nil, nil, err
+	}
 	var out []Tested
+	var looked []string
 	for _, p := range all.docs {
-		dir := fixturesOf(fsys, p)
-		engine, err := withData(ctx, fsys, dir, rules, documents)
-		if err != nil {
-			return nil, nil, err
+		for _, dir := range fixturesOf(fsys, p) {
+			engine, err := withData(ctx, fsys, dir, rules, documents)
+			if err != nil {
+				return nil, nil, err
+			}
+			engine.set().trace(p.Name, covering)
+			proven := slices.ContainsFunc(ran, func(c Covered) bool { return c.File == p.File && c.Percent > 0 })
+			b := bench{fsys: fsys, policy: p.Name, tested: proven, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
+			tested, err := b.folder(ctx, dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			out, looked = append(out, tested...), append(looked, dir)
 		}
-		engine.set().trace(p.Name, covering)
-		b := bench{fsys: fsys, policy: p.Name, tested: len(own) > 0, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
-		tested, err := b.folder(ctx, dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		out = append(out, tested...)
+	}
+	of, err := strayFixtures(fsys, looked)
+	if err != nil {
+		return nil, nil, err
 	}
 	covered, err := coveredBy(covering, rules)
-	return append(out, own...), covered, err
+	return slices.Concat(out, of, own), covered, err
 }
 
-// fixturesOf is the folder of a policy's fixtures, under the name of its file or as the policy is
-// printed.
-func fixturesOf(fsys fs.FS, p Doc) string {
+// fixturesOf are the folders of a policy's fixtures, under the name of its file, of its package or as the policy is
+// printed; where there is none, the first of these.
+func fixturesOf(fsys fs.FS, p Doc) (out []string) {
 	beside := path.Join(path.Dir(p.File), "testdata")
-	file := path.Join(beside, strings.TrimSuffix(path.Base(p.File), ".rego"))
-	if _, err := fs.Stat(fsys, file); err == nil {
-		return file
-	}
-	if printed := path.Join(beside, p.Name); printed != file {
-		if _, err := fs.Stat(fsys, printed); err == nil {
-			return printed
+	names := []string{strings.TrimSuffix(path.Base(p.File), ".rego"), strings.ReplaceAll(p.Name, "-", "_"), p.Name}
+	for _, name := range names {
+		dir := path.Join(beside, name)
+		if _, err := fs.Stat(fsys, dir); err == nil && !slices.Contains(out, dir) {
+			out = append(out, dir)
 		}
 	}
-	return file
+	if len(out) == 0 {
+		out = append(out, path.Join(beside, names[0]))
+	}
+	return out
+}
+
+// strayFixtures are folders of examples at which no policy looked: what they prove would be believed.
+func strayFixtures(fsys fs.FS, looked []string) (out []Tested, err error) {
+	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		dir := path.Dir(name)
+		if err != nil || d.IsDir() || exampleOf(path.Base(name)) == "" || !strings.Contains("/"+dir+"/", "/testdata/") ||
+			slices.Contains(looked, dir) {
+			return err
+		}
+		looked = append(looked, dir)
+		out = append(out, Tested{Policy: path.Base(dir), Fixture: dir, Problem: fmt.Sprintf("its examples are of no policy: %s lies where none looks; "+
+			"want testdata/NAME beside NAME.rego, named after the file or its package", path.Base(name))})
+		return nil
+	})
+	return out, err
+}
+
+// exampleOf is what a file of a folder of fixtures is an example of: allow, deny, warn or mute; empty: it is none.
+func exampleOf(file string) string {
+	for _, effect := range []string{"allow", denies, warns, string(preflight.Mute)} {
+		if strings.HasPrefix(file, effect+"-") && path.Ext(file) == ".yaml" {
+			return effect
+		}
+	}
+	return ""
 }
 
 func withData(ctx context.Context, fsys fs.FS, dir string, rules, documents []source) (*OPA, error) {
@@ -143,7 +181,7 @@ func (w asWritten) Decide(ctx context.Context, in preflight.Input, q preflight.Q
 type bench struct {
 	fsys     fs.FS
 	policy   string
-	tested   bool // by rules in Rego: then fixtures are not asked for
+	tested   bool // by rules in Rego, which evaluate it: then fixtures are not asked for
 	reviewer preflight.Reviewer
 }
 
@@ -156,10 +194,11 @@ func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
 	allows, speaks := 0, 0
 	for _, e := range entries {
 		name := e.Name()
-		silent := strings.HasPrefix(name, "allow-")
-		if path.Ext(name) != ".yaml" || !silent && !strings.HasPrefix(name, "deny-") && !strings.HasPrefix(name, "warn-") && !strings.HasPrefix(name, "mute-") {
+		effect := exampleOf(name)
+		if effect == "" {
 			continue
 		}
+		silent := effect == "allow"
 		if silent {
 			allows++
 		} else {

@@ -92,12 +92,14 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	return out, nil
 }
 
-// collect reads the files in a fixed order: source by source, then by path.
+// collect reads the files in a fixed order: source by source, then by path. A rule that an earlier source has to the
+// letter (a copy of the library, which is built in) is the same rule.
 func collect(from []fs.FS) (rules, documents []source, err error) {
 	for _, fsys := range from {
 		if fsys == nil {
 			continue
 		}
+		before := rules
 		err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -118,6 +120,9 @@ func collect(from []fs.FS) (rules, documents []source, err error) {
 			text, err := fs.ReadFile(fsys, name)
 			if err != nil {
 				return err
+			}
+			if into == &rules && slices.ContainsFunc(before, func(s source) bool { return bytes.Equal(s.text, text) }) {
+				return nil
 			}
 			*into = append(*into, source{name, text})
 			return nil

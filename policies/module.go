@@ -1,13 +1,18 @@
 package policies
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
 )
 
 // Doc is what a policy says about itself in its METADATA.
@@ -60,7 +65,10 @@ func parse(rules []source) ([]module, error) {
 			continue
 		}
 		if other := seen[m.doc.Package]; other != "" && !m.conftest {
-			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already", s.name, m.doc.Package, other))
+			if _, err := fs.Stat(Library(), other); err == nil {
+				other += ", which is built in,"
+			}
+			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already; a package is one file", s.name, m.doc.Package, other))
 			continue
 		}
 		seen[m.doc.Package] = s.name
@@ -164,18 +172,13 @@ func element(key *ast.Term, rule string) error {
 
 // metadata reads the annotations of the package into the doc.
 func (m *module) metadata() error {
-	var found *ast.Annotations
-	for _, a := range m.ast.Annotations {
-		if a.Scope == "package" {
-			found = a
-		}
+	found, err := m.annotated()
+	if err != nil {
+		return err
 	}
 	if found == nil {
 		return errors.New("no # METADATA above the package; want title, description and custom.remedy")
 	}
-	m.doc.Title, m.doc.Description = strings.TrimSpace(found.Title), strings.TrimSpace(found.Description)
-	remedy, _ := found.Custom["remedy"].(string)
-	m.doc.Remedy = strings.TrimSpace(remedy)
 	for _, part := range []struct{ name, value string }{
 		{"title", m.doc.Title}, {"description", m.doc.Description}, {"custom.remedy", m.doc.Remedy},
 	} {
@@ -183,19 +186,47 @@ func (m *module) metadata() error {
 			return fmt.Errorf("METADATA without %s", part.name)
 		}
 	}
-	switch failure := found.Custom["failure"]; failure {
-	case nil, "open":
-	case FailureClosed:
-		m.doc.Failure = FailureClosed
-	default:
-		return fmt.Errorf("METADATA custom.failure is %v; want open or %s", failure, FailureClosed)
-	}
-	switch mode := found.Custom["mode"]; mode {
-	case nil:
-	case ModeAlways:
-		m.doc.Mode = ModeAlways
-	default:
-		return fmt.Errorf("METADATA custom.mode is %v; want %s or nothing", mode, ModeAlways)
-	}
 	return nil
+}
+
+// customs are what METADATA custom says of a policy, with the words for it. A remedy has words of its own.
+var customs = map[string][]string{"remedy": nil, "failure": {"open", FailureClosed}, "mode": {ModeAlways}}
+
+// annotated reads the annotations of the package into the doc, as far as there are any. A word that stands where
+// nobody looks for it is an error: who writes that a policy is closed on failure must not be open.
+func (m *module) annotated() (found *ast.Annotations, err error) {
+	for _, a := range m.ast.Annotations {
+		for line := range strings.SplitSeq(string(a.Location.Text), "\n") {
+			if key, _, _ := strings.Cut(strings.TrimPrefix(line, "# "), ":"); customs[key] != nil || key == "remedy" {
+				return nil, fmt.Errorf("line %d: METADATA %s stands beside custom; want custom: {%[2]s: …}", a.Location.Row, key)
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(a.Custom)) {
+			value, _ := a.Custom[key].(string)
+			meant := check.Nearest(key, slices.Sorted(maps.Keys(customs)), 2)
+			switch {
+			case a.Scope != "package" && customs[key] != nil:
+				return nil, fmt.Errorf("line %d: METADATA custom.%s is that of a %s; a policy has one, above its package", a.Location.Row, key, a.Scope)
+			case customs[key] != nil && !slices.Contains(customs[key], value):
+				return nil, fmt.Errorf("METADATA custom.%s is %v; want %s", key, a.Custom[key], strings.Join(customs[key], " or "))
+			case meant != "" && slices.Contains(customs[meant], value):
+				return nil, fmt.Errorf("line %d: METADATA custom.%s is none of the fields of a policy; did you mean %q?", a.Location.Row, key, meant)
+			}
+		}
+		if a.Scope == "package" {
+			found = a
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	of := func(key string) string {
+		text, _ := found.Custom[key].(string)
+		return strings.TrimSpace(text)
+	}
+	m.doc.Title, m.doc.Description, m.doc.Remedy = cmp.Or(strings.TrimSpace(found.Title), m.doc.Title), strings.TrimSpace(found.Description), of("remedy")
+	if m.doc.Mode = of("mode"); of("failure") == FailureClosed {
+		m.doc.Failure = FailureClosed
+	}
+	return found, nil
 }

@@ -29,6 +29,9 @@ func (quiet) Decide(context.Context, preflight.Input, preflight.Question) (prefl
 	return preflight.Ruled{}, nil
 }
 
+// ReadsAnnotation implements preflight.Policies.
+func (quiet) ReadsAnnotation(string) bool { return false }
+
 // Unasked implements preflight.Policies.
 func (quiet) Unasked(string, preflight.Stage, string) preflight.Ruled { return preflight.Ruled{} }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"iter"
 	"slices"
 	"strings"
@@ -113,13 +114,23 @@ func Replay(ctx context.Context, set preflight.Policies, decisions iter.Seq2[Dec
 func bothStages(ctx context.Context, set preflight.Policies, in preflight.Input, lacks []preflight.Lack) (preflight.Ruled, error) {
 	var out preflight.Ruled
 	for _, stage := range []preflight.Stage{preflight.OnTheJob, preflight.OnTheReview} {
-		ruled, err := set.Decide(ctx, in, preflight.Question{Stage: stage, Lacks: lacks})
+		ruled, err := set.Decide(ctx, in, preflight.Question{Stage: stage, Lacks: lacks, Before: annotatedOnly(in)})
 		if err != nil {
 			return out, err
 		}
 		out.Rulings, out.Undecided = append(out.Rulings, ruled.Rulings...), append(out.Undecided, ruled.Undecided...)
 	}
 	return out, nil
+}
+
+// annotatedOnly is the input before a change of annotations alone; nil: it is about another change.
+func annotatedOnly(in preflight.Input) *preflight.Input {
+	old, now := in.Old.Written, in.Object.Written
+	if old == nil || now == nil || !preflight.SameWork(old, now) || maps.Equal(old.GetAnnotations(), now.GetAnnotations()) {
+		return nil
+	}
+	in.Object, in.Job.Annotations = in.Old, old.GetAnnotations()
+	return &in
 }
 
 // file adds what was said to one review.

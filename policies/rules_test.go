@@ -101,6 +101,15 @@ func TestConftestsHabits(t *testing.T) {
 			t.Errorf("Decide (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("closed on failure, and always", func(t *testing.T) {
+		o := load(t, files("a.rego", "package main\ndeny[msg] {\n\tto_number(input.kind) > 2\n\tmsg := \"large\"\n}",
+			"b.rego", "# METADATA\n# custom: {failure: closed, mode: always}\npackage main\ndeny[msg] {\n\tinput.spec.n > 9\n\tmsg := \"large\"\n}"))
+		warned := in
+		warned.Request.Mode = preflight.ModeWarn
+		if got := decide(t, o, warned).Rulings; len(got) != 1 || got[0].Effect != preflight.Deny || !strings.Contains(got[0].Message, "is closed on failure") {
+			t.Errorf("%+v; want a denial", got)
+		}
+	})
 	refused := map[string]string{
 		"package kubernetes\ndeny[msg] { input.kind == \"x\"; msg := \"x\" }":                               "it is in Rego v0, which is read in package main only, and the package is kubernetes",
 		"package main\nviolation[{\"msg\": msg}] { msg := input.review.object.kind }":                       "line 2: input.review.object.kind is Gatekeeper's",

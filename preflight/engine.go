@@ -23,6 +23,8 @@ type Policies interface {
 	// Unasked is the answer of all denying rules of a stage that nobody could ask, and why. The
 	// mode is the namespace's.
 	Unasked(mode string, stage Stage, why string) Ruled
+	// ReadsAnnotation says whether a rule reads an annotation of the job by this key.
+	ReadsAnnotation(key string) bool
 	Revision() string
 }
 
@@ -41,6 +43,10 @@ type Question struct {
 	// Lacks are the parts of the input that are not whole. A denying rule that reads one of them
 	// and denies nothing is undecided: what it did not see might have made it deny.
 	Lacks []Lack
+	// Before is the input without the change that is asked about, where that is one of annotations alone; nil: it is
+	// not. What a rule says of it, too, is no answer: operators write annotations while a job runs, and a policy that
+	// came later must not stop them.
+	Before *Input
 }
 
 // Lack is a part of the input that is not whole, and why.
@@ -59,6 +65,7 @@ type Input struct {
 	Earlier  EarlierFacts      `json:"earlier"`
 	Object   Object            `json:"object,omitzero"`     // as it was written, without values that may be secret
 	Old      Object            `json:"old_object,omitzero"` // before an update, in the same way; absent: it is new
+	OldJob   *OldJobView       `json:"old_job,omitempty"`   // the job before an update, as it was read; absent: it is new
 }
 
 // Ruled is the answer of the engine. Rulings are sorted by policy, path, message. Effects
@@ -86,6 +93,7 @@ type JobView struct {
 	Annotations map[string]string `json:"annotations"`       // secrets masked, without kubectl's copy of the job
 	Runtime     *RuntimeView      `json:"runtime,omitempty"` // TrainJob only
 	Queue       string            `json:"queue"`             // Kueue's, Volcano's or T9k's; empty: none is named
+	Queued      bool              `json:"queued"`            // the pods' scheduler, or Kueue, reads that queue: false where it is Volcano's or KAI's mark on pods of the default scheduler
 	Scheduler   string            `json:"scheduler"`         // schedulerName of the pods; empty: the default one
 	Priority    string            `json:"priority_class"`    // the PriorityClass; empty: none is named
 	MinMembers  int               `json:"min_members"`       // the smallest gang that may start, as the job writes it; 0: none is written
@@ -99,6 +107,13 @@ type JobView struct {
 	Suspended   bool              `json:"suspended"`
 	Roles       []RoleView        `json:"roles"`
 	Unread      []UnreadView      `json:"unread"` // what is written in the job and was not read
+}
+
+// OldJobView is how large a job was before an update.
+type OldJobView struct {
+	Pods      int   `json:"pods"` // at most
+	GPUs      int64 `json:"gpus"` // of all pods at most, as those of the job are counted
+	Suspended bool  `json:"suspended"`
 }
 
 // UnreadView is a place of the job that was not read, and why.

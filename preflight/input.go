@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -51,7 +52,7 @@ func viewOf(j *job.Job) JobView {
 	view := JobView{
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
 		Labels: map[string]string{}, Annotations: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
-		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(),
+		Queued: queued(j), Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(),
 		Suspended: j.Suspended, Roles: make([]RoleView, 0, len(j.Roles)), Unread: []UnreadView{},
 	}
 	for _, u := range j.Unread {
@@ -73,6 +74,16 @@ func viewOf(j *job.Job) JobView {
 		view.Roles[0].Images = append(view.Roles[0].Images, beside)
 	}
 	return view
+}
+
+// queued says whether somebody reads the queue that the job names. A mark of Volcano or KAI is read by their
+// schedulers only.
+func queued(j *job.Job) bool {
+	if j.Gang.Queue == "" || j.Gang.Scheduler != "" {
+		return j.Gang.Queue != ""
+	}
+	of := gang.Of(j)
+	return of.System != gang.Volcano && of.System != gang.KAI || strings.HasPrefix(string(of.At), "spec.runPolicy")
 }
 
 // imageBeside is what a job of T9k runs beside its replicas: the TensorBoard that the operator makes for it. It

@@ -25,11 +25,14 @@ type Pending struct {
 	policies Policies // nil: none
 	report   Report
 	lacks    []Lack
+	silenced []finding.Finding // by the author of the job: policies hear of them
+	old      *job.Job          // before an update; nil: no rule reads it
+	before   *job.Job          // only annotations were changed: the job as it was
 }
 
 // Begin reads the job and asks the policies that need neither the checks nor the fit: nothing
 // that is slow stands before them. The only error is an *UnknownKindError.
-func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
+func (r *Reviewer) Begin(ctx context.Context, req Request) (_ Pending, err error) {
 	p := Pending{reviewer: r, req: req}
 	if req.Object == nil {
 		return p, &UnknownKindError{Covered: covered()}
@@ -38,12 +41,16 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		return p, &UnknownKindError{GVK: req.Object.GroupVersionKind(), Covered: covered()}
 	}
 	p.report = Report{Job: refOf(req.Object), Source: req.Source, Decision: Allowed}
-	if why := needless(p.kind, req); why != "" {
+	if r.Policies != nil {
+		p.policies = r.Policies.InForce()
+	}
+	why := needless(p.kind, req)
+	annotated := why == sameWork && p.policies != nil && slices.ContainsFunc(changedAnnotations(req.Old, req.Object), p.policies.ReadsAnnotation)
+	if why != "" && !annotated {
 		p.report.Skipped = []Skip{{Check: all, Reason: why}}
 		return p, nil
 	}
-	if r.Policies != nil {
-		p.policies = r.Policies.InForce()
+	if p.policies != nil {
 		p.report.Revision = p.policies.Revision()
 	}
 	if note, ok := oddMode(req.Namespace); ok {
@@ -59,6 +66,10 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.lacks = append(p.lacks, Lack{"request.time", "nobody said when"}, Lack{"request.date", "nobody said when"})
 	}
 	p.read()
+	if annotated && p.job != nil {
+		was := *p.job
+		was.Source, p.before = req.Old, &was
+	}
 	read := func(part string) bool { return p.reads(OnTheJob)(part) || p.reads(OnTheReview)(part) }
 	p.lacks = append(p.lacks, unseen(req.Cluster, p.job, read)...)
 	if read("earlier") {
@@ -70,7 +81,12 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")
 	} else {
-		p.ask(ctx, OnTheJob, func() Input { return inputOf(p.job, req, fit.Result{}, nil, p.reads(OnTheJob)) })
+		if read("old_job") && req.Old != nil {
+			if p.old, err = oldJob(p.kind, req); err != nil {
+				p.lacks = append(p.lacks, Lack{"old_job", err.Error()})
+			}
+		}
+		p.ask(ctx, OnTheJob, fit.Result{}, nil)
 	}
 	p.settle()
 	return p, nil
@@ -108,7 +124,7 @@ func (p *Pending) read() {
 
 // Check runs the checks and asks for the fit.
 func (p Pending) Check(ctx context.Context) Pending {
-	if p.job == nil {
+	if p.job == nil || p.before != nil && !p.asks(OnTheReview) {
 		return p
 	}
 	p.own()
@@ -139,7 +155,7 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 	if p.report.Fit != nil {
 		answer = *p.report.Fit
 	}
-	p.ask(ctx, OnTheReview, func() Input { return inputOf(p.job, p.req, answer, p.report.Findings, p.reads(OnTheReview)) })
+	p.ask(ctx, OnTheReview, answer, slices.Concat(p.report.Findings, p.silenced))
 	p.settle()
 	return p
 }
@@ -151,7 +167,7 @@ func (p Pending) Cut(why string) Report {
 		p.unasked(OnTheReview, why)
 		p.settle()
 	}
-	return p.report
+	return p.Report()
 }
 
 // Unasked is the report about a job of which nothing could be read, and why: what its policies say
@@ -169,8 +185,14 @@ func (r *Reviewer) Unasked(req Request, why string) Report {
 	return p.report
 }
 
-// Report is what was found out.
-func (p Pending) Report() Report { return p.report }
+// Report is what was found out. Where only annotations were changed, what was found was found before, too.
+func (p Pending) Report() Report {
+	if p.before != nil {
+		p.report.Findings, p.report.Skipped, p.report.Fit = nil, nil, nil
+		p.report.Decision = decide(nil, p.report.Rulings)
+	}
+	return p.report
+}
 
 // own makes what this stage appends its own: the value before it may be in use elsewhere.
 func (p *Pending) own() {
@@ -185,11 +207,8 @@ func (p *Pending) settle() {
 }
 
 // ask asks the policies of a stage. An engine that fails or panics leaves all its rules unasked.
-func (p *Pending) ask(ctx context.Context, stage Stage, input func() Input) {
-	if p.policies == nil {
-		return
-	}
-	if s, selective := p.policies.(Selective); selective && !s.Asks(stage) {
+func (p *Pending) ask(ctx context.Context, stage Stage, answer fit.Result, findings []finding.Finding) {
+	if !p.asks(stage) {
 		return
 	}
 	failed := func(why string) {
@@ -201,12 +220,35 @@ func (p *Pending) ask(ctx context.Context, stage Stage, input func() Input) {
 			failed(fmt.Sprintf("panic: %v", v))
 		}
 	}()
-	ruled, err := p.policies.Decide(ctx, input(), Question{Stage: stage, Lacks: p.lacks})
+	q := Question{Stage: stage, Lacks: p.lacks}
+	if p.before != nil {
+		req := p.req
+		req.Object = req.Old
+		q.Before = new(inputOf(p.before, req, answer, findings, p.reads(stage)))
+		q.Before.OldJob = p.oldView()
+	}
+	in := inputOf(p.job, p.req, answer, findings, p.reads(stage))
+	in.OldJob = p.oldView()
+	ruled, err := p.policies.Decide(ctx, in, q)
 	if err != nil {
 		failed(err.Error())
 		return
 	}
 	p.add(ruled)
+}
+
+// oldView is the job before an update, where a rule reads it.
+func (p *Pending) oldView() *OldJobView {
+	if p.old == nil {
+		return nil
+	}
+	return &OldJobView{Pods: p.old.MaxPods(), GPUs: allGPUs(p.old), Suspended: p.old.Suspended}
+}
+
+// asks says whether a rule of the stage may have something to say.
+func (p *Pending) asks(stage Stage) bool {
+	s, selective := p.policies.(Selective)
+	return p.policies != nil && (!selective || s.Asks(stage))
 }
 
 // reads says which parts of the input the rules of a stage read.

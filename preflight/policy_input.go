@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -29,12 +30,22 @@ const gpuProduct = "nvidia.com/gpu.product"
 // people than jobs are.
 type Object struct{ Written *unstructured.Unstructured }
 
-// MarshalJSON writes the object without what may be secret.
-func (o Object) MarshalJSON() ([]byte, error) {
+// Tree is the object without what may be secret.
+func (o Object) Tree() (any, error) {
 	if o.Written == nil {
-		return []byte("null"), nil
+		return nil, nil
 	}
-	return json.Marshal(open(o.Written.Object))
+	return open(o.Written.Object), nil
+}
+
+// MarshalJSON writes the tree.
+func (o Object) MarshalJSON() ([]byte, error) { return written(o.Tree()) }
+
+func written(tree any, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(tree)
 }
 
 // Written is a part of a pod as the operator makes it, in the words of the API: the same for every kind. As JSON it
@@ -44,25 +55,42 @@ type Written[T corev1.PodSpec | corev1.Container] struct{ of any }
 // As is the type of the API whose fields it has.
 func (Written[T]) As() reflect.Type { return reflect.TypeFor[T]() }
 
-// MarshalJSON writes it without what may be secret, and a pod without its containers.
-func (w Written[T]) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(w.of)
+// Tree is it without what may be secret, and a pod without its containers.
+func (w Written[T]) Tree() (any, error) {
+	of := w.of
+	if spec, pod := of.(*corev1.PodSpec); pod {
+		rest := *spec
+		rest.Containers, rest.InitContainers, of = nil, nil, &rest
+	}
+	if _, read := of.(map[string]any); of == nil || read {
+		return of, nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return nil, err
 	}
-	var whole any
-	if err := utiljson.Unmarshal(text, &whole); err != nil {
-		return nil, err
-	}
-	if fields, ok := whole.(map[string]any); ok {
-		if _, pod := w.of.(*corev1.PodSpec); pod {
-			delete(fields, "containers")
-			delete(fields, "initContainers")
-		}
-		whole = redact.Tree(withoutValues(fields))
-	}
-	return json.Marshal(whole)
+	delete(fields, "containers")
+	return redact.Tree(withoutValues(fields)), nil
 }
+
+// Of is what it is made of.
+func (w Written[T]) Of() any { return w.of }
+
+// Part is one field of the tree.
+func (w Written[T]) Part(name string, field any) (tree any, there bool, err error) {
+	if _, pod := w.of.(*corev1.PodSpec); pod && (name == "containers" || name == "initContainers") {
+		return nil, false, nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&map[string]any{name: field})
+	if err != nil {
+		return nil, false, err
+	}
+	masked, _ := redact.Tree(withoutValues(fields)).(map[string]any)
+	return masked[name], true, nil
+}
+
+// MarshalJSON writes the tree.
+func (w Written[T]) MarshalJSON() ([]byte, error) { return written(w.Tree()) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (w *Written[T]) UnmarshalJSON(text []byte) error { return utiljson.Unmarshal(text, &w.of) }
@@ -178,14 +206,27 @@ func deadlineOf(j *job.Job) int64 {
 			return n
 		}
 	}
+	// Pods that hold GPUs go on after those of a role that ends: each has to have one.
 	var most int64
-	for i := range j.Roles {
-		if n := j.Roles[i].Pod.Spec.ActiveDeadlineSeconds; n != nil {
-			most = max(most, *n)
-			continue
+	ends := func(counts func(*job.Role) bool) bool {
+		for i := range j.Roles {
+			r := &j.Roles[i]
+			n, _ := number(j, r.Path.Child("template", "spec", "activeDeadlineSeconds"))
+			if of := r.Pod.Spec.ActiveDeadlineSeconds; of != nil {
+				n = *of
+			}
+			if n == 0 && counts(r) {
+				return false
+			}
+			most = max(most, n)
 		}
-		n, _ := number(j, j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds"))
-		most = max(most, n)
+		return true
+	}
+	holds := func(r *job.Role) bool { _, n := gpusOf(&r.Pod); return n > 0 }
+	if !ends(func(r *job.Role) bool {
+		return holds(r) || !slices.ContainsFunc(j.Roles, func(r job.Role) bool { return holds(&r) })
+	}) {
+		return 0
 	}
 	return most
 }
@@ -209,7 +250,43 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 			most, bounded = max(most, n), true
 		}
 	}
-	return most, bounded
+	uncounted := []job.Path{"spec.failurePolicy.rules", "spec.podFailurePolicy.rules"}
+	for i := range j.Roles {
+		uncounted = append(uncounted, j.Roles[i].Path.Child("template", "spec", "podFailurePolicy", "rules"))
+	}
+	for _, at := range uncounted {
+		if rules, _ := at.Resolve(j.Source.Object); restartsForEver(rules) {
+			return 0, false
+		}
+	}
+	// What a role is tried again by itself comes in each attempt of the whole.
+	var within int64
+	for i := range j.Roles {
+		for _, at := range roleRetryPlaces {
+			n, ok := number(j, j.Roles[i].Path.Child(at...))
+			if ok && n < 0 {
+				return 0, false
+			}
+			within = max(within, n)
+		}
+	}
+	return saturate.Add(saturate.Mul(saturate.Add(most, 1), saturate.Add(within, 1)), -1), bounded
+}
+
+// roleRetryPlaces are where roles write how often they are tried again: JobSet's Jobs, Volcano's tasks, and the tasks
+// of FrameworkController.
+var roleRetryPlaces = [][]string{{"template", "spec", "backoffLimit"}, {"maxRetry"}, {"task", "retryPolicy", "maxRetryCount"}}
+
+// restartsForEver says whether a rule restarts a JobSet without counting (sigs.k8s.io/jobset v0.10.1
+// api/jobset/v1alpha2/jobset_types.go, RestartJobSetAndIgnoreMaxRestarts), or a pod that ended by itself
+// (https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy, Ignore). One that was evicted is
+// not its author's.
+func restartsForEver(rules any) bool {
+	list, _ := rules.([]any)
+	return slices.ContainsFunc(list, func(rule any) bool {
+		of, _ := rule.(map[string]any)
+		return of["action"] == "RestartJobSetAndIgnoreMaxRestarts" || of["action"] == "Ignore" && of["onExitCodes"] != nil
+	})
 }
 
 // modelsSelected are the models of GPU that a pod selects, by node selector or by each of its
@@ -245,6 +322,15 @@ func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
 		}
 	}
 	return name, n
+}
+
+// allGPUs are those of all pods of a job at most.
+func allGPUs(j *job.Job) (sum int64) {
+	for i := range j.Roles {
+		_, n := gpusOf(&j.Roles[i].Pod)
+		sum = saturate.Add(sum, saturate.Mul(n, int64(j.Roles[i].Replicas.Max)))
+	}
+	return sum
 }
 
 // hivedScheduler is the prefix under which HiveD takes how many GPUs a pod asks for: from an annotation
@@ -323,6 +409,9 @@ func keepsFiles(r *job.Role) bool {
 			continue
 		}
 		at := slices.IndexFunc(volumes, func(v VolumeView) bool { return v.Name == m.Name })
+		if at >= 0 && r.Pod.Spec.Volumes[at].PersistentVolumeClaim != nil && r.Pod.Spec.Volumes[at].PersistentVolumeClaim.ReadOnly {
+			continue
+		}
 		if at >= 0 && !slices.Contains(goneWithThePod, volumes[at].Kind) {
 			return true
 		}

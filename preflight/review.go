@@ -87,9 +87,27 @@ func needless(kind *kinds.Kind, req Request) string {
 			return "the job has ended"
 		}
 	case SameWork(req.Old, req.Object):
-		return "neither spec nor labels nor an annotation that is reviewed was changed"
+		return sameWork
 	}
 	return ""
+}
+
+const sameWork = "neither spec nor labels nor an annotation that is reviewed was changed"
+
+// changedAnnotations are the keys of annotations that are not as they were. Not those that Signalbox writes: whatever a
+// policy makes of them must not stop it; nor kubectl's copy of the object.
+func changedAnnotations(old, now *unstructured.Unstructured) (out []string) {
+	was, is := old.GetAnnotations(), now.GetAnnotations()
+	for _, of := range []map[string]string{was, is} {
+		for key := range of {
+			before, had := was[key]
+			if after, has := is[key]; (had != has || before != after) && key != corev1.LastAppliedConfigAnnotation && !strings.HasPrefix(key, "signalbox.dev/") {
+				out = append(out, key)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // SameWork says whether two states of an object ask for the same work: then admission has
@@ -175,11 +193,18 @@ func (p *Pending) check(ctx context.Context) {
 	if req.Admission {
 		in.Answers = answers(p.kind, req)
 	}
+	in.Silenced = p.asks(OnTheReview) && p.reads(OnTheReview)("findings")
 	if req.Old != nil {
 		in.Old, _ = read(p.kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
 	if set := p.reviewer.checksIn(j.Ref.Namespace); set != nil {
-		report.file(set.Run(ctx, in))
+		outcomes := set.Run(ctx, in)
+		report.file(outcomes)
+		for _, o := range outcomes {
+			if o.Skipped.Reason == check.Ignored {
+				p.silenced = append(p.silenced, o.Findings...)
+			}
+		}
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
 		report.Fit = fitOf(answer, gang.Pods(), p.half, req.Cluster)
@@ -246,6 +271,15 @@ func read(kind *kinds.Kind, object *unstructured.Unstructured, view *cluster.Sna
 		}
 	}
 	return kind.Read(object, got)
+}
+
+// oldJob reads the job before an update whole, or says why it is not.
+func oldJob(kind *kinds.Kind, req Request) (*job.Job, error) {
+	j, err := read(kind, req.Old, req.Cluster)
+	if err != nil {
+		return nil, fmt.Errorf("the job before the update could not be read: %w", err)
+	}
+	return j, nil
 }
 
 func refOf(o *unstructured.Unstructured) job.Ref {

@@ -31,6 +31,7 @@ type table struct {
 
 func (e *table) InForce() preflight.Policies { return e }
 
+func (e *table) ReadsAnnotation(string) bool                             { return false }
 func (e *table) Unasked(string, preflight.Stage, string) preflight.Ruled { return preflight.Ruled{} }
 
 func (e *table) Decide(_ context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {

@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -34,9 +36,9 @@ func neverClosed() []string {
 // ClosedConfiguration is the configuration with failurePolicy Fail for the kinds: of namespaces that enforce and that
 // were chosen, and of none of the cluster's own.
 //
-// Only what changes a job is sent: operators write status and finalizers of jobs all the time, and a job that is being
-// deleted has to come to its end, also while no webhook answers. An expression that fails would refuse, too, so none
-// reads a field that may be missing.
+// Only what changes a job is sent, and annotations, which a policy may read: operators write status and finalizers of
+// jobs all the time, Signalbox its own annotations, and a job that is being deleted has to come to its end, also while
+// no webhook answers. An expression that fails would refuse, too, so none reads a field that may be missing.
 func ClosedConfiguration(all []*kinds.Kind) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	out := Configuration(all)
 	out.Name = ClosedConfigurationName
@@ -52,7 +54,8 @@ func ClosedConfiguration(all []*kinds.Kind) *admissionregistrationv1.ValidatingW
 	}
 	w.MatchConditions = []admissionregistrationv1.MatchCondition{
 		{Name: "not-being-deleted", Expression: `!has(object.metadata.deletionTimestamp)`},
-		{Name: "changes-the-job", Expression: `request.operation != "UPDATE" || ` + differs("spec") + ` || ` + differs("metadata.labels")},
+		{Name: "changes-the-job", Expression: `request.operation != "UPDATE" || ` + differs("spec") + ` || ` + differs("metadata.labels") + ` || ` +
+			setIn("object", "oldObject") + ` || ` + setIn("oldObject", "object")},
 	}
 	return out
 }
@@ -60,6 +63,15 @@ func ClosedConfiguration(all []*kinds.Kind) *admissionregistrationv1.ValidatingW
 // differs says in CEL whether an update changes a field, which may be missing before or after it.
 func differs(field string) string {
 	return fmt.Sprintf(`has(object.%[1]s) != has(oldObject.%[1]s) || has(object.%[1]s) && object.%[1]s != oldObject.%[1]s`, field)
+}
+
+// setIn says in CEL whether an object has an annotation that another has not, or not so. What Signalbox writes, and
+// kubectl notes, is none.
+func setIn(object, other string) string {
+	const annotations = ".metadata.annotations"
+	reviewed := fmt.Sprintf("[%q, %q]", check.IgnoreAnnotation, check.ReasonAnnotation)
+	return fmt.Sprintf(`has(%[1]s) && %[1]s.exists(k, (!k.startsWith("signalbox.dev/") || k in %[3]s) && k != %[4]q && `+
+		`(!has(%[2]s) || !(k in %[2]s) || %[2]s[k] != %[1]s[k]))`, object+annotations, other+annotations, reviewed, corev1.LastAppliedConfigAnnotation)
 }
 
 // closed answers for the second configuration: what policies deny is denied, and so is what could not be decided.

@@ -65,6 +65,9 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 	if h.o.Earlier != nil {
 		ask.Earlier = h.o.Earlier(ask.Object)
 	}
+	if ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
+		now = 0 // what is found of a change of annotations is not what was found of the job
+	}
 	asks := ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskReview
 	if asks && ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
 		ask.Old = nil // whoever asks about a job as it is wants an answer

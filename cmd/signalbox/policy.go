@@ -205,8 +205,8 @@ func newPolicyTest(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "test DIR",
 		Short: "run the examples and tests of policies",
-		Long: `Policy test runs, for every policy NAME.rego of the folder, the examples beside it in
-testdata/NAME: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
+		Long: `Policy test runs, for every policy of the folder, the examples beside it in testdata/NAME, with the
+name of its file or of its package: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
 warn-*.yaml, each with a .want that holds what it must say. An example is a job, the
 objects of the cluster it needs, and at most one ReviewRequest that says who asks. Then it runs the
 rules test_* of files *_test.rego, as opa test does, and shows what they print. --update writes
@@ -325,8 +325,7 @@ func junitOfPolicies(tested []policies.Tested) junitSuites {
 // policyUpdate writes what was said beside the examples that expect something.
 func policyUpdate(dir string, tested []policies.Tested) error {
 	for i, t := range tested {
-		name := path.Base(t.Fixture)
-		if t.Problem == "" || t.Got == "" || !strings.HasPrefix(name, "deny-") && !strings.HasPrefix(name, "warn-") {
+		if t.Problem == "" || t.Got == "" || strings.HasPrefix(path.Base(t.Fixture), "allow-") {
 			continue
 		}
 		to := filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(t.Fixture, ".yaml")+".want"))

@@ -253,7 +253,7 @@ func annotationList() []word {
 		{webhook.ReviewAnnotation, "annotation of a job", "What a review found after the job had been admitted without a whole one. Written by the sweep."},
 		{controller.Ask, "annotation of a job", "Any new value asks for a diagnosis now. Written by users."},
 		{controller.Confirm, "annotation of a job", "Says that the line which a model named was the cause: yes, no, or the category that it really was. Read by signalbox learn. Written by users."},
-		{check.IgnoreAnnotation, "annotation of a job", "Names of checks that are not to speak about the job; needs a reason beside it. Written by users."},
+		{check.IgnoreAnnotation, "annotation of a job", "Names of checks that are not to speak about the job; needs a reason beside it. Policies hear of them all the same. Written by users."},
 		{check.ReasonAnnotation, "annotation of a job", "Why checks are ignored; without it nothing is. Written by users."},
 		{webhook.AskAnnotation, "annotation of a job", "In a dry run, \"review\" asks for the whole review as one warning for a program; check, fit and doctor write it."},
 		{preflight.ModeLabel, "label of a namespace", "off, warn or enforce: what policies may do there."},

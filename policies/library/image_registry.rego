@@ -37,7 +37,7 @@ full(image) := concat("", ["docker.io/library/", image]) if not contains(image, 
 
 has_registry(image) if {
 	contains(image, "/")
-	regex.match(`^([^/]*[.:][^/]*|localhost)$`, split(image, "/")[0])
+	regex.match(`^([^/]*[.:A-Z][^/]*|localhost)$`, split(image, "/")[0])
 }
 
 names := "nowhere" if count(allowed) == 0

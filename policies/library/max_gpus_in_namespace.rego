@@ -3,20 +3,27 @@
 # description: |
 #   What the pods of the namespace hold now and what the job asks for are added up.
 #   data.config.namespace_gpus: {"ml": {"H100": 32, "*": 64}} is the most by model, as the nodes
-#   name it in nvidia.com/gpu.product; "*" counts all models together. A job that selects no
-#   model counts for "*" alone. A quota of Kubernetes counts devices, and knows no models.
+#   name it in nvidia.com/gpu.product; "*" counts all models together. A role that selects
+#   none, or several, counts for each that it may get. A quota of Kubernetes counts devices, and knows no models.
 # custom:
-#   remedy: Wait until pods of the namespace end, ask for fewer GPUs, or ask for a larger share.
+#   remedy: Wait until pods of the namespace end, ask for fewer GPUs, select another model, or ask for a larger share.
 package signalbox.max_gpus_in_namespace
 
 shares := data.config.namespace_gpus[input.job.namespace]
 
 in_use(model) := object.get(input.cluster.namespace_gpus, model, 0)
 
-# A role that may run on one of several models counts for none of them.
+may_get(role, model) if model in role.gpu_models
+
+may_get(role, model) if {
+	count(role.gpu_models) == 0
+	some m in input.cluster.models
+	m.model == model
+}
+
 asked(model) := sum([n |
 	some role in input.job.roles
-	role.gpu_models == [model]
+	may_get(role, model)
 	n := role.gpus_per_pod * role.max
 ])
 

@@ -10,17 +10,25 @@ package signalbox.priority_rules
 
 rule := object.get(object.get(data.config.priorities, "namespaces", {}), input.job.namespace, object.get(data.config.priorities, "default", {}))
 
+named contains input.job.priority_class if input.job.priority_class != ""
+
+# Pods of one role may have another class than those of the next.
+named contains role.pod.priorityClassName if {
+	some role in input.job.roles
+	role.pod.priorityClassName != ""
+}
+
 deny contains {"path": "spec", "msg": msg} if {
 	rule.required == true
-	input.job.priority_class == ""
+	count(named) == 0
 	msg := sprintf("the job names no priority class; jobs in namespace %s name one", [input.job.namespace])
 }
 
 deny contains {"path": "spec", "msg": msg} if {
-	input.job.priority_class != ""
 	is_array(rule.allowed)
-	not input.job.priority_class in rule.allowed
-	msg := sprintf("the job names priority class %s; namespace %s may use %s", [input.job.priority_class, input.job.namespace, names])
+	some class in named
+	not class in rule.allowed
+	msg := sprintf("the job names priority class %s; namespace %s may use %s", [class, input.job.namespace, names])
 }
 
 names := "none" if count(rule.allowed) == 0

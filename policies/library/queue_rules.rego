@@ -16,6 +16,14 @@ counts if input.job.gpus > object.get(rule, "above_gpus", -1)
 deny contains {"path": "metadata.labels", "msg": msg} if {
 	counts
 	rule.required == true
+	input.job.queue != ""
+	not input.job.queued
+	msg := sprintf("the job names queue %s, which the default scheduler does not read; jobs in namespace %s wait in one", [input.job.queue, input.job.namespace])
+}
+
+deny contains {"path": "metadata.labels", "msg": msg} if {
+	counts
+	rule.required == true
 	input.job.queue == ""
 	msg := sprintf("the job names no queue; jobs in namespace %s wait in one", [input.job.namespace])
 }

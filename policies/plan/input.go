@@ -78,6 +78,9 @@ func readerOf(t reflect.Type) reader {
 		}
 		into.hold(term)
 	}
+	if of, parted := reflect.Zero(t).Interface().(interface{ As() reflect.Type }); parted && t.Implements(reflect.TypeFor[Parted]()) {
+		return partedReader(of.As(), as)
+	}
 	if writesItself(t) {
 		return as
 	}
@@ -128,6 +131,44 @@ func recordReader(fields []structField, write writer) reader {
 	return func(a *arena, from reflect.Value, into *Value) {
 		into.kind, into.more = record, a.more(more{from: from, write: write, form: f})
 	}
+}
+
+// partedReader makes a record of a value that makes its fields itself: of a pod a rule reads one or two.
+func partedReader(of reflect.Type, as reader) reader {
+	fields, plain := fieldsOf(of)
+	if !plain {
+		return as
+	}
+	f := &form{index: map[string]int{}}
+	for i, field := range fields {
+		f.index[field.name] = i
+		f.fields = append(f.fields, formField{structField: field})
+	}
+	return func(a *arena, from reflect.Value, into *Value) {
+		parted, _ := from.Interface().(Parted)
+		at := reflect.ValueOf(parted.Of())
+		if at.Kind() != reflect.Pointer || at.IsNil() || at.Type().Elem() != of {
+			as(a, from, into)
+			return
+		}
+		whole := func(reflect.Value) (*ast.Term, error) { return viaTree(from) }
+		into.kind, into.more = record, a.more(more{from: at.Elem(), write: whole, form: f, parted: parted})
+	}
+}
+
+// part reads a field of a value that makes it itself.
+func (v *Value) part(of Parted, name string, field reflect.Value) {
+	tree, there, err := of.Part(name, field.Interface())
+	if !there && err == nil {
+		v.kind = absent
+		return
+	}
+	term, wrong := branch(tree)
+	if err != nil || wrong != nil {
+		v.kind = broken
+		return
+	}
+	v.hold(term)
 }
 
 func listReader(element reader, write writer) reader {
@@ -183,9 +224,12 @@ func (m *more) field(at int) *Value {
 	v := &m.parts[at]
 	if v.kind == unread {
 		f := &m.form.fields[at]
-		if of := m.from.Field(f.at); f.empty != nil && f.empty(of) {
+		switch of := m.from.Field(f.at); {
+		case f.empty != nil && f.empty(of):
 			v.kind = absent
-		} else {
+		case m.parted != nil:
+			v.part(m.parted, f.name, of)
+		default:
 			f.read()(m.arena, of, v)
 		}
 	}

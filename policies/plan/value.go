@@ -46,6 +46,7 @@ type more struct {
 	from    reflect.Value // record, list, dictionary: what it is read from
 	write   writer
 	form    *form   // record
+	parted  Parted  // record that makes its fields itself
 	parts   []Value // record: its fields; list: its elements
 	texts   map[string]string
 	numbers map[string]int64

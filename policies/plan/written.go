@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -14,9 +15,69 @@ import (
 // writer makes a term of a value of one type.
 type writer func(reflect.Value) (*ast.Term, error)
 
+// Tree is a value that makes the tree of its JSON itself, of maps, lists, texts, numbers and truths: no text has to be
+// written and read between. Its MarshalJSON writes the same tree.
+type Tree interface{ Tree() (any, error) }
+
+// Parted is such a value with the fields of a struct, each of which it can make by itself.
+type Parted interface {
+	Tree
+	Of() any                                                       // a pointer to the struct; else only the tree is there
+	Part(name string, field any) (tree any, there bool, err error) // of one field, which JSON does not leave out
+}
+
+func viaTree(v reflect.Value) (*ast.Term, error) {
+	tree, err := v.Interface().(Tree).Tree() //nolint:forcetypeassert // by its type
+	if err != nil {
+		return nil, err
+	}
+	return branch(tree)
+}
+
+// branch makes a term of a part of a tree.
+func branch(v any) (*ast.Term, error) {
+	switch v := v.(type) {
+	case nil:
+		return ast.NullTerm(), nil
+	case bool:
+		return ast.InternedTerm(v), nil
+	case int64:
+		return wholeTerm(v), nil
+	case string:
+		return ast.InternedTerm(spelled(v)), nil
+	case []any:
+		out := make([]*ast.Term, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = branch(v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return ast.ArrayTerm(out...), nil
+	case map[string]any:
+		pairs := make([][2]*ast.Term, 0, len(v))
+		for key, value := range v {
+			if !utf8.ValidString(key) {
+				return viaJSON(reflect.ValueOf(v))
+			}
+			of, err := branch(value)
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, [2]*ast.Term{ast.InternedTerm(key), of})
+		}
+		return ast.ObjectTerm(pairs...), nil
+	}
+	return viaJSON(reflect.ValueOf(v)) // fractions as JSON spells them
+}
+
 // viaJSON is how all else is written.
 func viaJSON(v reflect.Value) (*ast.Term, error) {
-	value, err := ast.InterfaceToValue(v.Interface())
+	text, err := json.Marshal(v.Interface())
+	if err != nil {
+		return nil, err
+	}
+	value, err := ast.ValueFromReader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -25,6 +86,9 @@ func viaJSON(v reflect.Value) (*ast.Term, error) {
 
 // writerOf makes the writer of a type. Types that write their JSON themselves are let.
 func writerOf(t reflect.Type) writer {
+	if t.Implements(reflect.TypeFor[Tree]()) {
+		return viaTree
+	}
 	if writesItself(t) {
 		return viaJSON
 	}

@@ -33,12 +33,14 @@ type Input struct {
 	Fit func() fit.Result
 	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
 	Limits func() []quota.Violation
+	// Silenced says that checks run which the author of the job silences: policies hear of what they find.
+	Silenced bool
 }
 
 // Outcome is what became of one check.
 type Outcome struct {
 	Check    string
-	Findings []finding.Finding // sorted
+	Findings []finding.Finding // sorted; of a check that is Ignored, what nobody but policies is told
 	Skipped  Skip              // why it did not run; zero: it ran
 	Err      error             // the check itself failed; the job is not blamed
 	// Failed says that the fault is ours: the check failed, ran out of time, or a live view
@@ -100,12 +102,14 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 	case out.Skipped.Reason != Ran:
 		out.Failed = in.Live && out.Skipped.Reason == ViewUntrusted
 		return
-	case ignored != "":
+	case ignored != "" && !in.Silenced:
 		out.Skipped = Skip{Ignored, ignored}
 		return
 	case ctx.Err() != nil:
 		out.Skipped, out.Failed = Skip{Reason: DeadlinePassed}, true
 		return
+	case ignored != "":
+		out.Skipped = Skip{Ignored, ignored}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -158,6 +162,9 @@ func (s *Set) eclipse(out []Outcome) {
 	}
 	var shadows []shadow
 	for i, e := range s.entries {
+		if out[i].Skipped.Reason == Ignored {
+			continue
+		}
 		for _, name := range e.check.Eclipses {
 			for _, f := range out[i].Findings {
 				shadows = append(shadows, shadow{name, f.Path})

@@ -3,6 +3,7 @@ package kinds
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,6 +67,7 @@ type replicaMap struct {
 	replicas  map[string]int    // defaults other than 1, by role
 	anyCase   bool              // roles are found whatever their case (setTypeNameToCamelCase)
 	exactCase bool              // … but the operator's webhook wants them exactly so
+	everyKey  bool              // the operator makes pods of roles it does not know, too
 }
 
 func (m replicaMap) path() job.Path { return job.Path("spec").Child(m.field) }
@@ -81,6 +83,7 @@ func (m replicaMap) read(r *reader, specs map[string]*replicaSpec) []job.Role {
 		return nil
 	}
 	keys := m.keys(r, written)
+	written = maps.Clone(written)
 	var out []job.Role
 	for _, name := range m.roles {
 		key, ok := keys[name]
@@ -95,6 +98,12 @@ func (m replicaMap) read(r *reader, specs map[string]*replicaSpec) []job.Role {
 			continue
 		}
 		out = append(out, m.role(r, name, key, spec))
+		delete(written, key)
+	}
+	for _, key := range sortedKeys(written) {
+		if spec := specs[key]; m.everyKey && spec != nil {
+			out = append(out, m.role(r, key, key, spec))
+		}
 	}
 	return out
 }

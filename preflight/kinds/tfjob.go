@@ -32,11 +32,12 @@ var tfJob = &Kind{
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go.
-// Its webhook does not look at the names of the roles.
+// Its webhook does not look at the names of the roles, and the operator makes pods for each (pkg/controller.v1/common/job.go,
+// ReconcileJobs); of "worker" beside "Worker" it takes either.
 var tfRoles = replicaMap{
 	field: "tfReplicaSpecs", roles: []string{"Chief", "Master", "PS", "Worker", "Evaluator"},
 	container: "tensorflow", portName: "tfjob-port", port: 2222,
-	restart: "Never", anyCase: true,
+	restart: "Never", anyCase: true, everyKey: true,
 }
 
 type tfSpec struct {

@@ -86,6 +86,7 @@ var _ = Describe("A namespace that is closed on failure", Ordered, func() {
 		Eventually(func() error { return write(ctx, job(chosen, "probe"), metav1.DryRunAll).err }).Should(Succeed())
 		held := job(chosen, "held")
 		held.SetFinalizers([]string{"example.com/held"})
+		held.SetAnnotations(map[string]string{"cost-center": "1"})
 		got := write(ctx, held)
 		Expect(got.err).NotTo(HaveOccurred())
 		Expect(got.open).To(BeFalse())
@@ -124,6 +125,11 @@ deny contains "never" if to_number(input.job.name) > 3
 			return err
 		}
 		Expect(patch(`{"metadata":{"annotations":{"signalbox.dev/healthy":"Yes"}}}`)).To(Succeed())
+		Expect(patch(`{"metadata":{"annotations":{"signalbox.dev/healthy":null}}}`)).To(Succeed())
+		Expect(patch(`{"metadata":{"annotations":{"signalbox.dev/ignore":"all"}}}`)).To(MatchError(ContainSubstring("failed calling webhook")))
+		Expect(patch(`{"metadata":{"annotations":{"cost-center":"2"}}}`)).To(MatchError(ContainSubstring("failed calling webhook")))
+		Expect(patch(`{"metadata":{"annotations":{"cost-center":null}}}`)).To(MatchError(ContainSubstring("failed calling webhook")))
+		Expect(patch(`{"metadata":{"annotations":null}}`)).To(MatchError(ContainSubstring("failed calling webhook")))
 		Expect(patch(`{"metadata":{"labels":{"team":"another"}}}`)).To(MatchError(ContainSubstring("failed calling webhook")))
 		Expect(patch(`{"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":2}}}}`)).To(MatchError(ContainSubstring("failed calling webhook")))
 		_, err := plane.Kubectl(ctx, "scale", "pytorchjob", "held", "-n", chosen, "--replicas=3")

@@ -372,7 +372,14 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 		Expect(plane.InstallCRDs(ctx, operators.KubeRay, filepath.Join("..", "cluster", "crds", "frameworks.frameworkcontroller.microsoft.com.yaml"))).To(Succeed())
 		s := serve(address, whole)
 		defer s.stop()
-		policy := policyMap("limits", map[string]string{"limit.yaml": "config:\n  gpu_limit:\n    default: 8\n"})
+		policy := policyMap("limits", map[string]string{"limit.yaml": "config:\n  gpu_limit:\n    default: 8\n", "cost.rego": `# METADATA
+# title: somebody pays
+# description: It is about an annotation.
+# custom: {remedy: Say who pays.}
+package signalbox.cost
+
+deny contains "nobody pays" if input.job.annotations["example.com/cost-center"] == "none"
+`})
 		create(ctx, policy)
 		defer remove(ctx, policy)
 		denied := MatchError(ContainSubstring("[max-gpus-per-job] spec: the job asks for "))
@@ -416,6 +423,22 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 		}
 		_, err = jobs.Apply(ctx, "grows", sized(1), metav1.ApplyOptions{FieldManager: "somebody", Force: true})
 		Expect(err).To(denied)
+
+		By("an annotation that a policy reads; others are nobody's matter")
+		unpaid := MatchError(ContainSubstring("[cost] nobody pays"))
+		for of, patch := range map[types.PatchType]string{
+			types.MergePatchType: `{"metadata":{"annotations":{"example.com/cost-center":"none"}}}`,
+			types.JSONPatchType:  `[{"op":"add","path":"/metadata/annotations","value":{"example.com/cost-center":"none"}}]`,
+		} {
+			_, err = jobs.Patch(ctx, "grows", of, []byte(patch), metav1.PatchOptions{})
+			Expect(err).To(unpaid, string(of))
+		}
+		annotated := sized(0)
+		annotated.SetAnnotations(map[string]string{"example.com/cost-center": "none"})
+		_, err = jobs.Apply(ctx, "grows", annotated, metav1.ApplyOptions{FieldManager: "somebody", Force: true})
+		Expect(err).To(unpaid)
+		_, err = jobs.Patch(ctx, "grows", types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"none"}}}`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
 
 		By("an old version of its API")
 		ray := sample("raycluster.yaml", enforcing, "old")
