@@ -154,6 +154,9 @@ func value(n string) float64 {
 
 // containsToken says whether a text has a word that is not part of a longer one.
 func containsToken(text, w string) bool {
+	if w == "" {
+		return false
+	}
 	text, w = strings.ToLower(text), strings.ToLower(w)
 	for from := 0; ; {
 		i := strings.Index(text[from:], w)
