@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 

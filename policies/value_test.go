@@ -130,8 +130,8 @@ func fieldsAlone[T corev1.PodSpec | corev1.Container](t *testing.T, read func(*p
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range reflect.TypeFor[T]().NumField() {
-		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
+	for field := range reflect.TypeFor[T]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		want := whole.(ast.Object).Get(ast.StringTerm(name)) //nolint:forcetypeassert // a struct is one
 		got := read(&plan.Machine{}, of).Field(name)
 		switch {

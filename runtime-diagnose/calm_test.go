@@ -16,7 +16,7 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 	const steps = "INFO:root:epoch=0 batch=200 loss=2.11\nINFO:root:epoch=0 batch=300 loss=2.02\nINFO:root:epoch=1 batch=100 loss=1.88\nINFO:root:epoch=1 batch=200 loss=1.79\n"
 	const raised = "Traceback (most recent call last):\n  File \"/app/push.py\", line 9, in push\n    r.get(url)\nrequests.exceptions.ConnectionError: HTTPConnectionPool(host='pushgateway', port=9091): Max retries exceeded with url: /metrics\n"
 	const misused = "usage: add.py [-h]\nadd.py: error: unrecognized arguments: --optimiser adam\n"
-	var serves = "INFO:     Uvicorn running on http://0.0.0.0:8001 (Press CTRL+C to quit)\n" + strings.Repeat("INFO:     10.0.0.7:40010 - \"POST /v1/score HTTP/1.1\" 200 OK\n", 20)
+	serves := "INFO:     Uvicorn running on http://0.0.0.0:8001 (Press CTRL+C to quit)\n" + strings.Repeat("INFO:     10.0.0.7:40010 - \"POST /v1/score HTTP/1.1\" 200 OK\n", 20)
 	const work = "loading the tiles\nlooking at north\nlooking at south\nlooking at the rest\n"
 	for name, tc := range map[string]struct {
 		log  string

@@ -78,7 +78,7 @@ func readerOf(t reflect.Type) reader {
 		}
 		into.hold(term)
 	}
-	if of, parted := reflect.Zero(t).Interface().(interface{ As() reflect.Type }); parted && t.Implements(reflect.TypeFor[Parted]()) {
+	if of, parted := reflect.TypeAssert[interface{ As() reflect.Type }](reflect.Zero(t)); parted && t.Implements(reflect.TypeFor[Parted]()) {
 		return partedReader(of.As(), as)
 	}
 	if writesItself(t) {
@@ -145,7 +145,7 @@ func partedReader(of reflect.Type, as reader) reader {
 		f.fields = append(f.fields, formField{structField: field})
 	}
 	return func(a *arena, from reflect.Value, into *Value) {
-		parted, _ := from.Interface().(Parted)
+		parted, _ := reflect.TypeAssert[Parted](from)
 		at := reflect.ValueOf(parted.Of())
 		if at.Kind() != reflect.Pointer || at.IsNil() || at.Type().Elem() != of {
 			as(a, from, into)

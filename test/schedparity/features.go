@@ -119,6 +119,9 @@ func asks(name corev1.ResourceName, amount string) corev1.ResourceRequirements {
 func podLevel(w *writer, p *corev1.Pod, _ string, _ []string) {
 	w.about("pod-level resources")
 	r := asks(corev1.ResourceCPU, fmt.Sprint(4+w.IntN(12)))
+	if w.one(3) { // then the request is what the containers ask for, and the limit where none does
+		r.Limits, r.Requests = r.Requests, nil
+	}
 	p.Spec.Resources = &r
 }
 

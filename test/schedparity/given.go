@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	apidefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -144,7 +143,7 @@ func (c *clusterState) keep(o *unstructured.Unstructured) {
 	case "/v1, Kind=Pod":
 		p := &corev1.Pod{}
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, p) == nil {
-			apidefaults.SetObjectDefaults_Pod(p)
+			stored(p)
 			p.UID = types.UID(p.Namespace + "/" + p.Name) // the scheduler's cache asks for one
 			c.pods = append(c.pods, p)
 		}

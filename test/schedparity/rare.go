@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-helpers/nodedeclaredfeatures/features/restartallcontainers"
-	apidefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -473,7 +472,7 @@ func (w *writer) disks() {
 	for _, p := range w.s.pods {
 		if w.one(3) {
 			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "rare-disk", VolumeSource: disk()})
-			apidefaults.SetObjectDefaults_Pod(p)
+			stored(p)
 		}
 	}
 	w.eachRole(func(spec *corev1.PodSpec, _ string) {

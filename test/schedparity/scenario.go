@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	apidefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -307,7 +306,7 @@ func (s *scenario) created(group *gang.Group, at int) *corev1.Pod {
 	p.Annotations = map[string]string{gangMark: group.Name}
 	p.Status.Phase = corev1.PodPending
 	s.admitted(p)
-	apidefaults.SetObjectDefaults_Pod(p)
+	stored(p)
 	if a := p.Spec.Affinity; a != nil {
 		if a.PodAffinity != nil {
 			writeKeys(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, p.Labels)
