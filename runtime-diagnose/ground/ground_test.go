@@ -203,8 +203,10 @@ func FuzzKeep(f *testing.F) {
 
 // A pod that has no node has a name that is empty.
 func TestAnEmptyNameIsNoWord(t *testing.T) {
-	sh := Shown{Says: "the image cannot be pulled", Job: "vit", Namespace: "vision", Names: []string{"vit", "", "vit-worker-1"}, Root: []evidence.ID{"event/1"},
-		Items: []evidence.Item{{ID: "event/1", Text: "Failed to pull image: 401 Unauthorized", Times: 1, Source: evidence.Source{Pod: "vit-worker-1", Rank: -1}}}}
+	sh := Shown{
+		Says: "the image cannot be pulled", Job: "vit", Namespace: "vision", Names: []string{"vit", "", "vit-worker-1"}, Root: []evidence.ID{"event/1"},
+		Items: []evidence.Item{{ID: "event/1", Text: "Failed to pull image: 401 Unauthorized", Times: 1, Source: evidence.Source{Pod: "vit-worker-1", Rank: -1}}},
+	}
 	if k := Keep(Answer{Analysis: "The image of vit-worker-1 cannot be pulled [event/1]."}, sh); k.Analysis == "" {
 		t.Errorf("the sentence is dropped: %+v", k)
 	}
