@@ -19,12 +19,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -149,14 +152,47 @@ type bundled struct {
 	engine  *policies.OPA
 	kube    *fake.Clientset
 	metrics *prometheus.Registry
-	log     []string
+	log     *lines
 	events  *record.FakeRecorder
 	handler *webhook.Handler
 }
 
+// lines are what was logged.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) add(_, line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, line)
+}
+
+// taken are the lines since it was asked last.
+func (l *lines) taken() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := strings.Join(l.all, "\n")
+	l.all = nil
+	return out
+}
+
 func serveBundle(t *testing.T, b config.PolicyBundle) *bundled {
 	t.Helper()
-	out := &bundled{kube: fake.NewClientset(), metrics: prometheus.NewRegistry(), events: record.NewFakeRecorder(16)}
+	out, options := served(t, func(c *config.Policies) { c.ConfigMaps, c.Bundle = false, b })
+	follower, ok := options.Bundle.(*oci.Follower)
+	if !ok {
+		t.Fatalf("the bundle is followed by a %T", options.Bundle)
+	}
+	out.Follower = follower
+	return out
+}
+
+// served is what serve makes of settings.
+func served(t *testing.T, set func(*config.Policies)) (*bundled, webhook.Options) {
+	t.Helper()
+	out := &bundled{kube: fake.NewClientset(), metrics: prometheus.NewRegistry(), log: &lines{}, events: record.NewFakeRecorder(16)}
 	engine, err := policies.Load(policies.Library())
 	if err != nil {
 		t.Fatal(err)
@@ -165,23 +201,19 @@ func serveBundle(t *testing.T, b config.PolicyBundle) *bundled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{settings: config.Default(), clients: live.Clients{Kube: out.kube}, log: funcr.New(func(_, line string) { out.log = append(out.log, line) }, funcr.Options{})}
-	s.settings.Policies.Bundle = b
+	s := &server{settings: config.Default(), clients: live.Clients{Kube: out.kube}, log: funcr.New(out.log.add, funcr.Options{})}
+	set(&s.settings.Policies)
 	var options webhook.Options
 	s.policies(&options, engine, counts)
-	follower, ok := options.Bundle.(*oci.Follower)
-	if !ok {
-		t.Fatalf("the bundle is followed by a %T", options.Bundle)
-	}
-	out.Follower, out.engine = follower, engine
+	out.engine = engine
 	out.handler = webhook.NewHandler(webhook.HandlerOptions{Reviewer: webhook.Stages(&preflight.Reviewer{Policies: engine}), View: enforcing{}, Log: s.log})
-	return out
+	return out, options
 }
 
 // try looks at the registry and answers with the Event that was written.
 func (b *bundled) try(t *testing.T) string {
 	t.Helper()
-	b.log = nil
+	b.log.taken()
 	b.Try(t.Context(), b.events)
 	select {
 	case event := <-b.events.Events:
@@ -234,7 +266,7 @@ func (b *bundled) inForce(t *testing.T, when string) {
 	if got, value := b.gauge(t, "signalbox_policy_revision"); got != revision || value != 1 {
 		t.Errorf("%s: the metric says %q %g; want %q 1", when, got, value, revision)
 	}
-	if text := strings.Join(b.log, "\n"); strings.Count(text, revision) != 1 {
+	if text := b.log.taken(); strings.Count(text, revision) != 1 {
 		t.Errorf("%s: the log says\n%s\nwant one line with %s", when, text, revision)
 	}
 }
@@ -244,6 +276,7 @@ func (b *bundled) doctored(t *testing.T) string {
 	t.Helper()
 	d, e := &doctor{kube: b.kube, own: webhook.Namespace}, &examination{}
 	d.bundle(t.Context(), e)
+	d.maps(t.Context(), e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
 	return fmt.Sprint(e.Parts)
 }
 
@@ -326,4 +359,69 @@ func TestServeFollowsItsBundle(t *testing.T) {
 	if d.try(t); !strings.Contains(d.Broken(), "failed to verify JWT signature") {
 		t.Errorf("by digest, with the wrong key: %q", d.Broken())
 	}
+}
+
+// TestServeFollowsConfigMaps: the same of policies in ConfigMaps, as they are edited.
+func TestServeFollowsConfigMaps(t *testing.T) {
+	b, options := served(t, func(*config.Policies) {})
+	stored := b.kube.CoreV1().ConfigMaps(webhook.Namespace)
+	put := func(text string) {
+		t.Helper()
+		m := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: webhook.Namespace, Name: "team-rules", Labels: map[string]string{webhook.PolicyLabel: "true"}},
+			Data:       map[string]string{"few.rego": text},
+		}
+		_, err := stored.Update(t.Context(), m, metav1.UpdateOptions{})
+		if apierrors.IsNotFound(err) {
+			_, err = stored.Create(t.Context(), m, metav1.CreateOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := func() (out string) {
+		all, err := b.kube.CoreV1().Events(webhook.Namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all.Items {
+			out += e.Type + " " + e.Reason + " " + e.InvolvedObject.Name + ": " + e.Message + "\n"
+		}
+		return out
+	}
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		for range 1000 {
+			if ok() {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // informers and Events run in goroutines of their own
+		}
+		t.Fatalf("it did not come about that %s; Events:\n%s", what, events())
+	}
+	library := b.engine.Revision()
+	put(fewPods("5"))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = options.Policies.Start(ctx) }()
+	defer func() { stop(); <-ended }()
+	until("the set is in force", func() bool { return options.Policies.Synced() && b.engine.Revision() != library })
+	b.inForce(t, "loaded")
+	first := b.ask()
+	if first.Allowed || !strings.Contains(first.Result.Message, "7 pods; 5 are allowed") {
+		t.Errorf("denied %q", first.Result.Message)
+	}
+	put(fewPods("9") + "deny contains \"x\" if input.job.podz\n")
+	const want = "Warning PolicyBroken team-rules: the policies do not load, the last good set stays: "
+	until("an Event says so", func() bool { return strings.Contains(events(), want) })
+	b.inForce(t, "broken")
+	m, err := stored.Get(t.Context(), "team-rules", metav1.GetOptions{})
+	if err != nil || !strings.Contains(m.Annotations[webhook.PolicyErrorAnnotation], "podz") || !strings.Contains(b.doctored(t), "team-rules does not load") {
+		t.Errorf("annotations %v %v, doctor %s", m.Annotations, err, b.doctored(t))
+	}
+	if got := b.ask(); got.Result.Message != first.Result.Message || !slices.Equal(got.Warnings, first.Warnings) {
+		t.Errorf("who submits a job hears of it: %q %q", got.Result.Message, got.Warnings)
+	}
+	put(fewPods("9"))
+	until("it is mended", func() bool { return options.Policies.Broken() == "" && b.ask().Allowed })
 }
