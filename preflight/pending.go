@@ -44,7 +44,7 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (_ Pending, err error
 	if r.Policies != nil {
 		p.policies = r.Policies.InForce()
 	}
-	why := needless(p.kind, req)
+	why := needless(req)
 	annotated := why == sameWork && p.policies != nil && slices.ContainsFunc(changedAnnotations(req.Old, req.Object), p.policies.ReadsAnnotation)
 	if why != "" && !annotated {
 		p.report.Skipped = []Skip{{Check: all, Reason: why}}

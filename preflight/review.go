@@ -72,21 +72,15 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 
 // needless says why there is nothing to review. Updates that change nothing we look at must
 // pass untouched: controllers write finalizers and annotations on jobs that run, have ended
-// or are being deleted, and a policy that came later must not stop them.
-func needless(kind *kinds.Kind, req Request) string {
+// or are being deleted, and a policy that came later must not stop them. That a job has ended is
+// no reason by itself: a status may be written first and taken back afterwards, and no webhook hears of either.
+func needless(req Request) string {
 	switch {
 	case ModeOf(req.Namespace) == ModeOff:
 		return "the namespace is labelled " + ModeLabel + "=" + ModeOff
 	case req.Object.GetDeletionTimestamp() != nil:
 		return "the job is being deleted"
-	case req.Old == nil:
-	case ended(kind, req.Old):
-		// A status that anybody may write (Framework has no subresource for it) must not hide what is asked for:
-		// neither one that was written first, nor one that is taken back afterwards.
-		if ended(kind, req.Object) {
-			return "the job has ended"
-		}
-	case SameWork(req.Old, req.Object):
+	case req.Old != nil && SameWork(req.Old, req.Object):
 		return sameWork
 	}
 	return ""
@@ -133,16 +127,6 @@ func ReviewedAnnotations(u *unstructured.Unstructured) map[string]string {
 // ReviewedKeys are the keys of ReviewedAnnotations.
 func ReviewedKeys() []string {
 	return append(kinds.ReviewedAnnotations(), check.IgnoreAnnotation, check.ReasonAnnotation)
-}
-
-// ended says whether the operator is done with the job.
-func ended(kind *kinds.Kind, o *unstructured.Unstructured) bool {
-	if kind.State == nil {
-		return false
-	}
-	defer func() { _ = recover() }() // a status nobody understands has not ended
-	phase := kind.State(o).Phase
-	return phase == kinds.Succeeded || phase == kinds.Failed
 }
 
 // stopped says whether somebody ended the job before its time: nothing of it starts again.

@@ -237,10 +237,11 @@ func TestReviewLeavesAloneWhatDidNotChange(t *testing.T) {
 		"a new annotation":         {change(), change(note), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
 		"a queue in an annotation": {change(), change(volcano), nil, ""},
 		"no queue any more":        {change(volcano), change(), nil, ""},
-		"a job that ended":         {change(end), change(end, suspend), nil, "the job has ended"},
+		"a job that has ended":     {change(end), change(end, suspend), nil, ""}, // as its status says, which may be taken back
+		"its finalizer":            {change(end), change(end, note), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
 		"a status ahead of time":   {change(), change(end, suspend), nil, ""},
 		"a status, and no spec":    {change(), change(end), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
-		"a status taken back":      {change(end, suspend), change(suspend), nil, ""},
+		"a status taken back":      {change(end, suspend), change(suspend), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
 		"a job that is deleted":    {change(), change(remove, suspend), nil, "the job is being deleted"},
 		"a namespace switched off": {nil, change(), map[string]string{"signalbox.dev/mode": "off"}, "the namespace is labelled signalbox.dev/mode=off"},
 	}

@@ -291,3 +291,23 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%d taken, %v, %d waiting; want none", p.taken, p.by, len(p.waiting))
 	}
 }
+
+// TestAStatusHidesNoChange: whoever may write the status of a job ends it, changes what it asks for, and takes the status
+// back. Of the first and the last step no webhook hears.
+func TestAStatusHidesNoChange(t *testing.T) {
+	h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
+	for name, status := range map[string]string{
+		"succeeded": `{"type":"Succeeded","status":"True"}`,
+		"failed":    `{"type":"Failed","status":"True","reason":"BackoffLimitExceeded"}`,
+	} {
+		over := func(job string) string {
+			return strings.Replace(job, `"spec":`, `"status":{"conditions":[`+status+`]},"spec":`, 1)
+		}
+		if got := ask(t, h, request(updated(over(train), over(pods("9"))))); got.Allowed || !strings.Contains(got.Result.Message, "asks for 9 pods") {
+			t.Errorf("%s: allowed %v %q; want it denied for its 9 pods", name, got.Allowed, got.Result.Message)
+		}
+		if got := ask(t, h, request(updated(over(train), train))); !got.Allowed {
+			t.Errorf("%s: its status alone: %q", name, got.Result.Message)
+		}
+	}
+}

@@ -171,7 +171,8 @@ type heldJob struct {
 	text    []byte // labels, annotations that readers look at, spec; empty: not kept
 	state   state
 	changed time.Time // what is reviewed of it, in the API server's time
-	over    bool      // it has ended or is being deleted
+	deleted bool      // it is being deleted
+	ended   bool      // as its status says
 	noted   bool      // it carries ReviewAnnotation
 	owner   *metav1.OwnerReference
 }
@@ -192,7 +193,7 @@ func keepJob(k *kinds.Kind) cache.TransformFunc {
 			meta: metav1.ObjectMeta{
 				Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
 			},
-			state: stateOf(u), changed: changedAt(u), over: isOver(k, u), noted: noted, owner: metav1.GetControllerOf(u),
+			state: stateOf(u), changed: changedAt(u), deleted: u.GetDeletionTimestamp() != nil, ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
 		}
 		if k.Scale == "" {
 			return held, nil
@@ -250,11 +251,8 @@ func namesReviewed(fields any) bool {
 	return false
 }
 
-// isOver says whether nobody has to look at a job any more.
-func isOver(k *kinds.Kind, u *unstructured.Unstructured) bool {
-	if u.GetDeletionTimestamp() != nil {
-		return true
-	}
+// hasEnded says whether the operator is done with a job, or whoever else writes its status says so.
+func hasEnded(k *kinds.Kind, u *unstructured.Unstructured) bool {
 	if k.State == nil {
 		return false
 	}

@@ -196,9 +196,9 @@ func (s *Sweep) mark(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// passes says whether a job needs no review: nothing of its namespace is reviewed, or it is over.
+// passes says whether a job needs no review: nothing of its namespace is reviewed, or it is being deleted.
 func (s *Sweep) passes(j storedJob) bool {
-	return slices.Contains(s.excluded, j.namespace) || preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeOff || j.over
+	return slices.Contains(s.excluded, j.namespace) || preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeOff || j.deleted
 }
 
 // isPart says whether a job names one that is stored as its owner. At admission the account of an operator
@@ -271,7 +271,8 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 
 // say writes what a late review found. Nothing found is nothing said; a metric counts it.
 func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructured, report preflight.Report) error {
-	if s.isPart(j) && report.Decision != preflight.Denied {
+	// Findings on a job that has ended help nobody; but what would have been denied is said, for a status may be taken back.
+	if (j.ended || s.isPart(j)) && report.Decision != preflight.Denied {
 		report = preflight.Report{Decision: preflight.Allowed}
 	}
 	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Wish: 256, Runes: 256, Bytes: reviewBytes - 512}, More)

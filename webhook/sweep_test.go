@@ -292,8 +292,8 @@ func TestWhatIsNotReviewedLate(t *testing.T) {
 		"there before Signalbox was":      {stored("train", -time.Minute), nil},
 		"of a namespace that is excluded": {stored("train", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("sandbox") }), nil},
 		"of a namespace that is off":      {stored("train", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("quiet") }), nil},
-		"over": {stored("train", time.Minute, func(u *unstructured.Unstructured) {
-			u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Succeeded", "status": "True"}}}
+		"being deleted": {stored("train", time.Minute, func(u *unstructured.Unstructured) {
+			u.SetDeletionTimestamp(&metav1.Time{Time: installedAt.Add(time.Hour)})
 		}), nil},
 	}
 	for name, tc := range cases {
@@ -311,26 +311,31 @@ func TestWhatIsNotReviewedLate(t *testing.T) {
 }
 
 // Of a part of a stored job nothing is said but a denial: who wrote the owner is not known. An owner that is
-// not stored under its UID is a claim.
-func TestPartsAreReviewedLateForDenials(t *testing.T) {
+// not stored under its UID is a claim. So is a status: a job that has ended may be made to run again.
+func TestPartsAndEndedJobsAreReviewedLateForDenials(t *testing.T) {
 	owned := func(by types.UID) *unstructured.Unstructured {
 		return stored("train", time.Minute, func(u *unstructured.Unstructured) {
 			u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "parent", UID: by, Controller: new(true)}})
 		})
 	}
 	parent := stored("parent", -time.Hour)
+	ended := stored("train", time.Minute, func(u *unstructured.Unstructured) {
+		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Succeeded", "status": "True"}}}
+	})
 	cases := map[string]struct {
 		mode string
-		by   types.UID
+		job  *unstructured.Unstructured
 		want string
 	}{
-		"a part, with findings":  {preflight.ModeWarn, parent.GetUID(), ""},
-		"a part, denied":         {preflight.ModeEnforce, parent.GetUID(), WouldHaveBeenDenied},
-		"a claim, with findings": {preflight.ModeWarn, "0001", ReviewedLate},
+		"a part, with findings":  {preflight.ModeWarn, owned(parent.GetUID()), ""},
+		"a part, denied":         {preflight.ModeEnforce, owned(parent.GetUID()), WouldHaveBeenDenied},
+		"a claim, with findings": {preflight.ModeWarn, owned("0001"), ReviewedLate},
+		"ended, with findings":   {preflight.ModeWarn, ended, ""},
+		"ended, denied":          {preflight.ModeEnforce, ended, WouldHaveBeenDenied},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := newSwept(t, tc.mode, owned(tc.by), parent)
+			s := newSwept(t, tc.mode, tc.job, parent)
 			s.wait(20)
 			got := s.told()
 			if tc.want == "" && strings.Contains(got, "Warning") || !strings.Contains(got, tc.want) {

@@ -167,7 +167,7 @@ func wordList() []word {
 		{"PolicyLoaded", "reason of an Event", "The policies of a ConfigMap are in force."},
 		{"PolicyBroken", "reason of an Event", "The policies of a ConfigMap do not load; the last good set stays."},
 		{"SignatureLoaded", "reason of an Event", "The signatures of a ConfigMap are in force."},
-		{"SignatureBroken", "reason of an Event", "The signatures of a ConfigMap do not load; the last good set stays."},
+		{"SignatureBroken", "reason of an Event", "A signature of a ConfigMap does not load; it stays as it was or is left out, and the others are in force."},
 		{"PolicyBundleLoaded", "reason of an Event", "A bundle of policies from a registry is in force."},
 		{"PolicyBundleBroken", "reason of an Event", "A bundle of policies from a registry does not load; the last good set stays."},
 		{controller.JobHealthy, "reason of an Event", "The job ended well, or what was wrong is over."},

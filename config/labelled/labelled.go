@@ -6,6 +6,7 @@
 package labelled
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,10 +43,11 @@ type Options struct {
 	Annotation string // on a ConfigMap: why the set does not load
 	What       string // "policies": in messages
 	Reason     string // of Events: PolicyLoaded and PolicyBroken begin with "Policy"
-	// Load replaces the set by the files, named <configmap>/<key>, and returns its revision, in
-	// words. An error leaves the last good set in place; with a revision beside it, it says what was
-	// left out of the set that is in force now.
+	// Load replaces the set by the files, named <configmap>/<key>, and returns the revision that is in
+	// force now, in words. An error leaves the last good set in place.
 	Load func(fs.FS) (revision string, err error)
+	// Parts says that an error beside a revision leaves out what is broken, and nothing else.
+	Parts bool
 	// Loaded is told of every try; nil: nobody is.
 	Loaded func(error)
 	Log    logr.Logger
@@ -183,9 +185,8 @@ func (p *ConfigMaps) load(archive *txtar.Archive) {
 		revision, err = p.o.Load(fsys)
 	}
 	p.o.Loaded(err)
-	if p.part = err != nil && revision != ""; err == nil || p.part {
-		p.revision = revision
-	}
+	p.revision = cmp.Or(revision, p.revision)
+	p.part = p.o.Parts && err != nil && revision != ""
 	if err == nil {
 		p.broken.Store(nil)
 		p.o.Log.Info("loaded "+p.o.What, "files", len(archive.Files), "revision", revision)

@@ -24,6 +24,7 @@ const (
 	FieldNewer                          // the newest version that was looked at and does not have it
 	FieldNotInCRD                       // the versions of the CRD that leave the field of Kubernetes out
 	RoleUnknown                         // the kind, and its roles
+	RoleUnlisted                        // the same; the operator makes its pods all the same
 	RoleSpelling                        // the spelling that the operator takes
 	AmountMissing                       // a resource is named without an amount
 	TaskNumberMissing                   // a role of a Framework
@@ -44,7 +45,7 @@ const (
 
 // NotAField says whether it is a field or a role that the kind does not have: most likely a
 // slip of the pen.
-func (u Unread) NotAField() bool { return u.Kind >= FieldUnknown && u.Kind <= RoleUnknown }
+func (u Unread) NotAField() bool { return u.Kind >= FieldUnknown && u.Kind <= RoleUnlisted }
 
 // String is the sentence about it; its subject is what stands at the path.
 func (u Unread) String() string {
@@ -67,6 +68,8 @@ func (u Unread) String() string {
 		return fmt.Sprintf("not a field here: Kubernetes has it, and the CRD (%s) does not", arg(0))
 	case RoleUnknown:
 		return fmt.Sprintf("not a field here; %s has the roles %s", arg(0), strings.Join(u.Args[min(1, len(u.Args)):], ", "))
+	case RoleUnlisted:
+		return fmt.Sprintf("not one of the roles of a %s (%s)", arg(0), strings.Join(u.Args[min(1, len(u.Args)):], ", "))
 	case RoleSpelling:
 		return fmt.Sprintf("read as %q; the operator's webhook takes only that spelling", arg(0))
 	case AmountMissing:

@@ -129,6 +129,8 @@ func (m replicaMap) keys(r *reader, written map[string]any) map[string]string {
 			if m.exactCase {
 				r.skip(at, job.RoleSpelling, m.roles[i])
 			}
+		case m.everyKey && written[key] != nil:
+			r.skip(at, job.RoleUnlisted, append([]string{r.kind}, m.roles...)...)
 		case nearest(key, m.roles) != "":
 			r.skip(at, job.FieldMisspelt, nearest(key, m.roles))
 		default:

@@ -36,7 +36,7 @@ func NewSignatureMaps(kube kubernetes.Interface, namespace string, base *signatu
 	return labelled.New(labelled.Options{
 		Client: kube, Namespace: namespace, Label: SignatureLabel, Annotation: SignatureErrorAnnotation,
 		What: "signatures", Reason: "Signature", Loaded: loaded, Log: log,
-		Load: (&signatureFiles{base: base, live: live}).load,
+		Load: (&signatureFiles{base: base, live: live}).load, Parts: true,
 	}), nil
 }
 

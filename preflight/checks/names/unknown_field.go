@@ -24,8 +24,12 @@ var unknownField = &check.Check{
 				continue
 			}
 			f := finding.Finding{Path: u.Path, Message: message}
-			if u.Kind == job.FieldNewer || u.Kind == job.RuntimeFieldNewer {
+			switch u.Kind {
+			case job.FieldNewer, job.RuntimeFieldNewer:
 				f.Remedy = "Correct the name or move the field, unless the version in the cluster is newer: every other one drops it."
+			case job.RoleUnlisted:
+				f.Remedy = "Correct the name if it is a slip: the operator makes the pods of this role all the same."
+			default:
 			}
 			p.Report(f)
 		}
