@@ -61,7 +61,7 @@ func TestLargeObjectsAreReadInTime(t *testing.T) {
 			u := &unstructured.Unstructured{Object: m{"metadata": m{"name": "x"}, "spec": tc.spec}}
 			begun := time.Now()
 			j, _ := tc.kind.Read(u, func(Want) (*unstructured.Unstructured, job.Presence) { return runtime, job.Present })
-			if took := time.Since(begun); took > 10*time.Second {
+			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("took %v", took)
 			} else {
 				t.Logf("took %v", took)
