@@ -34,6 +34,13 @@ func (d *draft) sayCause(r *Report) {
 		d.sayBadEnd(r, t)
 		return
 	}
+	if lacks := d.lacking(); r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && lacks != "" {
+		due, _ := d.due()
+		r.Error = fmt.Sprintf("%s runs with %d of %d pods: %s", d.subject(), d.present(), due, lacks)
+		r.Analysis = fmt.Sprintf("The operator calls the job running since %s, and pods that it declares are not there. Nothing that was read says who took them away, or why none were made.", d.State.Since)
+		r.Solution = []string{"See what the job's events and its operator's log say of the pods that are missing.", "Ask who deletes pods in this namespace; the audit log of the API server knows, where one is kept."}
+		return
+	}
 	if r.Root == nil {
 		r.Error = d.subject() + " failed, and nothing that was read says why"
 		r.Analysis = "What was seen names no cause."
