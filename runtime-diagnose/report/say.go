@@ -313,7 +313,8 @@ func (d *draft) whyHealthy(r *Report) string {
 	case d.suspended(), d.State.Stopped():
 		return r.Waiting
 	case len(d.Seen.Pods) > 0:
-		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))
+		of := cmp.Or(d.present(), len(d.Seen.Pods)) // pods of earlier attempts count where no others are left
+		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", min(d.countWell(), of), of, words.S(of), words.Verb(of), words.Has(of))
 		_, later := d.due()
 		b.WriteString(later)
 	case d.Read.Ended > 0:
