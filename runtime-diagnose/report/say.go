@@ -35,10 +35,7 @@ func (d *draft) sayCause(r *Report) {
 		return
 	}
 	if lacks := d.lacking(); r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && lacks != "" {
-		due, _ := d.due()
-		r.Error = fmt.Sprintf("%s runs with %d of %d pods: %s", d.subject(), d.present(), due, lacks)
-		r.Analysis = fmt.Sprintf("The operator calls the job running since %s, and pods that it declares are not there. Nothing that was read says who took them away, or why none were made.", d.State.Since)
-		r.Solution = []string{"See what the job's events and its operator's log say of the pods that are missing.", "Ask who deletes pods in this namespace; the audit log of the API server knows, where one is kept."}
+		d.sayLacking(r, lacks)
 		return
 	}
 	if r.Root == nil {
@@ -370,6 +367,14 @@ func (d *draft) sayBadEnd(r *Report, t *BadEnd) {
 	if command := d.around(t.Source); command != "" {
 		r.Solution = []string{"Read what stands above the end of the log: " + command + "."}
 	}
+}
+
+// sayLacking says how many pods a running job has, where nothing tells why there are no more.
+func (d *draft) sayLacking(r *Report, lacks string) {
+	due, _ := d.due()
+	r.Error = fmt.Sprintf("%s runs with %d of %d pods: %s", d.subject(), d.present(), due, lacks)
+	r.Analysis = fmt.Sprintf("The operator calls the job running since %s, and pods that it declares are not there. Nothing that was read says who took them away, or why none were made.", d.State.Since)
+	r.Solution = []string{"See what the job's events and its operator's log say of the pods that are missing.", "Ask who deletes pods in this namespace; the audit log of the API server knows, where one is kept."}
 }
 
 // whatShowsHealth says what would decide where nothing known to be missing does: a log without a known
