@@ -26,10 +26,16 @@ type Launch struct {
 	NodeRank Word
 	// Glued are flags that were written together with their value as one word: "-np 32".
 	Glued []Word
+	// Slots are what the operator's own list of hosts has room for, where mpirun keeps to it.
+	Slots Slots
 	// Args is what follows the launcher's own flags: the program that it starts and its
 	// arguments. nil where several commands start different ones.
 	Args []Word
 }
+
+// Slots are the hosts of a list for mpirun, and how many processes each of them takes. Zero: the
+// operator writes no such list, or how long it is, is not known.
+type Slots struct{ Hosts, Each int }
 
 // Word is one word of a command line. References to literal variables are resolved;
 // everything else that a shell or the kubelet would replace stays as it is written.

@@ -56,8 +56,8 @@ func TestElementsOfALongListAreNamedByTheirIndex(t *testing.T) {
 
 func TestMorePatchesThanAreMergedAreAProblem(t *testing.T) {
 	const runtime = `{metadata: {name: rt}, spec: {template: {spec: {replicatedJobs: [{name: node, template: {metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: [{name: node}]}}}}}]}}}}`
-	for _, field := range []string{"podTemplateOverrides", "runtimePatches"} {
-		for _, n := range []int{mostPatches, mostPatches + 1} {
+	for field, most := range map[string]int{"podTemplateOverrides": mostOverrides, "runtimePatches": 16} {
+		for _, n := range []int{most, most + 1} {
 			list := make([]any, n)
 			for i := range list {
 				list[i] = map[string]any{}
@@ -65,8 +65,8 @@ func TestMorePatchesThanAreMergedAreAProblem(t *testing.T) {
 			u := objectOf(t, `{metadata: {name: x}, spec: {runtimeRef: {name: rt}}}`)
 			u.Object["spec"].(map[string]any)[field] = list
 			_, err := trainJob.Read(u, func(Want) (*unstructured.Unstructured, job.Presence) { return objectOf(t, runtime), job.Present })
-			want := fmt.Sprintf("spec.%s is a list of %d; expected at most %d", field, n, mostPatches)
-			if n <= mostPatches && err != nil || n > mostPatches && (err == nil || !strings.Contains(err.Error(), want)) {
+			want := fmt.Sprintf("spec.%s is a list of %d; expected at most %d", field, n, most)
+			if n <= most && err != nil || n > most && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%d %s: %v; want %s", n, field, err, want)
 			}
 		}

@@ -161,6 +161,9 @@ func frameworkState(u *unstructured.Unstructured) State {
 	return s
 }
 
+// attemptCompletion is what ends whatever still runs when an attempt is over: something else ended that.
+const attemptCompletion = -220
+
 func frameworkCompleted(u *unstructured.Unstructured, s State) State {
 	done, _ := dig(u, "status", "attemptStatus", "completionStatus").(map[string]any)
 	if done == nil {
@@ -174,6 +177,9 @@ func frameworkCompleted(u *unstructured.Unstructured, s State) State {
 		s.Phase = Failed
 	}
 	s.Reason = fmt.Sprintf("%s (%d)", text(done, "phrase"), number(done, "code"))
+	if number(done, "code") == attemptCompletion && dig(u, "spec", "executionType") == "Stop" {
+		s.Reason = stopRequested
+	}
 	s.Message = text(done, "diagnostics")
 	if trigger, _ := done["trigger"].(map[string]any); text(trigger, "taskRoleName") != "" {
 		// Pods are called <framework>-<role>-<index>.

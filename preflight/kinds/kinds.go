@@ -112,9 +112,10 @@ type State struct {
 }
 
 // stopReasons are those with which operators end a job because somebody asked for it
-// (FrameworkController pkg/apis/frameworkcontroller/v1/completion.go, StopFrameworkRequested); OpenPAI shows
-// an attempt that ended with -220 as stopped, too (src/rest-server/src/models/v2/job/k8s.js, convertState).
-var stopReasons = []string{"JobCancelled", stopRequested, "FrameworkAttemptCompletion (-220)", rayStopped, volcanoAborted, volcanoTerminated}
+// (FrameworkController pkg/apis/frameworkcontroller/v1/completion.go, StopFrameworkRequested). OpenPAI shows an
+// attempt that ended with -220 as stopped, too, though nobody may have asked for it
+// (src/rest-server/src/models/v2/job/k8s.js, convertState).
+var stopReasons = []string{"JobCancelled", stopRequested, rayStopped, volcanoAborted, volcanoTerminated}
 
 const stopRequested = "StopFrameworkRequested (-210)"
 

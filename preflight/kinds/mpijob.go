@@ -30,8 +30,7 @@ var mpiJob = &Kind{
 	Place: mpiRoles.place,
 	State: kubeflowState,
 	Operator: withLauncher(underRunPolicy(trainingOperator, Operator{
-		CleanPods:         []job.Path{"spec.cleanPodPolicy"},
-		GPULauncherIsHost: true,
+		CleanPods: []job.Path{"spec.cleanPodPolicy"},
 		// v1 makes no services: only the label with the job's own name binds it.
 		LongestName: func(_ *job.Job, _ *job.Role, name string) (string, string) { return name, "label with the job's name" },
 		Env:         mpiEnv, Mounts: mpiMounts,
@@ -161,7 +160,11 @@ func readMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if l := j.Role("Launcher"); l != nil {
 		injectInit(&l.Pod, kubectlDelivery(), r.anchor(l.Path.Child("template")))
 	}
-	return mpiFinish(r, j, &o.Spec.mpiShared)
+	out, err := mpiFinish(r, j, &o.Spec.mpiShared)
+	if l := j.Role("Launcher"); l != nil && l.Pod.GPUs().N == 0 { // one that asks for GPUs is a host itself
+		mpiSlots(j, &o.Spec.mpiShared, 0)
+	}
+	return out, err
 }
 
 func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
@@ -170,8 +173,26 @@ func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
 		return r.finish(nil)
 	}
 	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRolesV2, mpiOperator)
-	mpiMarks(j, o.Spec.RunLauncherAsWorker != nil && *o.Spec.RunLauncherAsWorker)
-	return mpiFinish(r, j, &o.Spec.mpiShared)
+	works := o.Spec.RunLauncherAsWorker != nil && *o.Spec.RunLauncherAsWorker
+	mpiMarks(j, works)
+	out, err := mpiFinish(r, j, &o.Spec.mpiShared)
+	if o.Spec.MPIImplementation == "" || o.Spec.MPIImplementation == "OpenMPI" {
+		launchers := 0
+		if works {
+			launchers = 1
+		}
+		mpiSlots(j, &o.Spec.mpiShared, launchers)
+	}
+	return out, err
+}
+
+// mpiSlots is the list of hosts that the operator writes for Open MPI: its workers, and the launcher where that
+// is told to train.
+func mpiSlots(j *job.Job, s *mpiShared, launchers int) {
+	l, w := j.Role("Launcher"), j.Role("Worker")
+	if l != nil && w != nil && w.Replicas.Max > 0 {
+		l.Launch.Slots = job.Slots{Hosts: w.Replicas.Max + launchers, Each: positive(s.SlotsPerWorker, 1)}
+	}
 }
 
 func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.ObjectMeta, s *mpiShared, roles replicaMap, operator string) *job.Job {

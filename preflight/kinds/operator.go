@@ -84,10 +84,9 @@ type Operator struct {
 	// Containers are those that the operator looks for by name in the pods of a job whose roles the
 	// author names, the one that trains first.
 	Containers []string
-	// HidesGPUs says that the operator hides the GPUs of the node from the launcher, GPULauncherIsHost
-	// that one which asks for GPUs runs processes itself, NeedsWorkers that the operator refuses a job
-	// without workers.
-	HidesGPUs, GPULauncherIsHost, NeedsWorkers bool
+	// HidesGPUs says that the operator hides the GPUs of the node from the launcher, NeedsWorkers that the
+	// operator refuses a job without workers.
+	HidesGPUs, NeedsWorkers bool
 	// Launcher is what somebody does with GPUs that the launcher asks for.
 	Launcher string
 	// SSHD is how the launcher reaches the other pods.

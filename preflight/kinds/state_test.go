@@ -71,6 +71,7 @@ func TestState(t *testing.T) {
 		"Framework running":                 {framework, `{state: AttemptRunning}`, `running  ""`},
 		"Framework between attempts":        {framework, `{state: AttemptCompleted, attemptStatus: {completionStatus: {code: -1000, phrase: PodEvicted, type: {name: Failed}}}}`, `restarting PodEvicted (-1000) ""`},
 		"Framework ends without a trigger":  {framework, `{state: Completed, attemptStatus: {completionStatus: {code: 0, phrase: Succeeded, type: {name: Succeeded}, diagnostics: "CompletedTaskCount 2 has reached TotalTaskCount 2"}}}`, `succeeded Succeeded (0) "CompletedTaskCount 2 has reached TotalTaskCount 2"`},
+		"Framework ended, by what?":         {framework, `{state: Completed, attemptStatus: {completionStatus: {code: -220, phrase: FrameworkAttemptCompletion, type: {name: Failed}}}}`, `failed FrameworkAttemptCompletion (-220) ""`},
 		"Framework names what ended it":     {framework, `{state: Completed, attemptStatus: {completionStatus: {code: 220, phrase: UserCommandExitWithError, type: {name: Failed}, trigger: {message: "FailedTaskCount 1", taskRoleName: ps, taskIndex: 1}}}}`, `failed UserCommandExitWithError (220) "FailedTaskCount 1" x-ps-1`},
 		"Framework of a state nobody knows": {framework, `{state: Dreaming}`, `unknown  ""`},
 	}
@@ -89,7 +90,7 @@ func TestState(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
-	for reason, want := range map[string]bool{"STOPPED": true, "Aborted": true, "Terminated": true, "JobCancelled": true, "StopFrameworkRequested (-210)": true, "FrameworkAttemptCompletion (-220)": true, "PyTorchJobFailed": false, "": false} {
+	for reason, want := range map[string]bool{"STOPPED": true, "Aborted": true, "Terminated": true, "JobCancelled": true, "StopFrameworkRequested (-210)": true, "FrameworkAttemptCompletion (-220)": false, "PyTorchJobFailed": false, "": false} {
 		if got := (State{Phase: Failed, Reason: reason}).Stopped(); got != want {
 			t.Errorf("stopped for reason %q = %t, want %t", reason, got, want)
 		}
@@ -103,7 +104,8 @@ func TestStopped(t *testing.T) {
 func TestAFrameworkThatIsToStop(t *testing.T) {
 	for status, want := range map[string]bool{
 		"{state: AttemptRunning}": true,
-		"{state: Completed, attemptStatus: {completionStatus: {code: 0, phrase: Succeeded, type: {name: Succeeded}}}}": false,
+		"{state: Completed, attemptStatus: {completionStatus: {code: -220, phrase: FrameworkAttemptCompletion, type: {name: Failed}}}}": true,
+		"{state: Completed, attemptStatus: {completionStatus: {code: 0, phrase: Succeeded, type: {name: Succeeded}}}}":                  false,
 		"{}": false,
 	} {
 		u := objectOf(t, "{metadata: {name: x, namespace: ml}, spec: {executionType: Stop}, status: "+status+"}")

@@ -90,6 +90,7 @@ const (
 	datasetInitializer = "dataset-initializer"
 	modelInitializer   = "model-initializer"
 	nodeName           = "node" // the container that trains, and the Job it belongs to
+	launcherName       = "launcher"
 )
 
 // trainer is a kind of the group trainer.kubeflow.org.

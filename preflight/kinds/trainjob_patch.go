@@ -71,14 +71,14 @@ type containerPatch struct {
 	SecurityContext *corev1.SecurityContext `json:"securityContext"` // v2.2
 }
 
-// mostPatches is how many overrides or patches are merged. The API takes 16 runtimePatches
-// and sets no limit on podTemplateOverrides; every merge looks at the whole pod.
-const mostPatches = 256
+// mostOverrides is how many overrides are merged: the API sets no limit, and every merge looks at the whole
+// pod. mostPatches is how many patches the API takes (v2.2.0 trainjob_types.go, MaxItems).
+const mostOverrides, mostPatches = 256, 16
 
 // override applies podTemplateOverrides in their order.
 func (t *resolution) override() {
-	if n := len(t.spec.PodTemplateOverrides); n > mostPatches {
-		t.r.problem("spec.podTemplateOverrides", fmt.Sprintf("a list of %d", n), fmt.Sprintf("at most %d", mostPatches))
+	if n := len(t.spec.PodTemplateOverrides); n > mostOverrides {
+		t.r.problem("spec.podTemplateOverrides", fmt.Sprintf("a list of %d", n), fmt.Sprintf("at most %d", mostOverrides))
 		return
 	}
 	for i, o := range t.spec.PodTemplateOverrides {

@@ -246,6 +246,7 @@ func initializeFrom(p *job.Pod, container string, s *initializerSource, at job.P
 // launch adds the number of processes that Trainer passes on, where the command itself
 // is silent.
 func (t *resolution) launch() {
+	t.slots()
 	if t.runtime == nil || t.spec.Trainer == nil {
 		t.launchUnseen()
 		return
@@ -260,6 +261,29 @@ func (t *resolution) launch() {
 			l.ProcsPath = t.r.written("spec.trainer.numProcPerNode", t.ref)
 		}
 	}
+}
+
+// slots is the list of hosts that Trainer writes for Open MPI (v2.1.0 plugin mpi, buildHostFileConfigMap).
+func (t *resolution) slots() {
+	if t.runtime == nil || t.runtime.MLPolicy.MPI == nil {
+		return
+	}
+	if of := t.runtime.MLPolicy.MPI.MPIImplementation; of != nil && *of != "" && *of != "OpenMPI" {
+		return
+	}
+	launcher := slices.IndexFunc(t.out, func(r job.Role) bool { return r.Name == launcherName })
+	trainer := slices.Index(t.steps, ancestorTrainer)
+	if launcher < 0 || trainer < 0 {
+		return
+	}
+	var s job.Slots
+	for i := range t.out {
+		if name := t.out[i].Name; name == nodeName || name == launcherName && t.asNode() {
+			s.Hosts += t.out[i].Replicas.Max
+		}
+	}
+	s.Each = t.procs(&t.out[trainer])
+	t.out[launcher].Launch.Slots = s
 }
 
 // launchUnseen takes what the job itself says when its runtime is not known.
@@ -278,7 +302,11 @@ func (t *resolution) launchUnseen() {
 // sees. Trainer takes the first resource whose name contains "gpu" for GPUs: on any other
 // accelerator auto becomes the number of CPUs (v2.1.0 plugins torch and mpi, pkg/runtime/runtime.go).
 func (t *resolution) procs(role *job.Role) int {
-	policy, said := t.runtime.MLPolicy, t.spec.Trainer.NumProcPerNode
+	policy := t.runtime.MLPolicy
+	var said *intstr.IntOrString
+	if t.spec.Trainer != nil {
+		said = t.spec.Trainer.NumProcPerNode
+	}
 	c, _ := role.Trainer()
 	if c == nil {
 		return 0

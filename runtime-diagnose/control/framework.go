@@ -54,14 +54,14 @@ func readFramework(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Ob
 	if !own { // the attempt ended of a success, of the job's own end or of a stop: that is no failure of the tasks it took along
 		out = nil
 	}
+	if s, failed := failedAttempt(c); failed && !own {
+		attempt, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status")
+		out = append(out, refused(s, completionOf(attempt), catalog))
+	}
 	for i := range out {
 		if s := &out[i]; s.Signature == attemptOver { // by definition it follows from another task's end
 			s.Explained, s.Follower = true, true
 		}
-	}
-	if s, failed := failedAttempt(c); failed && !own {
-		attempt, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status")
-		out = append(out, refused(s, completionOf(attempt), catalog))
 	}
 	return append(out, retried(c)...)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,6 +19,26 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
+
+// countedOutcomes is what signalbox_check_outcomes_total says, by check and outcome.
+func countedOutcomes(t *testing.T, from prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() != "signalbox_check_outcomes_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			labels := m.GetLabel() // in the order of their names
+			out[labels[0].GetValue()+" "+labels[1].GetValue()] += m.GetCounter().GetValue()
+		}
+	}
+	return out
+}
 
 // reviewed is a world in which admission warns of jobs as it is told.
 func reviewed(t *testing.T, names ...string) *world {
@@ -85,6 +107,8 @@ func TestWarningsAreSettledAtTheEndOfTheJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := reviewed(t, "shm-above-memory-limit", "secret-missing", "images-differ")
+			counts := prometheus.NewRegistry()
+			w.metrics, _ = newMetrics(counts)
 			w.condition("Running", "PyTorchJobRunning")
 			w.pod("master", nil)
 			w.pod("worker", nil)
@@ -111,6 +135,13 @@ func TestWarningsAreSettledAtTheEndOfTheJob(t *testing.T) {
 			}
 			if len(w.patches) != 3 {
 				t.Errorf("%d writes, want one for the warnings, one when it ran well and one at its end", len(w.patches))
+			}
+			want := map[string]float64{}
+			for check, o := range tc.want {
+				want[check+" "+string(o)] = 1
+			}
+			if diff := cmp.Diff(want, countedOutcomes(t, counts)); diff != "" {
+				t.Errorf("counted (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -147,24 +147,26 @@ func (u Usage) bottlenecks(a UsageOf, idleBelow, fullAbove float64) []bottleneck
 	return out
 }
 
-// idleAmongOthers are the pods whose GPUs do nothing while those of all others work.
+// idleAmongOthers are the pods whose GPUs do nothing, or less than a tenth of it, while those of all others work.
 func (u Usage) idleAmongOthers(pods []string, idleBelow float64) (idle, others []string) {
 	for _, n := range pods {
 		switch value, known := u.GPU[n]; {
 		case !known:
 			return nil, nil // it may be a pod without GPUs
-		case value < idleBelow:
-			idle = append(idle, n)
 		case value >= busyBeside:
 			others = append(others, n)
 		default:
-			return nil, nil // between the two: nobody can say which it is
+			idle = append(idle, n)
 		}
 	}
-	if len(others) == 0 {
+	if len(others) == 0 || len(idle) == 0 {
 		return nil, nil
 	}
 	slices.SortStableFunc(idle, func(a, b string) int { return -cmp.Compare(u.GPU[a], u.GPU[b]) })
+	least, _, _ := span(u.GPU, others)
+	if most := u.GPU[idle[0]]; most >= idleBelow && 10*most > u.GPU[least] {
+		return nil, nil // between idle and busy
+	}
 	return idle, others
 }
 

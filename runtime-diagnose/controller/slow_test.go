@@ -31,7 +31,10 @@ func TestWhatAJobWaitsFor(t *testing.T) {
 		"one idle worker behind a good mean": {Usage{GPU: each(96, 0, 93)}, []string{
 			"The GPUs of w-1 were at most 0 % busy over the last 15m0s, those of the 2 other pods 94.5 %; the mean of all, 63 %, does not show it.",
 		}},
-		"between idle and busy":          {Usage{GPU: each(96, 0, 9.9)}, nil},
+		"between idle and busy": {Usage{GPU: each(96, 0, 9.9)}, nil},
+		"an idle worker that is polled now and then": {Usage{GPU: each(96, 3, 93)}, []string{
+			"The GPUs of w-1 were at most 3 % busy over the last 15m0s, those of the 2 other pods 94.5 %; the mean of all, 64 %, does not show it.",
+		}},
 		"of one pod nothing is known":    {Usage{GPU: each(96, 0, -1)}, nil},
 		"memory, though the GPUs are":    {Usage{GPU: each(96, 95, 97), OfLimit: each(50, 90, 60), Memory: each(32*gib, 57.6*gib, 38*gib)}, []string{"The memory of w-1 reached 90 % of its limit (57.6 GiB): beyond it the kernel ends the container."}},
 		"a CPU limit":                    {Usage{GPU: each(30, 31, 29), CPU: each(1, 2, 1), Throttled: each(0, 25, 1)}, []string{"Its CPU limit held w-1 back in 25 % of the periods (2 cores in use); its GPUs were 31 % busy at most."}},

@@ -82,7 +82,9 @@ func (r *logReader) watch(l *reduce.Line) {
 	r.wentOn(l.Number, body)
 	r.sound.See(l.Number, body)
 	if r.progress < enoughProgress || len(r.sightings) > 0 && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
-		r.counters.See(l.Number, body)
+		if r.counters.See(l.Number, body) && r.steps.Seeks() {
+			r.steps.Learn(body)
+		}
 	}
 	if len(r.elastic.Found) < mostElastic {
 		if r.remember {

@@ -75,11 +75,11 @@ const (
 	shapeOf      = 64
 )
 
-// See is told of every line.
-func (c *Counters) See(line int, body string) {
+// See is told of every line. curve: it gives a loss, and its counter has grown often enough to be one.
+func (c *Counters) See(line int, body string) (curve bool) {
 	body = body[:min(len(body), longest)]
 	if len(body) < 4 || body[0] == '#' {
-		return
+		return false
 	}
 	c.measure(line, body)
 	c.table.see(line, body)
@@ -87,11 +87,11 @@ func (c *Counters) See(line int, body string) {
 		if c.answered, c.answer = c.answered+1, line; strings.Contains(body, `"POST `) {
 			c.work++
 		}
-		return
+		return false
 	}
 	numbers, rest := leadingIn(body)
 	if numbers[0] < 0 || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
-		return
+		return false
 	}
 	if c.series == nil {
 		c.series = map[uint64]*growing{}
@@ -106,11 +106,12 @@ func (c *Counters) See(line int, body string) {
 		s = &growing{numbers: numbers, last: line, rest: strings.Clone(rest)}
 		c.series[key] = s
 	case s == nil:
-		return
+		return false
 	case slices.Compare(numbers[:], s.numbers[:]) > 0:
 		s.numbers, s.last = numbers, line
 		if s.grown++; s.grown > enoughGrown && s.rest != rest {
 			c.steps++
+			_, curve = lossIn(body)
 		}
 		s.rest = strings.Clone(rest)
 	case numbers[0] < s.numbers[0] && numbers[0]*2 > s.numbers[0]: // another rank, which writes to the same log, is that far
@@ -118,6 +119,7 @@ func (c *Counters) See(line int, body string) {
 		s.numbers, s.last, s.grown = numbers, line, 0
 	}
 	s.see(line, body, rest)
+	return curve
 }
 
 // answers says that a line is a server's word that it has answered a request: the request as the common log format

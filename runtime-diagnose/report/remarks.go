@@ -34,7 +34,7 @@ func countedIn(status map[string]any) counted {
 // them what they had to say; pods that ended well and are gone, which are not missing; and pods that are
 // counted as active where none is left.
 func (d *draft) remarkCounts() {
-	if slices.ContainsFunc(d.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
+	if d.podsUnread() {
 		return // nobody looked
 	}
 	d.remarkReplicas()
@@ -297,7 +297,7 @@ func (d *draft) remarkAggregate(source map[string]any) {
 			}
 		}
 	}
-	if alive > 0 && len(d.Seen.Pods) == 0 && !slices.ContainsFunc(d.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
+	if alive > 0 && len(d.Seen.Pods) == 0 && !d.podsUnread() {
 		d.remark("The operator's aggregate counts %s; no pod of the job exists.", strings.Join(parts, ", "))
 	}
 }

@@ -34,6 +34,10 @@ func (d *draft) sayCause(r *Report) {
 		d.sayBadEnd(r, t)
 		return
 	}
+	if lacks := d.lacking(); r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && lacks != "" {
+		d.sayLacking(r, lacks)
+		return
+	}
 	if r.Root == nil {
 		r.Error = d.subject() + " failed, and nothing that was read says why"
 		r.Analysis = "What was seen names no cause."
@@ -306,7 +310,8 @@ func (d *draft) whyHealthy(r *Report) string {
 	case d.suspended(), d.State.Stopped():
 		return r.Waiting
 	case len(d.Seen.Pods) > 0:
-		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))
+		of := cmp.Or(d.present(), len(d.Seen.Pods)) // pods of earlier attempts count where no others are left
+		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", min(d.countWell(), of), of, words.S(of), words.Verb(of), words.Has(of))
 		_, later := d.due()
 		b.WriteString(later)
 	case d.Read.Ended > 0:
@@ -362,6 +367,14 @@ func (d *draft) sayBadEnd(r *Report, t *BadEnd) {
 	if command := d.around(t.Source); command != "" {
 		r.Solution = []string{"Read what stands above the end of the log: " + command + "."}
 	}
+}
+
+// sayLacking says how many pods a running job has, where nothing tells why there are no more.
+func (d *draft) sayLacking(r *Report, lacks string) {
+	due, _ := d.due()
+	r.Error = fmt.Sprintf("%s runs with %d of %d pods: %s", d.subject(), d.present(), due, lacks)
+	r.Analysis = fmt.Sprintf("The operator calls the job running since %s, and pods that it declares are not there. Nothing that was read says who took them away, or why none were made.", d.State.Since)
+	r.Solution = []string{"See what the job's events and its operator's log say of the pods that are missing.", "Ask who deletes pods in this namespace; the audit log of the API server knows, where one is kept."}
 }
 
 // whatShowsHealth says what would decide where nothing known to be missing does: a log without a known

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -65,7 +66,7 @@ func (d *draft) judge(r *Report) {
 		r.Verdict = Inconclusive
 	case d.healthy():
 		r.Verdict, r.Category = Healthy, signature.HealthyCategory
-	case d.Read.BadEnd != nil:
+	case d.Read.BadEnd != nil, d.lacking() != "":
 		r.Verdict = Inconclusive
 	default:
 		r.Verdict = Unknown
@@ -213,6 +214,57 @@ func (d *draft) due() (n int, later string) {
 		n = saturate.Add(n, r.Replicas.Min)
 	}
 	return n, later
+}
+
+// lacking says which roles of a job that its operator calls running have fewer pods than they declare; empty: none,
+// or it may be that pods were not read or are just being made.
+func (d *draft) lacking() string {
+	since, err := time.Parse(time.RFC3339, d.State.Since)
+	due, _ := d.due()
+	switch {
+	case d.State.Phase != kinds.Running || d.Job == nil || len(d.Seen.Pods) == 0 || d.present() >= due:
+		return ""
+	case d.podsUnread(), d.Job.Ref.Kind == "Framework", someEnded(d.JobSource()["status"]): // pods that ended may be gone
+		return ""
+	case err != nil || d.Now.Sub(since) < control.SilentAfter:
+		return ""
+	}
+	there := map[string]int{}
+	for i := range d.Seen.Pods {
+		if p := &d.Seen.Pods[i]; !p.Past {
+			there[p.Source.Role]++
+		}
+	}
+	var parts []string
+	for i := range d.Job.Roles {
+		if r := &d.Job.Roles[i]; there[r.Name] < r.Replicas.Min && d.goesBefore(r) == "" {
+			parts = append(parts, fmt.Sprintf("%s has %d of %d", r.Name, there[r.Name], r.Replicas.Min))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// someEnded says that a status counts pods, or Jobs, that ended well.
+func someEnded(status any) bool {
+	switch v := status.(type) {
+	case map[string]any:
+		if n, _ := control.Number(v["succeeded"]); n > 0 {
+			return true
+		}
+		for _, inner := range v {
+			if someEnded(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, someEnded)
+	}
+	return false
+}
+
+// podsUnread says that nobody could list the pods of the job.
+func (d *draft) podsUnread() bool {
+	return slices.ContainsFunc(d.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") })
 }
 
 // goesBefore is a role that has not completed yet and that another one starts after; empty: none keeps it.
