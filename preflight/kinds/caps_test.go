@@ -56,7 +56,7 @@ func TestElementsOfALongListAreNamedByTheirIndex(t *testing.T) {
 
 func TestMorePatchesThanAreMergedAreAProblem(t *testing.T) {
 	const runtime = `{metadata: {name: rt}, spec: {template: {spec: {replicatedJobs: [{name: node, template: {metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: [{name: node}]}}}}}]}}}}`
-	for field, most := range map[string]int{"podTemplateOverrides": mostOverrides, "runtimePatches": 16} {
+	for field, most := range map[string]int{"podTemplateOverrides": mostOverrides, "runtimePatches": mostPatches} {
 		for _, n := range []int{most, most + 1} {
 			list := make([]any, n)
 			for i := range list {

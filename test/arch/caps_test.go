@@ -98,6 +98,7 @@ var caps = map[string]string{
 	"preflight/kinds.mostDigits":                     "preflight/kinds.TestAmountsThatTakeMinutesToReadAreNotRead",
 	"preflight/kinds.mostExponent":                   "preflight/kinds.TestAmountsThatTakeMinutesToReadAreNotRead",
 	"preflight/kinds.mostNamed":                      "preflight/kinds.TestElementsOfALongListAreNamedByTheirIndex",
+	"preflight/kinds.mostOverrides":                  "preflight/kinds.TestMorePatchesThanAreMergedAreAProblem",
 	"preflight/kinds.mostPatches":                    "preflight/kinds.TestMorePatchesThanAreMergedAreAProblem",
 	"preflight/kinds.mostRemarks":                    "preflight/kinds.TestObjectsBeyondMeasure/many unknown",
 	"preflight/kinds.mostRunes":                      "preflight/kinds.TestWhatIsQuotedIsCutBehindTheLastRuneThatIsShown",
