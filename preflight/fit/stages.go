@@ -72,7 +72,7 @@ func besideEarlier(q *assign.Solver, a assign.Answer, early, late []*assign.PodS
 	if a.Yes && !tied {
 		return a
 	}
-	together := beside(q, stage, q.PodSets(q.Gang.Beside(stage)), false)
+	together := placeable(q, stage, q.PodSets(q.Gang.Beside(stage)), false)
 	switch {
 	case together.No && a.Yes:
 		return assign.Answer{No: true, Rule: together.Rule}
@@ -128,7 +128,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		idle := a
 		if !asIdle {
 			done := q.Cycle.Budget.Try(assign.MostIdleSteps)
-			idle = beside(q, stage, ever, true)
+			idle = placeable(q, stage, ever, true)
 			if !done() { // what was counted in part proves nothing
 				idle = assign.Answer{}
 			}
@@ -227,10 +227,10 @@ func evens(podSets []*assign.PodSet) bool {
 	return slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return len(k.Facts.Spread) > 0 })
 }
 
-// beside says whether the pods of a stage would find room together with those of earlier stages that certainly run
-// then (podSets are all of them), and on the idle cluster beside those pods of the gang that have a place and keep it. How far the pods get
-// does not matter.
-func beside(q *assign.Solver, stage []int, podSets []*assign.PodSet, idle bool) assign.Answer {
+// placeable says whether the pods of a stage would find room together with those of earlier stages that certainly
+// run then, podSets being all of them; on the idle cluster beside those pods of the gang that have a place and keep
+// it. How far the pods get does not matter.
+func placeable(q *assign.Solver, stage []int, podSets []*assign.PodSet, idle bool) assign.Answer {
 	defer func(purpose assign.Purpose) { q.Purpose = purpose }(q.Purpose)
 	q.Purpose = max(q.Purpose, assign.Keeping)
 	before := slices.DeleteFunc(q.Gang.Beside(stage), func(g int) bool { return slices.Contains(stage, g) })
@@ -284,7 +284,7 @@ func fitsWithNodesBack(q *assign.Solver) bool {
 	lifted := assign.NewSolver(q.Snapshot, q.Gang, q.Cycle)
 	lifted.IgnoreHealth = true
 	for _, stage := range q.Gang.Stages() {
-		if !beside(lifted, stage, lifted.PodSets(q.Gang.Beside(stage)), true).Yes || !q.Cycle.Budget.Spend(0) {
+		if !placeable(lifted, stage, lifted.PodSets(q.Gang.Beside(stage)), true).Yes || !q.Cycle.Budget.Spend(0) {
 			return false
 		}
 	}

@@ -16,8 +16,11 @@ import (
 
 // OnNodesOfQueue leaves a gang of the T9k scheduler the nodes of its queue: the scheduler puts pods nowhere else.
 func OnNodesOfQueue(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if g.System != gang.T9k || s == nil || s.Rules() == nil {
+		return g
+	}
 	queues := s.Rules().T9k[g.Queue]
-	if g.System != gang.T9k || len(queues) != 1 || queues[0].Spec.NodeSelector == nil {
+	if len(queues) != 1 || queues[0].Spec.NodeSelector == nil {
 		return g
 	}
 	g.Groups = slices.Clone(g.Groups)

@@ -5,7 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -31,5 +33,15 @@ func TestQueuesOfT9k(t *testing.T) {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Where nobody looked at queues, a gang of one is left as it is.
+func TestAQueueThatNobodyReadHasNoNodes(t *testing.T) {
+	g := gang.Gang{System: gang.T9k, Queue: "research", Groups: []gang.Group{{Name: "worker", Count: 1}}}
+	for name, s := range map[string]*cluster.Snapshot{"no snapshot": nil, "no rules": {}} {
+		if diff := cmp.Diff(g.Groups, quota.OnNodesOfQueue(s, g).Groups); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
