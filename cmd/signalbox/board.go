@@ -84,7 +84,7 @@ type clusterSource struct {
 }
 
 func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
-	rows, missing, _, err := (&getFlags{kube: c.from.kube, all: *c.from.kube.Namespace == "", healthy: oneOf(""), state: oneOf("")}).list(ctx, c.live, nil)
+	rows, missing, _, err := anyJob(c.from.kube, *c.from.kube.Namespace == "").list(ctx, c.live, nil)
 	return rows, missing, err
 }
 

@@ -61,6 +61,11 @@ type getFlags struct {
 	output, coloured                 *choice
 }
 
+// anyJob wants every job, for who lists them otherwise.
+func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
+	return &getFlags{kube: kube, all: all, healthy: oneOf(""), state: oneOf("")}
+}
+
 func newGet(sh *shell) *cobra.Command {
 	f := &getFlags{
 		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"),

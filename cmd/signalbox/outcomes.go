@@ -43,7 +43,7 @@ func listOutcomes(ctx context.Context, sh *shell, kube *genericclioptions.Config
 	if err != nil {
 		return err
 	}
-	rows, missing, _, err := (&getFlags{kube: kube, all: true, healthy: oneOf(""), state: oneOf("")}).list(ctx, live, nil)
+	rows, missing, _, err := anyJob(kube, true).list(ctx, live, nil)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -391,13 +392,10 @@ func TestServeFollowsConfigMaps(t *testing.T) {
 	}
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		for range 1000 {
-			if ok() {
-				return
-			}
-			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // informers and Events run in goroutines of their own
+		poll := func(context.Context) (bool, error) { return ok(), nil }
+		if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, poll); err != nil {
+			t.Fatalf("it did not come about that %s; Events:\n%s", what, events())
 		}
-		t.Fatalf("it did not come about that %s; Events:\n%s", what, events())
 	}
 	library := b.engine.Revision()
 	put(fewPods("5"))
