@@ -50,7 +50,12 @@ func TestLaunch(t *testing.T) {
 		"both branches agree":           {shell("if [ $X ]; then torchrun --nproc_per_node=4 a.py; else torchrun --nproc_per_node=4 b.py; fi"), nil, "torchrun procsPerNode=4@command[2]"},
 		"branches do not agree":         {shell("if [ $X ]; then torchrun --nproc_per_node=4 a.py; else torchrun --nproc_per_node=8 a.py; fi"), nil, "torchrun unread=more than one launch with different numbers"},
 		"python first, then torchrun":   {shell("python prepare.py; torchrun --nproc_per_node=4 a.py"), nil, "torchrun procsPerNode=4@command[2]"},
-		"unclosed everything":           {shell("torchrun --nproc_per_node=\"4 $(x `y ${z"), nil, "torchrun @command[2] unread=--nproc_per_node 4 $(x `y ${z"},
+		"unclosed everything":           {shell("torchrun --nproc_per_node=\"4 $(x `y ${z"), nil, ""},
+		"a here-document of commands":   {shell("cat > run.sh <<EOF\ntorchrun --nproc_per_node=2 a.py\nEOF\ntorchrun --nproc_per_node=4 b.py > log 2>&1"), nil, "torchrun procsPerNode=4@command[2]"},
+		"a function":                    {shell("run() { exec torchrun --nproc_per_node=4 \"$@\"; }\nrun a.py"), nil, "torchrun procsPerNode=4@command[2]"},
+		"a case":                        {shell("case $RANK in 0) torchrun --nproc_per_node=4 a.py;; *) sleep 1;; esac"), nil, "torchrun procsPerNode=4@command[2]"},
+		"an escaped line":               {shell("torchrun \\\r\n --nproc_per_node=4 \\\n a.py\r\n"), nil, "torchrun procsPerNode=4@command[2]"},
+		"a dollar of the kubelet":       {shell("N=4; torchrun --nproc_per_node=$$N a.py"), nil, "torchrun procsPerNode=4@command[2]"},
 		"script in a file":              {words("bash /scripts/run.sh --nproc_per_node=8"), nil, ""},
 	}
 	for name, tc := range cases {

@@ -6,18 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // shells take a script as the word after -c.
 var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
 
-// keywords may stand in front of a command.
-var keywords = []string{"export", "local", "readonly", "if", "then", "else", "elif", "do", "while", "until", "!"}
-
 // mostScript is the longest script that is read, in bytes; of a longer one nothing is known, for what comes
 // last may be what counts.
 const mostScript = 64 << 10
+
+// mostNested is how many brackets may be open at a time in a script that is read: each is a call of the parser within
+// another, and people write ten.
+const mostNested = 256
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
@@ -43,42 +46,103 @@ func scripts(all command) []command {
 	return nil
 }
 
-// simpleCommands splits a script into commands of plain words. Quoting is honoured;
-// variables that the script sets once to a plain value are replaced; everything that a
-// shell would compute stays as it is written, to be found unread.
+// simpleCommands are the commands of a script in plain words, as a shell reads it. Quotes are taken away; variables
+// that the script sets once to a plain value are replaced; everything that a shell would compute stays as it is
+// written, to be found unread. Of a script that no shell reads whole nothing is known.
 func simpleCommands(script string, at job.Path) []command {
-	if len(script) > mostScript {
+	if len(script) > mostScript || nested(script) > mostNested {
+		return nil
+	}
+	script = strings.ReplaceAll(script, "$$", "$") // as the kubelet hands it on
+	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
+	if err != nil {
 		return nil
 	}
 	set := map[string]string{}
 	var out []command
-	for _, words := range splitScript(script) {
-		for len(words) > 0 && (assignment.MatchString(words[0]) || slices.Contains(keywords, words[0])) {
-			remember(set, words[0])
-			words = words[1:]
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			return false // a word
+		case *syntax.Assign:
+			remember(set, script, n)
+		case *syntax.CallExpr:
+			if len(n.Args) == 0 {
+				break
+			}
+			cmd := command{shell: true}
+			for _, w := range n.Args {
+				cmd.words, cmd.at = append(cmd.words, replace(set, plain(script, w.Parts, false))), append(cmd.at, at)
+			}
+			out = append(out, cmd)
 		}
-		if len(words) == 0 {
-			continue
-		}
-		cmd := command{shell: true}
-		for _, w := range words {
-			cmd.words, cmd.at = append(cmd.words, replace(set, w)), append(cmd.at, at)
-		}
-		out = append(out, cmd)
-	}
+		return true
+	})
 	return out
 }
 
+// nested is how many brackets are open at most, quoted or not.
+func nested(script string) (most int) {
+	open := 0
+	for i := range len(script) {
+		switch script[i] {
+		case '(', '[', '{':
+			open++
+			most = max(most, open)
+		case ')', ']', '}':
+			open = max(0, open-1)
+		}
+	}
+	return most
+}
+
+// plain is a word without its quotes and escapes. The escape of a dollar stays: what follows is no variable.
+func plain(script string, parts []syntax.WordPart, quoted bool) string {
+	var b strings.Builder
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(unescaped(p.Value, quoted))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			b.WriteString(plain(script, p.Parts, true))
+		default:
+			b.WriteString(script[p.Pos().Offset():p.End().Offset()])
+		}
+	}
+	return b.String()
+}
+
+// unescaped takes the backslashes away that a shell takes away: between quotes those before a quote, a backslash and a
+// backquote only.
+func unescaped(text string, quoted bool) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && text[i+1] != '$' && (!quoted || strings.IndexByte("\"\\`", text[i+1]) >= 0) {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
 // remember keeps an assignment; one that is made twice, or computed, is not known.
-func remember(set map[string]string, word string) {
-	name, value, ok := strings.Cut(word, "=")
-	if !ok {
+func remember(set map[string]string, script string, a *syntax.Assign) {
+	if a.Name == nil || a.Naked {
 		return
 	}
-	if _, twice := set[name]; twice || strings.ContainsAny(value, "$`") {
+	value := ""
+	if a.Value != nil && !a.Append && a.Index == nil {
+		value = plain(script, a.Value.Parts, false)
+	}
+	if _, twice := set[a.Name.Value]; twice || strings.ContainsAny(value, "$`") {
 		value = ""
 	}
-	set[name] = value
+	set[a.Name.Value] = value
 }
 
 // replace resolves a word, or the value in --flag=$X, that is one reference.
@@ -95,133 +159,4 @@ func replace(set map[string]string, word string) string {
 		return flag + "=" + set[m[2]+m[3]]
 	}
 	return set[m[2]+m[3]]
-}
-
-// splitter cuts a script into words and commands in one pass.
-type splitter struct {
-	commands [][]string
-	words    []string
-	word     strings.Builder
-	open     bool // a word has begun, even if it is still empty
-}
-
-func (s *splitter) endWord() {
-	if s.open {
-		s.words = append(s.words, s.word.String())
-	}
-	s.word.Reset()
-	s.open = false
-}
-
-func (s *splitter) endCommand() {
-	s.endWord()
-	if len(s.words) > 0 {
-		s.commands = append(s.commands, s.words)
-	}
-	s.words = nil
-}
-
-func (s *splitter) add(text string) {
-	s.word.WriteString(text)
-	s.open = true
-}
-
-// splitScript is a small part of a shell's lexer: quotes, escapes, comments, operators,
-// substitutions (kept as text) and here-documents (left out).
-func splitScript(script string) [][]string {
-	s := &splitter{}
-	script = strings.ReplaceAll(script, "\\\n", " ")
-	for i := 0; i < len(script); {
-		switch c := script[i]; {
-		case c == ' ' || c == '\t' || c == '\r':
-			s.endWord()
-			i++
-		case c == '#' && !s.open:
-			i += lineLeft(script[i:])
-		case c == '<' && strings.HasPrefix(script[i:], "<<") && !strings.HasPrefix(script[i:], "<<<"):
-			s.endCommand()
-			i += hereDocument(script[i:])
-		case strings.IndexByte("\n;|&()<>{}", c) >= 0 && !(s.open && (c == '{' || c == '}')):
-			s.endCommand()
-			i++
-		case c == '\'' || c == '"':
-			i += s.quoted(script[i:], c)
-		case c == '\\' && i+1 < len(script):
-			s.add(script[i+1 : i+2])
-			i += 2
-		case c == '$' || c == '`':
-			n := substitution(script[i:])
-			s.add(script[i : i+n])
-			i += n
-		default:
-			s.add(script[i : i+1])
-			i++
-		}
-	}
-	s.endCommand()
-	return s.commands
-}
-
-func (s *splitter) quoted(text string, quote byte) int {
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == quote:
-			s.add(text[1:i])
-			return i + 1
-		case quote == '"' && text[i] == '\\':
-			i++
-		}
-	}
-	s.add(text[1:])
-	return len(text)
-}
-
-// substitution is the length of $X, ${X}, $(…) or `…` at the beginning of the text.
-func substitution(text string) int {
-	if text[0] == '`' {
-		if n := strings.IndexByte(text[1:], '`'); n >= 0 {
-			return n + 2
-		}
-		return len(text)
-	}
-	if len(text) < 2 || text[1] != '(' && text[1] != '{' {
-		return 1
-	}
-	depth := 0
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '(', '{':
-			depth++
-		case ')', '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(text)
-}
-
-func lineLeft(text string) int {
-	if n := strings.IndexByte(text, '\n'); n >= 0 {
-		return n
-	}
-	return len(text)
-}
-
-// hereDocument is the length of <<WORD up to and with the line that ends it.
-func hereDocument(text string) int {
-	line := lineLeft(text)
-	fields := strings.Fields(strings.TrimLeft(text[2:line], "-"))
-	if len(fields) == 0 {
-		return 2
-	}
-	end := strings.Trim(fields[0], `'"\`)
-	for at := line; at < len(text); {
-		next := at + 1 + lineLeft(text[at+1:])
-		if strings.TrimSpace(text[at+1:next]) == end {
-			return next
-		}
-		at = next
-	}
-	return len(text)
 }
