@@ -14,7 +14,7 @@ func newBundle(sh *shell) *cobra.Command {
 	var to string
 	kube := kubeFlags()
 	c := &cobra.Command{
-		Use:     "bundle KIND/NAME -o FILE.tgz",
+		Use:     "bundle KIND/NAME -o FILE.tgz|FILE.zip",
 		Short:   "save the evidence of a job, with secrets masked",
 		Example: fmt.Sprintf("  %[1]s bundle pytorchjob/train -n ml -o train.tgz\n  %[1]s diagnose --bundle train.tgz", sh.name),
 		Args: func(c *cobra.Command, args []string) error {
@@ -45,8 +45,8 @@ func newBundle(sh *shell) *cobra.Command {
 				return own(err)
 			}
 			save := func(w io.Writer) error { return collect.Save(evidence, w) }
-			if strings.HasSuffix(to, ".zip") {
-				return usagef("%s: a bundle is a .tgz; expected -o FILE.tgz", to)
+			if strings.HasSuffix(strings.ToLower(to), ".zip") {
+				save = func(w io.Writer) error { return collect.SaveZip(evidence, w) }
 			}
 			if to == "-" {
 				return own(save(sh.out))
@@ -62,7 +62,7 @@ func newBundle(sh *shell) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write (.tgz); - is standard output")
+	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write (.tgz or .zip); - is standard output")
 	kube.AddFlags(c.Flags())
 	completeCluster(c, kube)
 	c.ValidArgsFunction = completeJobs(kube)

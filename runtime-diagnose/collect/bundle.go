@@ -2,6 +2,7 @@ package collect
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"compress/gzip"
@@ -23,7 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
-// bundleSchema is the form of a bundle: a folder, or the same as a .tgz.
+// bundleSchema is the form of a bundle: a folder, or the same as a .tgz or .zip.
 //
 //	bundle.json                        what is in it, where each log comes from, what was missing
 //	job.yaml                           the job object
@@ -72,8 +73,15 @@ func (e logEntry) source() evidence.Source {
 // Save writes a case as a .tgz: secrets masked in objects and logs, the same bytes for the same
 // case. The view of the cluster is not in it; `signalbox snapshot` saves that.
 func Save(c diagnose.Case, w io.Writer) error {
-	zip := gzip.NewWriter(w)
-	b := &bundle{tar: tar.NewWriter(zip), taken: c.Now.UTC().Truncate(time.Second)}
+	packed := gzip.NewWriter(w)
+	return pack(c, &tarFiles{tar.NewWriter(packed), packed})
+}
+
+// SaveZip is Save as a .zip, which opens without another program on every desktop.
+func SaveZip(c diagnose.Case, w io.Writer) error { return pack(c, zipFiles{zip.NewWriter(w)}) }
+
+func pack(c diagnose.Case, to packer) error {
+	b := &bundle{to: to, taken: c.Now.UTC().Truncate(time.Second)}
 	b.objects(c)
 	b.logs(c)
 	b.index.Schema, b.index.Taken, b.index.Missing, b.index.Absent = bundleSchema, b.taken, append(c.Missing, b.index.Missing...), c.Absent
@@ -83,15 +91,39 @@ func Save(c diagnose.Case, w io.Writer) error {
 	text, err := json.MarshalIndent(b.index, "", "  ")
 	b.fail(err)
 	b.file(indexFile, append(text, '\n'))
-	if err := errors.Join(b.err, b.tar.Close(), zip.Close()); err != nil {
+	if err := errors.Join(b.err, to.Close()); err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
 	return nil
 }
 
+// packer is an archive that is being written.
+type packer interface {
+	// file begins one of so many bytes; it ends where the next begins.
+	file(name string, size int64, modified time.Time) (io.Writer, error)
+	Close() error
+}
+
+type tarFiles struct {
+	tar    *tar.Writer
+	packed *gzip.Writer
+}
+
+func (f *tarFiles) file(name string, size int64, modified time.Time) (io.Writer, error) {
+	return f.tar, f.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size, ModTime: modified, Format: tar.FormatPAX})
+}
+
+func (f *tarFiles) Close() error { return errors.Join(f.tar.Close(), f.packed.Close()) }
+
+type zipFiles struct{ *zip.Writer }
+
+func (f zipFiles) file(name string, _ int64, modified time.Time) (io.Writer, error) {
+	return f.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: modified})
+}
+
 // bundle is one being written; after its first error it does nothing more.
 type bundle struct {
-	tar   *tar.Writer
+	to    packer
 	taken time.Time
 	index index
 	err   error
@@ -107,15 +139,12 @@ func (b *bundle) file(name string, text []byte) {
 	if b.err != nil {
 		return
 	}
-	b.fail(b.tar.WriteHeader(b.header(name, int64(len(text)))))
+	to, err := b.to.file(name, int64(len(text)), b.taken)
+	b.fail(err)
 	if b.err == nil {
-		_, err := b.tar.Write(text)
+		_, err := to.Write(text)
 		b.fail(err)
 	}
-}
-
-func (b *bundle) header(name string, size int64) *tar.Header {
-	return &tar.Header{Name: name, Mode: 0o644, Size: size, ModTime: b.taken, Format: tar.FormatPAX}
 }
 
 func (b *bundle) objects(c diagnose.Case) {
@@ -193,9 +222,10 @@ func (b *bundle) logs(c diagnose.Case) {
 				continue
 			}
 		}
-		b.fail(b.tar.WriteHeader(b.header(name, size)))
+		to, err := b.to.file(name, size, b.taken)
+		b.fail(err)
 		if b.err == nil {
-			if again, err := copyLog(b.tar, log); again != size {
+			if again, err := copyLog(to, log); again != size {
 				b.fail(cmp.Or(err, fmt.Errorf("log of %s/%s changed while it was read", s.Pod, s.Container)))
 			}
 		}

@@ -160,6 +160,36 @@ func TestAFolderIsABundleToo(t *testing.T) {
 	}
 }
 
+func TestABundleIsAZipToo(t *testing.T) {
+	var zipped, again bytes.Buffer
+	if err := errors.Join(SaveZip(savedCase(t), &zipped), SaveZip(savedCase(t), &again)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(zipped.Bytes(), again.Bytes()) {
+		t.Error("two bundles of one case differ")
+	}
+	path := filepath.Join(t.TempDir(), "train.zip")
+	if err := os.WriteFile(path, zipped.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Open(t.Context(), write(t, save(t, savedCase(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(diagnose.Log{}, "Open"), cmpopts.IgnoreFields(diagnose.Case{}, "Kind", "Job"), cmpopts.IgnoreUnexported(diagnose.Case{}, diagnose.Log{})); diff != "" {
+		t.Errorf("a .zip instead of a .tgz (-tgz +zip):\n%s", diff)
+	}
+	for i := range want.Logs {
+		if diff := cmp.Diff(text(t, want.Logs[i]), text(t, got.Logs[i])); diff != "" {
+			t.Errorf("log %d (-tgz +zip):\n%s", i, diff)
+		}
+	}
+}
+
 // unpacked are the files of an archive.
 func unpacked(t *testing.T, raw []byte) map[string]string {
 	t.Helper()
