@@ -112,6 +112,7 @@ type HandlerOptions struct {
 	Reviewed *Reviewed // nil: nobody asks what was reviewed
 	// MayListNodes says whether a user may be told where the pods of his job would go; nil: nobody may.
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool
+	Version      string       // of the program, for who asks
 	Tracer       trace.Tracer // nil: nothing is traced
 	Metrics      *Metrics     // nil: not measured
 	Log          logr.Logger
@@ -225,7 +226,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	}
 	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
 	if first.asks {
-		a.record = recordLines(a.report, h.mayListNodes(ctx, req))
+		a.record = recordLines(a.report, h.mayListNodes(ctx, req), h.o.Version)
 	}
 	return a
 }

@@ -52,6 +52,7 @@ type Record struct {
 	Undecided []string           `json:"undecided,omitempty"`
 	Exempted  []string           `json:"exempted,omitempty"`
 	Revision  string             `json:"revision,omitempty"`
+	Version   string             `json:"version,omitempty"` // of the program that answers
 	Ran       int                `json:"ran"`
 	Left      int                `json:"left,omitempty"` // findings for which there was no room
 }
@@ -199,11 +200,13 @@ func (r Record) pack() (string, error) {
 }
 
 // recordLines are the warnings of a review that was asked for; none where it cannot be written.
-func recordLines(r *preflight.Report, nodes bool) []string {
+func recordLines(r *preflight.Report, nodes bool, version string) []string {
 	if r == nil {
 		return nil
 	}
-	line, err := recordOf(r, nodes).Warning()
+	said := recordOf(r, nodes)
+	said.Version = version
+	line, err := said.Warning()
 	if err != nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func fullReview() *preflight.Report {
 
 func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	want := fullReview()
-	r, ok := RecordOf(append([]string{"[shm-missing] spec: none"}, recordLines(want, true)...))
+	r, ok := RecordOf(append([]string{"[shm-missing] spec: none"}, recordLines(want, true, "v1.2.3")...))
 	if !ok {
 		t.Fatal("no record is read")
 	}
@@ -47,14 +47,14 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	if len(r.Findings) != 1 || r.Findings[0].Severity != finding.Error || r.Findings[0].Remedy == "" || len(r.Findings[0].Facts) != 1 || r.Found()[0].Rule != "quota" {
 		t.Errorf("findings: %+v", r.Findings)
 	}
-	if len(r.Rulings) != 1 || r.Rulings[0].Effect != preflight.Warn || len(r.Failed) != 1 || r.Revision != "r1" || r.Ran != 7 {
+	if len(r.Rulings) != 1 || r.Rulings[0].Effect != preflight.Warn || len(r.Failed) != 1 || r.Revision != "r1" || r.Version != "v1.2.3" || r.Ran != 7 {
 		t.Errorf("the record is %+v", r)
 	}
 }
 
 // TestARecordNamesNodesOnlyForWhoMayListThem looks at every byte of it.
 func TestARecordNamesNodesOnlyForWhoMayListThem(t *testing.T) {
-	r, ok := RecordOf(recordLines(fullReview(), false))
+	r, ok := RecordOf(recordLines(fullReview(), false, "v1.2.3"))
 	if !ok || r.Fit.Nodes != nil {
 		t.Fatalf("read: %t, nodes: %+v", ok, r.Fit.Nodes)
 	}
@@ -72,14 +72,14 @@ func TestALongRecordSaysWhatItLeavesOut(t *testing.T) {
 	for i := range 900 {
 		long.Fit.Plan = append(long.Fit.Plan, fit.Placement{Group: "Worker", Node: fmt.Sprintf("gpu-%x", i*7919%65521), Count: i%8 + 1})
 	}
-	r, ok := RecordOf(recordLines(long, true))
+	r, ok := RecordOf(recordLines(long, true, "v1.2.3"))
 	if !ok || !r.Fit.Nodes.Unlisted || len(r.Fit.Nodes.Plan) > 0 || r.Left != 0 {
 		t.Errorf("a long plan: read %t, %+v, %d left out", ok, r.Fit.Nodes, r.Left)
 	}
 	for i := range 400 {
 		long.Findings = append(long.Findings, finding.Finding{Check: fmt.Sprintf("check-%x", i*7919%65521), Severity: finding.Warning, Message: fmt.Sprintf("is %x; %x would do", i*104729%999983, i*1299709%999979)})
 	}
-	lines := recordLines(long, true)
+	lines := recordLines(long, true, "v1.2.3")
 	r, ok = RecordOf(lines)
 	if !ok || r.Left == 0 || r.Left+len(r.Findings) != 401 {
 		t.Errorf("many findings: read %t, %d of them and %d left out", ok, len(r.Findings), r.Left)

@@ -48,6 +48,7 @@ type Options struct {
 	PolicyTime   time.Duration
 	Concurrent   int
 	Address      string       // "host:port" to listen on; empty: ":9443"
+	Version      string       // of the program, for who asks
 	Tracer       trace.Tracer // nil: nothing is traced
 	Metrics      *Metrics
 	Log          logr.Logger
@@ -83,7 +84,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 	}
 	options := HandlerOptions{
 		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
-		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log,
+		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log, Version: o.Version,
 	}
 	options.MayListNodes = o.MayListNodes
 	if o.Jobs != nil {

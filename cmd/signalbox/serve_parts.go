@@ -57,6 +57,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		PolicyTime:   time.Duration(s.settings.Webhook.PolicyDeadline),
 		Concurrent:   s.settings.Webhook.Concurrency,
 		Address:      s.settings.Listen.Webhook,
+		Version:      build().Version,
 		Events:       s.clients.Kube,
 		Namespace:    s.settings.Namespace,
 		Metrics:      metrics,
