@@ -53,7 +53,7 @@ type jobRow struct {
 
 type getFlags struct {
 	kube                             *genericclioptions.ConfigFlags
-	all, watch, parts                bool
+	all, watch, parts, bare          bool
 	snapshot                         []string
 	selector, category, owner, queue string
 	kind                             string
@@ -86,6 +86,7 @@ those that wait, those that run, and those that have ended.`,
 	}
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
 	jobs.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on, and print every job that changes")
+	jobs.Flags().BoolVar(&f.bare, "no-headers", false, "without the line that names the columns")
 	jobs.Flags().BoolVar(&f.parts, "parts", false, "also jobs that belong to another job: a JobSet's Jobs")
 	jobs.Flags().StringSliceVar(&f.snapshot, "snapshot", nil, "jobs of this `file` instead of the cluster's")
 	jobs.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`")
@@ -110,12 +111,25 @@ those that wait, those that run, and those that have ended.`,
 	return c
 }
 
-// jobsOfKind takes get KIND, as kubectl has it, for get jobs --kind KIND.
+// jobsOfKind takes get KIND and get KIND/NAME, as kubectl has them, for get jobs --kind KIND NAME. A job is one of any
+// kind.
 func jobsOfKind(args []string) []string {
-	if len(args) < 2 || args[0] != "get" || args[1] == "jobs" || args[1] == "job" || kindCalled(args[1]) == nil {
+	if len(args) < 2 || args[0] != "get" {
 		return args
 	}
-	return slices.Concat([]string{"get", "jobs", "--kind", args[1]}, args[2:])
+	word, name, named := strings.Cut(args[1], "/")
+	every := word == "jobs" || word == "job"
+	if every && !named || !every && kindCalled(word) == nil {
+		return args
+	}
+	out := []string{"get", "jobs"}
+	if !every {
+		out = append(out, "--kind", word)
+	}
+	if named {
+		out = append(out, name)
+	}
+	return append(out, args[2:]...)
 }
 
 // wrong says which filter names what no job can be.
@@ -181,7 +195,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			return same
 		})
 		if first || len(changed) > 0 {
-			if err := renderJobs(sh, f.output.value, changed, f.all, first, newPainter(f.coloured.value, sh.out)); err != nil {
+			if err := renderJobs(sh, f.output.value, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 				return err
 			}
 		}
@@ -421,11 +435,7 @@ func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) 
 			spare[i]++
 		}
 	}
-	p := newPage(sh.out)
-	if wide {
-		p.width = 0
-	}
-	text := p.table(table, spare...)
+	text := newPage(sh.out).table(table, spare...)
 	if !heading {
 		_, text, _ = strings.Cut(text, "\n")
 	}

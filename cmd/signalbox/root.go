@@ -51,6 +51,12 @@ before they run, and explains why they wait or fail.`,
 			if word := firstWord(sh.typed); word != "" {
 				return noCommand(root, sh, word)
 			}
+			return usagef("%s, and no command is given; expected one, as in: %s get jobs -n NAMESPACE; see %[2]s --help", oneLine(err.Error()), sh.name)
+		}
+		if at := slices.Index(sh.typed, c.Name()); at >= 0 && c.HasAvailableSubCommands() {
+			if word := firstWord(sh.typed[at+1:]); word != "" {
+				return needsCommand(c, []string{word}) // which no flag of a command can be read before
+			}
 		}
 		return usagef("%s%s; see %s --help", oneLine(err.Error()), flagMeant(c, err), c.CommandPath())
 	})
@@ -84,6 +90,12 @@ func insteadOf(word string) string {
 		return "%[1]s check -f FILE reviews jobs, %[1]s config check FILE reads settings"
 	case "logs":
 		return "%[1]s diagnose KIND/NAME reads the logs of a job, %[1]s diagnose --log FILE those of a file"
+	case "describe", "events", "why":
+		return "%[1]s diagnose KIND/NAME says why a job waits or failed"
+	case "top", "ps", "jobs", "status", "watch":
+		return "%[1]s get jobs lists jobs with health and devices, with -w as they change, and %[1]s board shows them in a browser"
+	case "rule":
+		return "%[1]s explain NAME says what a check means, %[1]s list checks shows all"
 	}
 	return ""
 }
@@ -92,6 +104,26 @@ func insteadOf(word string) string {
 func insteadOfFlag(c *cobra.Command, name string) string {
 	if f := c.Flags().Lookup("output"); f != nil && slices.Contains(strings.Split(f.Value.Type(), "|"), name) {
 		return "; -o " + name + " prints it"
+	}
+	switch {
+	case name == "port" && c.Flags().Lookup("listen") != nil:
+		return "; --listen 127.0.0.1:PORT sets it"
+	case (name == "ignore" || name == "exclude" || name == "select" || name == "only") && c.Flags().Lookup("disable") != nil:
+		return "; --disable NAME leaves a check out"
+	case (name == "format" || name == "out") && c.Flags().Lookup("output") != nil:
+		return "; -o FORM sets it: " + c.Flags().Lookup("output").Value.Type()
+	case name == "all" && c.Name() == "diagnose":
+		return fmt.Sprintf("; %[1]s get jobs -o name | xargs %[1]s diagnose looks at all of them", c.Root().CommandPath())
+	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
+		return "; --fail-on never makes findings no failure"
+	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:
+		return "; --min-severity error shows no more than errors, and the exit code says the rest"
+	case name == "statistics" && c.Root() != c:
+		return fmt.Sprintf("; %s audit adds up what is found by check, policy and namespace", c.Root().CommandPath())
+	case name == "field-selector" && c.Flags().Lookup("state") != nil:
+		return "; --state, --healthy, --category and --owner filter jobs"
+	case name == "f" && c.Name() == "diagnose":
+		return "; a job is named by KIND/NAME, a saved one by --bundle FILE"
 	}
 	switch name {
 	case "replicas", "gpus", "gpu", "cpu", "memory":
@@ -109,10 +141,10 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 	return ""
 }
 
-// firstWord is the first argument that is no flag.
+// firstWord is the first argument that is no flag and not the value of a short one: -n ml.
 func firstWord(args []string) string {
-	for _, a := range args {
-		if !strings.HasPrefix(a, "-") {
+	for i, a := range args {
+		if !strings.HasPrefix(a, "-") && (i == 0 || len(args[i-1]) != 2 || args[i-1][0] != '-') {
 			return a
 		}
 	}
@@ -131,12 +163,13 @@ func flagMeant(c *cobra.Command, err error) string {
 			names = append(names, f.Name)
 		}
 	})
-	if name := unknown.GetSpecifiedName(); len(name) > 1 {
-		if instead := insteadOfFlag(c, name); instead != "" {
-			return instead
-		}
+	name := unknown.GetSpecifiedName()
+	if instead := insteadOfFlag(c, name); instead != "" {
+		return instead
+	}
+	if len(name) > 1 {
 		near := check.DidYouMean(name, names).Name()
-		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.HasPrefix(n, name) }); at >= 0 {
+		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n+"-")) }); at >= 0 {
 			near = names[at]
 		}
 		if near != "" {
@@ -162,6 +195,9 @@ func needsCommand(c *cobra.Command, args []string) error {
 				return usagef("%s: %s; %s list %s lists them", c.CommandPath(), have, c.Root().CommandPath(), s.name)
 			}
 		}
+	}
+	if len(args) > 0 && c.Name() == "get" {
+		return usagef("%s: %s; expected jobs, or a kind of them%s", c.CommandPath(), have, check.DidYouMean(args[0], append(names, kindWords()...)))
 	}
 	return usagef("%s: %s; expected %s", c.CommandPath(), have, orList(names))
 }
@@ -245,6 +281,10 @@ func (c *choice) Set(s string) error {
 	short := map[string]string{"markdown": "md", "yml": "yaml"}[s]
 	s = cmp.Or(short, s)
 	at := slices.IndexFunc(c.choices, func(choice string) bool { return strings.EqualFold(choice, s) })
+	form, _, _ := strings.Cut(s, "=")
+	if at < 0 && slices.Contains([]string{"jsonpath", "custom-columns", "go-template"}, form) && slices.Contains(c.choices, "json") {
+		return fmt.Errorf("expected %s; -o json | jq picks fields", orList(c.named()))
+	}
 	if at < 0 {
 		return fmt.Errorf("expected %s", orList(c.named()))
 	}

@@ -45,7 +45,7 @@ func kindCalled(word string) *kinds.Kind {
 
 // readTargets reads KIND/NAME… and KIND NAME…, as kubectl has them.
 func readTargets(args []string) ([]target, error) {
-	if len(args) > 1 && !strings.Contains(args[0], "/") {
+	if len(args) > 1 && !strings.Contains(args[0], "/") && !onlyNames(args) {
 		word := args[0]
 		args = slices.Clone(args[1:])
 		for i, name := range args {
@@ -73,6 +73,13 @@ func readTargets(args []string) ([]target, error) {
 		out = append(out, target{kind: kind, name: name})
 	}
 	return out, nil
+}
+
+// onlyNames says whether all arguments are names of jobs: the first is no kind, and none written wrong.
+func onlyNames(args []string) bool {
+	word := strings.ToLower(args[0])
+	return kindCalled(word) == nil && !slices.Contains(podWords, word) && check.DidYouMean(word, kindWords()).Name() == "" &&
+		!slices.ContainsFunc(args, func(a string) bool { return !plainName.MatchString(a) })
 }
 
 // unresolved is the error about what is no KIND/NAME.
