@@ -108,6 +108,7 @@ is busy now.`,
 		},
 	}
 	files.add(c)
+	c.ValidArgsFunction = completeFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -82,6 +83,17 @@ func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 			}
 		}
 		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFilesOrJobs completes KIND/NAME where that was begun and no file is called so, and else files.
+func completeFilesOrJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	jobs := completeJobs(kube)
+	return func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		if files, err := filepath.Glob(start + "*"); start == "" || err != nil || len(files) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return jobs(c, args, start)
 	}
 }
 

@@ -39,6 +39,7 @@ type diagnoseFlags struct {
 	watch, exitCode    bool
 	against            string   // another run, by its name or the path of its evidence
 	signatures         []string // folders
+	noFiles            bool     // arguments are jobs of the cluster
 	runbooks           runbooks
 	model              modelFlags
 }
@@ -125,6 +126,8 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
 	c.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "says how all jobs are listed")
 	hide(c, "all-namespaces")
+	c.Flags().BoolVar(&f.noFiles, "no-files", false, "arguments are jobs of the cluster, whatever files there are")
+	hide(c, "no-files")
 	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	completeCluster(c, f.kube)
@@ -207,6 +210,9 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	}
 	if err := f.model.open(); err != nil {
 		return err
+	}
+	if f.noFiles {
+		return f.live(ctx, sh, catalog, args, to)
 	}
 	args, f.logs = matched(args), matched(f.logs)
 	files := len(f.logs)+len(f.events)+len(f.pods) > 0
@@ -368,7 +374,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	live, err := reach(ctx, f.kube, ", --bundle or --log")
 	if err != nil {
 		for _, t := range targets {
-			if t.any { // a slip rather than the name of a job
+			if t.any && !f.noFiles { // a slip rather than the name of a job
 				return unresolved(t.name)
 			}
 		}

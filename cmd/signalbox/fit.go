@@ -89,6 +89,7 @@ hold what a quota has left.`,
 		},
 	}
 	files.add(c)
+	c.ValidArgsFunction = completeFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
 	from.addFix(c)

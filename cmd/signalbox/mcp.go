@@ -138,8 +138,8 @@ type (
 		Set       []string `json:"set,omitempty" jsonschema:"fit only: what if, as in Worker.replicas=3,5 or Worker.gpus=4"`
 	}
 	jobAsked struct {
-		Kind      string `json:"kind,omitempty" jsonschema:"the kind of a job of the cluster, as in PyTorchJob"`
-		Name      string `json:"name,omitempty" jsonschema:"the name of the job"`
+		Kind      string `json:"kind,omitempty" jsonschema:"the kind of a job of the cluster, as in PyTorchJob, or pod; may be left out"`
+		Name      string `json:"name,omitempty" jsonschema:"the name of the job, or of a pod of it"`
 		Namespace string `json:"namespace,omitempty" jsonschema:"the namespace of the job"`
 		Log       string `json:"log,omitempty" jsonschema:"instead of a job: the text of a log"`
 	}
@@ -231,11 +231,14 @@ func (t *toolbox) diagnose(ctx context.Context, in jobAsked) (*mcp.CallToolResul
 		}
 		return t.run(ctx, in.Log, []string{"diagnose", "--log=-", "--output=json"})
 	}
-	// diagnose takes arguments that are files for logs; what is led by the name of a kind is none
-	if in.Name == "" || kindCalled(in.Kind) == nil {
-		return nil, fmt.Errorf("kind is %q and name %q; expected a kind of training job and its name, or log", in.Kind, in.Name)
+	target := in.Kind + "/" + in.Name
+	switch {
+	case in.Kind == "" && plainName.MatchString(in.Name):
+		target = in.Name
+	case in.Name == "" || kindCalled(in.Kind) == nil && !slices.Contains(podWords, strings.ToLower(in.Kind)):
+		return nil, fmt.Errorf("kind is %q and name %q; expected the name of a training job or of a pod of one, with its kind or without, or log", in.Kind, in.Name)
 	}
-	return t.run(ctx, "", append(append([]string{"diagnose", "--output=json"}, t.cluster(in.Namespace)...), "--", in.Kind+"/"+in.Name))
+	return t.run(ctx, "", append(append([]string{"diagnose", "--output=json", "--no-files"}, t.cluster(in.Namespace)...), "--", target))
 }
 
 func (t *toolbox) explain(ctx context.Context, in nameAsked) (*mcp.CallToolResult, error) {

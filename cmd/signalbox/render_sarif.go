@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -138,6 +140,9 @@ func (r *sarifRun) rule(name, runbook string) int {
 		if w.Name == name && w.What == "finding" {
 			rule.Short, rule.HelpURI = &sarifText{Text: w.Meaning}, pages+"words.md"
 		}
+	}
+	if _, err := fs.Stat(policies.Library(), strings.ReplaceAll(name, "-", "_")+".rego"); err == nil {
+		rule.HelpURI = pages + "policies.md#" + anchor(name)
 	}
 	if runbook != "" {
 		rule.HelpURI = runbook

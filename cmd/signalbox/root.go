@@ -169,7 +169,9 @@ func flagMeant(c *cobra.Command, err error) string {
 	}
 	if len(name) > 1 {
 		near := check.DidYouMean(name, names).Name()
-		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n+"-")) }); at >= 0 {
+		if at := slices.IndexFunc(names, func(n string) bool {
+			return len(name) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n+"-"))
+		}); at >= 0 {
 			near = names[at]
 		}
 		if near != "" {

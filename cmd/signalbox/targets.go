@@ -78,7 +78,8 @@ func readTargets(args []string) ([]target, error) {
 // onlyNames says whether all arguments are names of jobs: the first is no kind, and none written wrong.
 func onlyNames(args []string) bool {
 	word := strings.ToLower(args[0])
-	return kindCalled(word) == nil && !slices.Contains(podWords, word) && check.DidYouMean(word, kindWords()).Name() == "" &&
+	slip := func(kind string) bool { _, near := distance(word, kind); return near }
+	return kindCalled(word) == nil && !slices.Contains(podWords, word) && !slices.ContainsFunc(kindWords(), slip) &&
 		!slices.ContainsFunc(args, func(a string) bool { return !plainName.MatchString(a) })
 }
 

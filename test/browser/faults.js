@@ -50,7 +50,7 @@
     }
     const box = e.getBoundingClientRect();
     if (size < 11) wrong.push(`"${n.data.trim().slice(0, 40)}" is ${size} pixels high`);
-    if (box.right > innerWidth + 1 && !e.closest(".wide")) wrong.push(`"${n.data.trim().slice(0, 40)}" leaves the screen`);
+    if (box.right > innerWidth + 1) wrong.push(`"${n.data.trim().slice(0, 40)}" leaves the screen`);
   }
   return wrong;
 })()
