@@ -338,11 +338,11 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 			c.Nodes, c.Objects, c.Missing = append(c.Nodes, part.Nodes...), append(c.Objects, part.Objects...), append(c.Missing, part.Missing...)
 			continue
 		}
-		open, err := read.log(name)
+		logs, err := read.logs(name)
 		if err != nil {
 			return c, err
 		}
-		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shown(name), Rank: evidence.RankIn(name)}, Open: open})
+		c.Logs = append(c.Logs, logs...)
 	}
 	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)

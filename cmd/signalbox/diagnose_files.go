@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,9 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // files reads evidence; standard input only once.
@@ -71,7 +75,7 @@ func (f *files) log(name string) (func() (io.ReadCloser, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	if at, err := os.Stat(name); name != "-" && err == nil && at.Mode().IsRegular() {
+	if regular(name) {
 		_ = first.Close() // it can be read; a gang of a thousand is not kept open at once
 		first = nil
 	}
@@ -83,6 +87,47 @@ func (f *files) log(name string) (func() (io.ReadCloser, error), error) {
 		}
 		return f.open(name, "a log")
 	}, nil
+}
+
+// regular says whether a file can be read as often as one likes.
+func regular(name string) bool {
+	at, err := os.Stat(name)
+	return name != "-" && err == nil && at.Mode().IsRegular()
+}
+
+// logs are the logs of a file: one, or those of several containers that its lines name.
+func (f *files) logs(name string) ([]diagnose.Log, error) {
+	open, err := f.log(name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := open()
+	if err != nil {
+		return nil, err
+	}
+	r := bufio.NewReaderSize(in, sniffed)
+	head, _ := r.Peek(sniffed) // an error comes again when it is read
+	again := io.MultiReader(r)
+	if bare.Several(head) {
+		text, err := io.ReadAll(io.LimitReader(r, maxEvidence))
+		if logs := bare.Containers(shown(name), text); logs != nil && err == nil && len(text) < maxEvidence {
+			return logs, in.Close()
+		}
+		again = io.MultiReader(bytes.NewReader(text), r)
+	}
+	one := diagnose.Log{Source: evidence.Source{File: shown(name), Rank: evidence.RankIn(name)}, Open: open}
+	if regular(name) {
+		return []diagnose.Log{one}, in.Close()
+	}
+	one.Open = func() (io.ReadCloser, error) {
+		if again == nil {
+			return open() // which says that it is read
+		}
+		first := readCloser{again, in}
+		again = nil
+		return first, nil
+	}
+	return []diagnose.Log{one}, nil
 }
 
 // all reads a whole file of events or pods. Of a compressed one that was cut, what is there is read.

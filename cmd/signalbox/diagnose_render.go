@@ -24,7 +24,8 @@ func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
 	if picture == "" {
 		picture = "no timeline: nothing that was read says when it happened\n"
 	}
-	_, err := io.WriteString(to, "\n"+picture)
+	title, rest, _ := strings.Cut(picture, "\n")
+	_, err := io.WriteString(to, "\n"+fold(title, p.Width)+"\n"+rest)
 	return err
 }
 

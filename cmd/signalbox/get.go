@@ -398,12 +398,12 @@ func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) 
 		return visibleLine(s)
 	}
 	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
-	var spare []int
+	var spare, tight []int
 	if wide {
 		head = append(head, "OWNER", "NODE", "QUEUE", "SAYS")
 	} else {
 		head = append(head, "WAITS FOR")
-		spare = []int{7, 2, 6}
+		spare, tight = []int{7, 2, 6}, []int{3, 0}
 	}
 	table := [][]string{head}
 	for _, r := range rows {
@@ -434,8 +434,13 @@ func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) 
 		for i := range spare {
 			spare[i]++
 		}
+		for i := range tight {
+			tight[i]++
+		}
 	}
-	text := newPage(sh.out).table(table, spare...)
+	p := newPage(sh.out)
+	p.tight = tight
+	text := p.table(table, spare...)
 	if !heading {
 		_, text, _ = strings.Cut(text, "\n")
 	}

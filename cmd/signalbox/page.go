@@ -14,8 +14,9 @@ import (
 // somebody else reads them.
 type page struct {
 	to    io.Writer
-	width int  // 0: lines are not wrapped
-	code  bool // lines that are indented by four columns are quoted, and stay as they are
+	width int   // 0: lines are not wrapped
+	tight []int // columns that a table leaves out only where it is wider than the page
+	code  bool  // lines that are indented by four columns are quoted, and stay as they are
 }
 
 func newPage(to io.Writer) page {
@@ -112,6 +113,11 @@ func (p page) table(rows [][]string, spare ...int) string {
 	last := len(widths) - 1
 	for _, i := range spare {
 		if p.width > 0 && sum()-widths[last] > p.width-2*narrowest {
+			widths[i] = 0
+		}
+	}
+	for _, i := range p.tight {
+		if p.width > 0 && sum()-widths[last] > p.width {
 			widths[i] = 0
 		}
 	}

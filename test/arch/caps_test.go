@@ -103,6 +103,7 @@ var caps = map[string]string{
 	"preflight/kinds.mostRemarks":                    "preflight/kinds.TestObjectsBeyondMeasure/many unknown",
 	"preflight/kinds.mostRunes":                      "preflight/kinds.TestWhatIsQuotedIsCutBehindTheLastRuneThatIsShown",
 	"preflight/kinds.mostNested":                     "preflight/kinds.TestCommands/one more is not read",
+	"runtime-diagnose/bare.mostContainers":           "runtime-diagnose/bare.TestContainers/one more is the log of one",
 	"preflight/kinds.mostScript":                     "preflight/kinds.TestCommands/a byte more is not read",
 	"preflight/manifest.maxAliased":                  "preflight/manifest.TestReadNamesLineAndExpectation/an alias bomb",
 	"preflight/manifest.maxBytes":                    "preflight/manifest.TestReadNamesLineAndExpectation/a line that goes on and on",
