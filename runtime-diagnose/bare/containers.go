@@ -5,7 +5,6 @@ import (
 	"io"
 	"regexp"
 
-	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -52,7 +51,7 @@ type part struct {
 
 // Containers takes a text apart into the logs of the containers that its lines name, in the order in which they come
 // first; nil: it is the log of one. A line that names none belongs to the one before it.
-func Containers(file string, text []byte) []diagnose.Log {
+func Containers(file string, text []byte) []evidence.ContainerLog {
 	form := lineOf(text[:min(len(text), 32<<10)])
 	if form == nil {
 		return nil
@@ -78,10 +77,10 @@ func Containers(file string, text []byte) []diagnose.Log {
 		to.text.Write(line)
 		to.numbers = append(to.numbers, n)
 	}
-	var out []diagnose.Log
+	var out []evidence.ContainerLog
 	for _, key := range order {
 		held := logs[key].text.Bytes()
-		out = append(out, diagnose.Log{
+		out = append(out, evidence.ContainerLog{
 			Source:  evidence.Source{File: file, Pod: key.pod, Container: key.container, Rank: -1},
 			Numbers: logs[key].numbers,
 			Open:    func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(held)), nil },
