@@ -39,6 +39,7 @@ type asking struct {
 
 // fill makes a request as if this user had sent it to this namespace.
 func (a *asking) fill(req *preflight.Request) {
+	req.Supposed = req.Namespace == nil && len(a.labels) == 0
 	labels := map[string]string{}
 	maps.Copy(labels, req.Namespace)
 	maps.Copy(labels, a.labels)
