@@ -99,9 +99,9 @@ type world struct {
 	skipped   []preflight.Skip  // what could not be seen
 	namespace string            // for objects that name none
 	forced    bool              // the user chose the namespace
-	user      string            // who asks, where no cluster knows; empty: nobody said
+	user      string            // who asks: whom the cluster takes us for, or --as; empty: nobody knows
 	groups    []string          // of that user
-	asking    *asking           // who asks policies, in which mode
+	asking    *asking           // in which namespace, where the user says so
 
 	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
 	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
@@ -248,6 +248,9 @@ func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool
 		w.live = nil
 		return false, c.unreached(err)
 	}
+	if c.user != "" {
+		w.user, w.groups = c.user, c.groups
+	}
 	return false, nil
 }
 
@@ -320,10 +323,7 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	req := preflight.Request{
 		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
 		Namespace: w.labels(o.GetNamespace()), Live: w.answers, DuplicateKeys: d.DuplicateKeys(), Now: w.now,
-	}
-	req.User, req.Groups = w.user, w.groups
-	if w.live != nil {
-		req.User, req.Groups = w.live.user, w.live.groups
+		User: w.user, Groups: w.groups,
 	}
 	if w.asking != nil {
 		w.asking.fill(&req)
