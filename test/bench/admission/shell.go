@@ -41,7 +41,10 @@ func askShell(ctx context.Context, plane *cluster.Cluster, s settings, how strin
 			cmd := exec.CommandContext(ctx, filepath.Join(s.root, "bin", "signalbox"), q.args...)
 			cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
 			begun := time.Now()
-			said, _ := cmd.CombinedOutput() // the exit code is an answer
+			said, err := cmd.CombinedOutput() // the exit code is an answer
+			if cmd.ProcessState == nil {
+				return nil, err // it did not start
+			}
 			took = append(took, time.Since(begun))
 			q.said, _, _ = strings.Cut(string(said), "\n")
 			if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
