@@ -158,14 +158,15 @@ type Running struct {
 
 // Prometheus answers what pods and nodes use; without an address nobody is asked.
 type Prometheus struct {
-	URL       string   `yaml:"url"`
-	Query     string   `yaml:"query"`     // with $namespace, $pods, $over; a value in percent for each pod
-	Queries   Queries  `yaml:"queries"`   // of other resources; an empty one is not asked
-	IdleBelow float64  `yaml:"idleBelow"` // percent
-	FullAbove float64  `yaml:"fullAbove"` // percent
-	IdleFor   Duration `yaml:"idleFor"`
-	TokenFile string   `yaml:"tokenFile"` // read anew for each question
-	CAFile    string   `yaml:"caFile"`    // PEM; empty: the system's
+	URL        string   `yaml:"url"`
+	Query      string   `yaml:"query"`      // with $namespace, $pods, $over; a value in percent for each pod
+	Queries    Queries  `yaml:"queries"`    // of other resources; an empty one is not asked
+	IdleBelow  float64  `yaml:"idleBelow"`  // percent
+	IdleBeside float64  `yaml:"idleBeside"` // percent of what the others do
+	FullAbove  float64  `yaml:"fullAbove"`  // percent
+	IdleFor    Duration `yaml:"idleFor"`
+	TokenFile  string   `yaml:"tokenFile"` // read anew for each question
+	CAFile     string   `yaml:"caFile"`    // PEM; empty: the system's
 }
 
 // Queries are of other resources than GPUs: with $namespace, $pods, $nodes, $over, one value for each pod or nodename.

@@ -139,6 +139,9 @@ func (r Running) validate(bad func(string, ...any)) {
 	if f := r.Prometheus.FullAbove; !(f > 0) || f > 100 {
 		bad("diagnosis.running.prometheus.fullAbove is %g; expected percent above 0, at most 100", f)
 	}
+	if b := r.Prometheus.IdleBeside; !(b >= 0) || b >= 100 {
+		bad("diagnosis.running.prometheus.idleBeside is %g; expected percent from 0 on, below 100", b)
+	}
 	if u, err := url.Parse(r.Prometheus.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		bad("diagnosis.running.prometheus.url is %q; expected an address like http://prometheus.monitoring:9090", r.Prometheus.URL)
 	}

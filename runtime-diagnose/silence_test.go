@@ -188,6 +188,13 @@ func TestPodsThatWereDeletedWhileTheyRan(t *testing.T) {
 		"and is gone: the kubelet's word": {func(c *diagnose.Case, _ *corev1.Pod) {
 			c.Pods, c.Events = nil, []corev1.Event{stopped(noon.Add(-5 * time.Second))}
 		}, true},
+		"and is gone, as its operator saw at once": {func(c *diagnose.Case, _ *corev1.Pod) {
+			c.Pods, c.Events = nil, []corev1.Event{stopped(noon.Add(2 * time.Second))}
+		}, true},
+		"and is gone, and its operator is not Kubeflow's": {func(c *diagnose.Case, _ *corev1.Pod) {
+			c.Job.Ref.APIVersion = "batch.tensorstack.dev/v1beta1"
+			c.Pods, c.Events = nil, []corev1.Event{stopped(noon.Add(2 * time.Second))}
+		}, false},
 		"and is gone, after the job ended": {func(c *diagnose.Case, _ *corev1.Pod) {
 			c.Pods, c.Events = nil, []corev1.Event{stopped(noon.Add(5 * time.Second))}
 		}, false},

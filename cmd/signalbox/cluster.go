@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -207,22 +208,23 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 		}
 		v.Objects = append(v.Objects, objects...)
 	}
-	if o := c.autoscaler(ctx); o != nil {
-		v.Objects = append(v.Objects, o)
+	for _, m := range []struct{ namespace, name string }{autoscalerStatus, {cluster.ShapesNamespace, cluster.ShapesName}} {
+		if o := c.configMap(ctx, m.namespace, m.name); o != nil {
+			v.Objects = append(v.Objects, trim(o))
+		}
 	}
 	return v, skipped, ctx.Err()
 }
 
-// autoscaler is the ConfigMap by which the cluster-autoscaler shows itself, without its
-// text; nil where there is none.
-func (c *liveCluster) autoscaler(ctx context.Context) *unstructured.Unstructured {
-	m, err := c.clients.CoreV1().ConfigMaps("kube-system").Get(ctx, "cluster-autoscaler-status", metav1.GetOptions{})
+// autoscalerStatus is the ConfigMap by which the cluster-autoscaler shows itself.
+var autoscalerStatus = struct{ namespace, name string }{"kube-system", "cluster-autoscaler-status"}
+
+// configMap is one ConfigMap that says something about the cluster; nil where there is none, or nobody may look.
+func (c *liveCluster) configMap(ctx context.Context, namespace, name string) *unstructured.Unstructured {
+	o, err := c.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}
-	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-	o.SetNamespace(m.Namespace)
-	o.SetName(m.Name)
 	return o
 }
 

@@ -58,6 +58,7 @@ func inputOf(found []manifest.Source) (*input, error) {
 				in.jobs = append(in.jobs, d)
 				if d.OpenPAI() {
 					in.notes = append(in.notes, d.Where()+": read as the Framework that OpenPAI makes of it; its label of nodes and what else it adds to every job are left out")
+					in.notes = append(in.notes, d.Remarks()...)
 				}
 			default:
 				in.others = append(in.others, d)

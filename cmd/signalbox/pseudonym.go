@@ -19,7 +19,7 @@ import (
 var plainKinds = map[string]bool{
 	"StorageClass": true, "PriorityClass": true, "RuntimeClass": true, "DeviceClass": true, "CSIDriver": true,
 	"ClusterTrainingRuntime": true, "ClusterQueue": true, "Cohort": true, "ResourceFlavor": true, "Queue": true, "NodePool": true,
-	"ConfigMap": true, // the autoscaler's, of which there is only its name
+	"ConfigMap": true, // the autoscaler's, of which there is only its name, and the resource shapes of T9k's queues
 }
 
 // plainNames are namespaces that every cluster has; where the autoscaler shows itself counts.

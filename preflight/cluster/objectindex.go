@@ -110,6 +110,7 @@ var (
 		classesKind:                {read: freely[deviceClass]},
 		ClaimGVK.GroupKind():       {version: "v1", many: true, read: freely[resourcev1.ResourceClaim]},
 		BudgetKind:                 {version: "v1", read: freely[policyv1.PodDisruptionBudget]},
+		configMap:                  {version: "v1", read: readShapes},
 	}
 )
 

@@ -137,6 +137,17 @@ func (s *Snapshot) UnreadRules(namespace string) []string {
 	return out
 }
 
+// WhyUnread is why an object that is there could not be read, in any namespace where none is given; empty: there is none
+// so called, or it could be.
+func (s *Snapshot) WhyUnread(gk schema.GroupKind, namespace, name string) string {
+	for at, o := range s.objects[gk].all() {
+		if at.Name == name && (namespace == "" || at.Namespace == namespace) && o.err != nil {
+			return o.err.Error()
+		}
+	}
+	return ""
+}
+
 // LocalQueue finds a LocalQueue of Kueue; of several versions the last one counts.
 func (s *Snapshot) LocalQueue(namespace, name string) (q *LocalQueue) {
 	for _, o := range s.objects[LocalKind].called(namespace, name) {

@@ -59,7 +59,7 @@ func (r Result) Answer() string {
 		return "queue-closed"
 	case quota.RuleQueueQuota:
 		return "over-queue"
-	case quota.RuleRange, quota.RuleAmount:
+	case quota.RuleShape, quota.RuleRange, quota.RuleAmount:
 		return "forbidden"
 	case quota.RuleMembers:
 		return "min-member-unmet"
@@ -103,10 +103,12 @@ func phrase(l quota.Violation) string {
 			return "more than the queue may ever give"
 		}
 		return "more than the queue has left now"
+	case quota.RuleShape:
+		return "larger than the queue takes"
 	case quota.RuleRange:
 		return "outside the LimitRange"
 	case quota.RuleAmount:
-		return "refused by the ResourceQuota"
+		return "refused by the " + l.Kind
 	case quota.RuleMembers:
 		return "the pod group waits for more pods than there are"
 	case quota.RulePool:

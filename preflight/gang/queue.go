@@ -25,6 +25,7 @@ var queueMarks = []struct {
 	{"kueue.x-k8s.io/queue-name", Kueue},
 	{"scheduling.volcano.sh/queue-name", Volcano},
 	{"volcano.sh/queue-name", Volcano},
+	{"scheduler.tensorstack.dev/queue", T9k},
 	{"kai.scheduler/queue", KAI},
 	{"runai/queue", KAI},
 }
@@ -34,9 +35,12 @@ var queueFields = []struct {
 	path   job.Path
 	system QueueSystem
 }{
-	{"spec.scheduler.t9kScheduler.queue", T9k},
+	{t9kPolicy + ".queue", T9k},
 	{"spec.runPolicy.schedulingPolicy.queue", Volcano},
 }
+
+// t9kPolicy asks for the scheduler of T9k; where it names no queue, the scheduler does.
+const t9kPolicy = job.Path("spec.scheduler.t9kScheduler")
 
 // queueSystem finds who keeps the queue of a job, and where the job names it.
 func queueSystem(j *job.Job) (QueueSystem, job.Path) {
@@ -47,6 +51,9 @@ func queueSystem(j *job.Job) (QueueSystem, job.Path) {
 		if v, err := f.path.Resolve(j.Source.Object); err == nil && v == j.Gang.Queue {
 			return f.system, f.path
 		}
+	}
+	if named, err := t9kPolicy.Resolve(j.Source.Object); err == nil && named != nil {
+		return T9k, t9kPolicy
 	}
 	for _, m := range queueMarks {
 		if j.Source.GetLabels()[m.key] == j.Gang.Queue {

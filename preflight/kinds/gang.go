@@ -12,7 +12,7 @@ import (
 
 // Marks by which queues and gang schedulers know a job. Sources: Kueue v0.15
 // pkg/controller/constants; volcano.sh/apis v1.13 pkg/apis/scheduling/v1beta1/labels.go;
-// KAI scheduler's documents (kai.scheduler/queue, before that runai/queue).
+// KAI scheduler's documents (kai.scheduler/queue, before that runai/queue); the manual of T9k (src/tasks/use-queue.md).
 const (
 	kueueQueue       = "kueue.x-k8s.io/queue-name"
 	kueuePriority    = "kueue.x-k8s.io/priority-class"
@@ -21,6 +21,7 @@ const (
 	volcanoMinMember = "scheduling.volcano.sh/group-min-member"
 	kaiQueue         = "kai.scheduler/queue"
 	runaiQueue       = "runai/queue"
+	t9kQueueLabel    = "scheduler.tensorstack.dev/queue"
 )
 
 // gang fills what the kind's own fields leave open from the marks on the job and on its
@@ -39,6 +40,9 @@ func gang(r *reader, j *job.Job) {
 		g.PriorityClass = cmp.Or(g.PriorityClass, p.Spec.PriorityClassName)
 		for _, key := range []string{kueueQueue, volcanoQueue, volcanoQueueOld, kaiQueue, runaiQueue} {
 			g.Queue = cmp.Or(g.Queue, p.Labels[key], p.Annotations[key])
+		}
+		if p.Spec.SchedulerName == t9kScheduler { // nobody else reads the label
+			g.Queue = cmp.Or(g.Queue, p.Labels[t9kQueueLabel])
 		}
 	}
 	if g.Scheduler == corev1.DefaultSchedulerName {

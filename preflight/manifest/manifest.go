@@ -31,6 +31,7 @@ type Document struct {
 	List bool
 
 	origins []origin // where its parts were written, if the object was made of another form
+	remarks []remark // what its author may not expect of that
 	node    *yaml.Node
 	base    int         // lines before the node's line 1
 	table   *Table      // many objects; Object is what they share

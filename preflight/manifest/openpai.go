@@ -44,12 +44,20 @@ func (d *reading) protocol(node *yaml.Node, base int, fields map[string]any) boo
 		}
 		return true
 	}
-	at.Object, at.origins = &unstructured.Unstructured{Object: framework}, p.origins
+	at.Object, at.origins, at.remarks = &unstructured.Unstructured{Object: framework}, p.origins, p.remarks
 	return d.yield(at, nil)
 }
 
 // OpenPAI says that the object was made of a job file of OpenPAI's own form.
 func (d Document) OpenPAI() bool { return d.origins != nil }
+
+// Remarks are what OpenPAI does with parts of a job file that its author may not expect, each with its place.
+func (d Document) Remarks() (out []string) {
+	for _, r := range d.remarks {
+		out = append(out, fmt.Sprintf("%s:%d: %s %s", d.Source, d.Position(r.at), r.at, r.text))
+	}
+	return out
+}
 
 // Written is the path in the user's file of what stands at a path of the object: of the nearest part
 // that was written, where the object was made of another form; else the path itself.
@@ -133,6 +141,13 @@ type protocol struct {
 	place    func(job.Path) int
 	problems []*Problem
 	origins  []origin
+	remarks  []remark
+}
+
+// remark is what the rest-server does with a part of the file that its author may not expect.
+type remark struct {
+	at   job.Path
+	text string
 }
 
 func (p *protocol) wrong(at job.Path, have, want string) {
@@ -346,6 +361,9 @@ func (p *protocol) taskRetries(role map[string]any, at job.Path) map[string]any 
 	n := p.number(role, at, "taskRetryCount", 0, -2)
 	extras, _ := p.fields["extras"].(map[string]any)
 	if gang, written := extras["gangAllocation"].(bool); !written || gang {
+		if n != 0 {
+			p.remarks = append(p.remarks, remark{at.Child("taskRetryCount"), "has no effect: the tasks of a job start as one gang, and are tried again together, as long as extras.gangAllocation is not false"})
+		}
 		return map[string]any{"fancyRetryPolicy": false, "maxRetryCount": int64(0)}
 	}
 	return map[string]any{"fancyRetryPolicy": true, "maxRetryCount": n}

@@ -121,6 +121,24 @@ func TestPathsOfAJobFileLeadBackToIt(t *testing.T) {
 	}
 }
 
+// Retries of single tasks are dropped where the tasks start as one gang: nobody else tells the author.
+func TestWhatOpenPAIDropsOfAJobFile(t *testing.T) {
+	const dropped = "job.yaml:15: taskRoles.Zeta_1.taskRetryCount has no effect: the tasks of a job start as one gang, and are tried again together, as long as extras.gangAllocation is not false"
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"one gang":    {protocolJob, []string{dropped}},
+		"no gang":     {protocolJob + "extras: {gangAllocation: false}\n", nil},
+		"no retries":  {strings.Replace(protocolJob, "taskRetryCount: 5", "taskRetryCount: 0", 1), nil},
+		"not written": {strings.Replace(protocolJob, "    taskRetryCount: 5\n", "", 1), nil},
+	} {
+		if diff := cmp.Diff(tc.want, protocolDocument(t, tc.text).Remarks()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // What the rest-server refuses is told with its line, all of it at once.
 // TestAJobFileIsSpokenOfInItsWords: its author never saw the Framework.
 func TestAJobFileIsSpokenOfInItsWords(t *testing.T) {

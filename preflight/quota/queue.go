@@ -70,6 +70,10 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 		o.note("the %s %s is not in the snapshot; what it allows is not known", gk.Kind, name)
 		return
 	}
+	if why := o.s.WhyUnread(gk, namespace, name); why != "" {
+		o.note("what the %s %s allows is not known: %s", gk.Kind, name, why)
+		return
+	}
 	if _, there := o.s.Lookup(namespaceKind, "", namespace); namespace != "" && there == job.Absent {
 		o.note("the namespace %s is not in the snapshot; whether it has a %s %s is not known", namespace, gk.Kind, name)
 		return

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
-	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -49,7 +48,9 @@ func (o *check) resourceQuota(resourceQuota *cluster.Quota, uses []job.Resources
 			continue
 		}
 		if matches[i] {
-			o.unsaid(resourceQuota, &o.gang.Groups[i], said[i])
+			o.unsaid(o.gang.Groups[i].Name, said[i], resourceQuota.Names, "the quota", func(name corev1.ResourceName) Violation {
+				return Violation{Rule: RuleAmount, Kind: "ResourceQuota", Namespace: resourceQuota.Namespace, Name: resourceQuota.Name, Path: job.Path("spec.hard").Key(string(name))}
+			})
 		}
 	}
 	for _, name := range resourceQuota.Names {
@@ -223,12 +224,12 @@ func saidBy(pod *job.Pod) (out []saidPart) {
 	return out
 }
 
-// unsaid reports containers that do not say an amount which a quota needs: the API server
-// refuses their pods. Only cpu and memory are needed, and only where the pod has no
-// amounts of its own (podEvaluator.Constraints).
-func (o *check) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) {
+// unsaid reports the first container that does not say one of the amounts of cpu and memory that somebody needs, by
+// their names in quotas: the API server refuses pods where a quota needs them, if the pod has no amounts of its own
+// (podEvaluator.Constraints).
+func (o *check) unsaid(role string, said []saidPart, needs []corev1.ResourceName, who string, by func(corev1.ResourceName) Violation) {
 	for i := range said {
-		for _, name := range quota.Names {
+		for _, name := range needs {
 			base := cluster.PlainName(name)
 			if base != corev1.ResourceCPU && base != corev1.ResourceMemory {
 				continue
@@ -240,11 +241,10 @@ func (o *check) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) {
 			if _, ok := list[base]; ok {
 				continue
 			}
-			o.add(Violation{
-				Rule: RuleAmount, When: Never, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
-				Resource: string(name), Path: job.Path("spec.hard").Key(string(name)), Role: g.Name, At: said[i].at,
-				Message: fmt.Sprintf("container %s of %s does not say %s, which the quota needs of every container", said[i].name, g.Name, name),
-			})
+			v := by(name)
+			v.When, v.Resource, v.Role, v.At = Never, string(name), role, said[i].at
+			v.Message = fmt.Sprintf("container %s of %s does not say %s, which %s needs of every container", said[i].name, role, name, who)
+			o.add(v)
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package quota
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,16 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
+
+// MaxDuration is how old the pods of a gang may become before T9k ends them, as its queue writes it.
+func MaxDuration(s *cluster.Snapshot, g gang.Gang) (most time.Duration, written string, limited bool) {
+	if g.System != gang.T9k || s == nil || s.Rules() == nil || len(s.Rules().T9k[g.Queue]) != 1 {
+		return 0, "", false
+	}
+	written = s.Rules().T9k[g.Queue][0].Spec.MaxDuration
+	most, limited = cluster.ParseMaxDuration(written)
+	return most, written, limited
+}
 
 // OnNodesOfQueue leaves a gang of the T9k scheduler the nodes of its queue: the scheduler puts pods nowhere else.
 func OnNodesOfQueue(s *cluster.Snapshot, g gang.Gang) gang.Gang {
@@ -65,8 +76,92 @@ func (o *check) t9k() {
 	if selector := q.Spec.NamespaceSelector; selector != nil && !o.namespaceHas(selector) {
 		o.note("Queue %s is for namespaces with %s, or for users who were given it; whether this one was is not known", o.gang.Queue, metav1.FormatLabelSelector(selector))
 	}
+	if _, written, limited := MaxDuration(o.s, o.gang); limited {
+		o.note("Queue %s lets no pod become older than %s (maxDuration)", o.gang.Queue, written)
+	}
+	o.amountsForQueue(q.Metadata.Namespace, q.Spec.Quota.Requests)
+	o.shape(q.Metadata.Namespace, q.Spec.ResourceShapeProfile)
 	o.queueAmounts("Queue", q.Metadata.Namespace, o.gang.Queue, job.ResourcesOf(q.Spec.Quota.Requests), cluster.QuotaAmounts(q.Status.Allocated),
 		q.Status.Allocated != nil, "spec.quota.requests")
+}
+
+// amountsForQueue reports containers without a request that the quota of the queue counts: T9k refuses their pods
+// (the manual of its administrators, "Queue", quota).
+func (o *check) amountsForQueue(namespace string, hard corev1.ResourceList) {
+	needs := inNames("requests.", hard)
+	for i := range o.gang.Groups {
+		o.unsaid(o.gang.Groups[i].Name, o.said(i), needs, "the quota", func(corev1.ResourceName) Violation {
+			return Violation{Rule: RuleAmount, Kind: "Queue", Namespace: namespace, Name: o.gang.Queue, Path: "spec.quota.requests"}
+		})
+	}
+}
+
+// said is what the containers of a group say, without those that only prepare it: the manual speaks of containers.
+func (o *check) said(i int) []saidPart {
+	pod := &o.gang.Groups[i].Pod
+	all := saidBy(pod)
+	return all[:min(len(all), len(pod.Spec.Containers))]
+}
+
+// inNames are the resources of a list by their names in quotas, in order.
+func inNames(prefix string, list corev1.ResourceList) (out []corev1.ResourceName) {
+	for _, name := range job.ResourcesOf(list).Names() {
+		out = append(out, corev1.ResourceName(prefix)+name)
+	}
+	return out
+}
+
+// shape reports pods that are larger than the resource shape of the queue: T9k refuses them, or the job that would
+// make them. Containers that do not say an amount of cpu or memory that the shape bounds are refused as well
+// (the manual of its administrators, "Resource shape profiles").
+func (o *check) shape(namespace, profile string) {
+	if profile == "" {
+		return
+	}
+	all, why := o.s.ShapesOf(profile)
+	if why != "" {
+		o.note("how large the pods of Queue %s may be stands in the resource shape profile %s, which is not judged: %s", o.gang.Queue, profile, why)
+	}
+	by := Violation{Rule: RuleShape, When: Never, Kind: "Queue", Namespace: namespace, Name: o.gang.Queue, Path: "spec.resourceShapeProfile"}
+	for i := range all {
+		if !all[i].Bounds(cluster.PodsResource) && !all[i].Bounds(o.gang.Self) {
+			continue
+		}
+		most := &all[i].Shape
+		needs := append(inNames("requests.", most.Requests), inNames("limits.", most.Limits)...)
+		for k := range o.gang.Groups {
+			g := &o.gang.Groups[k]
+			if len(g.Pod.Spec.Containers) == 0 || g.Pod.Partial || g.Count == 0 || o.exist[k] > 0 {
+				continue
+			}
+			o.unsaid(g.Name, o.said(k), needs, "the resource shape "+profile, func(corev1.ResourceName) Violation { return by })
+			o.inShape(by, g, most, profile)
+		}
+	}
+}
+
+// inShape compares all that the containers of one pod say together with a shape.
+func (o *check) inShape(by Violation, g *gang.Group, most *corev1.ResourceRequirements, profile string) {
+	m := measured{who: "one pod of " + g.Name}
+	m.requests, m.limits = podspec.RangeAmounts(&corev1.PodSpec{Containers: g.Pod.Spec.Containers})
+	for _, bounds := range []struct {
+		field     string
+		has, most corev1.ResourceList
+	}{{"requests", m.requests, most.Requests}, {"limits", m.limits, most.Limits}} {
+		for _, name := range job.ResourcesOf(bounds.most).Names() {
+			has, bound := bounds.has[name], bounds.most[name]
+			if has.Cmp(bound) <= 0 {
+				continue
+			}
+			b, _ := m.breach(name, bounds.field, has, bound, "most that the resource shape "+profile+" takes")
+			by.Resource, by.Asked, by.Hard, by.Role = bounds.field+"."+string(name), b.asked, b.hard, g.Name
+			by.At, by.Message = g.Pod.At(""), m.who+" "+b.text
+			if len(g.Pod.Spec.Containers) == 1 {
+				by.At = g.Pod.At(job.Path("containers").Index(0).Child("resources", bounds.field).Key(string(name)))
+			}
+			o.add(by)
+		}
+	}
 }
 
 // namespaceHas says whether a selector takes the labels of the gang's namespace, as far as these are known.

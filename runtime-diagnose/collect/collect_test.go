@@ -251,6 +251,12 @@ func TestEventsAreOfThisJobOnly(t *testing.T) {
 		event("of-the-attempt-before", "Pod", "train-master-0", "replaced", now.Add(-time.Minute)),
 		event("of-the-job-before", "PyTorchJob", "train", "before", now.Add(-2*time.Hour)),
 		event("of-another", "Pod", "other-master-0", "x", now),
+		saying(event("made", "PyTorchJob", "train", "now", now), "SuccessfulCreatePod", "Created pod: train-worker-0"),
+		saying(event("stopped", "Pod", "train-worker-0", "gone", now), "Killing", "Stopping container pytorch"),
+		saying(event("stopped-before-the-job", "Pod", "train-worker-0", "older", now.Add(-2*time.Hour)), "Killing", "Stopping container pytorch"),
+		saying(event("of-the-gone", "Pod", "train-worker-0", "gone", now), "FailedScheduling", "0/3 nodes are available"),
+		saying(event("made-by-another", "PyTorchJob", "other", "x", now), "SuccessfulCreatePod", "Created pod: other-worker-0"),
+		saying(event("stopped-of-another", "Pod", "other-worker-0", "y", now), "Killing", "Stopping container pytorch"),
 	)
 	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
 	if err != nil {
@@ -261,9 +267,14 @@ func TestEventsAreOfThisJobOnly(t *testing.T) {
 		events = append(events, got.Events[i].Name)
 	}
 	slices.Sort(events)
-	if diff := cmp.Diff([]string{"of-the-attempt-before", "of-the-job", "of-the-pod"}, events); diff != "" {
+	if diff := cmp.Diff([]string{"made", "of-the-attempt-before", "of-the-job", "of-the-pod", "stopped"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
+}
+
+func saying(e *corev1.Event, reason, message string) *corev1.Event {
+	e.Reason, e.Message = reason, message
+	return e
 }
 
 // In a namespace with more events than are listed, those of the job and of its pods are asked for by name.

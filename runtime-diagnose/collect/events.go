@@ -27,11 +27,7 @@ const (
 func (r *reading) readEvents(ctx context.Context) {
 	about := r.subjects()
 	if all, left, ok := r.Followed.of(r.object.GetNamespace()); ok {
-		for _, e := range all {
-			if about.has(e) {
-				r.out.Events = append(r.out.Events, *e)
-			}
-		}
+		r.out.Events = about.of(all)
 		if left {
 			r.missing("events", errors.New("the namespace has more than are held; the oldest are not known"))
 		}
@@ -39,21 +35,23 @@ func (r *reading) readEvents(ctx context.Context) {
 		return
 	}
 	options := metav1.ListOptions{Limit: eventPage}
+	var all []*corev1.Event
 	for range eventPages {
 		page, err := r.events(ctx, r.object.GetNamespace(), options)
 		if err != nil {
+			r.out.Events = about.of(all)
 			r.missing("events", err)
 			return
 		}
 		for i := range page.Items {
-			if about.has(&page.Items[i]) {
-				r.out.Events = append(r.out.Events, page.Items[i])
-			}
+			all = append(all, &page.Items[i])
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
+			r.out.Events = about.of(all)
 			return
 		}
 	}
+	r.out.Events = about.of(all)
 	r.readEventsByName(ctx, about)
 }
 
@@ -183,6 +181,24 @@ func (r *reading) subjects() subjects {
 		add(u.GetKind(), u.GetName(), uid)
 	}
 	return s
+}
+
+// of are the events that are about the job, in the order in which they come, and of pods that the job's operator says it
+// made and that are gone, that the kubelet stopped them: nothing else is left of a pod that somebody deleted.
+func (s subjects) of(all []*corev1.Event) (out []corev1.Event) {
+	made := map[string]bool{}
+	for _, e := range all {
+		if name, ok := strings.CutPrefix(e.Message, "Created pod: "); ok && s.has(e) {
+			made[name] = true
+		}
+	}
+	for _, e := range all {
+		pod := e.InvolvedObject
+		if s.has(e) || e.Reason == "Killing" && pod.Kind == "Pod" && made[pod.Name] && !lastSeen(e).Before(s.since.Time) {
+			out = append(out, *e)
+		}
+	}
+	return out
 }
 
 func (s subjects) has(e *corev1.Event) bool {

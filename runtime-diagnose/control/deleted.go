@@ -142,7 +142,7 @@ func stoppedAndGone(c *evidence.Bundle) []evidence.Observation {
 			continue
 		}
 		at := latest(e)
-		if at.IsZero() || endedBefore(c, at) || failedBefore(c, at) || removedByPlatform(c, of.UID, of.Name) || c.Job.Source == nil || throughJobs(c) {
+		if at.IsZero() || endedBefore(c, at.Add(-announced(c))) || failedBefore(c, at) || removedByPlatform(c, of.UID, of.Name) || c.Job.Source == nil || throughJobs(c) {
 			continue
 		}
 		said[of.UID] = true
@@ -153,6 +153,16 @@ func stoppedAndGone(c *evidence.Bundle) []evidence.Observation {
 		})
 	}
 	return out
+}
+
+// announced is how long after the end of a job a pod may be stopped and still have been deleted before: operators of
+// Kubeflow count a running pod that is being deleted as failed at once, a little before its kubelet stops it
+// (training-operator v1.9.3 pkg/controller.v1/common/pod.go), and say of each pod that they delete themselves that they did.
+func announced(c *evidence.Bundle) time.Duration {
+	if strings.HasPrefix(c.Job.Ref.APIVersion, "kubeflow.org/") {
+		return 2 * time.Second
+	}
+	return 0
 }
 
 // throughJobs says that the pods belong to Jobs that the kind's operator makes and deletes: their own going

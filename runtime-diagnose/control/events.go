@@ -185,6 +185,13 @@ func (r *reader) isOver(events []corev1.Event, i int, after []int) bool {
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && p.outlivedBy(&e) {
 		return true
 	}
+	if ruleForReason(e.Reason) == TooOld { // until pods are made again
+		for _, p := range r.phase {
+			if !p.Deleted {
+				return true
+			}
+		}
+	}
 	ends, known := outlived[e.Reason]
 	if !known || slices.Contains(ends, "NodeReady") && r.lost {
 		return false

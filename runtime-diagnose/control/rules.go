@@ -16,7 +16,7 @@ func Rules() []*signature.Signature {
 		rules = append(rules, s.rule)
 	}
 	for _, r := range reasonRules {
-		if r.rule != ruleNodeNotReady && r.rule != ruleDeviceTainted {
+		if r.rule != ruleNodeNotReady && r.rule != ruleDeviceTainted && r.rule != TooOld {
 			rules = append(rules, r.rule)
 		}
 	}
@@ -158,6 +158,7 @@ var reasonRules = []struct {
 		"deadline-exceeded", "a deadline passed", "sigterm-preempted", signature.Precise, signature.User, signature.Useless,
 		"activeDeadlineSeconds was reached.", "That the job hung: it may have waited for nodes until then.",
 		"Raise activeDeadlineSeconds, or find out where the time went.")},
+	{[]string{"MaxDurationExceeded"}, TooOld}, // by T9k's Duration Keeper, on what owns the pods
 	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "TopologyAffinityError", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported", "SMTAlignmentError", "EmptyPodSharedPoolError", "SysctlForbidden", "AppArmor", "FailedNodeDeclaredFeaturesCheck"}, rule(
 		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,
 		"The node's kubelet did not accept the pod that the scheduler placed there.", "That the next node refuses it too.",

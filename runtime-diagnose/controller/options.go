@@ -132,7 +132,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Running: Running{
 			Every: time.Duration(d.Running.Every), Pods: d.Running.Pods, Use: use,
 			Limits:    limits,
-			IdleBelow: d.Running.Prometheus.IdleBelow, FullAbove: d.Running.Prometheus.FullAbove, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
+			IdleBelow: d.Running.Prometheus.IdleBelow, IdleBeside: d.Running.Prometheus.IdleBeside, FullAbove: d.Running.Prometheus.FullAbove, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
 		},
 	}, nil
 }

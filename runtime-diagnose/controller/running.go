@@ -25,10 +25,11 @@ type Running struct {
 	Pods   int           // whose logs are looked at
 	Limits progress.Limits
 	// Use answers what a job's pods used; nil: nobody knows.
-	Use       func(ctx context.Context, a UsageOf) (Usage, error)
-	IdleBelow float64       // percent; below it a GPU is idle
-	FullAbove float64       // percent; from it on memory, a disk or a network is what a job waits for
-	IdleFor   time.Duration // GPUs may be idle this long; what is used is averaged over it
+	Use        func(ctx context.Context, a UsageOf) (Usage, error)
+	IdleBelow  float64       // percent; below it a GPU is idle
+	IdleBeside float64       // percent of what the other pods' GPUs do; up to it those of one pod idle beside them
+	FullAbove  float64       // percent; from it on memory, a disk or a network is what a job waits for
+	IdleFor    time.Duration // GPUs may be idle this long; what is used is averaged over it
 }
 
 // watched is what is known of one job from looking at it while it runs.

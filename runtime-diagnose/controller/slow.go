@@ -26,7 +26,7 @@ const (
 	throttledAbove = 25
 	// busyAbove is the percent from which on the GPUs are what the job waits for, and nothing else is.
 	busyAbove = 90
-	// busyBeside is the percent that the others reach when one pod's GPUs idle among them.
+	// busyBeside is the percent that the others reach at least when one pod's GPUs idle among them.
 	busyBeside = 10
 	// mostNamed is how many pods one sentence names.
 	mostNamed = 4
@@ -64,7 +64,7 @@ func (r *Reconciler) use(ctx context.Context, u *unstructured.Unstructured, v vi
 	if idle = r.idle(u.GetName(), a, used, v.now); len(idle) > 0 {
 		return idle, nil, ""
 	}
-	return nil, used.bottlenecks(a, r.Running.IdleBelow, r.Running.FullAbove), used.sentence(a)
+	return nil, used.bottlenecks(a, r.Running), used.sentence(a)
 }
 
 // idle says that no GPU of the job did anything. Pods of which nothing is known may be the busy ones.
@@ -111,16 +111,16 @@ func mean(of map[string]float64, names []string) float64 {
 
 // bottlenecks are what a job waits for. Where its GPUs are busy they are what it waits for; a pod whose
 // memory is nearly full and one that idles beside others are said all the same.
-func (u Usage) bottlenecks(a UsageOf, idleBelow, fullAbove float64) []bottleneck {
+func (u Usage) bottlenecks(a UsageOf, by Running) []bottleneck {
 	var out []bottleneck
 	add := func(key, format string, args ...any) {
 		out = append(out, bottleneck{key, fmt.Sprintf(format, args...)})
 	}
-	if idle, others := u.idleAmongOthers(a.Pods, idleBelow); len(idle) > 0 {
+	if idle, others := u.idleAmongOthers(a.Pods, by.IdleBelow, by.IdleBeside); len(idle) > 0 {
 		add("idle "+strings.Join(idle, " "), "The GPUs of %s were at most %.3g %% busy over the last %s, those of the %s %.3g %%; the mean of all, %.3g %%, does not show it.",
 			named(idle), u.GPU[idle[0]], a.Over, words.Count(len(others), "other pod", "other pods"), mean(u.GPU, others), mean(u.GPU, a.Pods))
 	}
-	if _, most, known := span(u.OfLimit, a.Pods); known > 0 && u.OfLimit[most] >= fullAbove {
+	if _, most, known := span(u.OfLimit, a.Pods); known > 0 && u.OfLimit[most] >= by.FullAbove {
 		add("memory", "The memory of %s reached %.3g %% of its limit%s: beyond it the kernel ends the container.", most, u.OfLimit[most], amount(u.Memory, most, " (%s)"))
 	}
 	_, busiest, known := span(u.GPU, a.Pods)
@@ -138,22 +138,26 @@ func (u Usage) bottlenecks(a UsageOf, idleBelow, fullAbove float64) []bottleneck
 		}
 		add("cpu", "Its CPU limit held %s back in %.3g %% of the periods%s%s.", most, u.Throttled[most], cores, beside)
 	}
-	if _, most, known := span(u.NodeDisk, a.Nodes); known > 0 && u.NodeDisk[most] >= fullAbove {
+	if _, most, known := span(u.NodeDisk, a.Nodes); known > 0 && u.NodeDisk[most] >= by.FullAbove {
 		add("disk", "A disk of node %s had work %.3g %% of the time, with that of other pods%s.", most, u.NodeDisk[most], beside)
 	}
-	if _, most, known := span(u.NodeNetwork, a.Nodes); known > 0 && u.NodeNetwork[most] >= fullAbove {
+	if _, most, known := span(u.NodeNetwork, a.Nodes); known > 0 && u.NodeNetwork[most] >= by.FullAbove {
 		add("network", "The network of node %s carried %.3g %% of its speed, with that of other pods%s.", most, u.NodeNetwork[most], beside)
 	}
 	return out
 }
 
-// idleAmongOthers are the pods whose GPUs do nothing, or less than a tenth of it, while those of all others work.
-func (u Usage) idleAmongOthers(pods []string, idleBelow float64) (idle, others []string) {
+// idleAmongOthers are the pods whose GPUs do nothing, or at most idleBeside percent of what those of every other do.
+// A rank that waits for the others waits in a kernel of NCCL, which counts as busy: who takes part, however slowly,
+// shows about as much as the rest, and who shows far less takes no part.
+func (u Usage) idleAmongOthers(pods []string, idleBelow, idleBeside float64) (idle, others []string) {
+	_, top, _ := span(u.GPU, pods)
+	busy := max(busyBeside, u.GPU[top]*idleBeside/100)
 	for _, n := range pods {
 		switch value, known := u.GPU[n]; {
 		case !known:
 			return nil, nil // it may be a pod without GPUs
-		case value >= busyBeside:
+		case value > busy:
 			others = append(others, n)
 		default:
 			idle = append(idle, n)
@@ -164,7 +168,7 @@ func (u Usage) idleAmongOthers(pods []string, idleBelow float64) (idle, others [
 	}
 	slices.SortStableFunc(idle, func(a, b string) int { return -cmp.Compare(u.GPU[a], u.GPU[b]) })
 	least, _, _ := span(u.GPU, others)
-	if most := u.GPU[idle[0]]; most >= idleBelow && 10*most > u.GPU[least] {
+	if most := u.GPU[idle[0]]; most >= idleBelow && 100*most > idleBeside*u.GPU[least] {
 		return nil, nil // between idle and busy
 	}
 	return idle, others

@@ -49,11 +49,37 @@ func TestWhatAJobWaitsFor(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, b := range tc.use.bottlenecks(UsageOf{"ml", pods, []string{"n-1", "n-2"}, 15 * time.Minute}, 1, 90) {
+			for _, b := range tc.use.bottlenecks(UsageOf{"ml", pods, []string{"n-1", "n-2"}, 15 * time.Minute}, Running{IdleBelow: 1, IdleBeside: 10, FullAbove: 90}) {
 				got = append(got, b.text)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("bottlenecks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// How much less one pod's GPUs do than the others' before it idles is a setting.
+func TestAPodIdlesBesideTheOthers(t *testing.T) {
+	use := func(a, b, c float64) Usage { return Usage{GPU: map[string]float64{"w-0": a, "w-1": b, "w-2": c}} }
+	for name, tc := range map[string]struct {
+		use    Usage
+		beside float64
+		want   string
+	}{
+		"a tenth of the others":                  {use(96, 9, 90), 10, "w-1"},
+		"a little more than a tenth":             {use(96, 9.1, 90), 10, ""},
+		"a third, where a half is asked for":     {use(96, 30, 90), 50, "w-1"},
+		"a half, where a half is asked for":      {use(90, 45, 90), 50, "w-1"},
+		"more than a half of the least":          {use(96, 46, 90), 50, ""},
+		"none, where nothing less is idle":       {use(96, 0, 90), 0, "w-1"},
+		"three percent, where it has to be none": {use(96, 3, 90), 0, ""},
+		"the others do next to nothing":          {use(9, 0, 9), 50, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			idle, _ := tc.use.idleAmongOthers([]string{"w-0", "w-1", "w-2"}, 1, tc.beside)
+			if got := strings.Join(idle, " "); got != tc.want {
+				t.Errorf("%q idle, want %q", got, tc.want)
 			}
 		})
 	}

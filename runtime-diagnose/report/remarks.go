@@ -312,7 +312,11 @@ func (d *draft) remarkNextAttempt(source map[string]any) {
 	policy, _, _ := unstructured.NestedMap(source, "status", "retryPolicyStatus")
 	delay, written := control.Number(policy["retryDelaySec"])
 	at, err := time.Parse(time.RFC3339, d.State.Since)
-	if state == "AttemptCompleted" && written && err == nil {
+	switch {
+	case state != "AttemptCompleted" || !written:
+	case err != nil:
+		d.remark("It waits %d s before the next attempt.", delay)
+	default:
 		d.remark("It waits %d s between attempts: the next attempt begins at %s.", delay, at.Add(time.Duration(delay)*time.Second).UTC().Format("15:04:05"))
 	}
 }

@@ -41,6 +41,15 @@ func refusedOfPod(r *job.Role, refuse refuse) {
 	}
 }
 
+// refusedPulls: an image is pulled always, never, or where it is not there.
+func refusedPulls(r *job.Role, refuse refuse) {
+	everyContainer(r, func(c *corev1.Container, at job.Path, _ bool) {
+		if !slices.Contains([]corev1.PullPolicy{"", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}, c.ImagePullPolicy) {
+			refuse(at.Child("imagePullPolicy"), "imagePullPolicy of container %s is %q; it takes Always, IfNotPresent or Never", c.Name, c.ImagePullPolicy)
+		}
+	})
+}
+
 // downward are the fields of a pod that a variable may show.
 var downward = regexp.MustCompile(`^(?:metadata\.(?:name|namespace|uid|(?:labels|annotations)\['[^']+'\])|spec\.(?:nodeName|serviceAccountName)|status\.(?:hostIPs?|podIPs?))$`)
 

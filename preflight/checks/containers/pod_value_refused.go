@@ -35,7 +35,7 @@ var podValueRefused = &check.Check{
 			}
 			for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
 				refusedPorts, refusedTolerations, refusedNames, refusedAffinity, refusedSpread, refusedOfPod, refusedVariables, refusedMounts,
-				refusedVolumes, refusedProbes, refusedRights,
+				refusedVolumes, refusedProbes, refusedRights, refusedPulls,
 			} {
 				refused(r, refuse)
 			}

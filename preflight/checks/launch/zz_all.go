@@ -10,6 +10,7 @@ func All() []*check.Check {
 	return []*check.Check{
 		commandIgnored,
 		commandIsOneWord,
+		deepspeedArgumentsTaken,
 		imageWithoutSSHD,
 		joinedArgument,
 		launcherDirectoryNotMounted,

@@ -18,6 +18,7 @@ var choiceMisspelt = &check.Check{
 	Title:    "a word is not spelt as the API spells it",
 	Remedy:   "Write the word as the API spells it.",
 	Severity: finding.Error, Since: "0.1",
+	Eclipses: []string{"pod-value-refused"},
 	Run: func(p *check.Pass) error {
 		judge := func(at job.Path, known []string) {
 			word, ok := facts.Text(p.Job, at)

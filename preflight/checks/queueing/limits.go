@@ -1,8 +1,11 @@
 package queueing
 
 import (
+	"fmt"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
@@ -12,8 +15,9 @@ var limits = []*check.Check{
 	limit(quota.RuleQueueMissing, finding.Error, "queue-missing", "the queue of the job does not exist or does not take it", "Name a queue that takes jobs of the namespace."),
 	limit(quota.RuleQueueClosed, finding.Warning, "queue-closed", "the queue of the job takes no jobs", "Ask who stopped the queue, or name another one."),
 	limit(quota.RuleQueueQuota, finding.Error, "queue-quota-exceeded", "the job asks for more than its queue could ever give", "Ask for less, or name a queue with more quota."),
+	limit(quota.RuleShape, finding.Error, "queue-shape-exceeded", "a pod is larger than the queue takes", "Ask for less in each pod, or name a queue that takes larger ones."),
 	limit(quota.RuleRange, finding.Error, "limit-range-violated", "a pod or container is outside the LimitRange of its namespace", "Keep the amount within the bounds of the LimitRange, or have them widened."),
-	limit(quota.RuleAmount, finding.Error, "quota-amount-missing", "a container does not say an amount that a ResourceQuota needs", "Write the amount for every container, or have a LimitRange fill it in."),
+	limit(quota.RuleAmount, finding.Error, "quota-amount-missing", "a container does not say an amount that a quota needs", "Write the amount for every container, or have a LimitRange fill it in."),
 	limit(quota.RuleQuota, finding.Error, "quota-exceeded", "the job in sum is above a ResourceQuota of its namespace", "Ask for less, or have the quota raised."),
 	limit(quota.RuleMembers, finding.Error, "pod-group-above-gang", "a pod group waits for more pods than the job has", "Lower the minimum of the pod group to the number of pods, or add pods."),
 	limit(quota.RuleDevices, finding.Error, "devices-exceed-published", "the pods claim more devices than the nodes publish", "Claim no more devices than one node has, and spread the work over more pods."),
@@ -32,6 +36,10 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 					continue // waiting is what a queue is for
 				}
 				f := limitFinding(l)
+				if rule == quota.RuleShape {
+					verb := map[bool]string{true: "Lower", false: "Write the amount in"}[l.Hard > 0]
+					f.Remedy = fmt.Sprintf("%s %s, or name a queue that takes larger pods in %s.", verb, f.Path, gang.Of(p.Job).At)
+				}
 				if rule == quota.RuleQuota && l.When == quota.Now {
 					f.Severity, f.Remedy = finding.Warning, "Wait for other pods of the namespace to end, or ask for less."
 				}

@@ -16,6 +16,7 @@ func All() []*check.Check {
 		gangSchedulingUnused,
 		priorityOutOfRange,
 		queueLabelNotRead,
+		queueTimeLimit,
 		trainJobGangPolicy,
 	})
 }

@@ -20,7 +20,6 @@ var (
 	nodes      = schema.GroupResource{Resource: "nodes"}
 	pods       = schema.GroupResource{Resource: "pods"}
 	namespaces = schema.GroupResource{Resource: "namespaces"}
-	configMaps = schema.GroupResource{Resource: "configmaps"}
 )
 
 // source is one resource that is followed.
@@ -55,7 +54,7 @@ func (s *source) settled() bool {
 func (s *source) whole() bool { return s.handled() && s.problem == nil && !s.partial }
 
 // builtin are the resources that every cluster serves and the fit cannot do without, and
-// the one ConfigMap by which the cluster-autoscaler shows itself.
+// the two ConfigMaps that say more about a cluster than its kinds.
 func (l *Live) builtin() []*source {
 	api, keep := l.clients.Kube.CoreV1(), keepPods()
 	return []*source{
@@ -91,17 +90,17 @@ func (l *Live) builtin() []*source {
 				as(o, func(n *corev1.Namespace) { to.DropObject(namespaceKind, "", n.Name) })
 			},
 		},
-		l.autoscaler(),
+		// The cluster-autoscaler shows itself here (https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md).
+		l.configMap("kube-system", "cluster-autoscaler-status"),
+		l.configMap(cluster.ShapesNamespace, cluster.ShapesName),
 	}
 }
 
-// autoscaler follows the ConfigMap by which the cluster-autoscaler shows itself
-// (https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md), by
-// name: no other ConfigMap is read.
-func (l *Live) autoscaler() *source {
-	api := l.clients.Dynamic.Resource(configMaps.WithVersion("v1")).Namespace("kube-system")
-	s := dynamicSource(l.clients.Dynamic, api, configMaps, schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "metadata.name=cluster-autoscaler-status")
-	s.name, s.partial = "the configmap cluster-autoscaler-status", true
+// configMap follows one ConfigMap by its name: no other is read.
+func (l *Live) configMap(namespace, name string) *source {
+	api := l.clients.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace)
+	s := dynamicSource(l.clients.Dynamic, api, schema.GroupResource{Resource: "configmaps/" + name}, schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "metadata.name="+name)
+	s.name, s.partial = "the configmap "+name, true
 	return s
 }
 

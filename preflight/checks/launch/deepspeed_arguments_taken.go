@@ -1,0 +1,44 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// What T9k's controller writes itself, by the reference of the API
+// (github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/deepspeedjob.md, config.otherArgs and config.run).
+var deepspeedArgumentsTaken = &check.Check{
+	Name:     "deepspeed-arguments-taken",
+	Title:    "arguments of deepspeed say what other fields of the DeepSpeedJob say",
+	Remedy:   "Leave the argument out of otherArgs: config.localRank, config.autotune and config.run say it.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"DeepSpeedJob.batch.tensorstack.dev"},
+	Run: func(p *check.Pass) error {
+		const config = job.Path("spec.config")
+		args, _ := p.Job.Field(config.Child("otherArgs")).([]any)
+		for i, arg := range args {
+			word, _ := arg.(string)
+			name, _, _ := strings.Cut(word, "=")
+			if slices.Contains([]string{"--no_local_rank", "--autotuning", "--module", "--no_python"}, name) {
+				p.Reportf(config.Child("otherArgs").Index(i), "otherArgs has %s, which the operator writes itself", name)
+			}
+		}
+		var written []string
+		for _, form := range []string{"python", "module", "exec"} {
+			if p.Job.Field(config.Child("run", form)) != nil {
+				written = append(written, form)
+			}
+		}
+		if len(written) > 1 {
+			p.Report(finding.Finding{
+				Path: config.Child("run"), Message: "config.run has " + strings.Join(written, " and ") + "; it takes one of python, module, exec",
+				Remedy: "Leave one program in config.run.",
+			})
+		}
+		return nil
+	},
+}
