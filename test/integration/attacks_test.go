@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -82,6 +83,29 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 			}
 		})
 	}
+
+	// 2.8 MB: of a processor that has no time it is admitted undecided, which is said each time.
+	It("is never admitted in silence with as many terms of affinity as a request holds", func(ctx SpecContext) {
+		var terms []any
+		for i := range 20_000 {
+			terms = append(terms, map[string]any{"topologyKey": "kubernetes.io/hostname", "labelSelector": map[string]any{"matchExpressions": []any{
+				map[string]any{"key": fmt.Sprint("k", i), "operator": "In", "values": []any{fmt.Sprint("v", i), fmt.Sprint("w", i)}},
+			}}})
+		}
+		u := withGPUs("many-terms", 60)
+		Expect(unstructured.SetNestedSlice(u.Object, terms, "spec", "pytorchReplicaSpecs", "Worker", "template", "spec",
+			"affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")).To(Succeed())
+		undecided := 0
+		Eventually(func() error {
+			got := write(ctx, u.DeepCopy(), metav1.DryRunAll)
+			if got.err == nil && !got.open {
+				Expect(got.audit["not-checked"]).To(ContainSubstring("max-gpus-per-job"))
+				undecided++
+			}
+			return got.err
+		}).WithTimeout(time.Minute).Should(denied)
+		AddReportEntry("admitted undecided before", undecided)
+	})
 
 	It("is denied each way to another number of pods", func(ctx SpecContext) {
 		objects, err := dynamic.NewForConfig(plane.Config())
