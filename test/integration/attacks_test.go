@@ -44,7 +44,7 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 	}
 	text, err := os.ReadFile(filepath.Join("testdata", "attacks.yaml"))
 	if err != nil {
-		panic(err) //nolint:forbidigo // the specs are made of it
+		panic(err)
 	}
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		for word, by := range replaced {
@@ -52,7 +52,7 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 		}
 		u := &unstructured.Unstructured{}
 		if err := sigyaml.Unmarshal([]byte(document), &u.Object); err != nil {
-			panic(err) //nolint:forbidigo // the specs are made of it
+			panic(err)
 		}
 		u.SetNamespace(guardedNamespace)
 		attacks = append(attacks, u)
@@ -196,4 +196,3 @@ func named(all []*unstructured.Unstructured, name string) *unstructured.Unstruct
 	Fail("there is no " + name)
 	return nil
 }
-
