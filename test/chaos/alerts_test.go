@@ -32,14 +32,18 @@ import (
 	"github.com/signalbox-dev/signalbox/test/line"
 )
 
-// slowly is a policy that takes most of the time that there is.
+// slowly is a policy that takes all the time that there is: a loop is ended by time, where one large value is refused at once.
 const slowly = `# METADATA
-# title: a policy that counts for a while
+# title: a policy that looks for a long while
 # description: It never denies.
 # custom: {remedy: Do nothing.}
 package signalbox.slowly
 
-deny contains "never" if count(numbers.range(1, 20000000)) < 0
+deny contains "never" if {
+	some i in numbers.range(1, 10000)
+	some j in numbers.range(1, 10000)
+	i * j == 0
+}
 `
 
 // Each alert of config/monitoring fires in a real Prometheus that scrapes the replicas, by the fault that it is for. Its
