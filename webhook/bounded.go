@@ -22,6 +22,9 @@ const (
 	smallFlight = 8 << 20
 	// leastBody is what a request weighs at least: its goroutines and answer.
 	leastBody = 16 << 10
+	// mostArriving and smallArriving are what of that one address may hold with bodies that have not come yet.
+	mostArriving  = mostInFlight / 2
+	smallArriving = smallFlight / 8
 )
 
 // flight is one request from its arrival to the end of the last stage that works on it.
@@ -62,6 +65,7 @@ func (f *flight) drop() {
 // a failed call.
 func bounded(next http.Handler) http.Handler {
 	large, small := semaphore.NewWeighted(mostInFlight), semaphore.NewWeighted(smallFlight)
+	largeOf, smallOf := newArriving(mostArriving), newArriving(smallArriving)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		weight := r.ContentLength
 		if weight < 0 {
@@ -71,21 +75,28 @@ func bounded(next http.Handler) http.Handler {
 			http.Error(w, "the body is larger than any admission review", http.StatusRequestEntityTooLarge)
 			return
 		}
-		room := large
+		room, of := large, largeOf
 		if weight <= smallBody {
-			room, weight = small, max(weight, leastBody)
+			room, of, weight = small, smallOf, max(weight, leastBody)
 		}
 		f := &flight{arrived: time.Now(), end: func() { room.Release(weight) }}
 		waiting, cancel := context.WithDeadline(r.Context(), f.arrived.Add(patience))
 		defer cancel()
+		const full = "too much is being reviewed; try again"
+		come, err := of.take(waiting, r, weight)
+		if err != nil {
+			http.Error(w, full, http.StatusServiceUnavailable)
+			return
+		}
+		defer come()
 		if err := room.Acquire(waiting, weight); err != nil {
-			http.Error(w, "too much is being reviewed; try again", http.StatusServiceUnavailable)
+			http.Error(w, full, http.StatusServiceUnavailable)
 			return
 		}
 		ctx := context.WithValue(r.Context(), flightKey{}, f)
 		defer hold(ctx)()
 		r = r.WithContext(ctx)
-		r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+		r.Body = body{http.MaxBytesReader(w, r.Body, mostBody), come}
 		next.ServeHTTP(w, r)
 	})
 }

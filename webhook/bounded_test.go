@@ -2,7 +2,9 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -145,4 +147,43 @@ func TestAbandonedReviewsKeepTheirWeight(t *testing.T) {
 		t.Errorf("answered %d while all room is held", w.Code)
 	}
 	close(stuck)
+}
+
+// Who announces bodies and sends nothing does not hold the room of others.
+func TestBodiesThatDoNotComeHoldLittle(t *testing.T) {
+	server := httptest.NewServer(bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
+	})))
+	defer server.Close()
+	neighbour := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for size, room := range map[int]int{mostBody: mostInFlight, smallBody: smallFlight} {
+		for i := range 2 * room / size {
+			c, err := neighbour.DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Skip("there is no second address: ", err)
+			}
+			defer c.Close()
+			if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", Path, size); err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 {
+				continue
+			}
+			if _, err := c.Read(make([]byte, 16)); err != nil { // it is let in, and asked for its body
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, size := range []int{20 << 10, 1 << 20} {
+		resp, err := http.Post(server.URL+Path, "application/json", strings.NewReader(strings.Repeat(" ", size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("a body of %d bytes is answered %d behind those that do not come", size, resp.StatusCode)
+		}
+	}
 }

@@ -154,7 +154,7 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 	}
 	a = h.within(ctx, req)
 	if a.whole() && (req.DryRun == nil || !*req.DryRun) {
-		h.o.Reviewed.add(a.state, a.report)
+		h.o.Reviewed.add(stateOf(a.job), a.report)
 	}
 	return
 }
@@ -176,9 +176,9 @@ func (h *Handler) passes(req admission.Request) string {
 // begun is what the first stage of a review comes to.
 type begun struct {
 	review Review
-	answer *answer // there is no review, and this is why
-	asks   bool    // in a dry run, for the whole review as a record
-	state  state   // of the job
+	answer *answer                    // there is no review, and this is why
+	asks   bool                       // in a dry run, for the whole review as a record
+	job    *unstructured.Unstructured // that the answer will be about; nil: of no state that is looked at
 }
 
 // within reviews in stages, each under a deadline of its own. What an author can make slow, the
@@ -209,7 +209,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	case g != nil:
 		return h.unasked(ask, *g)
 	case first.answer != nil:
-		return first.answer.of(first.state)
+		return first.answer.of(first.job)
 	}
 	report := first.review.Report()
 	if why := needless(report); why != "" {
@@ -224,7 +224,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	if g != nil {
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
-	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
+	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.job)
 	if first.asks {
 		a.record = recordLines(a.report, h.mayListNodes(ctx, req), h.o.Version)
 	}
@@ -279,7 +279,7 @@ func stage[T any](parent context.Context, h *Handler, p *places, req admission.R
 		if errors.Is(parent.Err(), context.Canceled) {
 			return none, &gap{reasonDeadline, "the API server went away before the review ended"}
 		}
-		return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", limit)}
+		return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
 	}
 }
 

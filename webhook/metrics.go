@@ -56,7 +56,7 @@ func MetricTexts() []MetricText {
 		{certs.ExpiryMetric, "gauge", "certificate", certs.ExpiryHelp},
 		{
 			"signalbox_reviewed_late_total", "counter", "decision",
-			"Jobs that were admitted without a whole review and reviewed afterwards: allowed, warned, denied (a policy that enforces would have denied them), unchecked (that failed, too).",
+			"Jobs that were admitted without a whole review and reviewed afterwards: allowed, warned, denied (a policy that enforces would have denied them), unchecked (that failed, too, or left a policy undecided where the namespace enforces).",
 		},
 		{
 			"signalbox_closed_admissions_total", "counter", "kind, decision",

@@ -56,27 +56,25 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 			}
 		}
 	}
-	now := stateOf(ask.Object)
 	if owner := h.madeByOperator(req, ask.Object); owner != "" {
 		out := instead(answer{silent: "made by the operator of " + owner + ", which was reviewed itself"})
-		out.state = now
+		out.job = ask.Object
 		return out
 	}
 	if h.o.Earlier != nil {
 		ask.Earlier = h.o.Earlier(ask.Object)
 	}
+	out := begun{job: ask.Object, asks: ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskReview}
 	if ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
-		now = 0 // what is found of a change of annotations is not what was found of the job
+		out.job = nil // what is found of a change of annotations is not what was found of the job
+		if out.asks {
+			ask.Old = nil // whoever asks about a job as it is wants an answer
+		}
 	}
-	asks := ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskReview
-	if asks && ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
-		ask.Old = nil // whoever asks about a job as it is wants an answer
-	}
-	review, err := h.o.Reviewer.Begin(ctx, ask)
-	if err != nil {
+	if out.review, err = h.o.Reviewer.Begin(ctx, ask); err != nil {
 		return unread(err.Error())
 	}
-	return begun{review: review, asks: asks, state: now}
+	return out
 }
 
 // needless says why the reviewer found nothing to review (an update that changes only

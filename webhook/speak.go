@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -61,12 +62,12 @@ type answer struct {
 	record []string // the whole review for a program that asked, instead of all other warnings
 	// unchecked says that the report is not of a review: only what policies say to there being none.
 	unchecked bool
-	state     state // of the job; zero: it was not read
+	job       *unstructured.Unstructured // nil: it was not read
 }
 
-// of is the answer about a state of a job.
-func (a answer) of(s state) answer {
-	a.state = s
+// of is the answer about a job as it is.
+func (a answer) of(u *unstructured.Unstructured) answer {
+	a.job = u
 	return a
 }
 

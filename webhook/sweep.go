@@ -86,6 +86,8 @@ const (
 	unhurried = 5 * time.Second
 	// reviewBytes bounds the annotation.
 	reviewBytes = 2048
+	// lateHead begins what is said on a job.
+	lateHead = "It was admitted without a whole review"
 	// noteBytes is the API's limit of an Event's note (k8s.io/kubernetes, pkg/apis/core/validation/events.go: 1 kB).
 	noteBytes = 1024
 )
@@ -232,6 +234,10 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 	s.o.Log.Error(err, "review a job that was admitted without a review", "kind", j.kind.Kind, "namespace", j.namespace, "name", j.name, "try", w.tries)
 	if w.tries == mostTries {
 		s.o.Metrics.late(lateUnchecked)
+		note := clip(lateHead+", and could not be reviewed since: "+oneLine(err.Error()), noteBytes)
+		if err := s.event(ctx, j, ReviewedLate, note); err != nil && !apierrors.IsAlreadyExists(err) {
+			s.o.Log.Error(err, "write an Event on a job")
+		}
 		return nil
 	}
 	return err
@@ -273,25 +279,39 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructured, report preflight.Report) error {
 	// Findings on a job that has ended help nobody; but what would have been denied is said, for a status may be taken back.
 	if (j.ended || s.isPart(j)) && report.Decision != preflight.Denied {
-		report = preflight.Report{Decision: preflight.Allowed}
+		report = preflight.Report{Decision: preflight.Allowed, Undecided: report.Undecided}
+	}
+	// Time was not short: what is undecided now, its author has made so.
+	var open []string
+	if report.Decision != preflight.Denied && preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeEnforce {
+		for _, g := range undecided(report.Undecided) {
+			open = append(open, oneLine(g.text))
+		}
 	}
 	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Wish: 256, Runes: 256, Bytes: reviewBytes - 512}, More)
 	before, stands := u.GetAnnotations()[ReviewAnnotation]
-	if len(lines) == 0 {
-		s.o.Metrics.late(string(report.Decision))
+	decision := string(report.Decision)
+	if len(open) > 0 {
+		decision = lateUnchecked
+	}
+	if len(lines)+len(open) == 0 {
+		s.o.Metrics.late(decision)
 		if !stands {
 			return nil
 		}
 		return s.annotate(ctx, j, nil)
 	}
-	reason, head := ReviewedLate, "It was admitted without a whole review"
+	reason, head := ReviewedLate, lateHead
+	if len(open) > 0 {
+		head += "; not decided: " + clip(strings.Join(open, "; "), 512)
+	}
 	if denied := deniedBy(report); len(denied) > 0 && report.Decision == preflight.Denied {
 		reason, head = WouldHaveBeenDenied, head+"; it would have been denied by "+strings.Join(denied, ", ")
 	}
 	for i := range lines {
 		lines[i] = oneLine(lines[i])
 	}
-	text := clip(head+":\n"+strings.Join(lines, "\n"), reviewBytes)
+	text := clip(strings.TrimSuffix(head+":\n"+strings.Join(lines, "\n"), ":\n"), reviewBytes)
 	if !stands || before != text {
 		if err := s.annotate(ctx, j, &text); err != nil {
 			return err
@@ -299,11 +319,11 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	}
 	// An author may write the annotation who knows what would be said. The Event has a name that no author knows: where it
 	// is there, whoever swept before this process has said and counted it.
-	err := s.event(ctx, j, u, reason, clip(strings.Join(append([]string{head + "."}, lines...), " "), noteBytes))
+	err := s.event(ctx, j, reason, clip(strings.Join(append([]string{head + "."}, lines...), " "), noteBytes))
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	s.o.Metrics.late(string(report.Decision))
+	s.o.Metrics.late(decision)
 	if err != nil {
 		s.o.Log.Error(err, "write an Event on a job") // the annotation stands, and must not be undone
 	}
@@ -336,15 +356,15 @@ func (s *Sweep) annotate(ctx context.Context, j storedJob, text *string) error {
 	return nil
 }
 
-func (s *Sweep) event(ctx context.Context, j storedJob, u *unstructured.Unstructured, reason, note string) error {
+func (s *Sweep) event(ctx context.Context, j storedJob, reason, note string) error {
 	at := s.now()
-	_, err := s.o.Kube.EventsV1().Events(u.GetNamespace()).Create(ctx, &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: words.Stem(u.GetName()) + "." + s.o.Reviewed.sign(j.state)},
+	_, err := s.o.Kube.EventsV1().Events(j.namespace).Create(ctx, &eventsv1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Namespace: j.namespace, Name: words.Stem(j.name) + "." + s.o.Reviewed.sign(j.state)},
 		EventTime:           metav1.MicroTime{Time: at},
 		ReportingController: "signalbox", ReportingInstance: "signalbox",
 		Action: "Review", Reason: reason, Type: corev1.EventTypeWarning, Note: note,
 		Regarding: corev1.ObjectReference{
-			APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
+			APIVersion: j.kind.GroupVersion().String(), Kind: j.kind.Kind, Namespace: j.namespace, Name: j.name, UID: j.uid,
 		},
 	}, metav1.CreateOptions{})
 	return err

@@ -259,6 +259,38 @@ signalbox_reviewed_late_total{decision="denied"} 1
 	}
 }
 
+// What nobody can decide, however long it takes, is said where the namespace enforces, and counted.
+func TestWhatStaysUndecidedIsSaid(t *testing.T) {
+	padded := func(_ context.Context, _ preflight.Request) (preflight.Report, error) {
+		return preflight.Report{Decision: preflight.Allowed, Undecided: []string{"max: spec.x could not be read", "whole: spec.x could not be read"}}, nil
+	}
+	broken := func(context.Context, preflight.Request) (preflight.Report, error) { panic("of the test") } //nolint:forbidigo // it is the fault
+	cases := map[string]struct {
+		mode   string
+		review reviewFunc
+		want   string
+	}{
+		"policies of a namespace that enforces": {preflight.ModeEnforce, padded, `train: It was admitted without a whole review; not decided: policies max, whole: spec.x could not be read
+Warning ReviewedLate on train: It was admitted without a whole review; not decided: policies max, whole: spec.x could not be read.
+signalbox_reviewed_late_total{decision="unchecked"} 1
+`},
+		"policies that only warn": {preflight.ModeWarn, padded, "signalbox_reviewed_late_total{decision=\"allowed\"} 1\n"},
+		"everything": {preflight.ModeWarn, broken, `Warning ReviewedLate on train: It was admitted without a whole review, and could not be reviewed since: the review panicked: of the test
+signalbox_reviewed_late_total{decision="unchecked"} 1
+`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newSwept(t, tc.mode, stored("train", time.Minute))
+			s.sweep.o.Reviewer = tc.review
+			s.wait(60)
+			if diff := cmp.Diff(tc.want, s.told()); diff != "" {
+				t.Errorf("what is told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // What would be said can be known beforehand, and written by an author who wants that nobody hears of it.
 func TestAnAnnotationOfItsAuthorSilencesNothing(t *testing.T) {
 	forged := "It was admitted without a whole review; it would have been denied by max:\n[max] spec: too many\n[odd] spec.x: x is odd"

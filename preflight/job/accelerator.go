@@ -74,12 +74,17 @@ var accelerators = []struct {
 	{"volcano.sh/vgpu-*", Portion},
 }
 
-// suffixes are what vendors hang on the name of a device for something smaller: HAMi's
-// amounts of memory and cores, Cambricon's shares and hardware slices.
-var suffixes = []struct {
+type suffix struct {
 	part string
 	unit Unit
-}{{"memory", Portion}, {"core", Portion}, {".share", Share}, {".mim-", Partition}}
+}
+
+// suffixes are what vendors hang on the name of a device for something smaller: HAMi's
+// amounts of memory and cores, Cambricon's shares and hardware slices.
+var suffixes = []suffix{{"memory", Portion}, {"core", Portion}, {".share", Share}, {".mim-", Partition}}
+
+// devices are words by which vendors that are not listed name an accelerator: vendor.example/npu.
+var devices = []string{"accel", "accelerator", "dcu", "gaudi", "gcu", "gpu", "hpu", "ipu", "mlu", "neuron", "npu", "tpu", "vgpu", "vnpu", "xpu"}
 
 // AcceleratorUnit says what one of the resource stands for.
 func AcceleratorUnit(name corev1.ResourceName) Unit {
@@ -95,7 +100,16 @@ func AcceleratorUnit(name corev1.ResourceName) Unit {
 		}
 		return a.unit
 	}
-	return NotAccelerator
+	_, last, ok := strings.Cut(string(name), "/")
+	last = strings.ToLower(last)
+	words := strings.FieldsFunc(last, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	switch {
+	case !ok || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(devices, strings.TrimSuffix(w, "s")) }):
+		return NotAccelerator
+	case slices.ContainsFunc(suffixes, func(s suffix) bool { return s.unit == Portion && strings.Contains(last, s.part) }):
+		return Portion
+	}
+	return Device
 }
 
 // GPUs is how many accelerators one pod of the template asks for, and where that is

@@ -116,6 +116,12 @@ func TestGPUs(t *testing.T) {
 		"vGPUs of Volcano":  {"volcano.sh/vgpu-number", Share},
 		"cores are no GPUs": {"cpu", NotAccelerator},
 		"network":           {"rdma/hca", NotAccelerator},
+		"unlisted":          {"vendor.example/accel", Device},
+		"unlisted, a model": {"silicon.example/XPU-v2", Device},
+		"unlisted, many":    {"vendor.example/gpus", Device},
+		"unlisted, memory":  {"vendor.example/gpu-memory", Portion},
+		"a vendor's other":  {"gpu.example/nic", NotAccelerator},
+		"a word within one": {"vendor.example/input", NotAccelerator},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

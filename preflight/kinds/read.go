@@ -202,18 +202,23 @@ func (r *reader) anchor(at job.Path) job.Path {
 // what is too much; every place that was cut is a problem. The copy does not depend on the order of
 // maps.
 func (r *reader) bounded(object map[string]any) map[string]any {
-	deep := false
+	deep, values := false, 0
 	for key, v := range object {
-		_, levels := measure(own(key, v), 1)
+		n, levels := measure(own(key, v), 1)
 		deep = deep || levels > deepest
+		if key == "spec" {
+			values = n
+		}
 	}
-	values, _ := measure(object["spec"], 1)
 	if !deep && values <= largest {
 		return object
 	}
 	// Fields of the API are never as many as the keys of a map may be, so that no field is lost.
 	const fields = 200
 	for _, entries := range []int{math.MaxInt, 1000, 100, 10, 0} {
+		if entries == math.MaxInt && !deep {
+			continue // it would be a copy
+		}
 		out := make(map[string]any, len(object))
 		c := cutter{deepest: deepest}
 		for _, key := range sortedKeys(object) {

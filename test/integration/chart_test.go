@@ -226,6 +226,9 @@ var _ = Describe("A release of the chart", Ordered, func() {
 		readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 		Expect(err).NotTo(HaveOccurred())
 		_, section, _ := strings.Cut(string(readme), "## Install\n")
+		offline := regexp.MustCompile(`(?m)^\$ make build && (.*)$`).FindStringSubmatch(section) // make e2e builds before
+		Expect(offline).NotTo(BeNil())
+		shell("unset KUBECONFIG; " + strings.Replace(offline[1], "job.yaml", "config/samples/pytorchjob.yaml", 1))
 		byHelm := regexp.MustCompile(`(?m)^\$ (helm install .*)$`).FindStringSubmatch(section)
 		byMake := regexp.MustCompile("`(make install [^`]*)`").FindStringSubmatch(section)
 		Expect(byHelm).NotTo(BeNil())

@@ -38,7 +38,7 @@ var notRunHere = map[string]string{
 
 var (
 	fencedBlock = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
-	inlineCode  = regexp.MustCompile("`((?:helm|kubectl|make|go tool|curl|ctr|--set)\\s[^`]*)`")
+	inlineCode  = regexp.MustCompile("`((?:helm|kubectl|make|go tool|curl|ctr|signalbox|--set)\\s[^`]*)`")
 )
 
 // commandsOf are the commands that a page prints, in blocks and in its text, once each.
@@ -90,7 +90,7 @@ var _ = Describe("The page about installing", Ordered, func() {
 		root, err = filepath.Abs(filepath.Join("..", ".."))
 		Expect(err).NotTo(HaveOccurred())
 		bin = GinkgoT().TempDir()
-		for name, program := range map[string]string{"kubectl": own.Program("kubectl"), "helm": filepath.Join(root, "bin", "tools", "helm")} {
+		for name, program := range map[string]string{"kubectl": own.Program("kubectl"), "helm": filepath.Join(root, "bin", "tools", "helm"), "signalbox": filepath.Join(root, "bin", "signalbox")} {
 			Expect(os.Symlink(program, filepath.Join(bin, name))).To(Succeed())
 		}
 		page, err := os.ReadFile(filepath.Join(root, "docs", "how-to", "install.md"))
@@ -107,6 +107,8 @@ var _ = Describe("The page about installing", Ordered, func() {
 	It("upgrades a release of the first chart, and rolls it back", func(ctx SpecContext) {
 		run(ctx, "helm install signalbox test/integration/testdata/signalbox-0.1.0.tgz --namespace "+namespace+
 			" --create-namespace --set image.repository=registry.example/signalbox,namespaces.exclude={sandbox},config.webhook.deadline=150ms")
+		_, err := helm(ctx, own.Kubeconfig(), "upgrade", "signalbox", chartFolder, "-n", namespace, "--reuse-values")
+		Expect(err).To(MatchError(ContainSubstring("UPGRADE FAILED")), "as the page says")
 		before := run(ctx, "kubectl get clusterroles,validatingwebhookconfigurations,validatingadmissionpolicies -o name -l app.kubernetes.io/part-of=signalbox")
 		printed(ctx, "helm upgrade signalbox config/chart -n signalbox-system --reset-then-reuse-values")
 		Expect(values(ctx)).To(And(ContainSubstring("- sandbox"), ContainSubstring("deadline: 150ms"), ContainSubstring("repository: registry.example/signalbox"), ContainSubstring("podMonitor: false")))
@@ -148,6 +150,13 @@ var _ = Describe("The page about installing", Ordered, func() {
 		printed(ctx, "make uninstall CERTS=closed", "</dev/null")
 		Expect(closed()).To(BeFalse())
 		printed(ctx, "make uninstall")
+	})
+
+	It("says what is wrong with settings", func(ctx SpecContext) {
+		const command = "signalbox config check FILE"
+		Expect(left).To(HaveKey(command))
+		left[command] = false
+		run(ctx, strings.ReplaceAll(command, "FILE", "config/config.yaml"))
 	})
 
 	It("prints nothing else", func() {
