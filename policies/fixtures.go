@@ -165,7 +165,8 @@ func withData(ctx context.Context, fsys fs.FS, dir string, rules, documents []so
 	return o, nil
 }
 
-// asWritten takes a fixture for all there is: a cluster that it does not hold is not missing.
+// asWritten takes a fixture for all there is: a cluster and a namespace that it does not hold are not missing, and where it
+// does not say who asks, nobody does.
 type asWritten struct{ preflight.Policies }
 
 // InForce implements preflight.Engine.
@@ -173,7 +174,9 @@ func (w asWritten) InForce() preflight.Policies { return w }
 
 // Decide passes the question on.
 func (w asWritten) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
-	q.Lacks = slices.DeleteFunc(slices.Clone(q.Lacks), func(l preflight.Lack) bool { return strings.HasPrefix(l.Part, "cluster") || l.Part == "earlier" })
+	q.Lacks = slices.DeleteFunc(slices.Clone(q.Lacks), func(l preflight.Lack) bool {
+		return strings.HasPrefix(l.Part, "cluster") || strings.HasPrefix(l.Part, "request.namespace") || slices.Contains([]string{"earlier", "request.user", "request.groups"}, l.Part)
+	})
 	return w.Policies.Decide(ctx, in, q)
 }
 

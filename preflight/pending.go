@@ -62,9 +62,7 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (_ Pending, err error
 	case req.Cluster.Incomplete() != "":
 		p.lacks = append(p.lacks, Lack{"cluster", req.Cluster.Incomplete()})
 	}
-	if asked(req).IsZero() {
-		p.lacks = append(p.lacks, Lack{"request.time", "nobody said when"}, Lack{"request.date", "nobody said when"})
-	}
+	p.lacks = append(p.lacks, unsaid(req)...)
 	p.read()
 	if annotated && p.job != nil {
 		was := *p.job

@@ -44,6 +44,32 @@ func (in *Input) limits(j *job.Job, req Request, reads func(part string) bool) {
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
+// unsaid are the parts of the request that nobody told: in a shell, and where a job is reviewed that is stored already.
+func unsaid(req Request) (out []Lack) {
+	lack := func(why string, parts ...string) {
+		for _, part := range parts {
+			out = append(out, Lack{part, why})
+		}
+	}
+	if asked(req).IsZero() {
+		lack("nobody said when", "request.time", "request.date")
+	}
+	if req.User == "" {
+		lack("who asks is not known (in a shell, --as says it)", "request.user", "request.groups")
+	}
+	if req.Namespace == nil || req.Supposed {
+		lack("the namespace was not looked at", "request.namespace_labels")
+	}
+	there := job.Unknown
+	if req.Cluster != nil {
+		_, there = req.Cluster.Lookup(namespaceKind, "", req.Object.GetNamespace())
+	}
+	if there != job.Present {
+		lack("the namespace was not looked at", "request.namespace_annotations")
+	}
+	return out
+}
+
 // unseen are the parts of the input of which the view does not hold the objects, as far as a rule
 // reads them.
 func unseen(view *cluster.Snapshot, j *job.Job, reads func(part string) bool) (out []Lack) {
@@ -54,9 +80,6 @@ func unseen(view *cluster.Snapshot, j *job.Job, reads func(part string) bool) (o
 		for _, why := range unseenQuotas(view, j) {
 			out = append(out, Lack{quotasPart, why})
 		}
-	}
-	if _, there := view.Lookup(namespaceKind, "", j.Ref.Namespace); there != job.Present {
-		out = append(out, Lack{"request.namespace_annotations", "the namespace was not looked at"})
 	}
 	if !view.PodsKnown() {
 		for _, part := range []string{"cluster.namespace_gpus", "cluster.pending"} {

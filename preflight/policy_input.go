@@ -188,6 +188,11 @@ func number(j *job.Job, at job.Path) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
+	return whole(v)
+}
+
+// whole is a whole number as JSON and YAML are decoded.
+func whole(v any) (int64, bool) {
 	switch n := v.(type) {
 	case int64:
 		return n, true
@@ -250,11 +255,7 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 			most, bounded = max(most, n), true
 		}
 	}
-	uncounted := []job.Path{"spec.failurePolicy.rules", "spec.podFailurePolicy.rules"}
-	for i := range j.Roles {
-		uncounted = append(uncounted, j.Roles[i].Path.Child("template", "spec", "podFailurePolicy", "rules"))
-	}
-	for _, at := range uncounted {
+	for _, at := range []job.Path{"spec.failurePolicy.rules", "spec.podFailurePolicy.rules"} {
 		if rules, _ := at.Resolve(j.Source.Object); restartsForEver(rules) {
 			return 0, false
 		}
@@ -262,8 +263,15 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 	// What a role is tried again by itself comes in each attempt of the whole.
 	var within int64
 	for i := range j.Roles {
+		found, _ := j.Roles[i].Path.Resolve(j.Source.Object) // once: to find a role by its name is to look at all before it
+		role, _ := found.(map[string]any)
+		rules, _, _ := unstructured.NestedFieldNoCopy(role, "template", "spec", "podFailurePolicy", "rules")
+		if restartsForEver(rules) {
+			return 0, false
+		}
 		for _, at := range roleRetryPlaces {
-			n, ok := number(j, j.Roles[i].Path.Child(at...))
+			v, _, _ := unstructured.NestedFieldNoCopy(role, at...)
+			n, ok := whole(v)
 			if ok && n < 0 {
 				return 0, false
 			}

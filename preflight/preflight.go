@@ -23,8 +23,9 @@ type Request struct {
 	Object, Old *unstructured.Unstructured // Old only on update
 	Cluster     *cluster.Snapshot          // nil: no cluster view
 	Namespace   map[string]string          // labels; nil: unknown
+	Supposed    bool                       // nobody looked at the namespace: Namespace holds what is supposed of it
 	Operation   string                     // CREATE or UPDATE; empty: CREATE
-	User        string
+	User        string // empty: unknown
 	Groups      []string
 	// Now is when it is asked; zero: when the view of the cluster was taken.
 	Now    time.Time

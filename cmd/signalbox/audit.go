@@ -145,6 +145,8 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	w.forced = false // jobs say which namespace is theirs
+	// Whoever audits did not make them.
+	w.user, w.groups = *f.from.kube.Impersonate, *f.from.kube.ImpersonateGroup
 	w.before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
 	if f.enforce {
 		w.asking = &asking{mode: preflight.ModeEnforce}

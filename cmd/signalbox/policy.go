@@ -27,23 +27,22 @@ func newPolicy(sh *shell) *cobra.Command {
 	return c
 }
 
-// asking says who asks in which namespace, for policies that look at that.
+// asking says in which namespace somebody asks, for policies that look at that.
 type asking struct {
 	mode   string
-	user   string
-	groups []string
 	labels map[string]string
 	input  bool
 	why    bool // how each rule came to its answer
 }
 
-// fill makes a request as if this user had sent it to this namespace.
+// fill makes a request as if it were sent to this namespace.
 func (a *asking) fill(req *preflight.Request) {
+	req.Supposed = req.Namespace == nil && len(a.labels) == 0
 	labels := map[string]string{}
 	maps.Copy(labels, req.Namespace)
 	maps.Copy(labels, a.labels)
 	labels[preflight.ModeLabel] = a.mode
-	req.Namespace, req.User, req.Groups = labels, a.user, a.groups
+	req.Namespace = labels
 }
 
 func newPolicyCheck(sh *shell) *cobra.Command {
@@ -55,17 +54,18 @@ func newPolicyCheck(sh *shell) *cobra.Command {
 		Use:   "check JOB… --policy DIR",
 		Short: "show what policies say about jobs, and what they see of them",
 		Long: `Policy check asks the policies in the folders, and no others, about every job in the
-files, as in a namespace that enforces, asked by the user of --as and --as-group. What they see of
-a cluster is that of the kubeconfig, or of --snapshot; a policy that reads what was not looked at
-is undecided. --input prints what a policy sees; --explain prints how each rule came to its
-answer: what it read, and which of its expressions did not hold, with the values in them.
+files, as in a namespace that enforces, asked by the user of --as and --as-group, or by whom the
+cluster takes you for. What they see of a cluster is that of the kubeconfig, or of --snapshot; a
+policy that reads what was not looked at is undecided. --input prints what a policy sees; --explain
+prints how each rule came to its answer: what it read, and which of its expressions did not hold,
+with the values in them.
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
 		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.mode, a.user, a.groups = mode.value, *from.kube.Impersonate, *from.kube.ImpersonateGroup
+			a.mode = mode.value
 			if len(from.folders) == 0 {
 				return usagef("no policies; expected --policy DIR")
 			}

@@ -29,7 +29,7 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 		Example: fmt.Sprintf("  %s policy bench -f job.yaml --policy policies/", sh.name),
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			a.mode, a.user, a.groups = mode.value, *from.kube.Impersonate, *from.kube.ImpersonateGroup
+			a.mode = mode.value
 			switch {
 			case len(from.folders) == 0:
 				return usagef("no policies; expected --policy DIR")

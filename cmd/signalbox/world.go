@@ -99,7 +99,9 @@ type world struct {
 	skipped   []preflight.Skip  // what could not be seen
 	namespace string            // for objects that name none
 	forced    bool              // the user chose the namespace
-	asking    *asking           // who asks, where the user says so
+	user      string            // who asks: whom the cluster takes us for, or --as; empty: nobody knows
+	groups    []string          // of that user
+	asking    *asking           // in which namespace, where the user says so
 
 	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
 	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
@@ -112,7 +114,7 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 
 // openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
 func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly bool) (*world, error) {
-	w := &world{fitOnly: fitOnly, disable: f.disable, namespace: "default", quotes: in.quotes, now: sh.now()}
+	w := &world{fitOnly: fitOnly, disable: f.disable, namespace: "default", quotes: in.quotes, now: sh.now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
@@ -246,6 +248,9 @@ func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool
 		w.live = nil
 		return false, c.unreached(err)
 	}
+	if c.user != "" {
+		w.user, w.groups = c.user, c.groups
+	}
 	return false, nil
 }
 
@@ -318,9 +323,7 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	req := preflight.Request{
 		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
 		Namespace: w.labels(o.GetNamespace()), Live: w.answers, DuplicateKeys: d.DuplicateKeys(), Now: w.now,
-	}
-	if w.live != nil {
-		req.User, req.Groups = w.live.user, w.live.groups
+		User: w.user, Groups: w.groups,
 	}
 	if w.asking != nil {
 		w.asking.fill(&req)

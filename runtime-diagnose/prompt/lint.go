@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -96,15 +95,4 @@ func samples() []Data {
 		LogInfo:   fence("logs", []string{"[pod/train-master-0/pytorch#7] loading shard"}),
 	}
 	return []Data{full, {Metadata: other}, {Metadata: bare}}
-}
-
-// Err joins what keeps a template from being used; nil: nothing does.
-func Err(faults []Fault) error {
-	var errs []error
-	for _, f := range faults {
-		if f.Fatal {
-			errs = append(errs, errors.New(f.Text))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -145,12 +145,6 @@ func endOnly(s *evidence.Observation) bool {
 	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
-// DecidedItself is an end by a code that the program chose, for a reason that the code does not tell. A signal
-// says more.
-func DecidedItself(s *evidence.Observation) bool {
-	return endOnly(s) && s.Signature.Category == "python-exception-user-code"
-}
-
 func momentOf(s *evidence.Observation) Moment { return Moment{s.Item.Clock, s.Item.At} }
 
 func (m *marker) learn(a *about, i int) {
