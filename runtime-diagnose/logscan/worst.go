@@ -77,7 +77,7 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {
 		r.record(r.worst.line, r.worst.match)
-	} else if l := severeAtTheEnd(d.Lines); l.Number > 0 && !r.log.Pasted {
+	} else if l := severeAtTheEnd(d.Lines, r.series.Last.Line); l.Number > 0 && !r.log.Pasted {
 		if known := r.catalog.ByID(saidError); known != nil {
 			r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
@@ -87,11 +87,14 @@ func (r *logReader) lastResort(d reduce.Digest) {
 // saidError is the signature for a line that its program calls an error.
 const saidError = "said-error"
 
-// severeAtTheEnd is the first of the last lines, stacks apart, that have the level of an error: further up they are
-// remarks of libraries. The zero line: none has.
-func severeAtTheEnd(lines []reduce.Kept) (first reduce.Kept) {
+// severeAtTheEnd is the first of the last lines, stacks apart and below the last step, that have the level of an error:
+// further up they are remarks of libraries. The zero line: none has.
+func severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.Kept) {
 	read := 0
 	for _, l := range slices.Backward(lines) {
+		if l.Number <= step {
+			break
+		}
 		if text := strings.TrimLeft(l.Text, " \t"); text == "" || text != l.Text || text[0] == '*' || text[0] == '@' {
 			continue
 		}
