@@ -72,25 +72,28 @@ func TestExceptionsOfTwoTypesAreNotOne(t *testing.T) {
 	at := func(seconds int) string {
 		return noon.Add(-time.Minute + time.Duration(seconds)*time.Second).Format(time.RFC3339Nano)
 	}
+	raised := func(seconds int, exception string) string {
+		return at(seconds) + " Traceback (most recent call last):\n" + at(seconds) + "   File \"train.py\", line 3, in main\n" + at(seconds) + " " + exception
+	}
 	cases := map[string]struct {
 		lines    []string // one log each
 		standing diagnose.Standing
 		want     string // how it begins
 	}{
 		"the same on both": {
-			[]string{at(0) + " KeyError: 'a'", at(1) + " KeyError: 'b'"},
+			[]string{raised(0, "KeyError: 'a'"), raised(1, "KeyError: 'b'")},
 			diagnose.Supported,
-			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] One other says the same.",
+			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#3] One other says the same.",
 		},
 		"two types within what clocks differ by": {
-			[]string{at(0) + " KeyError: 'a'", at(1) + " IndexError: b"},
+			[]string{raised(0, "KeyError: 'a'"), raised(1, "IndexError: b")},
 			diagnose.Hypothesis,
-			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] train-worker-1 came 1.0 s later, give or take 3.0 s: times do not show which was first. As likely: an exception of the program [pod/train-worker-1/pytorch#1]; nothing sets the two apart.",
+			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#3] train-worker-1 came 1.0 s later, give or take 3.0 s: times do not show which was first. As likely: an exception of the program [pod/train-worker-1/pytorch#3]; nothing sets the two apart.",
 		},
 		"two types, one long before the other": {
-			[]string{at(0) + " KeyError: 'a'", at(30) + " IndexError: b"},
+			[]string{raised(0, "KeyError: 'a'"), raised(30, "IndexError: b")},
 			diagnose.Supported,
-			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] It was first, at least 27 s before train-worker-1.",
+			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#3] It was first, at least 27 s before train-worker-1.",
 		},
 	}
 	for name, tc := range cases {

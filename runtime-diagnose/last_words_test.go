@@ -39,6 +39,11 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 		"a level in JSON":          {"{\"level\":\"error\",\"msg\":\"reward model returned nothing\"}\n{\"level\":\"info\",\"msg\":\"shutdown complete\"}\n", "returned nothing"},
 		"an exception, then chat":  {trace + "Copying results to /scratch\n3 files copied, done\n", "KeyError"},
 		"an exception, then words": {trace + "Training complete\n", "KeyError"},
+		"glog's level":             {"E0301 10:01:01.101 4711 pool.cc:30] no lease is left\n", "no lease is left"},
+		"Ray's level, and a stack": {"[2026-03-01 10:01:01,101 C 149 149] node_manager.cc:170: the lease is gone.\n*** StackTrace Information ***\n    ray::RayLog::~RayLog()\n", "the lease is gone"},
+		"a level in brackets":      {"[2026-03-01 10:01:01,101][__main__][ERROR] - the lease was lost\n", "the lease was lost"},
+		"a level between colons":   {"Mon, 02 Mar 2026 11:04:56 CET(+0100):ERROR:RetryJob the lease was lost\n", "the lease was lost"},
+		"told to stop on a bar":    {"copied 20% (117/558) [#      ] eta 28:34:54 \\Terminated\n", "Terminated"},
 		"a letter for a level":     {"[E] [TRT] 4: engine could not be built\nclosing\n", "could not be built"},
 	} {
 		for before, text := range map[string]string{"steps": steps.String(), "calm": calm} {
@@ -65,6 +70,9 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 	}
 	// Nobody's end: a thread that says at a level below that it ended, and training after an exception of another launch.
 	for name, text := range map[string]string{
+		"information":         strings.Repeat("[2026-03-01 10:00:00,101][__main__][INFO] - Compute token embeddings for distilbert-base-uncased\n", 9),
+		"named rates":         "2026-03-01 12:56:32, INFO: robot FOV 2.0\n2026-03-01 13:19:42, INFO: Testing success rate: 0.69, timeout rate: 0.02, path length: 17.67\n2026-03-01 13:19:42, INFO: Timeout cases: 28 150 235\n",
+		"a total":             "out/70m/cold_gz\nout/70m/cold_raw\nTotal result files: 704\n",
 		"no errors":           "converted 400 files\nFinished with 0 errors\nElapsed: 12 s\n",
 		"expected failures":   "collected 4 items\n\n=== 3 passed, 1 xfailed in 2.31s ===\n",
 		"tried again":         "fetching\nERROR: connection reset, retrying (1/5)\nfetched 40 of 40\nDownload finished in 12 s\n",

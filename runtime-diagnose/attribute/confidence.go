@@ -2,6 +2,7 @@ package attribute
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -40,6 +41,8 @@ func (in *Input) confidence(a *Answer) Confidence {
 	out := Confidence{Standing: Supported, Margin: in.margin(a), Sources: in.sources(a)}
 	switch {
 	case c.Score < supportedFrom, c.Signature.DepthOf() == signature.Symptom, c.Signature.Role == signature.Cascade:
+		out.Standing = Hypothesis
+	case c.Signature.ID == genericException && !c.Platform && c.Item.Kind == evidence.Log && !raisedByProgram(&c.Observation): // what a library had to say nobody knows
 		out.Standing = Hypothesis
 	case c.Platform && control.Undecided(c.Line): // that it was refused is certain; which reason is to be lifted is not
 	case out.Sources > 1 && out.Margin >= establishedLead:
@@ -116,3 +119,12 @@ func SaysLittle(s *evidence.Observation) bool {
 
 // BareExit is an exit code that is all that is known.
 func BareExit(s *evidence.Observation) bool { return s.Item.Kind == evidence.Exit && SaysLittle(s) }
+
+// installed are parts of paths of code that is not the program's own.
+var installed = []string{"-packages/", `-packages\`, "/lib/python"}
+
+// raisedByProgram says that the innermost frame of an exception is the program's own: what it says is of the program.
+func raisedByProgram(s *evidence.Observation) bool {
+	frame := s.Facts["frame"]
+	return frame != "" && !slices.ContainsFunc(installed, func(part string) bool { return strings.Contains(frame, part) })
+}

@@ -28,7 +28,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	}
 	quotes := r.quotes()
 	if r.options.uses(lastWords) && !quotes {
-		r.lastResort(d.Last.Number)
+		r.lastResort(d)
 	}
 	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
@@ -208,7 +208,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 			return 0
 		}
 	}
-	ends, read, begins := false, 0, 0
+	ends, informs, read, begins := false, true, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
 		text := strings.TrimSpace(l.Text)
 		body := recovery.WithoutCounts(text)
@@ -219,15 +219,26 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 			return 0
 		}
 		begins = l.Number
-		ends = ends || recovery.EndsWell(body) || body != text
+		ends, informs = ends || recovery.EndsWell(body) || body != text, informs && recovery.Informs(body)
 		if read++; read == atTheEnd {
 			break
 		}
 	}
-	if !ends || read < 2 {
+	if read < 2 || !ends && !(informs && read == atTheEnd && d.LinesRead >= enoughInformed && !complains(d.Lines)) {
 		return 0
 	}
 	return begins
+}
+
+// enoughInformed is how many lines a log has at least whose last ones its logger calls information.
+const enoughInformed = 8
+
+// complains says that a line that was kept speaks of something wrong and is not called less than an error.
+func complains(lines []reduce.Kept) bool {
+	return slices.ContainsFunc(lines, func(l reduce.Kept) bool {
+		body := recovery.WithoutCounts(l.Text)
+		return recovery.Wrong(body) && !recovery.Mild(body)
+	})
 }
 
 // saidBefore says that the same was said well before, with other numbers: the program goes on after it.

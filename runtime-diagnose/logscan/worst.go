@@ -2,6 +2,7 @@ package logscan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -64,18 +65,45 @@ func (w *worst) advance() {
 }
 
 // lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
-// a launcher's word that a process called abort, says that there is one.
-func (r *logReader) lastResort(lines int) {
-	steps := r.counters.Steps()
-	if lines-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived {
-		return // the program went on, whatever it did
-	}
+// a launcher's word that a process called abort, says that there is one; what runs that end well print as well is none,
+// where nothing else shows that the container failed.
+func (r *logReader) lastResort(d reduce.Digest) {
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Over && !s.Mild && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+		if s := &r.sightings[i]; !s.Over && !s.Mild && (r.failed || !s.Signature.Weak) && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			return
 		}
 	}
-	if r.worst.open {
+	steps := r.counters.Steps()
+	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
+	if r.worst.open && !wentOn {
 		r.record(r.worst.line, r.worst.match)
+	} else if l := severeAtTheEnd(d.Lines, r.series.Last.Line); l.Number > 0 && !r.log.Pasted {
+		if known := r.catalog.ByID(saidError); known != nil {
+			r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
+		}
 	}
+}
+
+// saidError is the signature for a line that its program calls an error.
+const saidError = "said-error"
+
+// severeAtTheEnd is the first of the last lines, stacks apart and below the last step, that have the level of an error:
+// further up they are remarks of libraries. The zero line: none has.
+func severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.Kept) {
+	read := 0
+	for _, l := range slices.Backward(lines) {
+		if l.Number <= step {
+			break
+		}
+		if text := strings.TrimLeft(l.Text, " \t"); text == "" || text != l.Text || text[0] == '*' || text[0] == '@' {
+			continue
+		}
+		if recovery.Severe(l.Text) {
+			first = reduce.Kept{Number: l.Number, Text: strings.Clone(l.Text)}
+		}
+		if read++; read == atTheEnd {
+			break
+		}
+	}
+	return first
 }

@@ -32,7 +32,7 @@ func EndsBadly(text string) bool {
 // else they say so of a part of it.
 var (
 	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall) [\w ]{2,24}[:=] ?-?\d|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
 	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
@@ -44,8 +44,8 @@ func EndsWell(body string) bool {
 // noNumber is a result that is none.
 var noNumber = regexp.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 
-// noneOf are counts of nothing, and failures that were expected.
-var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b`)
+// noneOf are counts of nothing, failures that were expected, and what a result is called.
+var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
@@ -110,13 +110,25 @@ func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
 // mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
 // print it.
-var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
 
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
 	head := text[:min(len(text), 160)]
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN")
 }
+
+// Informs is a line that its program calls less than a warning.
+func Informs(text string) bool {
+	head := text[:min(len(text), 160)]
+	return Mild(text) && !strings.HasPrefix(strings.TrimLeft(head, "[ \t"), "W") && !strings.Contains(head, "WARN")
+}
+
+// severe is the level of an error or worse as glog, TensorFlow and Ray print it. Many a run goes on after such a line.
+var severe = regexp.MustCompile(`^(?:\([^)]{1,40}\) )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]|^\[[\d: ,-]{1,30} [EFC] \d+ \d+\]`)
+
+// Severe says that a line has that level.
+func Severe(text string) bool { return severe.MatchString(text) }
 
 // mayBeMild asks for what mildLevel needs: to ask takes a tenth of the time, and most lines are not.
 func mayBeMild(head string) bool {
