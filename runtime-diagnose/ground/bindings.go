@@ -2,6 +2,7 @@ package ground
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,7 +54,7 @@ func clauses(text string) (out [][]string) {
 		p := pieces[i]
 		low := strings.ToLower(p)
 		switch r := rune(p[0]); {
-		case strings.Contains(p, "/"): // a path, an image, a resource
+		case strings.Contains(p, "/"), strings.Count(p, ".") > 2 && unicode.IsDigit(r): // a path, an image, a resource, an address
 		case strings.HasSuffix(p, "%"), unicode.IsDigit(r) && strings.Contains(p, ":"): // of progress, and times
 		case unicode.IsDigit(r):
 			p = strings.ReplaceAll(p, ",", "")
@@ -120,6 +121,25 @@ func miscountsMembers(plain, support string) bool {
 	})
 }
 
+// headed is a list behind what all of it is of: "dataset: 2000 shards, 412 GiB in all".
+var headed = regexp.MustCompile(`(?m)\b([A-Za-z]\w+): ([^:\n]+,[^:\n]+)$`)
+
+// countOf is how many there are of something.
+var countOf = regexp.MustCompile(`(?:^|[^\w.:/-])(\d+) ([a-z]{3,}s)\b`)
+
+// countsOthers says whether a claim counts one thing by the number that its evidence has for another: 12 shards, where
+// there are 12 workers.
+func countsOthers(plain, support string) bool {
+	has := map[string][]string{}
+	for _, m := range countOf.FindAllStringSubmatch(support, -1) {
+		has[m[1]] = append(has[m[1]], stem(m[2]))
+	}
+	return slices.ContainsFunc(countOf.FindAllStringSubmatch(plain, -1), func(m []string) bool {
+		of, w := has[m[1]], stem(m[2])
+		return len(of) > 0 && !slices.Contains(of, w) && strings.Count(support, m[1]) == len(of) && known(m[2], support) && units[m[2]] == 0
+	})
+}
+
 // misbound says whether a claim gives to a word a number that belongs to others in its evidence: "limited to 8", where
 // 8 are requested and the limit is 24.
 func misbound(plain, support string) bool {
@@ -129,6 +149,11 @@ func misbound(plain, support string) bool {
 			if !unicode.IsDigit(rune(w[0])) {
 				has[w] = append(has[w], nearest(clause, i, len(clause))...)
 			}
+		}
+	}
+	for _, m := range headed.FindAllStringSubmatch(support, -1) {
+		for _, clause := range clauses(m[2]) {
+			has[stem(m[1])] = append(has[stem(m[1])], slices.DeleteFunc(clause, func(w string) bool { return !unicode.IsDigit(rune(w[0])) })...)
 		}
 	}
 	for _, m := range names.FindAllStringSubmatch(support, -1) {
@@ -245,7 +270,7 @@ func hasDigit(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }
 var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|until)\b|和|而|且|但`)
 
 // together says whether each part of a claim stands in one of its pieces of evidence: a loss of one line and a step of
-// another are of no line.
+// another are of no line. What only words put together, and no number or name, is asked of members alone.
 func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	if len(cites) < 2 {
 		return true
@@ -254,17 +279,17 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {
 		supports = append(supports, g.support([]evidence.ID{id}))
 	}
-	whole := strings.Join(supports, "")
+	whole, count := strings.Join(supports, ""), g.countedMembers(cites)
 	plain = forward.ReplaceAllString(backward.ReplaceAllString(plain, " | "), " | ")
 	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, " | "), "|") {
 		var values, want []string
 		for _, w := range looked(part) {
-			if holds(whole, w) {
+			if holds(whole, w) && (w != strings.ToUpper(w) || hasDigit(w)) && !holds(count, w) {
 				values = append(values, w)
 			}
 		}
 		for _, w := range content(strings.ReplaceAll(part, "-", " ")) {
-			if known(w, whole) && !plainWords[w] {
+			if known(w, whole) && !plainWords[w] && !strings.Contains(part, strings.ToUpper(w)) {
 				want = append(want, w)
 			}
 		}
@@ -277,7 +302,7 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return ofMembers(part, support) && !unreadHan(part, support) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+			return ofMembers(part, support) && (!unreadHan(part, support) || unreadHan(part, whole)) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
 				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
@@ -393,6 +418,26 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 	return false
 }
 
+// process is one that a claim names by its number.
+var process = regexp.MustCompile(`(?i)\b(?:process|pid)[ =:]{1,2}(\d+)\b`)
+
+// scattered says whether a part of a claim gives to a process a number that its evidence has in another sentence.
+func scattered(plain, texts string) bool {
+	said := sentenceOf.Split(texts, -1)
+	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, "|"), "|") {
+		m := process.FindStringSubmatch(part)
+		if m == nil {
+			continue
+		}
+		if !slices.ContainsFunc(said, func(s string) bool {
+			return !slices.ContainsFunc(digitsOf.FindAllString(part, -1), func(n string) bool { return containsToken(texts, n) && !containsToken(s, n) })
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // sentenceOf ends a sentence of a line of evidence.
 var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
 
@@ -410,11 +455,11 @@ func wholes(plain, support string) bool {
 		told := slices.DeleteFunc(tellingWords(behind), func(w string) bool { return strings.Contains(w, "-") })
 		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
 			has := digitsOf.FindAllString(s, -1)
-			i := slices.IndexFunc(has, func(n string) bool { return value(n) == value(pair[0]) })
+			i := slices.IndexFunc(has, func(n string) bool { return rounded(pair[0], n) })
 			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
 				return false // what is said of them is said of others
 			}
-			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return value(n) == value(pair[1]) })
+			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return rounded(pair[1], n) })
 		}) {
 			return false
 		}
@@ -426,6 +471,11 @@ func wholes(plain, support string) bool {
 		}
 	}
 	return true
+}
+
+// rounded says whether a number is another one without what stands behind its point.
+func rounded(n, of string) bool {
+	return value(n) == value(of) || !strings.Contains(n, ".") && strings.Contains(of, ".") && value(of) > 10 && math.Abs(value(n)-value(of)) < 1
 }
 
 var (
@@ -442,13 +492,14 @@ var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
 // mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
 // is a code.
 func mistitled(plain, support string) bool {
+	plain, support = amount.ReplaceAllString(plain+" ", " "), amount.ReplaceAllString(support, " ")
 	titles := map[string][]string{}
 	for _, m := range titled.FindAllStringSubmatch(support, -1) {
 		titles[m[2]] = append(titles[m[2]], stem(m[1]))
 	}
 	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
 		w := stem(m[1])
-		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && strings.Count(support, m[2]) == len(has) {
+		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && known(w, support) && strings.Count(support, m[2]) == len(has) {
 			return true
 		}
 	}

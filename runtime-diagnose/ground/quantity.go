@@ -48,7 +48,7 @@ func measuredBy(text string) map[int][]float64 {
 				if from, to := min(a[5], m[1]), max(a[0], m[0]); from < to && strings.ContainsAny(sentence[from:to], ",，") {
 					d += 15 // of the next item of a list
 				}
-				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ")) { // "1 GiB of 80 GiB was free"
+				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ") && !strings.HasSuffix(sentence[:a[0]], " of the ")) { // "1 GiB of 80 GiB was free"
 					best, near = i, d
 				}
 			}
