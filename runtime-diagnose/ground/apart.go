@@ -33,7 +33,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case Injected(body), demands.MatchString(body):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) || !negation.MatchString(body) && g.better(body, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), deniesConcretes(body):
+	case !g.Healthy && (goesOn.MatchString(body) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(body, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
 		return Contradicts
 	case g.repeats(body):
 		return Copied
@@ -62,19 +62,24 @@ func (g *grounds) related(body string) bool {
 }
 
 // deniesConcretes says whether a claim says "not" in one breath with a number, a name or a member: the opposite of what was
-// read has all words of it.
-func deniesConcretes(body string) bool {
-	body = byItself.ReplaceAllString(body, " ")
+// read has all words of it. A failure of which its evidence tells is none of that.
+func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
+	if body = byItself.ReplaceAllString(body, " "); supposed.MatchString(body) {
+		return false
+	}
+	trouble := denies(g.support(cites))
+	if trouble || han(body) {
+		body = failing.ReplaceAllString(body, " ")
+	}
+	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) }) {
+		body = notCause.ReplaceAllString(body, " ")
+	}
 	if han(body) {
-		return negation.MatchString(failing.ReplaceAllString(body, " "))
+		return negation.MatchString(body)
 	}
-	body = inDigits(body)
-	for _, clause := range clauseEnd.Split(body, -1) {
-		if negation.MatchString(clause) && (concrete(clause) || memberIn.MatchString(clause)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(clauseEnd.Split(inDigits(body), -1), func(clause string) bool {
+		return negation.MatchString(clause) && (concrete(clause) || !trouble && memberIn.MatchString(clause))
+	})
 }
 
 // demands are words by which somebody is told what is to be done, or spoken to.
@@ -117,7 +122,11 @@ func (g *grounds) repeats(body string) bool {
 
 // spoken is a text as words alone.
 func spoken(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+	words := strings.Fields(strings.ToLower(text))
+	for i, w := range words {
+		words[i] = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
 // plainTopics are what explanations speak of whatever happened.
@@ -133,7 +142,13 @@ func (g *grounds) strange(body string) bool {
 		all.WriteString(i.Text + "\n")
 	}
 	read, found := about(all.String()), about(g.Says)
-	for t := range about(lossOf.ReplaceAllString(body, " ")) {
+	var said strings.Builder
+	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
+		if !negation.MatchString(clause) { // nothing points to the network
+			said.WriteString(clause + "\n")
+		}
+	}
+	for t := range about(said.String()) {
 		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t]) {
 			return true
 		}

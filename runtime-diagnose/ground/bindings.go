@@ -178,7 +178,11 @@ func misbound(plain, support string) bool {
 	})
 	for _, clause := range clauses(outOf.ReplaceAllString(members.ReplaceAllString(plain, " "), "$1")) {
 		for i, w := range clause {
-			if of := nearest(clause, i, mostNear); len(of) > 0 && len(has[w]) > 0 && !slices.ContainsFunc(of, func(n string) bool {
+			of := nearest(clause, i, mostNear)
+			alike := func(n string) bool {
+				return slices.ContainsFunc(has[w], func(m string) bool { return measured(n) == measured(m) })
+			}
+			if slices.ContainsFunc(of, alike) && !slices.ContainsFunc(of, func(n string) bool {
 				return slices.ContainsFunc(has[w], func(m string) bool { return sameNumber(n, m) })
 			}) {
 				return true
@@ -187,6 +191,9 @@ func misbound(plain, support string) bool {
 	}
 	return false
 }
+
+// measured says whether a number is an amount of time or bytes: who counts says nothing of those.
+func measured(n string) bool { return strings.HasPrefix(n, "0~") }
 
 func sameNumber(a, b string) bool {
 	one, measured := strings.CutPrefix(a, "0~")

@@ -104,6 +104,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	return g.unproven(c)
 }
 
+// abbreviation is a word in capitals.
+var abbreviation = regexp.MustCompile(`^[A-Z]{3,}$`)
+
 // foreign says why a claim has what its evidence has not: a quotation, a member, a number, a name. What was found is
 // taken out of it.
 func (g *grounds) foreign(c *claim) Reason {
@@ -135,7 +138,7 @@ func (g *grounds) foreign(c *claim) Reason {
 			if unit := strings.ToLower(m[2]); !sameAmount(c.support, m[1], m[2]) && !(clock[unit] && g.between(c.cites, value(m[1])*units[unit])) {
 				return Number
 			}
-			c.plain = strings.Replace(c.plain+" ", m[0], " ", 1)
+			c.plain = strings.Replace(c.plain+" ", m[0][:strings.Index(m[0], m[2])+len(m[2])], " ", 1) // and not the comma behind it
 		}
 	}
 	for _, m := range called.FindAllStringSubmatch(c.plain, -1) {
@@ -150,7 +153,7 @@ func (g *grounds) foreign(c *claim) Reason {
 		switch {
 		case unicode.IsDigit(rune(w[0])):
 			return Number
-		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) }):
+		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) }) && !(abbreviation.MatchString(w) && strings.Contains(g.read, strings.ToLower(w))):
 			return Name
 		}
 		c.elsewhere = true
@@ -162,7 +165,7 @@ func (g *grounds) foreign(c *claim) Reason {
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
 	if !c.open {
-		if why := g.turned(c.plain, c.support, c.texts); why != "" {
+		if why := g.turned(c.plain, c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); why != "" {
 			return why
 		}
 	}
@@ -237,13 +240,16 @@ func asCounted(body, support string) string {
 	})
 }
 
+// troubled is a claim that tells of a failure: what went well before it is no contradiction.
+var troubled = regexp.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
+
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support, texts string) Reason {
+func (g *grounds) turned(body, support, texts string, ofEffect bool) Reason {
 	body = asCounted(body, support)
-	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
+	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), " ")
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
-	if !negation.MatchString(body) {
+	if !negation.MatchString(body) && !troubled.MatchString(body) {
 		has := stemsOf(support)
 		for _, m := range positives.FindAllString(rest, -1) {
 			if !has.has(m[strings.LastIndexByte(m, ' ')+1:]) {
@@ -251,7 +257,7 @@ func (g *grounds) turned(body, support, texts string) Reason {
 			}
 		}
 	}
-	if deniedThere(body, whole) || deniedThere(body, texts) || deniesWhatIs(body, whole) {
+	if deniedThere(body, whole) || deniedThere(body, texts) || deniesWhatIs(body, whole, ofEffect) {
 		return Contradicts
 	}
 	if able(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) {
@@ -267,6 +273,11 @@ func (g *grounds) turned(body, support, texts string) Reason {
 func denied(body, support, texts string) bool {
 	body = asCounted(body, support)
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
+	if has := stemsOf(failing.ReplaceAllString(support, " ")); !negation.MatchString(body) && slices.ContainsFunc(positives.FindAllString(rest, -1), func(m string) bool {
+		return !has.has(m[strings.LastIndexByte(m, ' ')+1:])
+	}) {
+		return true
+	}
 	return negation.MatchString(rest) && !negation.MatchString(failing.ReplaceAllString(support, " ")) && !(han(rest) && denies(support)) ||
 		failing.MatchString(body) && !denies(support) || unlikeAny(body, support)
 }

@@ -242,7 +242,7 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 		return body, nil, Command
 	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(body, cites), "followed"), "exhausted"), "failed")):
+	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(body, cites), "followed"), "until"), "exhausted"), "failed")):
 		return body, nil, Contradicts
 	case fields.MatchString(body):
 		return body, nil, Order

@@ -309,11 +309,20 @@ var ofMember = regexp.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters
 // denials say that the cause is none, or that what is said is not so.
 var denials = regexp.MustCompile(`(?i)\b(?:not|never|no longer|n['’]t) (?:\w+ ){0,2}(?:caus\w*|due|because|relat\w*|respons\w*|true|so|the (?:case|cause|reason))\b|\b(?:untrue|hardly|barely|scarcely|unrelated|ruled out)\b`)
 
+// notCause says of a consequence that it is none of the causes, as the rules do, and supposed that something may be so.
+var (
+	notCause = regexp.MustCompile(`(?i)\b(?:not|never) (?:\w+ ){0,2}(?:cause|reason)\b`)
+	supposed = regexp.MustCompile(`(?i)^\W*(?:most |very )?(?:likely|probably|possibly|perhaps|maybe)\b`)
+)
+
 // deniesWhatIs says whether a claim denies what its evidence says to be so: its first word or most of its words, or something
 // with a number or a name.
-func deniesWhatIs(body, support string) bool {
+func deniesWhatIs(body, support string, ofEffect bool) bool {
+	if supposed.MatchString(body) {
+		return false
+	}
 	rest := asCounted(failing.ReplaceAllString(exhausted.ReplaceAllString(byItself.ReplaceAllString(body, " "), "exhausted"), " "), support)
-	if denials.MatchString(rest) || han(rest) && negation.MatchString(rest) && !denies(support) {
+	if denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) || han(rest) && negation.MatchString(rest) && !denies(support) {
 		return true
 	}
 	if !negation.MatchString(rest) {

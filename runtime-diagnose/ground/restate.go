@@ -17,8 +17,9 @@ import (
 // what lies between them. Each is worked out from the evidence, and none is a guess.
 
 var (
-	signalled = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`) // 128 and the signal: POSIX sh
-	xidOf     = regexp.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                      // NVIDIA's kernel driver
+	signalled = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`)         // 128 and the signal: POSIX sh
+	xidOf     = regexp.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
+	numbered  = regexp.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
 	done      = regexp.MustCompile(`(?i)[a-z] done\b`)
 	grouped   = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	kilo      = regexp.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
@@ -35,6 +36,9 @@ func restated(text string) string {
 	}
 	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
 		b.WriteString("Xid " + m[1] + "\n")
+	}
+	for _, m := range numbered.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + " " + m[2] + "\n")
 	}
 	if done.MatchString(text) {
 		b.WriteString("finished completed\n")
@@ -101,20 +105,14 @@ func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
 
 // between says whether two of the cited pieces of evidence lie so many seconds apart, as people round them.
 func (g *grounds) between(cites []evidence.ID, seconds float64) bool {
-	var times []time.Time
-	for _, id := range slices.Concat(cites, g.Root) {
-		if at := g.items[id].Told(); !at.IsZero() {
-			times = append(times, at)
-		}
+	apart := func(a, b time.Time) bool {
+		d := math.Abs(a.Sub(b).Seconds())
+		return !a.IsZero() && !b.IsZero() && math.Abs(d-seconds) <= max(0.6, d/10)
 	}
-	for i, a := range times {
-		for _, b := range times[:i] {
-			if d := math.Abs(a.Sub(b).Seconds()); math.Abs(d-seconds) <= max(0.6, d/10) {
-				return true
-			}
-		}
-	}
-	return false
+	others := slices.Concat(cites, g.Root[:min(1, len(g.Root))])
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return slices.ContainsFunc(others, func(o evidence.ID) bool { return apart(g.items[id].Told(), g.items[o].Told()) })
+	})
 }
 
 // stamped takes the time from the beginning of a line: it is when the line was written, and no number of what it says.
