@@ -31,7 +31,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case Injected(body), demands.MatchString(body):
+	case Injected(body), demands.MatchString(said.ReplaceAllString(body, " ")):
 		return Order
 	case !g.Healthy && (goesOn.MatchString(body) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(body, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
 		return Contradicts
@@ -82,6 +82,9 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 	})
 }
 
+// said are turns in which nobody is spoken to.
+var said = regexp.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
+
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = regexp.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|请|应|必须|需要您|建议|您|你|我`)
 
@@ -111,9 +114,9 @@ const repeatedWords = 5
 // repeats says whether a claim has a run of words of what was read, and of what the rules do not say themselves: what a log
 // says is not what a model says.
 func (g *grounds) repeats(body string) bool {
-	said, says := strings.Fields(spoken(body)), " "+spoken(g.Says)+" "
-	for at := 0; at+repeatedWords <= len(said); at++ {
-		if run := " " + strings.Join(said[at:at+repeatedWords], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
+	words, says := strings.Fields(spoken(body)), " "+spoken(g.Says)+" "
+	for at := 0; at+repeatedWords <= len(words); at++ {
+		if run := " " + strings.Join(words[at:at+repeatedWords], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
 			return true
 		}
 	}
@@ -142,13 +145,13 @@ func (g *grounds) strange(body string) bool {
 		all.WriteString(i.Text + "\n")
 	}
 	read, found := about(all.String()), about(g.Says)
-	var said strings.Builder
+	var told strings.Builder
 	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
-			said.WriteString(clause + "\n")
+			told.WriteString(clause + "\n")
 		}
 	}
-	for t := range about(said.String()) {
+	for t := range about(told.String()) {
 		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t]) {
 			return true
 		}

@@ -94,7 +94,7 @@ type claim struct {
 // only cannot be shown from them.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	c.body = ungrouped(inDigits(body), c.support)
+	c.body = unrounded(ungrouped(inDigits(body), c.support), c.support)
 	if why := g.foreign(c); why != "" {
 		return why
 	}
@@ -142,9 +142,13 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 	}
 	for _, m := range called.FindAllStringSubmatch(c.plain, -1) {
-		if w := strings.ToLower(m[1]); !verbLike.MatchString(w) && !stops[w] && !general[w] && !containsToken(c.support, w) && !strings.Contains(strings.ToLower(c.support), stem(w)) {
+		if w := strings.ToLower(m[1]); !verbLike.MatchString(w) && !neutral[w] && !holding[w] && !general[w] && !containsToken(c.support, w) && !strings.Contains(strings.ToLower(c.support), stem(w)) {
 			return Name
 		}
+	}
+	pods := map[string]bool{}
+	for _, id := range c.cites {
+		pods[g.items[id].Source.Pod] = true
 	}
 	for _, w := range looked(c.plain) {
 		if holds(c.support, w) || w == g.Job || w == g.Namespace {
@@ -153,7 +157,7 @@ func (g *grounds) foreign(c *claim) Reason {
 		switch {
 		case unicode.IsDigit(rune(w[0])):
 			return Number
-		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) }) && !(abbreviation.MatchString(w) && strings.Contains(g.read, strings.ToLower(w))):
+		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) && (i.Source.Pod == "" || pods[i.Source.Pod]) }) && !(abbreviation.MatchString(w) && strings.Contains(g.read, strings.ToLower(w))):
 			return Name
 		}
 		c.elsewhere = true

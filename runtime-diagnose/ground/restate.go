@@ -25,6 +25,25 @@ var (
 	kilo      = regexp.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
 )
 
+// roundly is a number that a claim rounds, and says so.
+var roundly = regexp.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|$)`)
+
+// unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
+func unrounded(claim, support string) string {
+	return roundly.ReplaceAllStringFunc(claim, func(m string) string {
+		n := roundly.FindStringSubmatch(m)[1]
+		if holds(support, n) {
+			return m
+		}
+		for _, of := range digitsOf.FindAllString(support, -1) {
+			if v := value(of); v > 1 && value(n)/v > 0.98 && value(n)/v < 1.02 {
+				return strings.Replace(m, n, of, 1)
+			}
+		}
+		return m
+	})
+}
+
 // restated is what a piece of evidence says in other forms.
 func restated(text string) string {
 	var b strings.Builder
@@ -67,10 +86,10 @@ var signals = map[syscall.Signal]string{
 // ungrouped writes 2,000 and 2k of a claim as 2000 where its evidence does.
 func ungrouped(claim, support string) string {
 	claim = grouped.ReplaceAllStringFunc(claim, func(n string) string {
-		if plain := strings.ReplaceAll(n, ",", ""); !strings.Contains(support, n) && containsToken(support, plain) {
-			return plain
+		if strings.Contains(support, n) {
+			return n
 		}
-		return n
+		return strings.ReplaceAll(n, ",", "")
 	})
 	return kilo.ReplaceAllStringFunc(claim, func(n string) string {
 		if plain := strconv.FormatFloat(1000*value(n[:len(n)-1]), 'f', -1, 64); !containsToken(support, n) && containsToken(support, plain) {
@@ -94,11 +113,16 @@ func (g *grounds) countedMembers(cites []evidence.ID) string {
 	return fmt.Sprintf("%d pods\n", len(pods))
 }
 
+var both = regexp.MustCompile(`(?i)\bboth (?:the )?`)
+
 // ofCited is a claim without an "all three ranks" where three are cited.
 func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
 	n, _, _ := strings.Cut(g.countedMembers(cites), " ")
 	if n == "" {
 		return plain
+	}
+	if n == "2" {
+		plain = both.ReplaceAllString(plain, "2 ")
 	}
 	return regexp.MustCompile(`(?i)\ball (?:the )?`+n+` `).ReplaceAllString(plain, n+" ")
 }
