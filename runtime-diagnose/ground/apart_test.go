@@ -43,7 +43,7 @@ func TestWhatNothingSupportsStandsApart(t *testing.T) {
 func TestWhatStandsApartIsBounded(t *testing.T) {
 	const one = "The volume for checkpoints is probably too small for so many large files"
 	var sentences []string
-	for _, more := range strings.Fields("and and a few others but not so many others that nothing else would stay") {
+	for more := range strings.FieldsSeq("and and a few others but not so many others that nothing else would stay") {
 		sentences = append(sentences, one+" "+more+".")
 	}
 	s := Shown{

@@ -197,7 +197,7 @@ func (g *grounds) unproven(c *claim) Reason {
 	switch {
 	case !c.open && strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
 		return Topic
-	case c.elsewhere, !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support, c.texts),
+	case c.elsewhere, !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
 		universal(c.plain, c.support), onlyOne(c.plain, c.texts):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
@@ -274,7 +274,7 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) Reason {
 }
 
 // denied says whether a claim says "not" of what its evidence says nothing of.
-func denied(body, support, texts string) bool {
+func denied(body, support string) bool {
 	body = asCounted(body, support)
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
 	if has := stemsOf(failing.ReplaceAllString(support, " ")); !negation.MatchString(body) && slices.ContainsFunc(positives.FindAllString(rest, -1), func(m string) bool {
