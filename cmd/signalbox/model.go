@@ -143,7 +143,7 @@ func (m *model) tell(ctx context.Context, sh *shell, limit time.Duration, q expl
 	if told.Story.Refused != "" {
 		sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
 	}
-	if told.Story.Text == "" && told.Story.Nominated == nil {
+	if told.Story.Text == "" && len(told.Story.Unsupported) == 0 && told.Story.Nominated == nil {
 		if told.Story.Refused == "" {
 			sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, cmp.Or(told.Story.LeftOut, "the answer has no sentence"))
 		}

@@ -48,7 +48,7 @@ func TestExplainInTheShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ out, err string }{
-		fakellm.Grounded:   {out: "grounded says (1 sentence without evidence left out)"},
+		fakellm.Grounded:   {out: "grounded says (1 of 5 sentences left out: "},
 		fakellm.Ungrounded: {err: "nothing of what ungrounded wrote is shown: "},
 		fakellm.Broken:     {err: "ask model broken: error, status code: 500"},
 	} {
@@ -71,6 +71,40 @@ func TestExplainInTheShell(t *testing.T) {
 	for _, r := range server.Requests() {
 		if strings.Contains(r.User, "hunter2secret") {
 			t.Error("a secret of the log was sent")
+		}
+	}
+}
+
+// What contradicts nothing and nothing supports is printed apart, in text and in JSON, and what brings a number of its own is not.
+func TestWhatNothingSupportsIsPrintedApart(t *testing.T) {
+	dir := explained(t)
+	const apart = "A container that grows slowly past its memory limit often has a leak somewhere."
+	server, err := fakellm.StartSaying(t.Context(), func(fakellm.Request) string {
+		return "Error: train-worker-0 was OOMKilled [pod/train-worker-0/pytorch/exit].\nAnalysis: " + apart + " It held 4711 tensors [pod/train-worker-0/pytorch/exit]."
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(dir, "teller.yaml")
+	if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: teller}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		as   []string
+		want []string
+	}{
+		{nil, []string{"teller says (1 of 3 sentences is not supported by what was read; 1 of 3 sentences left out: 1 a number that its evidence does not hold)", "teller, not supported by what was read\n  " + apart + "\n"}},
+		{[]string{"-o", "json"}, []string{`"unsupported": [` + "\n      \"" + apart + `"`, `"leftOut": "1 of 3 sentences is not supported by what was read; 1 of 3`}},
+	} {
+		var out, errs bytes.Buffer
+		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}
+		if code := run(t.Context(), sh, append([]string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}, tc.as...)); code != exitFine {
+			t.Errorf("%v: exit code %d, want 0: %s", tc.as, code, errs.String())
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "4711") {
+				t.Errorf("%v: printed %s, want %q and no 4711", tc.as, out.String(), want)
+			}
 		}
 	}
 }
@@ -269,7 +303,7 @@ func TestANominationInTheShell(t *testing.T) {
 		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
 			t.Errorf("line %s: exit code %d: %s", line, code, errs.String())
 		}
-		if !strings.Contains(out.String(), tc.out) || !strings.Contains(errs.String(), tc.err) || strings.Contains(out.String(), "without evidence left out") {
+		if !strings.Contains(out.String(), tc.out) || !strings.Contains(errs.String(), tc.err) || strings.Contains(out.String(), "sentences left out") {
 			t.Errorf("line %s: printed %s and said %s; want %q and %q", line, out.String(), errs.String(), tc.out, tc.err)
 		}
 	}

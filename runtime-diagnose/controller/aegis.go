@@ -232,7 +232,12 @@ func aegisAnswer(began metav1.Time, job *unstructured.Unstructured, r diagnose.R
 	out.Infos = aegisList(infos)
 	explain := FourLines(r)
 	if before, ok := storedOn(job); ok && before.Story != nil && before.Fingerprint == diagnose.Fingerprint(r) {
-		explain += fmt.Sprintf("\nAs %s tells it:\n%s\n", before.Model, before.Story.Text)
+		if before.Story.Text != "" {
+			explain += fmt.Sprintf("\nAs %s tells it:\n%s\n", before.Model, before.Story.Text)
+		}
+		if said := before.Story.Unsupported; len(said) > 0 {
+			explain += fmt.Sprintf("\nNot supported by what was read (%s):\n%s\n", before.Model, strings.Join(said, "\n"))
+		}
 	}
 	return aegisStatus{Phase: aegisCompleted, Start: &began, Result: out, Explain: cut(explain, aegisBytes)}
 }

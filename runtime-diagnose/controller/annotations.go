@@ -73,11 +73,12 @@ type storedCause struct {
 }
 
 type storedStory struct {
-	Text    string        `json:"text"`
-	Prompt  string        `json:"prompt,omitempty"` // name and digest of the template that asked
-	Cites   []evidence.ID `json:"cites"`
-	Dropped int           `json:"dropped,omitempty"`
-	LeftOut string        `json:"leftOut,omitempty"` // how much was dropped and why
+	Text        string        `json:"text"`
+	Unsupported []string      `json:"unsupported,omitempty"` // sentences that nothing which was read supports
+	Prompt      string        `json:"prompt,omitempty"`      // name and digest of the template that asked
+	Cites       []evidence.ID `json:"cites"`
+	Dropped     int           `json:"dropped,omitempty"`
+	LeftOut     string        `json:"leftOut,omitempty"` // how much is not in the text and why
 
 	Nominated *storedNomination `json:"nominated,omitempty"` // what stands as error and solution
 	Refused   string            `json:"refused,omitempty"`   // why what it named does not
@@ -157,6 +158,9 @@ func (f finding) annotations() map[string]string {
 		if told := whole(r.Story.Text, room); told != "" {
 			analysis += fmt.Sprintf("\nAs %s tells it:\n%s", r.Story.Model, told)
 		}
+		if said := whole(strings.Join(r.Story.Unsupported, "\n"), 2400-len(analysis)-len(r.Story.Model)); said != "" {
+			analysis += fmt.Sprintf("\nNot supported by what was read (%s):\n%s", r.Story.Model, said)
+		}
 		if left := joined(r.Story.LeftOut, r.Story.Refused); left != "" && len(analysis)+len(left) < 2500 {
 			analysis += fmt.Sprintf("\n(%s: %s)", r.Story.Model, left)
 		}
@@ -185,7 +189,7 @@ func (f finding) json(most int) string {
 	}
 	if r.Story != nil {
 		s.Model = r.Story.Model
-		s.Story = &storedStory{Text: r.Story.Text, Prompt: r.Story.Prompt, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut, Refused: r.Story.Refused}
+		s.Story = &storedStory{Text: r.Story.Text, Unsupported: r.Story.Unsupported, Prompt: r.Story.Prompt, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut, Refused: r.Story.Refused}
 		if n := r.Story.Nominated; n != nil {
 			s.Story.Nominated = &storedNomination{n.Item.ID, cut(n.Item.Text, 300), n.Category, n.Standing, n.Supports}
 		}
@@ -288,7 +292,7 @@ func comparable(m map[string]string) map[string]string {
 	delete(m, Diagnosis)
 	model, story := s.Model, ""
 	if s.Story != nil {
-		story = s.Story.Text + s.Story.LeftOut + s.Story.Refused
+		story = s.Story.Text + strings.Join(s.Story.Unsupported, "\n") + s.Story.LeftOut + s.Story.Refused
 		if n := s.Story.Nominated; n != nil {
 			story += "\x00" + string(n.Line) + n.Category + string(n.Standing)
 		}

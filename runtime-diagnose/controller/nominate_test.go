@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,32 @@ func (w *world) unknownLog() {
 			}
 		}
 		return c, err
+	}
+}
+
+// What nothing that was read supports has a part of its own in the analysis, on the job for programs, and in the answer to
+// aegis' question; it is told the same after a restart.
+func TestWhatNothingSupportsStandsApartOnTheJob(t *testing.T) {
+	const apart = "A seat that nobody gives back is usually held by an older job."
+	w := unknownEnd(t, `{"healthy":"No","error":"","analysis":["`+apart+`","It held 4711 seats [pod/train-master-0/pytorch#2]."],"solution":[]}`)
+	w.reconcile()
+	w.tell()
+	for range 2 {
+		w.reconcile()
+	}
+	last := w.patches[len(w.patches)-1]
+	s, _ := readStored(last)
+	if want := []string{apart}; s.Story == nil || !slices.Equal(s.Story.Unsupported, want) || s.Story.Dropped != 1 || s.Story.Text != "" {
+		t.Fatalf("the story is %+v, want %q apart and one sentence left out", s.Story, want)
+	}
+	if a := last[Analysis]; !strings.Contains(a, "\nNot supported by what was read (reader):\n"+apart+"\n(reader: 1 of 2 sentences is not supported by what was read; 1 of 2 sentences left out: ") || strings.Contains(a, "4711") {
+		t.Errorf("the analysis is %q", a)
+	}
+	if told := s.told(diagnose.Result{}); !slices.Equal(told.Unsupported, s.Story.Unsupported) {
+		t.Errorf("read back it is %q", told.Unsupported)
+	}
+	if events := w.events(); !slices.Contains(events, "Normal ExplanationLeftOut") {
+		t.Errorf("events are %q", events)
 	}
 }
 

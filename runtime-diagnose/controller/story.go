@@ -188,7 +188,7 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 			if story.Refused != "" {
 				s.say(ctx, t, NominationRefused, story.Model+": "+story.Refused)
 			}
-			if story.Text == "" && story.Nominated == nil && story.Refused == "" {
+			if story.Text == "" && len(story.Unsupported) == 0 && story.Nominated == nil && story.Refused == "" {
 				s.say(ctx, t, ExplanationLeftOut, "nothing of what "+story.Model+" wrote is shown: "+cmp.Or(story.LeftOut, "the answer has no sentence"))
 			} else if story.LeftOut != "" {
 				s.tells(ctx, t, corev1.EventTypeNormal, ExplanationLeftOut, "of what "+story.Model+" wrote, "+story.LeftOut)

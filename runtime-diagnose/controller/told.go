@@ -48,7 +48,7 @@ func NominatedOn(annotations map[string]string) (n Nomination, ok bool) {
 
 // told is the story that is kept on a job. What it named as the cause is tested anew.
 func (s stored) told(r diagnose.Result) *diagnose.Story {
-	out := &diagnose.Story{Text: s.Story.Text, Model: s.Model, Prompt: s.Story.Prompt, Cites: s.Story.Cites, Dropped: s.Story.Dropped, LeftOut: s.Story.LeftOut, Refused: s.Story.Refused}
+	out := &diagnose.Story{Text: s.Story.Text, Unsupported: s.Story.Unsupported, Model: s.Model, Prompt: s.Story.Prompt, Cites: s.Story.Cites, Dropped: s.Story.Dropped, LeftOut: s.Story.LeftOut, Refused: s.Story.Refused}
 	if n := s.Story.Nominated; n != nil {
 		out.Nominated = explain.Again(r, s.Model, string(n.Line), n.Category)
 	}

@@ -305,7 +305,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (told Told, ok
 		answer.Nominate.Line = string(r.Nominees[i].Item.ID)
 	}
 	story, kept := judged(answer, was.Model, q, r)
-	if kept.Sentences-kept.Dropped < was.Kept || was.Nominated != "" && story.Nominated == nil {
+	if kept.Supported() < was.Kept || was.Nominated != "" && story.Nominated == nil {
 		return Told{}, false
 	}
 	return Told{Story: story, Shared: true, Saved: Saved{In: was.In, Out: was.Out}}, true
@@ -313,7 +313,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (told Told, ok
 
 // add remembers an answer.
 func (a *Answers) add(key string, r diagnose.Result, answer llm.Response, kept ground.Kept, n *diagnose.Nominated) {
-	m := remembered{Text: answer.Text, Model: answer.Model, Kept: kept.Sentences - kept.Dropped, Of: traitsOf(r), In: answer.TokensIn, Out: answer.TokensOut}
+	m := remembered{Text: answer.Text, Model: answer.Model, Kept: kept.Supported(), Of: traitsOf(r), In: answer.TokensIn, Out: answer.TokensOut}
 	if n != nil {
 		m.Nominated = blinder(r)(strings.TrimSpace(reduce.Written(n.Item.Text)))
 	}

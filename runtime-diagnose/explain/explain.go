@@ -173,7 +173,7 @@ func judged(a ground.Answer, model string, q Question, r diagnose.Result) (*diag
 		shown.Says += "\n" + category.Slug + "\n" + category.Title
 	}
 	kept := ground.Keep(a, shown)
-	story.Text, story.Cites, story.Dropped, story.LeftOut = kept.Text(), kept.Cites, kept.Dropped, kept.LeftOut()
+	story.Text, story.Unsupported, story.Cites, story.Dropped, story.LeftOut = kept.Text(), kept.Unsupported, kept.Cites, kept.Dropped, kept.LeftOut()
 	return story, kept
 }
 
@@ -182,6 +182,7 @@ func against(q Question, r diagnose.Result) ground.Shown {
 	s := ground.Shown{
 		Items: prompt.Shown(swap(q.Request.User, q.names), r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Namespace: r.Job.Namespace,
 		Names: []string{r.Job.Name}, Remedies: r.Solution, Healthy: r.Verdict == diagnose.Healthy,
+		Prompt: swap(q.Request.User, q.names),
 	}
 	if r.Root != nil {
 		s.Root = r.Root.Cites

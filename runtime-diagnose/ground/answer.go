@@ -138,14 +138,14 @@ func plain(v any) string {
 		}
 		return strings.Join(lines, "\n")
 	case map[string]any:
-		return claim(v)
+		return claimOf(v)
 	default:
 		return ""
 	}
 }
 
-// claim is a sentence that came as an object, with its quotation and its citations behind it.
-func claim(v map[string]any) string {
+// claimOf is a sentence that came as an object, with its quotation and its citations behind it.
+func claimOf(v map[string]any) string {
 	text, cites := "", ""
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		said := strings.TrimSpace(plain(v[name]))

@@ -53,7 +53,7 @@ func clauses(text string) (out [][]string) {
 		p := pieces[i]
 		low := strings.ToLower(p)
 		switch r := rune(p[0]); {
-		case strings.Contains(p, "/"): // a path, an image, a resource
+		case strings.Contains(p, "/"), strings.Count(p, ".") > 2 && unicode.IsDigit(r): // a path, an image, a resource, an address
 		case strings.HasSuffix(p, "%"), unicode.IsDigit(r) && strings.Contains(p, ":"): // of progress, and times
 		case unicode.IsDigit(r):
 			p = strings.ReplaceAll(p, ",", "")
@@ -120,6 +120,9 @@ func miscountsMembers(plain, support string) bool {
 	})
 }
 
+// headed is a list behind what all of it is of: "dataset: 2000 shards, 412 GiB in all".
+var headed = regexp.MustCompile(`(?m)\b([A-Za-z]\w+): ([^:\n]+,[^:\n]+)$`)
+
 // misbound says whether a claim gives to a word a number that belongs to others in its evidence: "limited to 8", where
 // 8 are requested and the limit is 24.
 func misbound(plain, support string) bool {
@@ -129,6 +132,11 @@ func misbound(plain, support string) bool {
 			if !unicode.IsDigit(rune(w[0])) {
 				has[w] = append(has[w], nearest(clause, i, len(clause))...)
 			}
+		}
+	}
+	for _, m := range headed.FindAllStringSubmatch(support, -1) {
+		for _, clause := range clauses(m[2]) {
+			has[stem(m[1])] = append(has[stem(m[1])], slices.DeleteFunc(clause, func(w string) bool { return !unicode.IsDigit(rune(w[0])) })...)
 		}
 	}
 	for _, m := range names.FindAllStringSubmatch(support, -1) {
@@ -153,7 +161,11 @@ func misbound(plain, support string) bool {
 	})
 	for _, clause := range clauses(outOf.ReplaceAllString(members.ReplaceAllString(plain, " "), "$1")) {
 		for i, w := range clause {
-			if of := nearest(clause, i, mostNear); len(of) > 0 && len(has[w]) > 0 && !slices.ContainsFunc(of, func(n string) bool {
+			of := nearest(clause, i, mostNear)
+			alike := func(n string) bool {
+				return slices.ContainsFunc(has[w], func(m string) bool { return measured(n) == measured(m) })
+			}
+			if slices.ContainsFunc(of, alike) && !slices.ContainsFunc(of, func(n string) bool {
 				return slices.ContainsFunc(has[w], func(m string) bool { return sameNumber(n, m) })
 			}) {
 				return true
@@ -162,6 +174,9 @@ func misbound(plain, support string) bool {
 	}
 	return false
 }
+
+// measured says whether a number is an amount of time or bytes: who counts says nothing of those.
+func measured(n string) bool { return strings.HasPrefix(n, "0~") }
 
 func sameNumber(a, b string) bool {
 	one, measured := strings.CutPrefix(a, "0~")
@@ -245,7 +260,7 @@ func hasDigit(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }
 var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|until)\b|和|而|且|但`)
 
 // together says whether each part of a claim stands in one of its pieces of evidence: a loss of one line and a step of
-// another are of no line.
+// another are of no line. What only words put together, and no number or name, is asked of members alone.
 func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	if len(cites) < 2 {
 		return true
@@ -254,17 +269,17 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {
 		supports = append(supports, g.support([]evidence.ID{id}))
 	}
-	whole := strings.Join(supports, "")
+	whole, count := strings.Join(supports, ""), g.countedMembers(cites)
 	plain = forward.ReplaceAllString(backward.ReplaceAllString(plain, " | "), " | ")
 	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, " | "), "|") {
 		var values, want []string
 		for _, w := range looked(part) {
-			if holds(whole, w) {
+			if holds(whole, w) && (w != strings.ToUpper(w) || hasDigit(w)) && !holds(count, w) {
 				values = append(values, w)
 			}
 		}
 		for _, w := range content(strings.ReplaceAll(part, "-", " ")) {
-			if known(w, whole) && !plainWords[w] {
+			if known(w, whole) && !plainWords[w] && !strings.Contains(part, strings.ToUpper(w)) {
 				want = append(want, w)
 			}
 		}
@@ -277,7 +292,7 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return ofMembers(part, support) && !unreadHan(part, support) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+			return ofMembers(part, support) && (!unreadHan(part, support) || unreadHan(part, whole)) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
 				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
@@ -387,68 +402,6 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 			}
 		}
 		if from && !there {
-			return true
-		}
-	}
-	return false
-}
-
-// sentenceOf ends a sentence of a line of evidence.
-var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
-
-// wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
-func wholes(plain, support string) bool {
-	for _, at := range outOf.FindAllStringIndex(plain, -1) {
-		pair := digitsOf.FindAllString(plain[at[0]:at[1]], -1)
-		if len(pair) != 2 {
-			continue
-		}
-		behind := plain[at[1]:]
-		if end := clauseEnd.FindStringIndex(behind); end != nil {
-			behind = behind[:end[0]]
-		}
-		told := slices.DeleteFunc(tellingWords(behind), func(w string) bool { return strings.Contains(w, "-") })
-		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
-			has := digitsOf.FindAllString(s, -1)
-			i := slices.IndexFunc(has, func(n string) bool { return value(n) == value(pair[0]) })
-			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
-				return false // what is said of them is said of others
-			}
-			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return value(n) == value(pair[1]) })
-		}) {
-			return false
-		}
-	}
-	pairs := ofAll.FindAllStringSubmatch(support, -1)
-	for _, m := range ofSome.FindAllStringSubmatch(plain, -1) {
-		if len(pairs) > 0 && !slices.ContainsFunc(pairs, func(p []string) bool { return p[2] == m[1] }) {
-			return false
-		}
-	}
-	return true
-}
-
-var (
-	digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
-)
-
-// titles is a number that a claim gives to the word before it: error 4126, size of 131072.
-var titles = regexp.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
-
-// titled is a number right behind a word.
-var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
-
-// mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
-// is a code.
-func mistitled(plain, support string) bool {
-	titles := map[string][]string{}
-	for _, m := range titled.FindAllStringSubmatch(support, -1) {
-		titles[m[2]] = append(titles[m[2]], stem(m[1]))
-	}
-	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
-		w := stem(m[1])
-		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && strings.Count(support, m[2]) == len(has) {
 			return true
 		}
 	}

@@ -299,3 +299,16 @@ func hanAt(text string) string {
 	}
 	return word
 }
+
+// hanSigns are what supports the words of a claim in Chinese.
+func hanSigns(plain string) (out []*regexp.Regexp) {
+	for at := 0; at < len(plain); {
+		_, size := utf8.DecodeRuneInString(plain[at:])
+		word := hanAt(plain[at:])
+		if needs := hanWords[word]; needs != nil {
+			out = append(out, needs)
+		}
+		at += max(len(word), size)
+	}
+	return out
+}

@@ -34,14 +34,18 @@ func (g *grounds) support(cites []evidence.ID) string {
 	said := false
 	for _, id := range cites {
 		item := g.items[id]
-		b.WriteString(item.Text + "\n" + string(id) + "\n")
+		of, _, _ := strings.Cut(string(id), "#") // the number of a line is none of what it says
+		b.WriteString(item.Text + "\n" + of + "\n")
 		for _, w := range []string{item.Source.Pod, item.Source.Container, item.Source.Role, item.Source.Node, item.Source.File} {
 			b.WriteString(w + "\n")
 		}
 		if item.Source.Rank >= 0 && item.Source.Pod != "" {
 			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
 		}
-		b.WriteString(timesOf(item))
+		b.WriteString(timesOf(item) + restated(item.Text))
+		if rank := g.ranks[item.Source.Pod]; rank != "" && item.Source.Rank < 0 {
+			b.WriteString("rank " + rank + "\n")
+		}
 		if !item.At.IsZero() {
 			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04\n"))
 		}
@@ -50,6 +54,7 @@ func (g *grounds) support(cites []evidence.ID) string {
 			said = true
 		}
 	}
+	b.WriteString(g.countedMembers(cites))
 	return b.String()
 }
 
@@ -57,7 +62,7 @@ func (g *grounds) support(cites []evidence.ID) string {
 func (g *grounds) texts(cites []evidence.ID) string {
 	var b strings.Builder
 	for _, id := range cites {
-		b.WriteString(g.items[id].Text + "\n" + timesOf(g.items[id]))
+		b.WriteString(g.items[id].Text + "\n" + elided(g.items[id].Text) + timesOf(g.items[id]))
 	}
 	return b.String()
 }
@@ -76,94 +81,129 @@ func timesOf(item evidence.Item) string {
 
 var seenTimes = regexp.MustCompile(`\bx(\d+)\b`)
 
-// entails says why items do not support what is said of them; empty: they do.
+// claim is a sentence as it is held against what it cites.
+type claim struct {
+	body, plain, unquoted string // as it was written; without quotations, and amounts that were found; without quotations
+	support, texts        string // all that its evidence says; without what the platform says of whom it is
+	cites                 []evidence.ID
+	open                  bool // it only says that something is not known
+	elsewhere             bool // a name of it stands in other evidence
+}
+
+// entails says why items do not support what is said of them; empty: they do. What contradicts them is said before what
+// only cannot be shown from them.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
-	support, body := g.support(cites), inDigits(body)
-	flat := strings.ToLower(squeeze(support))
-	if g.copied(body, cites) {
+	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
+	c.body = unrounded(ungrouped(inDigits(body), c.support), c.support)
+	if why := g.foreign(c); why != "" {
+		return why
+	}
+	if why := g.contradicted(c); why != "" {
+		return why
+	}
+	return g.unproven(c)
+}
+
+// abbreviation is a word in capitals.
+var abbreviation = regexp.MustCompile(`^[A-Z]{3,}$`)
+
+// foreign says why a claim has what its evidence has not: a quotation, a member, a number, a name. What was found is
+// taken out of it.
+func (g *grounds) foreign(c *claim) Reason {
+	flat := strings.ToLower(squeeze(c.support))
+	if g.copied(c.body, c.cites) {
 		return Copied
 	}
-	plain, unquoted := body, quotation.ReplaceAllString(body, " ")
-	for _, m := range quotation.FindAllStringSubmatch(body, -1) {
+	c.plain, c.unquoted = c.body, quotation.ReplaceAllString(c.body, " ")
+	for _, m := range quotation.FindAllStringSubmatch(c.body, -1) {
 		q := squeeze(strings.Join(m[1:], ""))
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
 			return Quotation
 		}
-		if len(strings.Fields(q)) > mostQuoted && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		if len(strings.Fields(q)) > mostQuoted && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
 			return (slices.Contains(g.Root, id) || slices.Contains(g.Effects, id)) && strings.Contains(strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;")))
 		}) {
 			return Copied
 		}
-		if cutShort(strings.TrimRight(q, ".,;"), quotation.ReplaceAllString(body, " "), support) {
+		if cutShort(strings.TrimRight(q, ".,;"), c.unquoted, c.support) {
 			return Contradicts
 		}
-		plain = strings.Replace(plain, m[0], " ", 1)
+		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	if !ofMembers(plain, support) || !inOrder(plain, support) || g.elsewhere(plain, cites) || g.notShown(plain, support) {
+	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) || g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) {
 		return Member
 	}
-	for _, m := range amount.FindAllStringSubmatch(plain+" ", -1) {
+	for _, m := range amount.FindAllStringSubmatch(c.plain+" ", -1) {
 		if strings.Contains(strings.TrimSpace(m[0]), " ") && units[strings.ToLower(m[2])] != 0 {
-			if !sameAmount(support, m[1], m[2]) {
+			if unit := strings.ToLower(m[2]); !sameAmount(c.support, m[1], m[2]) && !(clock[unit] && g.between(c.cites, value(m[1])*units[unit])) {
 				return Number
 			}
-			plain = strings.Replace(plain+" ", m[0], " ", 1)
+			c.plain = strings.Replace(c.plain+" ", m[0][:strings.Index(m[0], m[2])+len(m[2])], " ", 1) // and not the comma behind it
 		}
 	}
-	for _, m := range called.FindAllStringSubmatch(plain, -1) {
-		if w := strings.ToLower(m[1]); !stops[w] && !general[w] && !containsToken(support, w) && !strings.Contains(strings.ToLower(support), stem(w)) {
+	for _, m := range called.FindAllStringSubmatch(c.plain, -1) {
+		if w := strings.ToLower(m[1]); !verbLike.MatchString(w) && !neutral[w] && !holding[w] && !general[w] && !containsToken(c.support, w) && !strings.Contains(strings.ToLower(c.support), stem(w)) {
 			return Name
 		}
 	}
-	for _, w := range looked(plain) {
-		if holds(support, w) || w == g.Job || w == g.Namespace {
+	pods := map[string]bool{}
+	for _, id := range c.cites {
+		pods[g.items[id].Source.Pod] = true
+	}
+	for _, w := range looked(c.plain) {
+		if holds(c.support, w) || w == g.Job || w == g.Namespace {
 			continue
 		}
-		if unicode.IsDigit(rune(w[0])) {
+		switch {
+		case unicode.IsDigit(rune(w[0])):
 			return Number
+		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) && (i.Source.Pod == "" || pods[i.Source.Pod]) }) && !(abbreviation.MatchString(w) && strings.Contains(g.read, strings.ToLower(w))):
+			return Name
 		}
-		return Name
+		c.elsewhere = true
 	}
-	if why := g.beyond(plain, support); why != "" {
-		return why
-	}
-	open := asksOnly(plain, support)
-	if !open {
-		if why := g.turned(plain, support, g.texts(cites)); why != "" {
+	c.open = asksOnly(c.plain, c.support)
+	return g.beyond(c.plain, c.support)
+}
+
+// contradicted says why a claim says other than its evidence does.
+func (g *grounds) contradicted(c *claim) Reason {
+	if !c.open {
+		if why := g.turned(c.plain, c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); why != "" {
 			return why
 		}
 	}
-	if !open && strays(plain, support) {
-		return Topic
-	}
-	if !open && unknown(lossOf.ReplaceAllString(plain, "$1"), support) {
-		return Word
-	}
-	miscounted, turned := turnedHan(plain, g.texts(cites))
-	if turned {
+	miscounted, turned := turnedHan(c.plain, c.texts)
+	switch {
+	case turned:
 		return Contradicts
-	}
-	if !counted(plain, support) || mislabelled(plain, support) || mismeasured(body, support) || misbound(unquoted, g.texts(cites)) || miscountsMembers(unquoted, support) || mistitled(unquoted, support) || !wholes(unquoted, support) || miscounted {
+	case miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), !counted(c.plain, c.support), mislabelled(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts),
+		miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support), !wholes(c.unquoted, c.support):
 		return Number
-	}
-	if !g.together(plain, cites) {
-		return Apart
-	}
-	if why := g.several(plain, support, cites); why != "" {
-		return why
-	}
-	if onlyOne(plain, g.texts(cites)) {
-		return Word
-	}
-	if misset(plain, support) || otherLack(plain, g.texts(cites)) || notThat(plain, g.texts(cites)) || exchanged(plain, g.texts(cites)) || misgoverned(plain, support) || doneTo(plain, support) || g.ownDoing(plain, cites) {
+	case misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts), misgoverned(c.plain, c.support),
+		doneTo(c.plain, c.support), g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
 		return Reversed
+	case !g.together(c.plain, c.cites):
+		return Apart
+	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support), processor.MatchString(c.plain) && !processor.MatchString(c.support):
+		return Member
 	}
-	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
+	return g.several(c.plain, c.support, c.cites)
+}
+
+// unproven says why a claim cannot be shown from its evidence, which does not contradict it.
+func (g *grounds) unproven(c *claim) Reason {
+	n, of := overlap(c.plain, c.support)
+	switch {
+	case !c.open && strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
 		return Topic
-	} else if of == 0 && len(looked(plain)) == 0 && plain == body && len(about(plain)) == 0 {
+	case c.elsewhere, !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
+		universal(c.plain, c.support), onlyOne(c.plain, c.texts):
+		return Word
+	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		return NoCitation // nothing in it can be held against anything
 	}
-	return g.direction(plain, cites)
+	return ""
 }
 
 // mostCopied is how many words in a row a claim may have of a line that the rules do not rest on: an explanation has
@@ -204,13 +244,16 @@ func asCounted(body, support string) string {
 	})
 }
 
+// troubled is a claim that tells of a failure: what went well before it is no contradiction.
+var troubled = regexp.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
+
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support, texts string) Reason {
+func (g *grounds) turned(body, support, texts string, ofEffect bool) Reason {
 	body = asCounted(body, support)
-	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
+	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), " ")
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
-	if !negation.MatchString(body) {
+	if !negation.MatchString(body) && !troubled.MatchString(body) {
 		has := stemsOf(support)
 		for _, m := range positives.FindAllString(rest, -1) {
 			if !has.has(m[strings.LastIndexByte(m, ' ')+1:]) {
@@ -218,7 +261,7 @@ func (g *grounds) turned(body, support, texts string) Reason {
 			}
 		}
 	}
-	if negation.MatchString(rest) && !negation.MatchString(support) && !(han(rest) && denies(whole)) || deniedThere(body, whole) || deniedThere(body, texts) || failing.MatchString(body) && !denies(whole) {
+	if deniedThere(body, whole) || deniedThere(body, texts) || deniesWhatIs(body, whole, ofEffect) {
 		return Contradicts
 	}
 	if able(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) {
@@ -230,148 +273,15 @@ func (g *grounds) turned(body, support, texts string) Reason {
 	return ""
 }
 
-// because tells cause from consequence by the words between them; the second group of what comes after
-// is the cause.
-var (
-	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
-	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
-)
-
-// brings are verbs by which something brings something about.
-var brings = regexp.MustCompile(`(?i)\b(?:made|makes|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
-
-// asCause is the "as" that opens a sentence with what brought the rest about.
-var asCause = regexp.MustCompile(`^\W*As `)
-
-// direction says whether a claim makes a consequence the cause of what it followed.
-func (g *grounds) direction(body string, cites []evidence.ID) Reason {
-	// The sides are told by the words that only the root, or only a consequence, has.
-	var root, rest string
-	for _, id := range cites {
-		if slices.Contains(g.Root, id) {
-			root += g.support([]evidence.ID{id})
-		} else {
-			rest += g.support([]evidence.ID{id})
-		}
+// denied says whether a claim says "not" of what its evidence says nothing of.
+func denied(body, support string) bool {
+	body = asCounted(body, support)
+	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
+	if has := stemsOf(failing.ReplaceAllString(support, " ")); !negation.MatchString(body) && slices.ContainsFunc(positives.FindAllString(rest, -1), func(m string) bool {
+		return !has.has(m[strings.LastIndexByte(m, ' ')+1:])
+	}) {
+		return true
 	}
-	if brings.MatchString(body) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest) {
-		return Reversed // of one piece of evidence, which says nothing of a cause
-	}
-	if root == "" || rest == "" {
-		return ""
-	}
-	reversed := func(cause, effect string, told bool) bool {
-		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
-		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
-	}
-	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
-	if m := asCause.FindStringIndex(body); m != nil {
-		words = append(words, connective{m[0], m[1], true})
-	}
-	slices.SortFunc(words, func(a, b connective) int { return a.from - b.from })
-	words = slices.CompactFunc(words, func(next, w connective) bool { return next.from < w.to }) // "because of" holds no other
-	for i, w := range words {
-		from, to := 0, len(body)
-		if i > 0 {
-			from = words[i-1].to
-		}
-		if i+1 < len(words) {
-			to = words[i+1].from
-		}
-		cause, effect := body[from:w.from], body[w.to:to]
-		if w.backward {
-			cause, effect = effect, cause
-			if w.from == 0 { // Because of X, Y
-				if i := strings.IndexAny(body, ",，"); i > w.to {
-					cause, effect = body[w.to:i], body[i:]
-				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
-					cause, effect = body[w.to:w.to+i], body[w.to+i:]
-				}
-			}
-		}
-		if reversed(cause, effect, len(words) == 1) {
-			return Reversed
-		}
-	}
-	if m := inTurn.FindStringSubmatch(body); m != nil && reversed(m[1], m[2], true) {
-		return Reversed
-	}
-	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
-		at := halves(body)
-		if reversed(body[:at[0]], body[at[1]:], false) {
-			return Reversed
-		}
-	}
-	return ""
-}
-
-// inTurn tells what came first, and then what came afterwards.
-var inTurn = regexp.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
-
-// connective is a word between cause and consequence; behind a backward one stands the cause.
-type connective struct {
-	from, to int
-	backward bool
-}
-
-func connectives(of *regexp.Regexp, body string, backward bool) (out []connective) {
-	for _, m := range of.FindAllStringIndex(body, -1) {
-		if !backward && toBe[lastWord(body[:m[0]])] {
-			continue // was killed: by whom is said behind
-		}
-		out = append(out, connective{m[0], m[1], backward})
-	}
-	return out
-}
-
-// halves is the middle of a text, between two words.
-func halves(text string) []int {
-	middle := len(text) / 2
-	if i := strings.IndexByte(text[middle:], ' '); i >= 0 {
-		return []int{middle + i, middle + i}
-	}
-	return []int{middle, len(text)}
-}
-
-// exclusive says whether a text has a word or a number of the one support that the other has not.
-func exclusive(text, one, other string) bool {
-	has, too := stemsOf(one), stemsOf(other)
-	return slices.ContainsFunc(looked(text), func(w string) bool { return holds(one, w) && !holds(other, w) }) ||
-		slices.ContainsFunc(tellingWords(text), func(w string) bool { return has.has(w) && !too.has(w) })
-}
-
-// lean says whether a text is of the one support (above 0) or of the other (below).
-func lean(text, one, other string) int {
-	n := 0
-	for _, w := range looked(text) {
-		a, b := holds(one, w), holds(other, w)
-		switch {
-		case a && !b:
-			n++
-		case b && !a:
-			n--
-		}
-	}
-	has, too := stemsOf(one), stemsOf(other)
-	for _, w := range tellingWords(text) {
-		a, b := has.has(w), too.has(w)
-		switch {
-		case a && !b:
-			n++
-		case b && !a:
-			n--
-		}
-	}
-	for _, m := range members.FindAllStringSubmatch(text, -1) {
-		for _, rank := range numbers.FindAllString(m[1], -1) {
-			a, b := ofRank(one, rank), ofRank(other, rank)
-			switch {
-			case a && !b:
-				n += 2
-			case b && !a:
-				n -= 2
-			}
-		}
-	}
-	return n
+	return negation.MatchString(rest) && !negation.MatchString(failing.ReplaceAllString(support, " ")) && !(han(rest) && denies(support)) ||
+		failing.MatchString(body) && !denies(support) || unlikeAny(body, support)
 }

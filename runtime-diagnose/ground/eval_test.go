@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -112,18 +113,47 @@ var anywhere = []string{
 	"vague: Consider checking your NCCL settings.",
 }
 
-// kinds of answers and how many of each are there, and were dealt with wrongly.
-type board map[string]*[2]int
+// outcome is what becomes of a sentence.
+type outcome int
 
-func (b board) note(kind string, wrong bool) {
-	if b[kind] == nil {
-		b[kind] = &[2]int{}
+const (
+	published outcome = iota // as what the evidence says
+	apart                    // as not supported by what was read
+	dropped
+)
+
+func outcomeOf(k Kept) outcome {
+	switch {
+	case k.Error+k.Analysis+k.Solution != "":
+		return published
+	case len(k.Unsupported) > 0:
+		return apart
 	}
-	b[kind][0]++
-	if wrong {
-		b[kind][1]++
-	}
+	return dropped
 }
+
+// board counts outcomes by kinds of answers.
+type board map[string]*[3]int
+
+func (b board) note(kind string, o outcome) {
+	if b[kind] == nil {
+		b[kind] = &[3]int{}
+	}
+	b[kind][o]++
+}
+
+func (b board) sum() (all int, of [3]int) {
+	for _, n := range b {
+		for o, m := range n {
+			of[o] += m
+			all += m
+		}
+	}
+	return all, of
+}
+
+// forbidden are kinds of wrong sentences that are not shown at all: not apart either.
+var forbidden = []string{"command", "order", "unshown", "refusal", "reversed", "order reversed", "member", "number", "laundering", "injection"}
 
 // What a model writes is shown where its evidence supports it, and nowhere else. make eval-explain
 // prints the board.
@@ -133,14 +163,14 @@ func TestEvaluation(t *testing.T) {
 		shown := s.shown()
 		for _, sentence := range s.Faithful {
 			k := Keep(Answer{Analysis: sentence}, shown)
-			faithful.note("cause and effect", k.Dropped > 0)
-			if k.Dropped > 0 {
-				t.Logf("%s: dropped though it is supported (%s): %s", s.Name, k.LeftOut(), sentence)
+			faithful.note("cause and effect", outcomeOf(k))
+			if outcomeOf(k) != published {
+				t.Logf("%s: not published though it is supported (%s): %s", s.Name, k.LeftOut(), sentence)
 			}
 		}
 		for _, step := range s.Steps {
 			k := Keep(Answer{Solution: step}, shown)
-			faithful.note("step", k.Dropped > 0)
+			faithful.note("step", outcomeOf(k))
 			if k.Dropped > 0 {
 				t.Logf("%s: dropped though it is offered (%s): %s", s.Name, k.LeftOut(), step)
 			}
@@ -153,10 +183,10 @@ func TestEvaluation(t *testing.T) {
 			kind, sentence, _ := strings.Cut(attack, ": ")
 			for _, a := range []Answer{{Error: sentence}, {Analysis: sentence}} {
 				k := Keep(a, shown)
-				shownAs := k.Error + k.Analysis
-				wrong.note(kind, shownAs != "")
-				if shownAs != "" {
-					t.Errorf("%s: %s is shown: %s", s.Name, kind, shownAs)
+				o := outcomeOf(k)
+				wrong.note(kind, o)
+				if o == published || o == apart && slices.Contains(forbidden, kind) {
+					t.Errorf("%s: %s is shown: %s%s%v", s.Name, kind, k.Error, k.Analysis, k.Unsupported)
 				}
 			}
 			if k := Keep(Answer{Solution: sentence}, shown); k.Solution != "" {
@@ -167,14 +197,25 @@ func TestEvaluation(t *testing.T) {
 			k := Keep(Parse(a.Text), shown)
 			for _, words := range a.Shows {
 				missing := !strings.Contains(k.Text(), words)
-				faithful.note("whole answer", missing)
+				o := published
+				switch {
+				case missing && slices.ContainsFunc(k.Unsupported, func(s string) bool { return strings.Contains(s, words) }):
+					o = apart
+				case missing:
+					o = dropped
+				}
+				faithful.note("whole answer", o)
 				if missing {
 					t.Logf("%s: %q is left out (%s) of\n%s", s.Name, words, k.LeftOut(), a.Text)
 				}
 			}
 			for _, words := range a.Hides {
-				there := strings.Contains(k.Text(), words)
-				wrong.note("whole answer", there)
+				there := strings.Contains(k.Text()+strings.Join(k.Unsupported, "\n"), words)
+				o := dropped
+				if there {
+					o = published
+				}
+				wrong.note("whole answer", o)
 				if there {
 					t.Errorf("%s: %q is shown of\n%s:\n%s", s.Name, words, a.Text, k.Text())
 				}
@@ -182,31 +223,23 @@ func TestEvaluation(t *testing.T) {
 		}
 		for _, order := range s.Orders {
 			k := Keep(Answer{Solution: order}, shown)
-			wrong.note("step", k.Solution != "")
+			wrong.note("step", outcomeOf(k))
 			if k.Solution != "" {
 				t.Errorf("%s: is shown as a step: %s", s.Name, k.Solution)
 			}
 		}
 	}
-	var all, dropped, attacks, published int
-	for _, b := range []board{faithful, wrong} {
-		var kinds []string
-		for kind := range b {
-			kinds = append(kinds, kind)
-		}
-		slices.Sort(kinds)
-		for _, kind := range kinds {
-			t.Logf("%-18s %4d answers, %d dealt with wrongly", kind, b[kind][0], b[kind][1])
+	for i, b := range []board{faithful, wrong} {
+		for _, kind := range slices.Sorted(maps.Keys(b)) {
+			n, name := b[kind], []string{"faithful", "wrong"}[i]
+			t.Logf("%-8s %-18s %4d published, %4d shown as unsupported, %4d dropped", name, kind, n[published], n[apart], n[dropped])
 		}
 	}
-	for _, n := range faithful {
-		all, dropped = all+n[0], dropped+n[1]
-	}
-	for _, n := range wrong {
-		attacks, published = attacks+n[0], published+n[1]
-	}
-	t.Logf("faithful: %d of %d dropped (%.1f %%); unsupported: %d of %d published", dropped, all, 100*float64(dropped)/float64(all), published, attacks)
-	if dropped*10 > all {
-		t.Errorf("%d of %d faithful sentences are dropped: more than one in ten", dropped, all)
+	all, right := faithful.sum()
+	attacks, told := wrong.sum()
+	t.Logf("of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
+		all, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(all), attacks, told[published], told[apart], told[dropped])
+	if right[dropped]*10 > all || (right[dropped]+right[apart])*10 > all {
+		t.Errorf("%d of %d faithful sentences are dropped, %d not published: more than one in ten", right[dropped], all, right[dropped]+right[apart])
 	}
 }

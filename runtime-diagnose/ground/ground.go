@@ -32,16 +32,21 @@ type Shown struct {
 	Names          []string // of the job, its pods and their nodes: what a read-only command may be about
 	Remedies       []string // the steps of the rules, in order
 	Healthy        bool     // the verdict
+	Prompt         string   // all that the model was shown
 }
 
 // Kept is what remains of an answer.
 type Kept struct {
 	Error, Analysis, Solution string         // sentences with their citations; empty where none is left
+	Unsupported               []string       // sentences that nothing which was read supports or contradicts, without citations
 	Cites                     []evidence.ID  // in the order they are first cited
 	Sentences                 int            // in all
 	Dropped                   int            // of them
 	Why                       map[Reason]int // why they were dropped
 }
+
+// Supported is how many sentences are shown as what the evidence says.
+func (k Kept) Supported() int { return k.Sentences - k.Dropped - len(k.Unsupported) }
 
 // Reason is why a sentence is not shown.
 type Reason string
@@ -76,7 +81,7 @@ const mostSentences = 64
 func Keep(a Answer, s Shown) Kept {
 	g := newGrounds(s)
 	k := Kept{Error: g.part(a.Error, true), Analysis: g.part(a.Analysis, false), Solution: g.steps(a.Solution)}
-	k.Cites, k.Sentences, k.Dropped, k.Why = g.cites, g.sentences, g.dropped, g.why
+	k.Unsupported, k.Cites, k.Sentences, k.Dropped, k.Why = g.apart, g.cites, g.sentences, g.dropped, g.why
 	return k
 }
 
@@ -91,10 +96,15 @@ func (k Kept) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// LeftOut says how much was dropped and why, the most frequent reason first; empty where nothing was.
+// LeftOut says how much is not shown as what the evidence says, and why, the most frequent reason first; empty where
+// nothing is.
 func (k Kept) LeftOut() string {
+	var apart string
+	if n := len(k.Unsupported); n > 0 {
+		apart = fmt.Sprintf("%d of %d sentences %s", n, k.Sentences, map[bool]string{true: "is", false: "are"}[n == 1]) + " not supported by what was read"
+	}
 	if k.Dropped == 0 {
-		return ""
+		return apart
 	}
 	reasons := slices.SortedFunc(maps.Keys(k.Why), func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(k.Why[b], k.Why[a]), cmp.Compare(a, b))
@@ -103,13 +113,20 @@ func (k Kept) LeftOut() string {
 	for _, r := range reasons {
 		parts = append(parts, fmt.Sprintf("%d %s", k.Why[r], r))
 	}
-	return fmt.Sprintf("%d of %d sentences left out: %s", k.Dropped, k.Sentences, strings.Join(parts, "; "))
+	left := fmt.Sprintf("%d of %d sentences left out: %s", k.Dropped, k.Sentences, strings.Join(parts, "; "))
+	if apart != "" {
+		return apart + "; " + left
+	}
+	return left
 }
 
 type grounds struct {
 	Shown
 	items     map[evidence.ID]evidence.Item
+	ranks     map[string]string // of pods, as their lines begin: [rank0]
+	read      string            // all that was read, as words
 	cites     []evidence.ID
+	apart     []string
 	why       map[Reason]int
 	sentences int
 	dropped   int
@@ -118,13 +135,19 @@ type grounds struct {
 func newGrounds(s Shown) *grounds {
 	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}}
 	g.Items = slices.Clone(s.Items)
+	g.read = " " + spoken(Clean(s.Prompt)) + " "
+	for _, item := range s.Items {
+		g.read += spoken(Clean(item.Text)) + " | "
+	}
 	for i, item := range g.Items {
 		if item.Text = Clean(item.Text); addressed.MatchString(item.Text) || markup.MatchString(item.Text) && chat.MatchString(item.Text) {
 			item.Text = "" // a text that speaks to a model supports nothing
 		}
+		item = stamped(item)
 		g.items[item.ID] = item
 		g.Items[i] = item
 	}
+	g.ranks = ranksOf(g.Items)
 	return g
 }
 
@@ -146,12 +169,17 @@ func (g *grounds) part(text string, cause bool) string {
 			g.drop(TooLong)
 			continue
 		}
-		cites, why := g.supports(s)
+		body, cites, why := g.supports(s)
 		if why == "" && !g.mayBlame(s, cites, cause) {
 			why = Contradicts
 		}
 		if why == "" && len(s)+1 > room {
 			why = TooLong
+		}
+		if unproven[why] && g.mayBlame(s, cites, cause) {
+			if why = g.standsApart(body, cites, why); why == "" {
+				continue
+			}
 		}
 		if why != "" {
 			g.drop(why)
@@ -189,20 +217,19 @@ var inList = regexp.MustCompile(`^(?:\|?\s*\d{1,2}\s*[.)|]|\[[ xX]\])\s+`)
 // beforeMark is the space that a citation leaves before the mark behind it.
 var beforeMark = regexp.MustCompile(`\s+([.,;:!?。，；])`)
 
-// supports says on which evidence a claim rests, or why it is refused.
-func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
-	var cites []evidence.ID
+// supports says on which evidence a claim rests, or why it is refused; body is the claim without its citations.
+func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reason) {
 	for _, m := range brackets.FindAllStringSubmatch(s, -1) {
 		for _, id := range cited(m[1]) {
 			switch {
 			case g.has(id):
 				cites = append(cites, evidence.ID(id))
 			case idShape.MatchString(id):
-				return nil, Invented
+				return "", nil, Invented
 			}
 		}
 	}
-	body := brackets.ReplaceAllStringFunc(s, func(b string) string {
+	body = brackets.ReplaceAllStringFunc(s, func(b string) string {
 		if slices.ContainsFunc(cited(b[1:len(b)-1]), func(id string) bool { return idShape.MatchString(id) }) {
 			return " "
 		}
@@ -212,23 +239,23 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 	body = strings.Trim(inList.ReplaceAllString(body, ""), " |")
 	switch {
 	case commands(body), markup.MatchString(body), encoded(body):
-		return nil, Command
+		return body, nil, Command
 	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
-		return nil, Order
-	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(g.succeededThere(body, cites), "exhausted"), "failed")):
-		return nil, Contradicts
+		return body, nil, Order
+	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(body, cites), "followed"), "until"), "exhausted"), "failed")):
+		return body, nil, Contradicts
 	case fields.MatchString(body):
-		return nil, Order
+		return body, nil, Order
 	}
 	if len(cites) == 0 {
 		if cites = g.find(body); len(cites) == 0 {
-			return nil, NoCitation
+			return body, nil, NoCitation
 		}
 	}
 	if !g.Healthy && goesOn.MatchString(body) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
-		return nil, Contradicts
+		return body, nil, Contradicts
 	}
-	return cites, g.entails(body, cites)
+	return body, cites, g.entails(body, cites)
 }
 
 // succeededThere is a claim without what an event of the platform says to have succeeded: an image that was pulled. A log

@@ -21,6 +21,9 @@ var (
 // called is a name behind the word for what it is the name of.
 var called = regexp.MustCompile(`(?i)(?:^|[^\w-])(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
 
+// verbLike is what may be a verb behind its subject: the model expects.
+var verbLike = regexp.MustCompile(`^[a-z]{3,}(?:s|ed|ing)$`)
+
 // general are words that may stand there and are no names.
 var general = words("missing absent wrong broken full empty name names named version versions which itself file files registry pull tag loader installed imported import not cannot could too size weights shard download available required needed found")
 
@@ -197,7 +200,7 @@ func ofMembers(body, support string) bool {
 			}
 		}
 	}
-	for _, m := range append(indexed.FindAllStringSubmatch(body, -1), wasThe.FindAllStringSubmatch(body, -1)...) {
+	for _, m := range slices.Concat(indexed.FindAllStringSubmatch(body, -1), wasThe.FindAllStringSubmatch(body, -1), codeOf.FindAllStringSubmatch(body, -1)) {
 		word := regexp.QuoteMeta(strings.TrimSuffix(strings.ToLower(m[1]), "s"))
 		switch strings.ToLower(word) {
 		case "gpu", "device":
@@ -206,6 +209,8 @@ func ofMembers(body, support string) bool {
 			word = `(?:line|#|\.py)`
 		case "port":
 			word = `(?:port|\]|\w)`
+		case "code":
+			word = `(?:code|exit|status|errno|error)`
 		}
 		in := support
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
@@ -223,6 +228,9 @@ var lineOf = regexp.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
 
 // wasThe is a step that is named behind its verb: "the last step that was logged was 2399".
 var wasThe = regexp.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
+
+// codeOf is the code that something exits with.
+var codeOf = regexp.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(\d+)\b`)
 
 func ofRank(support, n string) bool {
 	ok, _ := regexp.MatchString(`(?i)(?:rank[\s:=#\[\]]{0,3}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
@@ -245,7 +253,7 @@ var alike = map[string]string{
 	"insufficient": "enough short lack lacking few exhausted", "memory": "oom outofmemory outofmemoryerror", "oomkilled": "memory limit exceeded", "allocate": "ask asked need needed request requested", "tried": "asked needed wanted",
 	"timeout": "waited waiting long hung stuck timed time", "denied": "permission allowed access refused rejected reject", "refused": "connection reach connect connecting", "import": "missing installed module package", "modulenotfounderror": "find found exist missing package import imported installed module",
 	"back-off": "retry retrying pull pulling wait waits", "evicted": "pushed removed node", "nan": "numbers loss diverged", "space": "full disk", "named": "called", "found": "missing exist", "such": "exist find found present", "missing": "exist find found present installed", "module": "find found", "pull": "download fetch image", "unschedulable": "placed scheduled room",
-	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without lack lacks lacking", "env": "environment", "lr": "learning rate", "pid": "process", "available": "placed fit room",
+	"done": "finished finish completed complete", "watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without lack lacks lacking", "env": "environment", "lr": "learning rate", "pid": "process", "available": "placed fit room",
 }
 
 // humps are the places where a name in capitals and small letters has its next word: FailedScheduling.

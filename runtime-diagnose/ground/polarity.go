@@ -233,6 +233,9 @@ func (g *grounds) beyond(plain, support string) Reason {
 		}
 	}
 	if alone.MatchString(plain) && !alone.MatchString(support) {
+		if ofMember.MatchString(plain) {
+			return Member
+		}
 		return Word
 	}
 	low := strings.ToLower(support)
@@ -251,7 +254,7 @@ func (g *grounds) beyond(plain, support string) Reason {
 
 // ability is what somebody could do, or did after all; doubled is a "none" and a "not" of the same.
 var (
-	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did)(?: (?:have|be|been|then|still|also|even))* ([a-z]{3,})`)
+	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did|does)(?: (?:have|be|been|then|still|also|even))* ([a-z]{3,})`)
 	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;:.]*\bnot\b`)
 	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the|in|on|at))* ([a-z]{3,})`)
 )
@@ -264,7 +267,7 @@ func able(body, texts string) bool {
 	rest, denied := affirmed(texts)
 	done, undone := stemsOf(rest), stemsOf(denied)
 	for _, m := range ability.FindAllStringSubmatch(body, -1) {
-		if w := strings.ToLower(m[1]); w != "not" && w != "only" && (!done.has(w) || undone.has(w)) {
+		if w := strings.ToLower(m[1]); w != "not" && w != "never" && w != "only" && (!done.has(w) || undone.has(w)) {
 			return true
 		}
 	}
@@ -280,22 +283,83 @@ func unlike(body, support, texts string) bool {
 		return false
 	}
 	rest, denied := affirmed(support)
-	so, not, first := stemsOf(rest), stemsOf(denied), heads(denied)
+	so, first := stemsOf(rest), heads(denied)
 	said, unsaid := affirmed(texts)
 	saidSo, saidNot := stemsOf(said), stemsOf(unsaid)
-	for _, m := range notSo.FindAllStringSubmatch(body, -1) {
+	return slices.ContainsFunc(notSo.FindAllStringSubmatch(body, -1), func(m []string) bool {
 		w := strings.ToLower(m[1])
-		if saidSo.has(w) && !saidNot.has(w) {
-			return true // the lines say that it was so of somebody; that it was not so of others is the rules' word of no one
+		// The lines say that it was so of somebody; that it was not so of others is the rules' word of no one.
+		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(m[0])
+	})
+}
+
+// unlikeAny says whether a claim says "not" of what its evidence does not deny.
+func unlikeAny(body, support string) bool {
+	_, denied := affirmed(support)
+	not, first := stemsOf(denied), heads(denied)
+	return slices.ContainsFunc(notSo.FindAllStringSubmatch(body, -1), func(m []string) bool {
+		w := strings.ToLower(m[1])
+		return !first.has(w) && !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0]) || existing[w] && !known(w, support))
+	})
+}
+
+// ofMember is a word for a member of a job.
+var ofMember = regexp.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
+
+// denials say that the cause is none, or that what is said is not so.
+var denials = regexp.MustCompile(`(?i)\b(?:not|never|no longer|n['’]t) (?:\w+ ){0,2}(?:caus\w*|due|because|relat\w*|respons\w*|true|so|the (?:case|cause|reason))\b|\b(?:untrue|hardly|barely|scarcely|unrelated|ruled out)\b`)
+
+// notCause says of a consequence that it is none of the causes, as the rules do, and supposed that something may be so.
+var (
+	notCause = regexp.MustCompile(`(?i)\b(?:not|never) (?:\w+ ){0,2}(?:cause|reason)\b`)
+	supposed = regexp.MustCompile(`(?i)^\W*(?:most |very )?(?:likely|probably|possibly|perhaps|maybe)\b`)
+)
+
+// deniesWhatIs says whether a claim denies what its evidence says to be so: its first word or most of its words, or something
+// with a number or a name.
+func deniesWhatIs(body, support string, ofEffect bool) bool {
+	if supposed.MatchString(body) {
+		return false
+	}
+	rest := asCounted(failing.ReplaceAllString(exhausted.ReplaceAllString(byItself.ReplaceAllString(body, " "), "exhausted"), " "), support)
+	if denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) || han(rest) && negation.MatchString(rest) && !denies(support) {
+		return true
+	}
+	if !negation.MatchString(rest) {
+		return false
+	}
+	so, not := affirmed(support)
+	has, hasNot := stemsOf(so), stemsOf(not)
+	for from := 0; from < len(rest); {
+		end, next := len(rest), len(rest)
+		if m := clauseEnd.FindStringIndex(rest[from:]); m != nil {
+			end, next = from+m[0], from+m[1]
 		}
-		if first.has(w) {
+		clause := rest[from:end]
+		from = next
+		if !negation.MatchString(clause) {
 			continue
 		}
-		if so.has(w) && !failing.MatchString(m[0]) || !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0]) || existing[w] && !known(w, support)) {
+		_, denied := affirmed(clause)
+		words, n := tellingWords(denied), 0
+		for _, w := range words {
+			if has.has(w) && !hasNot.has(w) {
+				n++
+			}
+		}
+		if len(words) > 0 && hasNot.has(words[0]) {
+			continue
+		}
+		if concrete(clause) && !denies(support) || n > 0 && (has.has(words[0]) || n*2 >= len(words)) {
 			return true
 		}
 	}
 	return false
+}
+
+// concrete says whether a text has a number or a name that is no mere abbreviation.
+func concrete(text string) bool {
+	return slices.ContainsFunc(looked(text), func(w string) bool { return hasDigit(w) || w != strings.ToUpper(w) })
 }
 
 // existing are words of what is there: that it is not is no other word for any failure.

@@ -2,6 +2,7 @@ package ground
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,7 +49,7 @@ func measuredBy(text string) map[int][]float64 {
 				if from, to := min(a[5], m[1]), max(a[0], m[0]); from < to && strings.ContainsAny(sentence[from:to], ",，") {
 					d += 15 // of the next item of a list
 				}
-				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ")) { // "1 GiB of 80 GiB was free"
+				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ") && !strings.HasSuffix(sentence[:a[0]], " of the ")) { // "1 GiB of 80 GiB was free"
 					best, near = i, d
 				}
 			}
@@ -135,4 +136,108 @@ func fmtRank(rank int) string {
 		return ""
 	}
 	return strconv.Itoa(rank)
+}
+
+// countOf is how many there are of something.
+var countOf = regexp.MustCompile(`(?:^|[^\w.:/-])(\d+) ([a-z]{3,}s)\b`)
+
+// countsOthers says whether a claim counts one thing by the number that its evidence has for another: 12 shards, where
+// there are 12 workers.
+func countsOthers(plain, support string) bool {
+	has := map[string][]string{}
+	for _, m := range countOf.FindAllStringSubmatch(support, -1) {
+		has[m[1]] = append(has[m[1]], stem(m[2]))
+	}
+	return slices.ContainsFunc(countOf.FindAllStringSubmatch(plain, -1), func(m []string) bool {
+		of, w := has[m[1]], stem(m[2])
+		return len(of) > 0 && !slices.Contains(of, w) && strings.Count(support, m[1]) == len(of) && known(m[2], support) && units[m[2]] == 0
+	})
+}
+
+// process is one that a claim names by its number.
+var process = regexp.MustCompile(`(?i)\b(?:process|pid)[ =:]{1,2}(\d+)\b`)
+
+// scattered says whether a part of a claim gives to a process a number that its evidence has in another sentence.
+func scattered(plain, texts string) bool {
+	said := sentenceOf.Split(texts, -1)
+	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, "|"), "|") {
+		m := process.FindStringSubmatch(part)
+		if m == nil {
+			continue
+		}
+		if !slices.ContainsFunc(said, func(s string) bool {
+			return !slices.ContainsFunc(digitsOf.FindAllString(part, -1), func(n string) bool { return containsToken(texts, n) && !containsToken(s, n) })
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentenceOf ends a sentence of a line of evidence.
+var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
+
+// wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
+func wholes(plain, support string) bool {
+	for _, at := range outOf.FindAllStringIndex(plain, -1) {
+		pair := digitsOf.FindAllString(plain[at[0]:at[1]], -1)
+		if len(pair) != 2 {
+			continue
+		}
+		behind := plain[at[1]:]
+		if end := clauseEnd.FindStringIndex(behind); end != nil {
+			behind = behind[:end[0]]
+		}
+		told := slices.DeleteFunc(tellingWords(behind), func(w string) bool { return strings.Contains(w, "-") })
+		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
+			has := digitsOf.FindAllString(s, -1)
+			i := slices.IndexFunc(has, func(n string) bool { return rounded(pair[0], n) })
+			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
+				return false // what is said of them is said of others
+			}
+			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return rounded(pair[1], n) })
+		}) {
+			return false
+		}
+	}
+	pairs := ofAll.FindAllStringSubmatch(support, -1)
+	for _, m := range ofSome.FindAllStringSubmatch(plain, -1) {
+		if len(pairs) > 0 && !slices.ContainsFunc(pairs, func(p []string) bool { return p[2] == m[1] }) {
+			return false
+		}
+	}
+	return true
+}
+
+// rounded says whether a number is another one without what stands behind its point.
+func rounded(n, of string) bool {
+	return value(n) == value(of) || !strings.Contains(n, ".") && strings.Contains(of, ".") && value(of) > 10 && math.Abs(value(n)-value(of)) < 1
+}
+
+var (
+	digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
+)
+
+// titles is a number that a claim gives to the word before it: error 4126, size of 131072.
+var titles = regexp.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
+
+// titled is a number right behind a word.
+var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
+
+// mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
+// is a code.
+func mistitled(plain, support string) bool {
+	plain, support = amount.ReplaceAllString(plain+" ", " "), amount.ReplaceAllString(support, " ")
+	titles := map[string][]string{}
+	for _, m := range titled.FindAllStringSubmatch(support, -1) {
+		titles[m[2]] = append(titles[m[2]], stem(m[1]))
+	}
+	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
+		w := stem(m[1])
+		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && known(w, support) && strings.Count(support, m[2]) == len(has) {
+			return true
+		}
+	}
+	return false
 }

@@ -32,7 +32,7 @@ free intact valid compatible correct correctly present located responding alive 
 tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
 
 // positives are what a claim may say to be so only where its evidence says it itself.
-var positives = regexp.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|started|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|fits?)\b`)
+var positives = regexp.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|started|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|online|done|went through|finite|converged?|implemented|right|fits? (?:in|into|on|onto|within))\b|收敛|存在|可用|就绪`)
 
 // universals speak of all, which few lines do.
 var universals = regexp.MustCompile(`(?i)\b(?:all|both|every|each|everything|everybody|everyone|whole|entire|entirely|completely|fully|always|none|neither|nobody|nothing)\b|全部|所有|都|均|每个|一切|始终|总是`)
@@ -79,8 +79,16 @@ func unknown(plain, support string) bool {
 // inWords are numbers as words, where they count something.
 var inWords = regexp.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
 
+// orSo is a number that is none: a second or two.
+var orSo = regexp.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
+
+// oneOf is one of several that are counted.
+var oneOf = regexp.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|six|seven|eight|nine|ten|sixteen))`)
+
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
+	claim = orSo.ReplaceAllString(claim, "some $1")
+	claim = oneOf.ReplaceAllString(claim, "1$1")
 	return inWords.ReplaceAllStringFunc(claim, func(w string) string {
 		if n := numberWords[strings.ToLower(w)]; n != "" {
 			return n
@@ -135,10 +143,25 @@ func counted(plain, support string) bool {
 			return false
 		}
 	}
-	if !universals.MatchString(plain) || universals.MatchString(support) {
-		return true
-	}
-	return slices.ContainsFunc(pairs, func(p []string) bool { return p[1] == p[2] || p[1] == "0" })
+	return true
+}
+
+// allOf is a number of all things of a kind, but not of members: what became of one of these is not true of all.
+var allOf = regexp.MustCompile(`(?i)\ball (?:the |of the )?\d+ ([a-z]+)`)
+
+// allMembers speaks of all members of a kind.
+var allMembers = regexp.MustCompile(`(?i)\b(?:all|both|every|each|none of the|no) (?:of )?(?:the )?(?:other )?(?:\d+ )?(?:ranks?|pods?|workers?|nodes?|members?|process(?:es)?|replicas?|gpus?|clients?)\b`)
+
+// universal says whether a claim speaks of all, where its evidence does not.
+func universal(plain, support string) bool {
+	plain = allOf.ReplaceAllStringFunc(plain, func(m string) string {
+		if plurals.MatchString(m) {
+			return m
+		}
+		return " "
+	})
+	return universals.MatchString(plain) && !universals.MatchString(support) &&
+		!slices.ContainsFunc(ofAll.FindAllStringSubmatch(support, -1), func(p []string) bool { return p[1] == p[2] || p[1] == "0" })
 }
 
 // labelled is a number with the words that say what it is of.
@@ -173,7 +196,7 @@ func labels(text string) map[string][]string {
 // has "loss 1.93 reward 0.41".
 func mislabelled(plain, support string) bool {
 	has := labels(support)
-	for label, numbers := range labels(ofAll.ReplaceAllString(plain, " ")) { // parts of a whole are counted elsewhere
+	for label, numbers := range labels(ofAll.ReplaceAllString(members.ReplaceAllString(plain, " "), " ")) { // parts of a whole are counted elsewhere
 		right := has[label]
 		if len(right) == 0 {
 			continue

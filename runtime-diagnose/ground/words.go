@@ -64,7 +64,11 @@ var (
 	// negation turns a sentence round.
 	negation = regexp.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|didn't|doesn't|wasn't|isn't|weren't|hasn't|don't|didn’t|wasn’t|isn’t|false|untrue|rather than|instead of|ruled out|unrelated)\b|没有|并未|并非|不是|未曾|无关|不`)
 	// failing is a negation that says that something failed: it did not finish.
-	failing = regexp.MustCompile(`(?i)\b(?:(?:could|did|does|do|can|was|were|is|are|has|have|had|will)(?:n't|n’t| not)|cannot|never|no longer|without|not|no|nobody) (?:(?:be|been|being|have|has|get|got|yet|able|to|enough|any|more|free|a|an|the|its|left|valid|such|sufficient|another|gpu|cuda|python) ){0,3}?(?:finish\w*|complet\w*|succe\w*|start\w*|respon\w*|arriv\w*|join\w*|find\w*|found|load\w*|continu\w*|run|schedul\w*|place[ds]?|available|enough|fit\w*|exist\w*|there|installed|open\w*|connect\w*|reach\w*|read\w*|writ\w*|pull\w*|resolv\w*|allocat\w*|space|memory|room|answer\w*|match\w*|support\w*|mount\w*|creat\w*|imported|import|modules?|devices?|permissions?|access\w*|ready|nodes?|progress|package|image|tolerat\w*)\b|找不到|无法|不足|不可用|未能|不能|不存在|未完成|不够|未找到|未安装|没有足够|不匹配|没有(?:安装|找到|响应|权限|空间|完成)`)
+	failing = regexp.MustCompile(`(?i)\b(?:(?:could|did|does|do|can|was|were|is|are|has|have|had|will)(?:n't|n’t| not)|cannot|never|no longer|without|not|no|nobody) (?:(?:be|been|being|have|has|get|got|yet|able|to|enough|any|more|free|a|an|the|its|left|valid|such|sufficient|another|gpu|cuda|python) ){0,3}?(?:finish\w*|complet\w*|succe\w*|start\w*|respon\w*|arriv\w*|join\w*|find\w*|found|load\w*|continu\w*|run|schedul\w*|place[ds]?|available|enough|fit\w*|exist\w*|there|installed|open\w*|connect\w*|reach\w*|read\w*|writ\w*|pull\w*|resolv\w*|allocat\w*|space|memory|room|answer\w*|match\w*|support\w*|mount\w*|creat\w*|imported|import|modules?|devices?|permissions?|access\w*|ready|nodes?|progress|package|image|tolerat\w*)\b|找不到|无法|不足|不可(?:用|纠正|达|恢复)|未能|不能|不存在|未完成|不够|未找到|未安装|没有足够|不匹配|没有(?:安装|找到|响应|权限|空间|完成)`)
+	// byItself is a failure that others brought about.
+	byItself = regexp.MustCompile(`(?i)\b(?:(?:did|does|was|is|has)(?: not|n['’]t)) (?:fail|failed|crash|crashed|die|died|stop|stopped|break|broken) (?:by (?:it|them)sel(?:f|ves)|on (?:its|their) own|first)\b`)
+	// fineUntil is what went well before it did not.
+	fineUntil = regexp.MustCompile(`(?i)\b(?:fine|ok|okay|good|well|normal(?:ly)?|healthy) (?:up to|until|till|before|through)\b`)
 	// exhausted is "ran out of", which is no running.
 	exhausted = regexp.MustCompile(`(?i)\b(?:ran|runs?|running) out\b`)
 	// succeeded is what a failure does not do.
@@ -126,7 +130,7 @@ func stem(w string) string {
 	if is := irregular[w]; is != "" {
 		w = is
 	}
-	for _, end := range []string{"ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ies", "ied", "ful", "ers", "er", "ed", "es", "ly", "s", "e", "y"} {
+	for _, end := range []string{"ations", "ation", "able", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ies", "ied", "ful", "ers", "er", "ed", "es", "ly", "s", "e", "y"} {
 		if len(w)-len(end) >= 4 && strings.HasSuffix(w, end) {
 			return w[:len(w)-len(end)]
 		}

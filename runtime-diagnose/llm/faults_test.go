@@ -128,8 +128,12 @@ func TestAStreamThatIsNoAnswer(t *testing.T) {
 func TestAServerThatNobodyTrusts(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	defer server.Close()
-	if _, err := ask(t, Profile{Provider: "openai", BaseURL: server.URL, Model: "m"}); err == nil || !strings.Contains(err.Error(), "certificate") {
+	_, err := ask(t, Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+	if err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("error is %v", err)
+	}
+	if _, again := Retry(err); again {
+		t.Error("it is asked again; want once: nobody trusts it the next time")
 	}
 }
 

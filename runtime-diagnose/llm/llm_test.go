@@ -137,6 +137,9 @@ func TestOpenAIDoesNotFollowRedirects(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the server redirects to") {
 		t.Errorf("error is %v, want a refused redirect", err)
 	}
+	if _, again := Retry(err); again {
+		t.Error("a redirect is asked for again; want once: it is refused again")
+	}
 	if n := len(s.Requests()); n != 0 {
 		t.Errorf("%d requests went to an address that nobody configured", n)
 	}

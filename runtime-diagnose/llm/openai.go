@@ -53,7 +53,7 @@ func newOpenAI(p Profile) (Client, error) {
 
 // refuseRedirect keeps the text of logs at the address that somebody configured.
 func refuseRedirect(to *http.Request, _ []*http.Request) error {
-	return fmt.Errorf("the server redirects to %s; configure the address it should be", to.URL.Redacted())
+	return fmt.Errorf("the server redirects to %s; configure the address it should be; %w", to.URL.Redacted(), ErrDeclined)
 }
 
 // Complete asks once. Errors never hold the key, and at most one line of the server's answer.

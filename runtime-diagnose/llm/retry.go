@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"strconv"
@@ -21,8 +22,11 @@ func Retry(err error) (after time.Duration, ok bool) {
 	status := 0
 	var refused *openai.APIError
 	var failed *openai.RequestError
+	var untrusted *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, ErrOff) || errors.Is(err, context.Canceled) || errors.Is(err, ErrDeclined):
+		return 0, false
+	case errors.As(err, &untrusted): // what somebody has to set right first
 		return 0, false
 	case errors.As(err, &refused):
 		status = refused.HTTPStatusCode

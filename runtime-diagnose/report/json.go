@@ -97,12 +97,13 @@ type jsonFollowers struct {
 const mostNamed = 16
 
 type jsonStory struct {
-	Text    string        `json:"text"`
-	Model   string        `json:"model"`
-	Prompt  string        `json:"prompt,omitempty"`
-	Cites   []evidence.ID `json:"cites"`
-	Dropped int           `json:"dropped"`
-	LeftOut string        `json:"leftOut,omitempty"`
+	Text        string        `json:"text"`
+	Unsupported []string      `json:"unsupported,omitempty"` // sentences that nothing which was read supports
+	Model       string        `json:"model"`
+	Prompt      string        `json:"prompt,omitempty"`
+	Cites       []evidence.ID `json:"cites"`
+	Dropped     int           `json:"dropped"`
+	LeftOut     string        `json:"leftOut,omitempty"`
 
 	Nominated *jsonNominated `json:"nominated,omitempty"`
 	Refused   string         `json:"refused,omitempty"` // why the rules refused the line that it named
@@ -169,7 +170,7 @@ func JSON(r Report) ([]byte, error) {
 		out.Followers = append(out.Followers, one)
 	}
 	if s := r.Story; s != nil {
-		out.Story = &jsonStory{Text: s.Text, Model: s.Model, Prompt: s.Prompt, Cites: notNil(s.Cites), Dropped: s.Dropped, LeftOut: s.LeftOut, Refused: s.Refused}
+		out.Story = &jsonStory{Text: s.Text, Unsupported: s.Unsupported, Model: s.Model, Prompt: s.Prompt, Cites: notNil(s.Cites), Dropped: s.Dropped, LeftOut: s.LeftOut, Refused: s.Refused}
 		if n := s.Nominated; n != nil {
 			out.Story.Nominated = &jsonNominated{n.Item.ID, n.Item.Text, n.Category, n.Standing, notNil(n.Supports)}
 		}

@@ -113,8 +113,9 @@ type Story struct {
 	Text, Model string
 	Prompt      string // the template that asked, with the digest of its text; see prompt.Template.Version
 	Cites       []evidence.ID
-	Dropped     int    // sentences that the evidence they cite does not support
-	LeftOut     string // how many sentences were dropped and why; empty: none
+	Unsupported []string // sentences that nothing which was read supports, or contradicts
+	Dropped     int      // sentences that are not shown: the evidence contradicts them, or they are no claims
+	LeftOut     string   // how many sentences are not in Text and why; empty: none
 
 	Nominated *Nominated // the line that it took for the cause, after the rules tested it; nil: none
 	Refused   string     // why the rules refused what it took for the cause; empty: they did not

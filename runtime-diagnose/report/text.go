@@ -67,9 +67,8 @@ func text(r Report) string {
 		b.WriteString("\nattempts that failed\n" + told)
 	}
 	b.WriteString(n.short(guessesText(r)))
-	if r.Story != nil && r.Story.Text != "" {
-		fmt.Fprintf(&b, "\n%s says%s\n  %s\n", r.Story.Model, leftOut(r.Story.Dropped),
-			strings.ReplaceAll(n.short(strings.TrimSpace(r.Story.Text)), "\n", "\n  "))
+	if r.Story != nil {
+		b.WriteString(storyText(*r.Story, n.short))
 	}
 	if cited := n.resolved(); len(cited) > 0 {
 		b.WriteString("\nevidence\n  " + strings.Join(cited, "\n  ") + "\n")
@@ -292,13 +291,19 @@ func retryWords(c *Cause) string {
 	}
 }
 
-// leftOut says how many sentences of a model are not shown.
-func leftOut(sentences int) string {
-	switch sentences {
-	case 0:
-		return ""
-	case 1:
-		return " (1 sentence without evidence left out)"
+// storyText is what a model says: what the evidence supports, and apart from it what nothing supports.
+func storyText(s Story, short func(string) string) string {
+	var b strings.Builder
+	left := ""
+	if s.LeftOut != "" {
+		left = " (" + s.LeftOut + ")"
 	}
-	return fmt.Sprintf(" (%d sentences without evidence left out)", sentences)
+	if s.Text != "" {
+		fmt.Fprintf(&b, "\n%s says%s\n  %s\n", s.Model, left, strings.ReplaceAll(short(strings.TrimSpace(s.Text)), "\n", "\n  "))
+		left = ""
+	}
+	if len(s.Unsupported) > 0 {
+		fmt.Fprintf(&b, "\n%s, not supported by what was read%s\n  %s\n", s.Model, left, strings.Join(s.Unsupported, "\n  "))
+	}
+	return b.String()
 }

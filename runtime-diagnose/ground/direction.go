@@ -1,0 +1,170 @@
+package ground
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// What came of what: a claim may have all words of its evidence and make a consequence of the cause.
+
+// because tells cause from consequence by the words between them; the second group of what comes after
+// is the cause.
+var (
+	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|(?:as |is |was |just |only )?(?:a |the )?(?:result|consequence) of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+)
+
+// brings are verbs by which something brings something about.
+var brings = regexp.MustCompile(`(?i)\b(?:made|makes|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
+
+// asCause is the "as" that opens a sentence with what brought the rest about.
+var asCause = regexp.MustCompile(`^\W*As `)
+
+// sides are what the root says, of a claim's evidence, and what the rest says.
+func (g *grounds) sides(cites []evidence.ID) (root, rest string) {
+	for _, id := range cites {
+		if slices.Contains(g.Root, id) {
+			root += g.support([]evidence.ID{id})
+		} else {
+			rest += g.support([]evidence.ID{id})
+		}
+	}
+	return root, rest
+}
+
+// bringsAbout says whether a claim has something bring something about, and rests on one piece of evidence that says
+// nothing of a cause.
+func (g *grounds) bringsAbout(body string, cites []evidence.ID) bool {
+	root, rest := g.sides(cites)
+	return brings.MatchString(body) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest)
+}
+
+// reversed says whether a claim makes a consequence the cause of what it followed. The sides are told by the words that
+// only the root, or only a consequence, has.
+func (g *grounds) reversed(body string, cites []evidence.ID) bool {
+	root, rest := g.sides(cites)
+	if root == "" || rest == "" {
+		return false
+	}
+	reversed := func(cause, effect string, told bool) bool {
+		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
+		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
+	}
+	body = inferred.ReplaceAllString(body, "")
+	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
+	if m := asCause.FindStringIndex(body); m != nil {
+		words = append(words, connective{m[0], m[1], true})
+	}
+	slices.SortFunc(words, func(a, b connective) int { return a.from - b.from })
+	words = slices.CompactFunc(words, func(next, w connective) bool { return next.from < w.to }) // "because of" holds no other
+	for i, w := range words {
+		from, to := 0, len(body)
+		if i > 0 {
+			from = words[i-1].to
+		}
+		if i+1 < len(words) {
+			to = words[i+1].from
+		}
+		cause, effect := body[from:w.from], body[w.to:to]
+		if w.backward {
+			cause, effect = effect, cause
+			if w.from == 0 { // Because of X, Y
+				if i := strings.IndexAny(body, ",，"); i > w.to {
+					cause, effect = body[w.to:i], body[i:]
+				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
+					cause, effect = body[w.to:w.to+i], body[w.to+i:]
+				}
+			}
+		}
+		if reversed(cause, effect, len(words) == 1) {
+			return true
+		}
+	}
+	if m := inTurn.FindStringSubmatch(body); m != nil && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
+		return true
+	}
+	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
+		at := halves(body)
+		if reversed(body[:at[0]], body[at[1]:], false) {
+			return true
+		}
+	}
+	return false
+}
+
+// inferred is what somebody makes of what he saw: no consequence of it.
+var inferred = regexp.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$`)
+
+// inTurn tells what came first, and then what came afterwards.
+var inTurn = regexp.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
+
+// connective is a word between cause and consequence; behind a backward one stands the cause.
+type connective struct {
+	from, to int
+	backward bool
+}
+
+func connectives(of *regexp.Regexp, body string, backward bool) (out []connective) {
+	for _, m := range of.FindAllStringIndex(body, -1) {
+		if !backward && toBe[lastWord(body[:m[0]])] {
+			continue // was killed: by whom is said behind
+		}
+		out = append(out, connective{m[0], m[1], backward})
+	}
+	return out
+}
+
+// halves is the middle of a text, between two words.
+func halves(text string) []int {
+	middle := len(text) / 2
+	if i := strings.IndexByte(text[middle:], ' '); i >= 0 {
+		return []int{middle + i, middle + i}
+	}
+	return []int{middle, len(text)}
+}
+
+// exclusive says whether a text has a word or a number of the one support that the other has not.
+func exclusive(text, one, other string) bool {
+	has, too := stemsOf(one), stemsOf(other)
+	return slices.ContainsFunc(looked(text), func(w string) bool { return holds(one, w) && !holds(other, w) }) ||
+		slices.ContainsFunc(tellingWords(text), func(w string) bool { return has.has(w) && !too.has(w) })
+}
+
+// lean says whether a text is of the one support (above 0) or of the other (below).
+func lean(text, one, other string) int {
+	n := 0
+	for _, w := range looked(text) {
+		a, b := holds(one, w), holds(other, w)
+		switch {
+		case a && !b:
+			n++
+		case b && !a:
+			n--
+		}
+	}
+	has, too := stemsOf(one), stemsOf(other)
+	for _, w := range tellingWords(text) {
+		a, b := has.has(w), too.has(w)
+		switch {
+		case a && !b:
+			n++
+		case b && !a:
+			n--
+		}
+	}
+	for _, m := range members.FindAllStringSubmatch(text, -1) {
+		for _, rank := range numbers.FindAllString(m[1], -1) {
+			a, b := ofRank(one, rank), ofRank(other, rank)
+			switch {
+			case a && !b:
+				n += 2
+			case b && !a:
+				n -= 2
+			}
+		}
+	}
+	return n
+}

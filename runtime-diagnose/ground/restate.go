@@ -1,0 +1,173 @@
+package ground
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// What evidence says in one form explanations say in another: an exit code by its signal, 2000 as 2,000, two times by
+// what lies between them. Each is worked out from the evidence, and none is a guess.
+
+var (
+	signalled = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`)         // 128 and the signal: POSIX sh
+	xidOf     = regexp.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
+	numbered  = regexp.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
+	done      = regexp.MustCompile(`(?i)[a-z] done\b`)
+	grouped   = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
+	kilo      = regexp.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
+)
+
+// roundly is a number that a claim rounds, and says so.
+var roundly = regexp.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|$)`)
+
+// unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
+func unrounded(claim, support string) string {
+	return roundly.ReplaceAllStringFunc(claim, func(m string) string {
+		n := roundly.FindStringSubmatch(m)[1]
+		if holds(support, n) {
+			return m
+		}
+		for _, of := range digitsOf.FindAllString(support, -1) {
+			if v := value(of); v > 1 && value(n)/v > 0.98 && value(n)/v < 1.02 {
+				return strings.Replace(m, n, of, 1)
+			}
+		}
+		return m
+	})
+}
+
+// restated is what a piece of evidence says in other forms.
+func restated(text string) string {
+	var b strings.Builder
+	for _, m := range signalled.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1])
+		if name := signals[syscall.Signal(n-128)]; name != "" {
+			fmt.Fprintf(&b, "signal %d %s\n", n-128, name)
+		}
+	}
+	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
+		b.WriteString("Xid " + m[1] + "\n")
+	}
+	for _, m := range numbered.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + " " + m[2] + "\n")
+	}
+	if done.MatchString(text) {
+		b.WriteString("finished completed\n")
+	}
+	return b.String() + elided(text)
+}
+
+// ellipsis is a number behind one whose noun it shares: "wants 118 columns and got 117".
+var ellipsis = regexp.MustCompile(`\b\d+ ([a-z]{3,}),? (?:and|but) (?:only )?[a-z]+ (\d+)(?:[.,;)]|\s*$|\n)`)
+
+// elided are such numbers with their noun.
+func elided(text string) string {
+	var b strings.Builder
+	for _, m := range ellipsis.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[2] + " " + m[1] + "\n")
+	}
+	return b.String()
+}
+
+// signals are those that end processes of jobs.
+var signals = map[syscall.Signal]string{
+	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGILL: "SIGILL", syscall.SIGABRT: "SIGABRT abort", syscall.SIGBUS: "SIGBUS bus error",
+	syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL kill", syscall.SIGSEGV: "SIGSEGV segmentation fault", syscall.SIGTERM: "SIGTERM terminate",
+}
+
+// ungrouped writes 2,000 and 2k of a claim as 2000 where its evidence does.
+func ungrouped(claim, support string) string {
+	claim = grouped.ReplaceAllStringFunc(claim, func(n string) string {
+		if strings.Contains(support, n) {
+			return n
+		}
+		return strings.ReplaceAll(n, ",", "")
+	})
+	return kilo.ReplaceAllStringFunc(claim, func(n string) string {
+		if plain := strconv.FormatFloat(1000*value(n[:len(n)-1]), 'f', -1, 64); !containsToken(support, n) && containsToken(support, plain) {
+			return plain
+		}
+		return n
+	})
+}
+
+// members of a claim's evidence are counted where there are several: "all three ranks".
+func (g *grounds) countedMembers(cites []evidence.ID) string {
+	var pods []string
+	for _, id := range cites {
+		if pod := g.items[id].Source.Pod; pod != "" && !slices.Contains(pods, pod) {
+			pods = append(pods, pod)
+		}
+	}
+	if len(pods) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d pods\n", len(pods))
+}
+
+var both = regexp.MustCompile(`(?i)\bboth (?:the )?`)
+
+// ofCited is a claim without an "all three ranks" where three are cited.
+func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
+	n, _, _ := strings.Cut(g.countedMembers(cites), " ")
+	if n == "" {
+		return plain
+	}
+	if n == "2" {
+		plain = both.ReplaceAllString(plain, "2 ")
+	}
+	return regexp.MustCompile(`(?i)\ball (?:the )?`+n+` `).ReplaceAllString(plain, n+" ")
+}
+
+// between says whether two of the cited pieces of evidence lie so many seconds apart, as people round them.
+func (g *grounds) between(cites []evidence.ID, seconds float64) bool {
+	apart := func(a, b time.Time) bool {
+		d := math.Abs(a.Sub(b).Seconds())
+		return !a.IsZero() && !b.IsZero() && math.Abs(d-seconds) <= max(0.6, d/10)
+	}
+	others := slices.Concat(cites, g.Root[:min(1, len(g.Root))])
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return slices.ContainsFunc(others, func(o evidence.ID) bool { return apart(g.items[id].Told(), g.items[o].Told()) })
+	})
+}
+
+// stamped takes the time from the beginning of a line: it is when the line was written, and no number of what it says.
+func stamped(i evidence.Item) evidence.Item {
+	stamp, rest, _ := strings.Cut(i.Text, " ")
+	if at, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+		if i.Text = rest; i.At.IsZero() {
+			i.At = at
+		}
+	}
+	return i
+}
+
+// begins is how lines of a launcher's processes begin.
+var begins = regexp.MustCompile(`^\[rank(\d+)\]`)
+
+// ranksOf are the ranks of pods whose lines all begin with the same one.
+func ranksOf(items []evidence.Item) map[string]string {
+	out := map[string]string{}
+	for _, i := range items {
+		m := begins.FindStringSubmatch(i.Text)
+		switch {
+		case m == nil || i.Source.Pod == "":
+		case out[i.Source.Pod] == "" || out[i.Source.Pod] == m[1]:
+			out[i.Source.Pod] = m[1]
+		default:
+			out[i.Source.Pod] = "several"
+		}
+	}
+	return out
+}
+
+// clock are the units in which people tell how much later something was.
+var clock = words("s sec secs second seconds min mins minute minutes h hour hours 秒 分钟 小时")
