@@ -25,7 +25,7 @@ type Request struct {
 	Namespace   map[string]string          // labels; nil: unknown
 	Supposed    bool                       // nobody looked at the namespace: Namespace holds what is supposed of it
 	Operation   string                     // CREATE or UPDATE; empty: CREATE
-	User        string // empty: unknown
+	User        string                     // empty: unknown
 	Groups      []string
 	// Now is when it is asked; zero: when the view of the cluster was taken.
 	Now    time.Time
