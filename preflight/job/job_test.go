@@ -120,6 +120,7 @@ func TestGPUs(t *testing.T) {
 		"unlisted, a model": {"silicon.example/XPU-v2", Device},
 		"unlisted, many":    {"vendor.example/gpus", Device},
 		"unlisted, memory":  {"vendor.example/gpu-memory", Portion},
+		"of a DeviceClass":  {"deviceclass.resource.kubernetes.io/gpu", NotAccelerator},
 		"a vendor's other":  {"gpu.example/nic", NotAccelerator},
 		"a word within one": {"vendor.example/input", NotAccelerator},
 	}
