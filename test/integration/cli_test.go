@@ -201,7 +201,7 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		out, _ := run(0, "check", "--server", "-f", write(plainJob))
 		Expect(out).NotTo(ContainSubstring("server-dry-run"))
 		By("naming the field that it refuses")
-		out, _ = run(1, "check", "--server", "-f", write(strings.Replace(plainJob, "image:", "imagePullPolicy: Sometimes, image:", 1)))
+		out, _ = run(1, "check", "--server", "-f", write(strings.Replace(plainJob, "image:", "terminationMessagePolicy: Sometimes, image:", 1)))
 		Expect(out).To(ContainSubstring(`the API server refuses the pods of Worker: Unsupported value: "Sometimes"`))
 		By("passing on what admission says")
 		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("0")}}}
