@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
@@ -30,17 +32,37 @@ func lineOf(head []byte) *regexp.Regexp {
 	lines := bytes.Split(head, []byte("\n"))
 	lines = lines[:max(0, len(lines)-1)] // the last one may be cut
 	for _, form := range []*regexp.Regexp{kubectlLine, sternLine} {
-		n := 0
+		n, rises, last := 0, true, counted{at: -1}
 		for _, line := range lines {
-			if form.Match(line) {
+			if m := form.FindSubmatch(line); m != nil {
 				n++
+				next := countedIn(string(m[1]), string(m[2]))
+				rises = rises && next.at > last.at && (n == 1 || next.what == last.what)
+				last = next
 			}
 		}
-		if n >= leastLines && n == len(lines) {
+		if n >= leastLines && n == len(lines) && (form == kubectlLine || !rises) {
 			return form
 		}
 	}
 	return nil
+}
+
+// counted is a name that ends in a number, with the word behind it.
+type counted struct {
+	what string
+	at   int
+}
+
+// countedIn reads a name: lines whose numbers only rise, of one name and under one word, count steps ("step-7 loss 2.1"), and
+// are no pods'.
+func countedIn(name, word string) counted {
+	at := strings.LastIndexByte(name, '-')
+	n, err := strconv.Atoi(name[at+1:])
+	if err != nil {
+		return counted{name, -1}
+	}
+	return counted{name[:at+1] + " " + word, n}
 }
 
 // part is the log of one container, and where its lines are in the text.

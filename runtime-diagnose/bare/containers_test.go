@@ -26,6 +26,8 @@ func TestContainers(t *testing.T) {
 		"a line that names none":     {"[pod/a-0/c] one\n[pod/a-1/c] two\n" + strings.Repeat("[pod/a-0/c] x\n", 3000) + "torn\n", []string{"a-0/c: one|" + strings.Repeat("x|", 3000) + "torn|", "a-1/c: two|"}},
 		"an empty line of kubectl":   {"[pod/a-0/c] \n[pod/a-1/c]\n", []string{"a-0/c: |", "a-1/c: |"}},
 		"one line is no proof":       {"epoch-1 loss 2.1\n", nil},
+		"steps that are counted":     {"step-1 loss 2.1\nstep-2 loss 1.9\nstep-10 loss 1.2\n", nil},
+		"one word of stern":          {"a-0 c x\na-1 c y\na-0 c z\n", []string{"a-0/c: x|z|", "a-1/c: y|"}},
 		"a log of one":               {"[pod/a-0/c] one\nINFO two\n", nil},
 		"words":                      {"starting rank 0\nloading data now\n", nil},
 		"nothing":                    {"", nil},
