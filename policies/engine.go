@@ -37,8 +37,9 @@ type OPA struct{ current atomic.Pointer[set] }
 // set is one immutable choice of policies; by name. It implements preflight.Policies.
 type set struct {
 	docs     []Doc
-	rules    []*rule  // of the policies in their order, deny before warn
-	stages   [2]parts // what the rules of a stage read, by preflight.Stage
+	rules    []*rule    // of the policies in their order, deny before warn
+	stages   [2]parts   // what the rules of a stage read, by preflight.Stage
+	asked    [2][]*rule // that have something to say, by preflight.Stage
 	revision string
 	machines sync.Pool // of *plan.Machine
 }
@@ -206,14 +207,7 @@ func (s *set) Unasked(mode string, stage preflight.Stage, why string) preflight.
 }
 
 // of are the rules of a stage that may have something to say.
-func (s *set) of(stage preflight.Stage) (out []*rule) {
-	for _, r := range s.rules {
-		if r.stage == stage && !r.silent {
-			out = append(out, r)
-		}
-	}
-	return out
-}
+func (s *set) of(stage preflight.Stage) []*rule { return s.asked[stage] }
 
 // shared is until when one of so many rules has its share of the time that is left, and never more
 // than a rule may take.

@@ -84,10 +84,15 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 		if r.silent {
 			continue
 		}
+		out.asked[r.stage] = append(out.asked[r.stage], r)
 		out.stages[r.stage] = append(out.stages[r.stage], r.reads...)
 		if r.exempt != nil {
 			out.stages[r.stage] = append(out.stages[r.stage], r.exempt.reads...)
 		}
+	}
+	for stage, reads := range out.stages { // a hundred rules read the same few parts
+		slices.Sort(reads)
+		out.stages[stage] = slices.Compact(reads)
 	}
 	return out, nil
 }

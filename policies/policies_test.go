@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 const metadata = `# METADATA
@@ -101,7 +102,7 @@ func input(mode string) preflight.Input {
 		Job: preflight.JobView{
 			Kind: "PyTorchJob", APIVersion: "kubeflow.org/v1", Namespace: "ml", Name: "train", Pods: 9, GPUs: 72,
 			Labels: map[string]string{"team": "x"},
-			Roles:  []preflight.RoleView{{Name: "Worker", Path: "spec.w", Max: 9, GPUsPerPod: 8, Requests: map[string]int64{"cpu": 8000}, Images: []string{"a"}}},
+			Roles:  []preflight.RoleView{{Name: "Worker", Path: "spec.w", Max: 9, GPUsPerPod: 8, Requests: job.Resources{"cpu": 8000}, Images: []string{"a"}}},
 		},
 		Findings: []finding.Finding{{Check: "shm-missing", Severity: finding.Warning, Path: "spec.w", Message: "m", Facts: []finding.Fact{{Name: "gpus", Value: int64(8)}}}},
 		Request:  preflight.RequestFacts{Mode: mode, Groups: []string{"g"}, NamespaceLabels: map[string]string{"tier": "x"}},

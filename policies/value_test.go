@@ -24,7 +24,7 @@ func TestInputsAreWhatTheirJSONSays(t *testing.T) {
 	full := preflight.Input{
 		Job: preflight.JobView{
 			Name: "a\xffb\xfe\xfd", Labels: map[string]string{"k\xff": "<v>&\u2028"}, GPUs: 1 << 60, Runtime: &preflight.RuntimeView{Kind: "K", Path: "spec.x"},
-			Roles: []preflight.RoleView{{Name: "r", Requests: map[string]int64{"cpu": -1, "memory": 1 << 40}, Images: []string{}, KeepsFiles: true}, {}},
+			Roles: []preflight.RoleView{{Name: "r", Requests: job.Resources{"cpu": -1, "memory": 1 << 40}, Images: []string{}, KeepsFiles: true}, {}},
 		},
 		Findings: []finding.Finding{{Check: "c", Severity: finding.Error, Path: job.Path("spec"), Message: "m", Facts: []finding.Fact{{Name: "n", Value: int64(7)}, {Name: "s", Value: "x"}, {}}}},
 		Object:   preflight.Object{Written: &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"n": int64(3), "f": 1.5}}}},

@@ -131,18 +131,18 @@ type RuntimeView struct {
 
 // RoleView is one role as policies see it.
 type RoleView struct {
-	Name       string           `json:"name"`         // the kind's own word: Worker, Launcher
-	Path       job.Path         `json:"path"`         // where the role is written; what a rule says may bear it
-	Min        int              `json:"min"`          // pods at least
-	Max        int              `json:"max"`          // pods at most
-	GPUsPerPod int64            `json:"gpus_per_pod"` // whole ones, partitions and shares
-	GPU        string           `json:"gpu_resource"` // the resource by which they are asked for; empty: none
-	Requests   map[string]int64 `json:"requests"`     // of a pod, by resource: cpu in milli (8 CPUs are 8000), memory in bytes, the rest in pieces
-	Images     []string         `json:"images"`       // of containers, init containers and volumes
-	HostNet    bool             `json:"host_network"`
-	HostPID    bool             `json:"host_pid"`
-	HostIPC    bool             `json:"host_ipc"`
-	Privileged bool             `json:"privileged"`
+	Name       string        `json:"name"`         // the kind's own word: Worker, Launcher
+	Path       job.Path      `json:"path"`         // where the role is written; what a rule says may bear it
+	Min        int           `json:"min"`          // pods at least
+	Max        int           `json:"max"`          // pods at most
+	GPUsPerPod int64         `json:"gpus_per_pod"` // whole ones, partitions and shares
+	GPU        string        `json:"gpu_resource"` // the resource by which they are asked for; empty: none
+	Requests   job.Resources `json:"requests"`     // of a pod, by resource: cpu in milli (8 CPUs are 8000), memory in bytes, the rest in pieces
+	Images     []string      `json:"images"`       // of containers, init containers and volumes
+	HostNet    bool          `json:"host_network"`
+	HostPID    bool          `json:"host_pid"`
+	HostIPC    bool          `json:"host_ipc"`
+	Privileged bool          `json:"privileged"`
 
 	Labels         map[string]string `json:"labels"` // of the pods
 	Annotations    map[string]string `json:"annotations"`

@@ -60,8 +60,6 @@ func viewOf(j *job.Job) JobView {
 	}
 	if j.Source != nil {
 		view.Labels, view.Annotations = notNil(j.Source.GetLabels()), spoken(j.Source.GetAnnotations())
-		view.Deadline = deadlineOf(j)
-		view.Retries, view.RetriesEnd = retriesOf(j)
 		view.Runtime = runtimeOf(j.Source)
 	}
 	for i := range j.Roles {
@@ -69,6 +67,11 @@ func viewOf(j *job.Job) JobView {
 		view.Roles = append(view.Roles, role)
 		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, int64(role.Max)))
 		view.Elastic = view.Elastic || role.Min < role.Max
+	}
+	if j.Source != nil {
+		roles := rolesIn(j)
+		view.Deadline = deadlineOf(j, roles, view.Roles)
+		view.Retries, view.RetriesEnd = retriesOf(j, roles)
 	}
 	if beside := imageBeside(j); beside != "" && len(view.Roles) > 0 && !slices.Contains(view.Roles[0].Images, beside) {
 		view.Roles[0].Images = append(view.Roles[0].Images, beside)
@@ -114,14 +117,15 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	view := RoleView{
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
 		GPUsPerPod: gpus, GPU: string(gpu),
-		Requests: map[string]int64{}, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
+		Requests: r.Pod.Requests, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
 		HostPID: r.Pod.Spec.HostPID, HostIPC: r.Pod.Spec.HostIPC,
 		Labels: notNil(r.Pod.Labels), Annotations: spoken(r.Pod.Annotations), NodeSelector: notNil(r.Pod.Spec.NodeSelector),
 		GPUModels: modelsSelected(&r.Pod.Spec), ServiceAccount: r.Pod.Spec.ServiceAccountName, RestartPolicy: string(r.Pod.Spec.RestartPolicy),
-		Volumes: volumesOf(r), KeepsFiles: keepsFiles(r), Partial: r.Pod.Partial,
+		Volumes: volumesOf(r), Partial: r.Pod.Partial,
 	}
-	for name, n := range r.Pod.Requests {
-		view.Requests[string(name)] = n
+	view.KeepsFiles = keepsFiles(r, view.Volumes)
+	if view.Requests == nil {
+		view.Requests = job.Resources{}
 	}
 	spec := &r.Pod.Spec
 	view.Pod, view.Containers = Written[corev1.PodSpec]{spec}, make([]ContainerView, 0, len(spec.InitContainers)+len(spec.Containers))

@@ -264,6 +264,7 @@ func (p *Pending) unasked(stage Stage, why string) {
 }
 
 func (p *Pending) add(ruled Ruled) {
+	p.report.Rulings = slices.Grow(p.report.Rulings, len(ruled.Rulings))
 	for _, r := range ruled.Rulings {
 		if r.Effect == Mute {
 			p.mute(r)

@@ -204,34 +204,40 @@ func whole(v any) (int64, bool) {
 	return 0, false
 }
 
+// rolesIn are the roles as they are written, in their order; nil where nothing is. To find a role by its name is to look
+// at all before it.
+func rolesIn(j *job.Job) []map[string]any {
+	out := make([]map[string]any, len(j.Roles))
+	for i := range j.Roles {
+		found, _ := j.Roles[i].Path.Resolve(j.Source.Object)
+		out[i], _ = found.(map[string]any)
+	}
+	return out
+}
+
 // deadlineOf is after how many seconds something ends the job; 0: nothing does.
-func deadlineOf(j *job.Job) int64 {
+func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
 	for _, at := range []job.Path{"spec.runPolicy.activeDeadlineSeconds", "spec.activeDeadlineSeconds"} {
 		if n, ok := number(j, at); ok {
 			return n
 		}
 	}
+	holds := false
+	for i := range views {
+		holds = holds || views[i].GPUsPerPod > 0
+	}
 	// Pods that hold GPUs go on after those of a role that ends: each has to have one.
 	var most int64
-	ends := func(counts func(*job.Role) bool) bool {
-		for i := range j.Roles {
-			r := &j.Roles[i]
-			n, _ := number(j, r.Path.Child("template", "spec", "activeDeadlineSeconds"))
-			if of := r.Pod.Spec.ActiveDeadlineSeconds; of != nil {
-				n = *of
-			}
-			if n == 0 && counts(r) {
-				return false
-			}
-			most = max(most, n)
+	for i := range j.Roles {
+		v, _, _ := unstructured.NestedFieldNoCopy(roles[i], "template", "spec", "activeDeadlineSeconds")
+		n, _ := whole(v)
+		if of := j.Roles[i].Pod.Spec.ActiveDeadlineSeconds; of != nil {
+			n = *of
 		}
-		return true
-	}
-	holds := func(r *job.Role) bool { _, n := gpusOf(&r.Pod); return n > 0 }
-	if !ends(func(r *job.Role) bool {
-		return holds(r) || !slices.ContainsFunc(j.Roles, func(r job.Role) bool { return holds(&r) })
-	}) {
-		return 0
+		if n == 0 && (!holds || views[i].GPUsPerPod > 0) {
+			return 0
+		}
+		most = max(most, n)
 	}
 	return most
 }
@@ -245,7 +251,7 @@ var retryPlaces = []job.Path{
 
 // retriesOf is how often the job is tried again at most; false where that is nowhere written or
 // has no end. A negative number of FrameworkController has none.
-func retriesOf(j *job.Job) (most int64, bounded bool) {
+func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 	for _, at := range retryPlaces {
 		n, ok := number(j, at)
 		switch {
@@ -262,9 +268,7 @@ func retriesOf(j *job.Job) (most int64, bounded bool) {
 	}
 	// What a role is tried again by itself comes in each attempt of the whole.
 	var within int64
-	for i := range j.Roles {
-		found, _ := j.Roles[i].Path.Resolve(j.Source.Object) // once: to find a role by its name is to look at all before it
-		role, _ := found.(map[string]any)
+	for _, role := range roles {
 		rules, _, _ := unstructured.NestedFieldNoCopy(role, "template", "spec", "podFailurePolicy", "rules")
 		if restartsForEver(rules) {
 			return 0, false
@@ -368,7 +372,7 @@ func uncounted(j *job.Job) string {
 }
 
 func volumesOf(r *job.Role) []VolumeView {
-	out := []VolumeView{}
+	out := make([]VolumeView, 0, len(r.Pod.Spec.Volumes))
 	for i := range r.Pod.Spec.Volumes {
 		v := &r.Pod.Spec.Volumes[i]
 		view := VolumeView{Name: v.Name, Kind: "other", Path: r.Pod.At(job.Path("volumes").Index(i))}
@@ -406,12 +410,11 @@ func volumesOf(r *job.Role) []VolumeView {
 var goneWithThePod = []string{"emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "image", "hostPath"}
 
 // keepsFiles says whether the container that trains mounts something that outlasts the pod.
-func keepsFiles(r *job.Role) bool {
+func keepsFiles(r *job.Role, volumes []VolumeView) bool {
 	c, _ := r.Trainer()
 	if c == nil {
 		return false
 	}
-	volumes := volumesOf(r)
 	for _, m := range c.VolumeMounts {
 		if path.Clean(m.MountPath) == "." || m.ReadOnly {
 			continue

@@ -2,15 +2,15 @@ package plan
 
 import "testing"
 
-// A fifth set of one evaluation is made anew each time; four are filled again.
-func TestFourSetsAreKept(t *testing.T) {
+// A seventeenth array or set of one evaluation is made anew each time; sixteen are filled again.
+func TestSixteenAreKept(t *testing.T) {
 	m := &Machine{}
 	var sets []*grown
 	for range mostKept + 1 {
 		sets = append(sets, m.grown(true, 0).more.grown)
 	}
-	if len(m.sets) != mostKept {
-		t.Fatalf("%d sets are kept", len(m.sets))
+	if len(m.pool) != mostKept {
+		t.Fatalf("%d are kept", len(m.pool))
 	}
 	m.filled = 0
 	for i, before := range sets {

@@ -4,8 +4,11 @@ import (
 	"hash/maphash"
 	"reflect"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // InputOf makes a reader of values of a Go type: what a rule finds in them is what
@@ -189,31 +192,31 @@ func listReader(element reader, write writer) reader {
 // would spell otherwise, as a whole.
 func mapReader(write writer, as reader) reader {
 	return func(a *arena, from reflect.Value, into *Value) {
-		m := more{from: from, write: write}
+		m, plain := more{from: from, write: write}, false
 		switch all := from.Interface().(type) {
 		case map[string]string:
-			m.texts = all
-			for key := range all {
-				if key != spelled(key) {
-					as(a, from, into)
-					return
-				}
-			}
+			m.texts, plain = all, spelledKeys(all)
 		case map[string]int64:
-			m.numbers = all
-			for key := range all {
-				if key != spelled(key) {
-					as(a, from, into)
-					return
-				}
-			}
+			m.numbers, plain = all, spelledKeys(all)
+		case job.Resources:
+			m.amounts, plain = all, spelledKeys(all)
 		}
-		if m.texts == nil && m.numbers == nil {
+		if from.IsNil() || !plain {
 			as(a, from, into)
 			return
 		}
 		into.kind, into.more = dictionary, a.more(m)
 	}
+}
+
+// spelledKeys says whether JSON spells all keys as they are.
+func spelledKeys[K ~string, V any](all map[K]V) bool {
+	for key := range all {
+		if !utf8.ValidString(string(key)) {
+			return false
+		}
+	}
+	return true
 }
 
 // field is a field of a record; nil: it is left out.

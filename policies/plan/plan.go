@@ -140,10 +140,10 @@ type Machine struct {
 	top     int
 	ticks   int
 	err     error
-	chunk   []Value  // room for values
-	used    int      // of it
-	sets    []*grown // to be filled again
-	filled  int
+	chunk   []Value // room for values
+	used    int     // of it
+	pool    []*more // of arrays and sets, to be filled again
+	filled  int     // of the pool
 	input   arena
 }
 
@@ -171,8 +171,8 @@ func (m *Machine) end() {
 	clear(m.found)
 	clear(m.stack)
 	clear(m.chunk[:m.used])
-	for _, g := range m.sets[:m.filled] {
-		g.empty()
+	for _, of := range m.pool[:m.filled] {
+		of.grown.empty()
 	}
 	m.context, m.program, m.limits, m.locals, m.err = nil, nil, Limits{}, nil, nil
 	m.top, m.ticks, m.filled, m.used = 0, 0, 0, 0
@@ -250,25 +250,25 @@ func (m *Machine) hold(t *ast.Term) *Value {
 	return v
 }
 
-// mostKept is how many sets a machine keeps to be filled again.
-const mostKept = 4
+// mostKept is how many arrays and sets a machine keeps to be filled again.
+const mostKept = 16
 
-// grown is an empty array or set.
+// grown is an empty array or set, with room for so many elements.
 func (m *Machine) grown(set bool, room int) *Value {
-	v := m.value()
-	v.kind = growing
-	switch {
-	case !set:
-		v.more = &more{grown: &grown{items: make([]*Value, 0, room)}}
-	case m.filled < len(m.sets):
-		v.more = &more{grown: m.sets[m.filled]}
-		m.filled++
-	default:
-		v.more = &more{grown: &grown{set: true}}
-		if m.filled < mostKept {
-			m.sets = append(m.sets, v.more.grown)
-			m.filled++
+	if m.filled == len(m.pool) {
+		of := &more{grown: &grown{}}
+		if m.filled == mostKept {
+			return m.growing(of, set, room)
 		}
+		m.pool = append(m.pool, of)
 	}
+	m.filled++
+	return m.growing(m.pool[m.filled-1], set, room)
+}
+
+func (m *Machine) growing(of *more, set bool, room int) *Value {
+	of.grown.set, of.grown.items = set, slices.Grow(of.grown.items, room)
+	v := m.value()
+	v.kind, v.more = growing, of
 	return v
 }

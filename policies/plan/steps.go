@@ -1,6 +1,8 @@
 package plan
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/ir"
 )
@@ -292,7 +294,11 @@ func (m *Machine) entry(of *more, key string) *Value {
 		v.kind, v.text = text, spelled(s)
 		return v
 	}
-	if n, there := of.numbers[key]; there {
+	n, there := of.numbers[key]
+	if !there {
+		n, there = of.amounts[corev1.ResourceName(key)]
+	}
+	if there {
 		v := m.value()
 		v.count(n)
 		return v

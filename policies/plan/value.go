@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Value is what a plan computes with: a term of OPA's, or a part of an input that is read when a
@@ -50,6 +52,7 @@ type more struct {
 	parts   []Value // record: its fields; list: its elements
 	texts   map[string]string
 	numbers map[string]int64
+	amounts job.Resources
 	grown   *grown
 }
 
@@ -201,7 +204,7 @@ func (v *Value) length() (int, bool) {
 	case list:
 		return len(v.more.parts), true
 	case dictionary:
-		return len(v.more.texts) + len(v.more.numbers), true // one of them is nil
+		return len(v.more.texts) + len(v.more.numbers) + len(v.more.amounts), true // two of them are nil
 	case growing:
 		return len(v.more.grown.items), true
 	case record, composite:
@@ -256,13 +259,13 @@ type grown struct {
 	table []int32 // of a set of more than few: places of items by hash, plus one; 0: free
 }
 
-// mostElements is how many elements a set may have had that is filled again.
+// mostElements is how many elements an array or a set may have had that is filled again.
 const mostElements = 512
 
-// empty makes room for another set.
+// empty makes room for another one.
 func (g *grown) empty() {
-	if len(g.items) > mostElements {
-		*g = grown{set: true}
+	if len(g.items) > mostElements || cap(g.items) > 2*mostElements {
+		*g = grown{}
 		return
 	}
 	clear(g.items)

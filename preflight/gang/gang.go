@@ -231,13 +231,9 @@ func workloadRef(j *job.Job, r *job.Role) (name, group string) {
 	if j.Source == nil {
 		return "", ""
 	}
-	text := func(field string) string {
-		v, err := r.Pod.At(job.Path("workloadRef").Child(field)).Resolve(j.Source.Object)
-		s, ok := v.(string)
-		if err != nil || !ok {
-			return ""
-		}
-		return s
-	}
-	return text("name"), text("podGroup")
+	v, _ := r.Pod.At("workloadRef").Resolve(j.Source.Object)
+	ref, _ := v.(map[string]any)
+	name, _ = ref["name"].(string)
+	group, _ = ref["podGroup"].(string)
+	return name, group
 }

@@ -18,10 +18,30 @@ type Path string
 
 // Child appends field names that need no quoting.
 func (p Path) Child(names ...string) Path {
+	length := len(p)
 	for _, n := range names {
-		p = p.Key(n)
+		if !plain(n) {
+			length = -1
+			break
+		}
+		length += len(n) + 1
 	}
-	return p
+	if length < 0 || len(names) < 2 {
+		for _, n := range names {
+			p = p.Key(n)
+		}
+		return p
+	}
+	var out strings.Builder // in one piece: jobs of many roles are read by thousands of paths
+	out.Grow(length)
+	out.WriteString(string(p))
+	for _, n := range names {
+		if out.Len() > 0 {
+			out.WriteByte('.')
+		}
+		out.WriteString(n)
+	}
+	return Path(out.String())
 }
 
 // Key appends a map key, quoted where it is not a plain word.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -18,7 +19,7 @@ import (
 )
 
 // place is where the decoder is: a chain on the stack, so that a path is spelled out
-// only for what goes wrong.
+// only for what goes wrong. A loop moves one place on, or each would leave the stack.
 type place struct {
 	above *place
 	key   string
@@ -32,7 +33,7 @@ func (p *place) path() job.Path {
 	case p.index >= 0:
 		return p.above.path().Index(p.index)
 	default:
-		return p.above.path().Key(p.key)
+		return p.above.path().Key(strings.Clone(p.key)) // of a copy: places whose words were kept would leave the stack
 	}
 }
 
@@ -87,17 +88,19 @@ func (r *reader) decodeStruct(at *place, in any, out reflect.Value) bool {
 		r.wrong(at.path(), in, "an object")
 		return false
 	}
-	shape := shapeOf(out.Type())
-	for _, key := range sortedKeys(m) {
+	shape, here := shapeOf(out.Type()), &place{above: at, index: -1}
+	defer r.forget(len(r.keys))
+	for _, key := range r.sorted(m) {
+		here.key = key
 		index, known := shape.fields[key]
 		if !known && len(r.unread) < mostRemarks && (r.crd == nil || !at.inSpec(key)) {
 			kind, args := shape.unknown(key)
-			r.skip((&place{at, key, -1}).path(), kind, args...)
+			r.skip(here.path(), kind, args...)
 		}
 		if !known {
 			continue
 		}
-		r.decode(&place{at, key, -1}, m[key], out.FieldByIndex(index))
+		r.decode(here, m[key], out.FieldByIndex(index))
 	}
 	return true
 }
@@ -110,13 +113,24 @@ func (r *reader) decodeMap(at *place, in any, out reflect.Value) bool {
 	}
 	t := out.Type()
 	made := reflect.MakeMapWithSize(t, len(m))
-	for _, key := range sortedKeys(m) {
-		here := &place{at, key, -1}
-		value := reflect.New(t.Elem()).Elem()
+	var value reflect.Value // filled again for each key: the map has copies
+	texts, isText := made.Interface().(map[string]string)
+	here := &place{above: at, index: -1}
+	defer r.forget(len(r.keys))
+	for _, key := range r.sorted(m) {
+		if text, ok := m[key].(string); ok && isText { // most maps of pods are such
+			texts[key] = text
+			continue
+		}
+		here.key = key
 		if m[key] == nil {
 			r.nullEntry(here, t.Elem())
 			continue
 		}
+		if !value.IsValid() {
+			value = reflect.New(t.Elem()).Elem()
+		}
+		value.SetZero()
 		if r.decode(here, m[key], value) {
 			made.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), value)
 		}
@@ -145,8 +159,9 @@ func (r *reader) decodeSlice(at *place, in any, out reflect.Value) bool {
 		return false
 	}
 	made := reflect.MakeSlice(out.Type(), len(l), len(l))
+	here := &place{above: at}
 	for i, e := range l {
-		here := &place{at, "", i}
+		here.index = i
 		if e == nil {
 			r.problem(here.path(), "null", "an element of the list")
 			continue
@@ -292,6 +307,20 @@ func (r *reader) intOrString(at *place, in any, to *intstr.IntOrString) bool {
 	*to = intstr.FromInt32(int32(n))
 	return true
 }
+
+// sorted are the keys of a map in their order, until they are forgotten. They lie in the reader's memory, one map's
+// behind those of the map around it: a job of many roles has thousands of maps.
+func (r *reader) sorted(m map[string]any) []string {
+	from := len(r.keys)
+	for key := range m {
+		r.keys = append(r.keys, key)
+	}
+	slices.Sort(r.keys[from:])
+	return r.keys[from:]
+}
+
+// forget gives back the memory of all keys but the first ones.
+func (r *reader) forget(all int) { r.keys = r.keys[:all] }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	keys := slices.AppendSeq(make([]K, 0, len(m)), maps.Keys(m))

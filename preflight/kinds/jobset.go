@@ -230,10 +230,11 @@ func (r *reader) elements(at job.Path, n int) []job.Path {
 	}
 	out := make([]job.Path, n)
 	for i, name := range names {
-		out[i] = at.Index(i)
+		index := at.Index(i)
+		out[i] = index
 		if n <= mostNamed && times[name] == 1 && plainName.MatchString(name) {
 			out[i] = at.Named(name)
-			r.rename(at.Index(i), out[i])
+			r.rename(index, out[i])
 		}
 	}
 	return out

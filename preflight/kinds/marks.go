@@ -77,10 +77,19 @@ func mpiMarks(j *job.Job, launcherWorks bool) {
 // are is left open: they may be told to be fewer
 // (sigs.k8s.io/jobset v0.12.0 pkg/controllers/jobset_controller.go, labelAndAnnotateObject).
 func jobSetMarks(role *job.Role, jobSet, replicated string, spec *batchv1.JobSpec) {
+	m := jobSetKeys[spec.CompletionMode == nil || *spec.CompletionMode == batchv1.IndexedCompletion]
+	m.Labels = map[string]string{jobSetName: jobSet, replicatedJobName: replicated}
+	role.Pod.Marks = m
+}
+
+// jobSetKeys are the labels that are the same for all roles of all JobSets, by whether the pods have an index. What is
+// added to one is a copy.
+var jobSetKeys = map[bool]job.Marks{true: keysOfJobSet(true), false: keysOfJobSet(false)}
+
+func keysOfJobSet(indexed bool) job.Marks {
 	m := job.Marks{
-		Labels: map[string]string{jobSetName: jobSet, replicatedJobName: replicated},
-		Whole:  []string{jobSetPrefix},
-		Some:   []string{jobSetPrefix + "priority", jobSetPrefix + "coordinator", jobSetPrefix + "job-restart-attempt"},
+		Whole: []string{jobSetPrefix},
+		Some:  []string{jobSetPrefix + "priority", jobSetPrefix + "coordinator", jobSetPrefix + "job-restart-attempt"},
 		Varies: []string{
 			jobSetPrefix + "jobset-uid", jobSetPrefix + "restart-attempt", jobSetPrefix + "replicatedjob-replicas",
 			jobSetPrefix + "global-replicas", jobSetPrefix + "job-index", jobSetPrefix + "job-key",
@@ -88,8 +97,9 @@ func jobSetMarks(role *job.Role, jobSet, replicated string, spec *batchv1.JobSpe
 			jobSetPrefix + "job-group-index",
 		},
 	}
-	ofJob(&m, "", 0, spec.CompletionMode == nil || *spec.CompletionMode == batchv1.IndexedCompletion)
-	role.Pod.Marks = m
+	ofJob(&m, "", 0, indexed)
+	m.Whole, m.Some, m.Varies = slices.Clip(m.Whole), slices.Clip(m.Some), slices.Clip(m.Varies)
+	return m
 }
 
 // ofJob adds the labels that the API server and the Job controller write; jobs other than

@@ -37,6 +37,7 @@ type reader struct {
 	cut       bool                  // source is not the whole object
 	crd       *crd                  // what the API server keeps of such an object; nil: not known
 	named     map[job.Path]job.Path // elements of lists that have a name: by index → by name
+	keys      []string              // of the maps that are being read; see sorted
 }
 
 // object is the frame that every resource of the API has. Status is read by State.

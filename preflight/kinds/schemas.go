@@ -75,13 +75,18 @@ func (c *crd) unknown(r *reader, at *place, in any, to ref) {
 	case to.anything():
 	case to[0] == '[':
 		list, _ := in.([]any)
+		here := &place{above: at}
 		for i, e := range list {
-			c.unknown(r, &place{at, "", i}, e, to[1:])
+			here.index = i
+			c.unknown(r, here, e, to[1:])
 		}
 	case to[0] == '{':
 		m, _ := in.(map[string]any)
-		for _, key := range sortedKeys(m) {
-			c.unknown(r, &place{at, key, -1}, m[key], to[1:])
+		here := &place{above: at, index: -1}
+		defer r.forget(len(r.keys))
+		for _, key := range r.sorted(m) {
+			here.key = key
+			c.unknown(r, here, m[key], to[1:])
 		}
 	default:
 		c.unknownIn(r, at, in, c.object(to))
@@ -90,15 +95,18 @@ func (c *crd) unknown(r *reader, at *place, in any, to ref) {
 
 func (c *crd) unknownIn(r *reader, at *place, in any, fields map[string]ref) {
 	m, _ := in.(map[string]any)
-	for _, key := range sortedKeys(m) {
+	here := &place{above: at, index: -1}
+	defer r.forget(len(r.keys))
+	for _, key := range r.sorted(m) {
+		here.key = key
 		to, known := fields[key]
 		switch {
 		case m[key] == nil || fields == nil || known && to.anything():
 		case known:
-			c.unknown(r, &place{at, key, -1}, m[key], to)
+			c.unknown(r, here, m[key], to)
 		case len(r.unread) < mostRemarks:
 			kind, args := c.dropped(key, fields)
-			r.skip((&place{at, key, -1}).path(), kind, args...)
+			r.skip(here.path(), kind, args...)
 		}
 	}
 }

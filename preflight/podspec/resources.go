@@ -26,7 +26,14 @@ func Requested(p job.Pod) job.Resources {
 func Effective(spec *corev1.PodSpec) job.Resources {
 	if plain(spec) {
 		own := &spec.Containers[0].Resources
-		return job.ResourcesOf(WithMissing(own.Requests, own.Limits))
+		out := make(job.Resources, max(len(own.Requests), len(own.Limits)))
+		for name, q := range own.Limits {
+			out[name] = job.InBaseUnits(name, q)
+		}
+		for name, q := range own.Requests {
+			out[name] = job.InBaseUnits(name, q)
+		}
+		return out
 	}
 	pod := &corev1.Pod{Spec: *spec}
 	pod.Spec.Containers = RequestsFromLimits(spec.Containers)

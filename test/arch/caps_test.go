@@ -25,7 +25,7 @@ var caps = map[string]string{
 	"policies.mostAnswer":        "policies.TestOneCallCannotFillTheMemory",
 	"policies.mostBundle":        "policies.TestABundleIsRefused/it unpacks to more than the bound",
 	"policies/plan.mostElements": "policies/plan.TestALargeSetIsNotKept",
-	"policies/plan.mostKept":     "policies/plan.TestFourSetsAreKept",
+	"policies/plan.mostKept":     "policies/plan.TestSixteenAreKept",
 	"policies/plan.mostWhole":    "policies/plan.TestALongNumberIsATerm",
 	"policies.mostDecision":      "policies.TestALargeDecisionLosesItsObject",
 	"policies.mostFailed":        "policies.TestExplanationsAreBounded",
