@@ -327,7 +327,10 @@ func modelsSelected(spec *corev1.PodSpec) []string {
 // gpusOf are all accelerators of a pod, whole ones, partitions and shares; the name is that of the largest kind.
 // Who asks for one GPU and fifty-six partitions of others has fifty-seven.
 func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
-	name, _ = p.Accelerators()
+	if name, n = p.Accelerators(); n == 0 { // all that are counted here are among them
+		return name, n
+	}
+	n = 0
 	for at, amount := range p.Requests {
 		if u := job.AcceleratorUnit(at); u != job.NotAccelerator && u != job.Portion {
 			n = saturate.Add(n, max(0, amount))

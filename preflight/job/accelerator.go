@@ -88,6 +88,9 @@ var devices = []string{"accel", "accelerator", "dcu", "gaudi", "gcu", "gpu", "hp
 
 // AcceleratorUnit says what one of the resource stands for.
 func AcceleratorUnit(name corev1.ResourceName) Unit {
+	if strings.IndexByte(string(name), '/') < 0 { // Kubernetes' own: cpu, memory
+		return NotAccelerator
+	}
 	for _, a := range accelerators {
 		prefix, open := strings.CutSuffix(a.pattern, "*")
 		if a.pattern != string(name) && !(open && strings.HasPrefix(string(name), prefix)) {
