@@ -147,6 +147,9 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 			case err != nil:
 				r.undecided(&out, in.Request.Mode, reason(err))
 			default:
+				if out.Rulings == nil && len(rulings) > 0 {
+					out.Rulings = make([]preflight.Ruling, 0, max(len(left), len(rulings)))
+				}
 				out.Rulings = append(out.Rulings, rulings...)
 				if len(rulings) == 0 {
 					r.undecidedIf(r.blind(q.Lacks), &out, in.Request.Mode)

@@ -35,8 +35,11 @@ func (b *blocksOf[T]) take(n, size int) []T {
 
 // free empties what was taken.
 func (b *blocksOf[T]) free() {
-	for i := range b.all[:min(b.at+1, len(b.all))] {
+	for i := range b.all[:min(b.at, len(b.all))] {
 		clear(b.all[i])
+	}
+	if b.at < len(b.all) {
+		clear(b.all[b.at][:b.used])
 	}
 	b.at, b.used = 0, 0
 }

@@ -128,9 +128,9 @@ func quickOf(quick func(a, b *Value) (yes, known bool), a, b operand, to ir.Loca
 // askOf holds where a quick function answers so.
 func askOf(quick func(a, b *Value) (yes, known bool), a, b operand, want bool) step {
 	return func(m *Machine) flow {
-		x, y := m.read(a), m.read(b)
-		if x == nil || y == nil {
-			return m.fail()
+		x, y, on := m.both(&a, &b)
+		if on != next {
+			return on
 		}
 		yes, known := quick(x, y)
 		if !known {

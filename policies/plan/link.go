@@ -111,6 +111,9 @@ func (l *linker) blocks(blocks []*ir.Block) (out [][]step, err error) {
 
 func (l *linker) block(b *ir.Block) (out []step, err error) {
 	for i := 0; i < len(b.Stmts); i++ {
+		if l.fuse(b.Stmts[i:]) {
+			continue
+		}
 		if i+1 < len(b.Stmts) {
 			if made := l.question(b.Stmts[i], b.Stmts[i+1]); made != nil {
 				out = append(out, made)
@@ -194,7 +197,7 @@ func (l *linker) control(statement ir.Stmt) (step, error) {
 		return func(*Machine) flow { return returned }, nil
 	case *ir.ScanStmt:
 		inner, err := l.block(s.Block)
-		return scan(l.operand(ir.Operand{Value: s.Source}), l.local(s.Key), l.local(s.Value), inner), err
+		return scan(l.operand(ir.Operand{Value: s.Source}), l.kept(s.Key), l.local(s.Value), inner), err
 	case *ir.NotStmt:
 		inner, err := l.block(s.Block)
 		return not(inner), err
@@ -333,7 +336,13 @@ func (l *linker) grow(statement ir.Stmt) (step, error) {
 		return func(m *Machine) flow { return m.push(to, m.read(what)) }, nil
 	case *ir.SetAddStmt:
 		what, to := l.operand(s.Value), l.local(s.Set)
-		return func(m *Machine) flow { return m.add(to, m.read(what)) }, nil
+		return func(m *Machine) flow {
+			v, on := m.look(&what)
+			if on != next {
+				return on
+			}
+			return m.add(to, v)
+		}, nil
 	case *ir.ObjectInsertStmt:
 		key, what, to := l.operand(s.Key), l.operand(s.Value), l.local(s.Object)
 		return func(m *Machine) flow { return m.insert(to, m.read(key), m.read(what), false) }, nil
@@ -344,9 +353,10 @@ func (l *linker) grow(statement ir.Stmt) (step, error) {
 	return nil, nil
 }
 
-// operand is a local, or a constant.
+// operand is a local, a constant, or a field of another one.
 type operand struct {
-	constant *Value // nil: the local
+	constant *Value // nil: none
+	field    *field // nil: none; only where a statement is said to take one: see look
 	local    ir.Local
 }
 

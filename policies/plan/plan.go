@@ -137,7 +137,8 @@ type Machine struct {
 	found   []found  // where names were found last, by the place that looks
 	locals  []*Value // of the call at hand
 	stack   []*Value
-	top     int
+	top     int // of the stack, now
+	high    int // and at most
 	ticks   int
 	err     error
 	chunk   []Value // room for values
@@ -169,13 +170,13 @@ func (m *Machine) begin(ctx context.Context, p *Program, limits Limits) {
 func (m *Machine) end() {
 	clear(m.memo)
 	clear(m.found)
-	clear(m.stack)
+	clear(m.stack[:m.high])
 	clear(m.chunk[:m.used])
 	for _, of := range m.pool[:m.filled] {
 		of.grown.empty()
 	}
 	m.context, m.program, m.limits, m.locals, m.err = nil, nil, Limits{}, nil, nil
-	m.top, m.ticks, m.filled, m.used = 0, 0, 0, 0
+	m.top, m.high, m.ticks, m.filled, m.used = 0, 0, 0, 0, 0
 }
 
 // everyTicks is how many turns of loops and calls pass between two looks at the clock: some
@@ -215,6 +216,7 @@ func (m *Machine) call(at int, args []*Value) (*Value, bool) {
 		// Frames below keep their places in the old memory.
 		m.stack = append(make([]*Value, 0, 2*m.top), m.stack...)[:2*m.top]
 	}
+	m.high = max(m.high, m.top)
 	m.locals = m.stack[from:m.top:m.top]
 	clear(m.locals)
 	for i, p := range fn.params {

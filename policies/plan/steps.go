@@ -171,9 +171,9 @@ func (m *Machine) whole(n int) *Value {
 
 func equal(a, b operand, want bool) step {
 	return func(m *Machine) flow {
-		x, y := m.read(a), m.read(b)
-		if x == nil || y == nil {
-			return m.fail()
+		x, y, on := m.both(&a, &b)
+		if on != next {
+			return on
 		}
 		if x.simple() && y.simple() {
 			return holds(alike(x, y) == want)
@@ -189,7 +189,14 @@ func equal(a, b operand, want bool) step {
 // dot looks something up in a composite; undefined where it is not there.
 func (l *linker) dot(of, key operand, to ir.Local) step {
 	if key.constant != nil && key.constant.kind == text && of.constant == nil {
-		return l.dotNamed(of.local, key.constant, to)
+		f, to := l.field(of, key.constant), l.kept(to)
+		return func(m *Machine) flow {
+			v, on := m.dotted(f)
+			if to != unkept {
+				m.locals[to] = v
+			}
+			return on
+		}
 	}
 	return func(m *Machine) flow {
 		from, k := m.read(of), m.read(key)
@@ -197,38 +204,6 @@ func (l *linker) dot(of, key operand, to ir.Local) step {
 			return m.fail()
 		}
 		return m.put(to, from, k)
-	}
-}
-
-// dotNamed is dot for a name that stands in the rule.
-func (l *linker) dotNamed(of ir.Local, key *Value, to ir.Local) step {
-	look, name := l.program.looks, key.text
-	l.program.looks++
-	return func(m *Machine) flow {
-		from := m.locals[of]
-		switch {
-		case from == nil:
-			return m.fail()
-		case from.kind != record:
-			return m.put(to, from, key)
-		}
-		last := &m.found[look]
-		if last.form != from.more.form {
-			at, there := from.more.form.index[name]
-			if !there {
-				m.locals[to] = nil
-				return leave
-			}
-			*last = found{from.more.form, at}
-		}
-		v := from.more.field(last.at)
-		if m.locals[to] = v; v == nil {
-			return leave
-		}
-		if v.kind == broken {
-			return m.fail()
-		}
-		return next
 	}
 }
 
@@ -324,16 +299,22 @@ func not(inner []step) step {
 // scan runs the steps for every element of a composite; of what is none, not once.
 func scan(of operand, key, value ir.Local, inner []step) step {
 	return func(m *Machine) flow {
-		from := m.read(of)
+		from, on := m.look(&of)
 		switch {
-		case from == nil || from.kind == broken:
+		case on != next:
+			return on
+		case from.kind == broken:
 			return m.fail()
 		case from.simple() || from.kind == number:
 			return next
 		case from.kind == list:
 			parts := from.more.parts
 			for i := range parts {
-				if out, more := m.turn(key, value, m.whole(i), &parts[i], inner); !more {
+				var at *Value
+				if key != unkept {
+					at = m.whole(i)
+				}
+				if out, more := m.turn(key, value, at, &parts[i], inner); !more {
 					return out
 				}
 			}
@@ -377,7 +358,9 @@ func (m *Machine) turn(key, value ir.Local, k, v *Value, inner []step) (out flow
 	if m.tick() {
 		return returned, false
 	}
-	m.locals[key], m.locals[value] = k, v
+	if m.locals[value] = v; key != unkept {
+		m.locals[key] = k
+	}
 	switch to := block(m, inner); {
 	case to <= leave:
 		return next, true
