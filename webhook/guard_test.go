@@ -146,7 +146,7 @@ func TestPaddingDoesNotSilencePolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
 			h.o.PolicyDeadline, h.o.Deadline = time.Minute, time.Minute
-			got := ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(object) }))
+			got := askUnhurried(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(object) }))
 			if want := "[most-pods] spec: asks for 6 pods; 4 are allowed. Ask for fewer."; got.Allowed || got.Result.Message != want {
 				t.Errorf("allowed %v: %q %q; want %q", got.Allowed, got.Result.Message, got.Warnings, want)
 			}

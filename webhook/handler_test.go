@@ -117,7 +117,21 @@ func updated(old, object string) change {
 // ask sends the request as the API server does and returns what it would read.
 func ask(t *testing.T, h *Handler, req *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	t.Helper()
-	server := httptest.NewServer(&admission.Webhook{Handler: h})
+	return askAt(t, &admission.Webhook{Handler: h}, req)
+}
+
+// askUnhurried is ask, and a slow machine has a minute more for the answer.
+func askUnhurried(t *testing.T, h *Handler, req *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	t.Helper()
+	later := func(ctx context.Context, _ *http.Request) context.Context {
+		return context.WithValue(ctx, flightKey{}, &flight{arrived: time.Now().Add(time.Minute), end: func() {}})
+	}
+	return askAt(t, &admission.Webhook{Handler: h, WithContextFunc: later}, req)
+}
+
+func askAt(t *testing.T, hook *admission.Webhook, req *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	t.Helper()
+	server := httptest.NewServer(hook)
 	defer server.Close()
 	review := admissionv1.AdmissionReview{Request: req}
 	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
