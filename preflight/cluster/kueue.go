@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -27,6 +28,13 @@ type (
 			CohortName        string                `json:"cohortName"` // v1beta2
 			NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
 			StopPolicy        string                `json:"stopPolicy"`
+			// What else has to agree before a job is admitted; of all flavors, or of some.
+			AdmissionChecks   []string `json:"admissionChecks"` // v1beta1
+			AdmissionStrategy struct {
+				AdmissionChecks []struct {
+					Name string `json:"name"`
+				} `json:"admissionChecks"`
+			} `json:"admissionChecksStrategy"`
 		} `json:"spec"`
 		Status QueueStatus `json:"status"`
 	}
@@ -42,6 +50,8 @@ type (
 			NodeLabels  map[string]string   `json:"nodeLabels"`
 			NodeTaints  []corev1.Taint      `json:"nodeTaints"`
 			Tolerations []corev1.Toleration `json:"tolerations"`
+			// TopologyName is the Topology by which places near each other are found; empty: nobody can ask for such.
+			TopologyName string `json:"topologyName"`
 		} `json:"spec"`
 	}
 	resourceGroup struct {
@@ -74,6 +84,15 @@ type (
 
 // Cohort is the cohort that the queue is in; empty: none.
 func (q *ClusterQueue) Cohort() string { return cmp.Or(q.Spec.CohortName, q.Spec.Cohort) }
+
+// Checks are the admission checks that have to agree, in their order.
+func (q *ClusterQueue) Checks() []string {
+	out := slices.Clone(q.Spec.AdmissionChecks)
+	for _, c := range q.Spec.AdmissionStrategy.AdmissionChecks {
+		out = append(out, c.Name)
+	}
+	return out
+}
 
 // Inactive is the reason why a queue takes no jobs; empty: it does, or that is not said.
 func (s *QueueStatus) Inactive() string {

@@ -52,6 +52,8 @@ type Group struct {
 	Path   job.Path // where the number of pods is written; empty: nowhere
 	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
 	Workload, WorkloadGroup string
+	// Untied is how the pods have to lie to each other, where their affinity does not say it; empty: it does.
+	Untied string
 }
 
 // Of is what of a job has to run together.
@@ -73,10 +75,14 @@ func Of(j *job.Job) Gang {
 		r := &j.Roles[i]
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
 		workload, of := workloadRef(j, r)
-		g.Groups = append(g.Groups, Group{
+		group := Group{
 			Workload: workload, WorkloadGroup: of,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
-		})
+		}
+		if g.System == Kueue {
+			group.tie(j.Source == nil || j.Source.GetName() != "")
+		}
+		g.Groups = append(g.Groups, group)
 	}
 	return g
 }

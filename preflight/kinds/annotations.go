@@ -4,6 +4,9 @@ package kinds
 // api/jobset/v1alpha2/jobset_types.go, ExclusiveKey).
 const jobSetExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
+// jobSetNodeSelector says that somebody has labelled the nodes for the Jobs instead (NodeSelectorStrategyKey, there).
+const jobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector"
+
 // ReviewedAnnotations are the annotations of a job that say what work it asks for: where it queues, how many
 // pods run together, and how they lie to each other. Operators write the others while a job runs.
 func ReviewedAnnotations() []string {

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -116,6 +117,7 @@ const (
 	replicatedJobReplicas = "jobset.sigs.k8s.io/replicatedjob-replicas"
 	jobIndex              = "jobset.sigs.k8s.io/job-index"
 	completionIndex       = "batch.kubernetes.io/job-completion-index"
+	jobSetJobKey          = "jobset.sigs.k8s.io/job-key"
 	jobSetController      = "jobset.sigs.k8s.io/jobset-controller"
 )
 
@@ -167,11 +169,41 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		}
 		jobSetMarks(&role, j.Ref.Name, rj.Name, &rj.Template.Spec)
+		jobSetPlaces(j, &role, rj)
 		settle(&role)
 		j.Roles = append(j.Roles, role)
 	}
 	gang(r, j)
 	return r.finish(j)
+}
+
+// jobSetPlaces gives each Job of a role a place to itself where that is asked for, unless somebody labels the nodes
+// (v0.10.1 pkg/webhooks/pod_mutating_webhook.go, Default and setExclusiveAffinities; a role's annotations come first).
+func jobSetPlaces(j *job.Job, role *job.Role, rj *replicatedJob) {
+	for _, of := range []struct {
+		annotations map[string]string
+		at          job.Path
+	}{
+		{rj.Template.Annotations, role.Path.Child("template", "metadata", "annotations")},
+		{j.Source.GetAnnotations(), "metadata.annotations"},
+	} {
+		topology := of.annotations[jobSetExclusive]
+		if _, byHand := of.annotations[jobSetNodeSelector]; byHand {
+			return
+		}
+		if topology == "" {
+			continue
+		}
+		key := ""
+		if jobs := rj.Replicas; (jobs == nil || *jobs == 1) && j.Ref.Namespace != "" && j.Source.GetName() != "" {
+			key = placeKey(j.Ref.Namespace, j.Ref.Name+"-"+rj.Name+"-0")
+			m := &role.Pod.Marks
+			m.Labels[jobSetJobKey] = key
+			m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
+		}
+		exclusive(&role.Pod, topology, jobSetJobKey, key, &metav1.LabelSelector{}, of.at.Key(jobSetExclusive))
+		return
+	}
 }
 
 // jobSetPods is how many pods of a replicated Job run together, and where to change it.

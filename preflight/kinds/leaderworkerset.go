@@ -1,15 +1,12 @@
 package kinds
 
 import (
-	"crypto/sha1" //nolint:gosec // the key by which LeaderWorkerSet tells its groups apart, not a secret
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -157,8 +154,7 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	}
 	key := ""
 	if groups == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
-		sum := sha1.Sum([]byte(j.Ref.Namespace + "/" + j.Ref.Name + "-0")) //nolint:gosec // see the import
-		key = hex.EncodeToString(sum[:])
+		key = placeKey(j.Ref.Namespace, j.Ref.Name+"-0")
 		m.Labels[lwsGroupKey] = key
 	} else {
 		m.Varies = append(m.Varies, lwsGroupKey)
@@ -169,10 +165,10 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	role.Pod.Marks = m
 	annotations := j.Source.GetAnnotations()
 	if topology := annotations[lwsExclusive]; topology != "" {
-		lwsTogether(&role.Pod, topology, lwsGroupKey, key, job.Path("metadata.annotations").Key(lwsExclusive))
+		exclusive(&role.Pod, topology, lwsGroupKey, key, nil, job.Path("metadata.annotations").Key(lwsExclusive))
 	}
 	if topology := annotations[lwsSubExclusive]; topology != "" && subgroups {
-		lwsTogether(&role.Pod, topology, lwsSubgroupKey, "", job.Path("metadata.annotations").Key(lwsSubExclusive))
+		exclusive(&role.Pod, topology, lwsSubgroupKey, "", nil, job.Path("metadata.annotations").Key(lwsSubExclusive))
 	}
 }
 
@@ -187,30 +183,6 @@ func (t *lwsTemplate) addClaims(p *job.Pod) {
 			Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim.Spec}},
 		}})
 	}
-}
-
-// lwsTogether keeps the pods of one key in one place, and those of other keys out of it.
-func lwsTogether(p *job.Pod, topology, label, key string, at job.Path) {
-	affinity := p.Spec.Affinity.DeepCopy()
-	if affinity == nil {
-		affinity = &corev1.Affinity{}
-	}
-	if affinity.PodAffinity == nil {
-		affinity.PodAffinity = &corev1.PodAffinity{}
-	}
-	if affinity.PodAntiAffinity == nil {
-		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{}
-	}
-	term := func(rel job.Path, to *[]corev1.PodAffinityTerm, all ...metav1.LabelSelectorRequirement) {
-		inject(p, rel.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(len(*to)), at)
-		*to = append(*to, corev1.PodAffinityTerm{TopologyKey: topology, LabelSelector: &metav1.LabelSelector{MatchExpressions: all}})
-	}
-	term("affinity.podAffinity", &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: []string{key}})
-	term("affinity.podAntiAffinity", &affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpExists},
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{key}})
-	p.Spec.Affinity = affinity
 }
 
 // lwsLongestName is the label by which a StatefulSet knows the pods of a version: its own name, which is

@@ -92,7 +92,7 @@ func keysOfJobSet(indexed bool) job.Marks {
 		Some:  []string{jobSetPrefix + "priority", jobSetPrefix + "coordinator", jobSetPrefix + "job-restart-attempt"},
 		Varies: []string{
 			jobSetPrefix + "jobset-uid", jobSetPrefix + "restart-attempt", jobSetPrefix + "replicatedjob-replicas",
-			jobSetPrefix + "global-replicas", jobSetPrefix + "job-index", jobSetPrefix + "job-key",
+			jobSetPrefix + "global-replicas", jobSetPrefix + "job-index", jobSetJobKey,
 			jobSetPrefix + "job-global-index", jobSetPrefix + "group-name", jobSetPrefix + "group-replicas",
 			jobSetPrefix + "job-group-index",
 		},

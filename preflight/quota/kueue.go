@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -37,6 +38,9 @@ func (o *check) kueue() {
 	}
 	o.stopped("ClusterQueue", "", name, queue.Spec.StopPolicy, &queue.Status)
 	o.namespaceSelected(name, queue)
+	if checks := queue.Checks(); len(checks) > 0 {
+		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
+	}
 	for _, r := range []schema.GroupKind{cluster.ClusterKind, cluster.CohortKind} {
 		if queue.Cohort() != "" && !o.s.Holds(cluster.ResourceOf(r.WithVersion(""))) {
 			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
@@ -137,7 +141,7 @@ func (k *clusterQueueCheck) group(at int) {
 			continue
 		}
 		for _, f := range g.Flavors {
-			if k.matches(f.Name, i) {
+			if k.refuses(f.Name, i) == takes {
 				set.flavors = append(set.flavors, f.Name)
 			}
 		}
@@ -163,21 +167,51 @@ func (k *clusterQueueCheck) group(at int) {
 	}
 }
 
-// matches says whether pods of a group may use a flavor: its taints are tolerated and what
-// the pods say about its labels is true of them. A flavor that is not in the view may be
-// anything (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
-// checkFlavorForPodSets).
-func (k *clusterQueueCheck) matches(name string, group int) bool {
+// refusal is why a flavor is not for pods.
+type refusal int
+
+const (
+	takes        refusal = iota
+	elsewhere            // by its labels and taints
+	noTopology           // they ask for places near each other, and it knows none
+	topologyOnly         // it is for those who ask for such places
+)
+
+// refuses says whether pods of a group may use a flavor: its taints are tolerated, what the pods say about its labels
+// is true of them, and it knows the places that they ask for. Where all flavors of a queue know places, all its jobs
+// ask for some. A flavor that is not in the view may be anything
+// (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
+// checkFlavorForPodSets, and tas_flavorassigner.go, checkPodSetAndFlavorMatchForTAS).
+func (k *clusterQueueCheck) refuses(name string, group int) refusal {
 	flavor := k.s.Rules().Flavors[name]
 	if flavor == nil {
-		return true
+		return takes
 	}
-	spec := &k.gang.Groups[group].Pod.Spec
-	if podspec.Untolerated(flavor.Spec.NodeTaints, slices.Concat(spec.Tolerations, flavor.Spec.Tolerations)) != nil {
-		return false
+	pod := &k.gang.Groups[group].Pod
+	asks, knows := gang.TopologyRequested(pod), flavor.Spec.TopologyName != ""
+	only := onlyKeys(&pod.Spec, flavor.Spec.NodeLabels)
+	switch {
+	case asks && !knows:
+		return noTopology
+	case knows && !asks && !k.topologies():
+		return topologyOnly
+	case podspec.Untolerated(flavor.Spec.NodeTaints, slices.Concat(pod.Spec.Tolerations, flavor.Spec.Tolerations)) != nil,
+		!podspec.Selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}}):
+		return elsewhere
 	}
-	only := onlyKeys(spec, flavor.Spec.NodeLabels)
-	return podspec.Selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}})
+	return takes
+}
+
+// topologies says whether all flavors of the queue know places, as far as they are in the view.
+func (k *clusterQueueCheck) topologies() bool {
+	for _, g := range k.queue.Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			if flavor := k.s.Rules().Flavors[f.Name]; flavor != nil && flavor.Spec.TopologyName == "" {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // onlyKeys is what a pod says about some labels of nodes, and nothing else.
@@ -214,13 +248,20 @@ func onlyKeys(spec *corev1.PodSpec, keys map[string]string) corev1.PodSpec {
 func (k *clusterQueueCheck) noFlavor(at, group int) {
 	g := &k.gang.Groups[group]
 	var names []string
+	why := elsewhere
 	for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
-		names = append(names, f.Name)
+		names, why = append(names, f.Name), max(why, k.refuses(f.Name, group))
 	}
+	flavors := words.Count(len(names), "flavor", "flavors") + ": " + strings.Join(names, ", ")
+	text := map[refusal]string{
+		elsewhere:    "node selector and tolerations of " + g.Name + " match none of its " + flavors,
+		noTopology:   g.Name + " asks for places near each other, and none that it may use of its " + flavors + " has a topologyName",
+		topologyOnly: g.Name + " asks for no topology, and all that it may use of its " + flavors + " are for jobs that do",
+	}[why]
 	k.add(Violation{
 		Rule: RuleQueueQuota, When: Never, Kind: "ClusterQueue", Name: k.name, Role: g.Name, At: cmp.Or(k.gang.At, g.Path),
 		Path:    job.Path("spec.resourceGroups").Index(at).Child("flavors"),
-		Message: fmt.Sprintf("node selector and tolerations of %s match none of its %s: %s", g.Name, words.Count(len(names), "flavor", "flavors"), strings.Join(names, ", ")),
+		Message: text,
 	})
 }
 

@@ -111,6 +111,42 @@ func TestKueue(t *testing.T) {
 
 // TestKueueAgreesWithTryingEveryFlavor compares with an answer that tries every choice of a
 // flavor for every role, with one queue and one that lends.
+// A flavor takes those who ask for places near each other where it has a topology, and the others where it has none;
+// where all flavors of a queue have one, nobody has to ask.
+func TestKueueGivesPlacesByTopology(t *testing.T) {
+	workers := func(asks ...string) gang.Gang {
+		g := build.Queued(gang.Kueue, "team", build.Workers(2, "8"))
+		g.Groups[0].Pod.Annotations = map[string]string{}
+		for _, key := range asks {
+			g.Groups[0].Pod.Annotations["kueue.x-k8s.io/podset-"+key] = "rack"
+		}
+		return g
+	}
+	knows, plain := build.ResourceFlavor("h100", "topologyName: racks"), build.ResourceFlavor("h100", "")
+	const never = "never queue-quota ClusterQueue cq: "
+	for name, tc := range map[string]struct {
+		flavors, objects string
+		gang             gang.Gang
+		want             string
+	}{
+		"asked for, and known":                {"h100=16", knows, workers("required-topology"), ""},
+		"preferred, and not known":            {"h100=16", plain, workers("preferred-topology"), never + "Worker asks for places near each other, and none that it may use of its 1 flavor: h100 has a topologyName\n"},
+		"anywhere, and not known":             {"h100=16", plain, workers("unconstrained-topology"), never + "Worker asks for places near each other, and none that it may use of its 1 flavor: h100 has a topologyName\n"},
+		"slices, and not known":               {"h100=16", plain, workers("slice-required-topology"), never + "Worker asks for places near each other, and none that it may use of its 1 flavor: h100 has a topologyName\n"},
+		"not asked for, and all know":         {"h100=16", knows, workers(), ""},
+		"not asked for, one of two does not":  {"h100=16 a100=16", knows + build.ResourceFlavor("a100", ""), workers(), ""},
+		"not asked for, too little elsewhere": {"h100=16 a100=8", knows + build.ResourceFlavor("a100", ""), workers(), never + "2 Workers ask for 16 nvidia.com/gpu; the quota in flavor a100 is 8\n"},
+		"a flavor that nobody has seen":       {"h100=16", "", workers("required-topology"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := build.LocalQueue("") + build.ClusterQueue("cq", "", tc.flavors, "") + tc.objects
+			if got := build.Violations(build.View(t, objects, build.Kueue(), build.Nodes(2, "a", build.GPUs(8))), tc.gang); got != tc.want {
+				t.Errorf("%q; want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	seen := map[string]int{}

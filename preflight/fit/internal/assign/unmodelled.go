@@ -40,6 +40,11 @@ func (q *Solver) lookPast(k *PodSet) {
 		}
 		q.Inform("%s waits for the scheduling gates %s to be lifted", k.Name, strings.Join(names, ", "))
 	}
+	for _, at := range k.Groups {
+		if how := q.Gang.Groups[at].Untied; how != "" {
+			q.DoubtYes(how + ", which is not judged")
+		}
+	}
 	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
 		q.Inform("%s is placed by the scheduler %s, which may decide by rules of its own", k.Name, n)
 	}

@@ -1,0 +1,61 @@
+package gang
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Annotations of pods by which Kueue is asked for places that lie near each other
+// (https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/).
+const (
+	requiredTopology      = "kueue.x-k8s.io/podset-required-topology"
+	preferredTopology     = "kueue.x-k8s.io/podset-preferred-topology"
+	unconstrainedTopology = "kueue.x-k8s.io/podset-unconstrained-topology"
+	sliceTopology         = "kueue.x-k8s.io/podset-slice-required-topology"
+	topologyGroup         = "kueue.x-k8s.io/podset-group-name"
+)
+
+// TopologyRequested says whether pods ask Kueue for places that lie near each other, in whatever way.
+func TopologyRequested(p *job.Pod) bool {
+	return slices.ContainsFunc([]string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology}, func(key string) bool {
+		_, asked := p.Annotations[key]
+		return asked
+	})
+}
+
+// tie keeps the pods of a group in one domain where Kueue is asked for that: it admits them only there, so they are as if
+// each had to lie where the others do. What cannot be said so is noted.
+func (g *Group) tie(named bool) {
+	p := &g.Pod
+	key := p.Annotations[requiredTopology]
+	switch {
+	case p.Annotations[sliceTopology] != "":
+		g.Untied = "the slices of " + g.Name + " lie in one " + p.Annotations[sliceTopology] + " each"
+		return
+	case key == "":
+		return
+	case p.Annotations[topologyGroup] != "":
+		g.Untied = "the roles of " + p.Annotations[topologyGroup] + " lie in one " + key
+		return
+	case !named || len(p.Marks.Labels) == 0:
+		g.Untied = "the pods of " + g.Name + " lie in one " + key
+		return
+	}
+	own := maps.Clone(p.Marks.Labels)
+	maps.DeleteFunc(own, func(label, _ string) bool { return slices.Contains(p.Marks.Varies, label) })
+	affinity := p.Spec.Affinity.DeepCopy()
+	if affinity == nil {
+		affinity = &corev1.Affinity{}
+	}
+	if affinity.PodAffinity == nil {
+		affinity.PodAffinity = &corev1.PodAffinity{}
+	}
+	terms := &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	*terms = append(*terms, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: own}})
+	p.Spec.Affinity = affinity
+}
