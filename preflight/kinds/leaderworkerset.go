@@ -104,6 +104,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	t, at := &o.Spec.LeaderWorkerTemplate, job.Path("spec.leaderWorkerTemplate")
 	groups := r.count("spec.replicas", o.Spec.Replicas, 1)
+	j.Suspended = o.Spec.Replicas != nil && *o.Spec.Replicas == 0 // scaled to zero, which is how a set is paused
 	size := r.count(at.Child("size"), t.Size, 1)
 	if t.Size != nil && *t.Size == 0 {
 		r.problem(at.Child("size"), describe(int64(0)), "1 or more: the leader is one of the group")
