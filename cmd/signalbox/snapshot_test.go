@@ -329,6 +329,35 @@ spec:
 	}
 }
 
+// Of what pods name by its keys the names of the keys stay, and nothing of what is in it.
+func TestKeysAreKeptWithoutWhatIsInThem(t *testing.T) {
+	for _, text := range []string{
+		`{apiVersion: v1, kind: Secret, metadata: {name: hf}, data: {token: aHVudGVyMjI=}, stringData: {other: hunter22}}`,
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: hf}, data: {token: hunter22}, binaryData: {other: aHVudGVyMjI=}}`,
+	} {
+		for d, err := range manifest.Read("keys", strings.NewReader(text)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			js, err := json.Marshal(trim(d.Object).Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(js)
+			if strings.Contains(got, "hunter22") || strings.Contains(got, "aHVudGVyMjI") {
+				t.Errorf("a value is left in %s", got)
+			}
+			if !strings.Contains(got, `"token":""`) || !strings.Contains(got, `"other":""`) {
+				t.Errorf("the keys are gone from %s", got)
+			}
+		}
+	}
+	bare := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "hf"}}}
+	if out := trim(bare).Object; out["data"] != nil || out["stringData"] != nil {
+		t.Errorf("keys that nobody saw are held as none: %v", out)
+	}
+}
+
 func mustSnapshot(t *testing.T, v *manifest.View) *cluster.Snapshot {
 	t.Helper()
 	s, err := v.Snapshot()

@@ -35,7 +35,7 @@ func viewed() []resource {
 // its name, labels and owners. Kinds that are not named are kept without annotations.
 var kept = map[string][]string{
 	"ServiceAccount":        {},
-	"Secret":                {}, // that it is there; what is in it is nobody's business
+	"Secret":                {}, // that it is there, and the names of its keys; what is in it is nobody's business
 	"ConfigMap":             {},
 	"Node":                  {"spec.taints", "spec.unschedulable", "status.allocatable", "status.capacity", "status.conditions", "status.declaredFeatures"},
 	"Namespace":             {"status.phase"},
@@ -71,10 +71,28 @@ func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 			_ = unstructured.SetNestedField(out.Object, shorten(v, steps[len(steps)-1]), steps...) // out holds maps only
 		}
 	}
-	if o.GetKind() == "Node" {
+	switch o.GetKind() {
+	case "Node":
 		shortenNode(out.Object)
+	case "Secret", "ConfigMap":
+		keepKeys(o, out)
 	}
 	return out
+}
+
+// keepKeys keeps the names under which an object holds its content, and none of the content: pods name them.
+func keepKeys(o, out *unstructured.Unstructured) {
+	for _, field := range []string{"data", "stringData", "binaryData"} {
+		content, ok := o.Object[field].(map[string]any)
+		if _, whole := out.Object[field]; !ok || whole {
+			continue
+		}
+		names := make(map[string]any, len(content))
+		for name := range content {
+			names[name] = ""
+		}
+		out.Object[field] = names
+	}
 }
 
 // shortenNode keeps of the conditions what says whether the node is ready, or that it says

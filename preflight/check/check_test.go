@@ -3,7 +3,9 @@ package check_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -316,5 +318,29 @@ func TestADeadlineInTheFitSparesWhatReadsOnlyTheJob(t *testing.T) {
 	want := "a-fits:\nb-costly: skipped, deadline passed before it ran (our fault)\nc-cheap: warning at spec\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Run (-want +got):\n%s", diff)
+	}
+}
+
+// What the view does not hold is said beside what was found, and at most so many things are named.
+func TestWhatTheViewDoesNotHoldIsSaid(t *testing.T) {
+	for lacking, want := range map[int]string{
+		1: `a-rule: skipped, the view of the cluster does not hold Secret "0" warning at spec.a` + "\n",
+		3: `a-rule: skipped, the view of the cluster does not hold Secret "0", Secret "1", Secret "2" warning at spec.a` + "\n",
+		4: `a-rule: skipped, the view of the cluster does not hold Secret "0", Secret "1", Secret "2" and 1 more warning at spec.a` + "\n",
+	} {
+		c := rule("a-rule", "spec.a")
+		found := c.Run
+		c.Run = func(p *check.Pass) error {
+			for i := range lacking {
+				p.NotHeld(fmt.Sprintf("Secret %q", strconv.Itoa(i)))
+				p.NotHeld(fmt.Sprintf("Secret %q", strconv.Itoa(i))) // of another container
+			}
+			return found(p)
+		}
+		after := rule("b-rule")
+		got := told(newSet(t, c, after).Run(t.Context(), check.Input{Job: train(nil)}))
+		if diff := cmp.Diff(want+"b-rule:\n", got); diff != "" {
+			t.Errorf("%d things lacking (-want +got):\n%s", lacking, diff)
+		}
 	}
 }

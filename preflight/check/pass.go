@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -27,6 +29,7 @@ type Pass struct {
 	answered  bool // somebody else refuses what the check says with its own severity
 	overdue   func() bool
 	cut       bool // the check ended because the review is over
+	unheld    []string
 }
 
 // Over says that the time of the review is over. A check that does something costly for each role, or for each entry of a
@@ -34,6 +37,25 @@ type Pass struct {
 func (p *Pass) Over() bool {
 	p.cut = p.cut || p.overdue()
 	return p.cut
+}
+
+// NotHeld says that the view of the cluster does not hold what the check would have to see, such as the keys of an
+// object of which the view has the name: the check counts as one that did not run, beside what it found elsewhere.
+func (p *Pass) NotHeld(what string) {
+	if !slices.Contains(p.unheld, what) {
+		p.unheld = append(p.unheld, what)
+	}
+}
+
+// mostUnheld is how many things that the view lacks are named.
+const mostUnheld = 3
+
+// lacks names what the view does not hold.
+func (p *Pass) lacks() string {
+	if n := len(p.unheld) - mostUnheld; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(p.unheld[:mostUnheld], ", "), n)
+	}
+	return strings.Join(p.unheld, ", ")
 }
 
 // Fit is the answer of the capacity engine for the whole job; computed once per review.

@@ -122,11 +122,14 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 		out.Err, out.Failed = err, true
 		return
 	}
-	pass.Params, pass.check, pass.severity, pass.sink, pass.cut = params, e.check, e.severity, &out.Findings, false
+	pass.Params, pass.check, pass.severity, pass.sink, pass.cut, pass.unheld = params, e.check, e.severity, &out.Findings, false, nil
 	pass.answered = out.Skipped.Reason == OperatorAnswers
 	if err := e.check.Run(pass); err != nil {
 		out.Findings, out.Failed = nil, true
 		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, err)
+	}
+	if len(pass.unheld) > 0 && out.Skipped.Reason == Ran {
+		out.Skipped = Skip{NotHeld, pass.lacks()}
 	}
 	if pass.cut { // of what it found so far, the rest may be the cause
 		out.Findings, out.Skipped, out.Failed = nil, Skip{Reason: DeadlinePassed}, true

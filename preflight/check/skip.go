@@ -12,6 +12,7 @@ const (
 	NoCluster              // it needs a cluster view, and none was given
 	ViewUntrusted          // it needs a cluster view, and the one given is not whole; Detail: why
 	LabelsUnknown          // it needs the labels of the namespace
+	NotHeld                // it ran, and the view does not hold all that it asked for; Detail: what
 	JobPartial             // it needs all of the job, and not all of it could be read
 	DeadlinePassed         // the review was over before its turn
 	Ignored                // the author of the job silenced it; Detail: why
@@ -40,6 +41,8 @@ func (s Skip) String() string {
 		return "needs a cluster view: " + s.Detail
 	case LabelsUnknown:
 		return "needs the labels of the namespace; unknown"
+	case NotHeld:
+		return "the view of the cluster does not hold " + s.Detail
 	case JobPartial:
 		return "needs all of the job; not all of it could be read"
 	case DeadlinePassed:

@@ -22,7 +22,7 @@ var leaderWorkerSet = &Kind{
 		"the others, with the defaults of LeaderWorkerSet v0.7 (one group of one pod, the leader from workerTemplate, " +
 		"restart policy Always). All groups count, and all of them have to find a place. Workers that start when their leader is ready " +
 		"(startupPolicy) run together with it all the same. exclusive-topology ties each group to a place of its own. " +
-		"A set serves and does not end: there is no success.",
+		"A set of no groups is paused. A set serves and does not end: there is no success.",
 	Runs: Told{
 		English: "Each group has one leader and its workers and serves one replica of a model; by default the whole group is made again when one of its pods restarts or fails, so the first pod of the group that failed matters, not the ones that were recreated. A set does not end.",
 		Chinese: "每个组由一个 leader 和若干 worker 组成，共同提供模型的一个副本。默认情况下，组内任一 Pod 重启或失败，整组都会重建，因此要看组内最先失败的 Pod，而不是被重建的 Pod。LeaderWorkerSet 不会结束。",
@@ -101,6 +101,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	t, at := &o.Spec.LeaderWorkerTemplate, job.Path("spec.leaderWorkerTemplate")
 	groups := r.count("spec.replicas", o.Spec.Replicas, 1)
+	j.Suspended = o.Spec.Replicas != nil && *o.Spec.Replicas == 0 // scaled to zero, which is how a set is paused
 	size := r.count(at.Child("size"), t.Size, 1)
 	if t.Size != nil && *t.Size == 0 {
 		r.problem(at.Child("size"), describe(int64(0)), "1 or more: the leader is one of the group")

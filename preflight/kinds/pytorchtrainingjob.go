@@ -26,8 +26,10 @@ var pytorchTrainingJob = &Kind{
 	State: t9kState,
 	Operator: t9kRestarts(Operator{
 		RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}},
-		Parts:       map[string]Part{"master": Leader, "worker": Worker},
-		World:       WorldOfLauncher, Procs: Procs{At: "spec.torchrunConfig.procPerNode"},
+		// src/references/api-reference/pytorchtrainingjob.md, elastic.
+		Fixed: []FixedField{{At: "spec.elastic.maxReplicas", Reason: "the most that the job may grow to is settled when it is created"}},
+		Parts: map[string]Part{"master": Leader, "worker": Worker},
+		World: WorldOfLauncher, Procs: Procs{At: "spec.torchrunConfig.procPerNode"},
 		Collective: true, NCCL: true,
 	}),
 }

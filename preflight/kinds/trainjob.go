@@ -59,6 +59,7 @@ var trainJob = &Kind{
 var trainJobFixed = []FixedField{
 	{At: "spec.runtimeRef", Reason: "the JobSet of the job was made from that runtime"},
 	{At: "spec.managedBy", Default: trainJobController, Reason: "who reconciles a job is settled when it is created"},
+	{At: "spec.activeDeadlineSeconds", Reason: "how long a job may take is settled when it is created"}, // v2.3.0
 	{At: "spec.podTemplateOverrides", WhileRunning: true, Reason: "the pods exist: suspend the job, wait until none is active, and change it then"},
 	{At: "spec.runtimePatches", WhileRunning: true, Reason: "the pods exist: suspend the job, wait until none is active, and change it then"},
 }

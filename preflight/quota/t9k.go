@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -136,6 +137,36 @@ func (o *check) shape(namespace, profile string) {
 			}
 			o.unsaid(g.Name, o.said(k), needs, "the resource shape "+profile, func(corev1.ResourceName) Violation { return by })
 			o.inShape(by, g, most, profile)
+		}
+		if !all[i].Bounds(cluster.PodsResource) {
+			o.ofAllPods(most, profile)
+		}
+	}
+}
+
+// ofAllPods notes what the pods of a job say together, where that is above a shape of its kind and no pod alone is:
+// the manual does not say whether T9k adds them up.
+func (o *check) ofAllPods(most *corev1.ResourceRequirements, profile string) {
+	for _, bounds := range []struct {
+		field string
+		most  corev1.ResourceList
+	}{{"requests", most.Requests}, {"limits", most.Limits}} {
+		for _, name := range job.ResourcesOf(bounds.most).Names() {
+			bound, sum, above := bounds.most[name], resource.Quantity{}, false
+			for k := range o.gang.Groups {
+				g := &o.gang.Groups[k]
+				requests, limits := podspec.RangeAmounts(&corev1.PodSpec{Containers: g.Pod.Spec.Containers})
+				has := requests[name]
+				if bounds.field == "limits" {
+					has = limits[name]
+				}
+				above = above || has.Cmp(bound) > 0
+				has.Mul(int64(g.Count))
+				sum.Add(has)
+			}
+			if !above && sum.Cmp(bound) > 0 {
+				o.note("all pods together have %s of %s %s; the resource shape %s takes %s, and whether T9k adds the pods of a job up is not known", bounds.field, sum.String(), name, profile, bound.String())
+			}
 		}
 	}
 }

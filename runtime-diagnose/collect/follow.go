@@ -34,6 +34,7 @@ type Followed struct {
 	synced bool
 	spaces map[string]*space
 	total  int
+	told   func(*corev1.Event)
 }
 
 // space are the Events of one namespace.
@@ -60,6 +61,14 @@ func (f *Followed) Start(ctx context.Context) error {
 	}
 	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(from, f.kube), &corev1.Event{}, f, cache.ReflectorOptions{Name: "events"}).RunWithContext(ctx)
 	return nil
+}
+
+// Tell has a function hear of each Event that comes from now on, when it is held; of one that happens again it hears
+// nothing. It must not block.
+func (f *Followed) Tell(told func(*corev1.Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
 }
 
 // of are the Events of a namespace, the oldest first; left says that some are not held, ok that they are followed.
@@ -101,8 +110,11 @@ func trimEvent(e *corev1.Event) *corev1.Event {
 // Add implements cache.ReflectorStore.
 func (f *Followed) Add(object any) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.put(object)
+	e, told := f.put(object), f.told
+	f.mu.Unlock()
+	if e != nil && told != nil {
+		told(e)
+	}
 	return nil
 }
 
@@ -126,10 +138,24 @@ func (f *Followed) Delete(object any) error {
 // Replace implements cache.ReflectorStore.
 func (f *Followed) Replace(objects []any, _ string) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	before, told := f.spaces, f.told
+	if !f.synced {
+		told = nil // what was there is no news
+	}
 	f.spaces, f.total, f.synced = map[string]*space{}, 0, true
+	var news []*corev1.Event
 	for _, o := range objects {
-		f.put(o)
+		e := f.put(o)
+		if e == nil || told == nil {
+			continue
+		}
+		if s := before[e.Namespace]; s == nil || s.byName[e.Name] == nil {
+			news = append(news, e) // while nothing was watched
+		}
+	}
+	f.mu.Unlock()
+	for _, e := range news {
+		told(e)
 	}
 	return nil
 }
@@ -137,10 +163,11 @@ func (f *Followed) Replace(objects []any, _ string) error {
 // Resync implements cache.ReflectorStore.
 func (*Followed) Resync() error { return nil }
 
-func (f *Followed) put(object any) {
+// put holds an Event; it answers with one that was not held before.
+func (f *Followed) put(object any) *corev1.Event {
 	e, ok := object.(*corev1.Event)
 	if !ok {
-		return
+		return nil
 	}
 	s := f.spaces[e.Namespace]
 	if s == nil {
@@ -150,16 +177,17 @@ func (f *Followed) put(object any) {
 	if before := s.byName[e.Name]; before != nil { // it happened again: it is the newest
 		before.Value = e
 		s.order.MoveToBack(before)
-		return
+		return nil
 	}
 	s.byName[e.Name] = s.order.PushBack(e)
 	if f.total++; s.order.Len() > mostFollowedOf {
 		f.shorten(e.Namespace, s)
-		return
+		return e
 	}
 	if f.total > mostFollowed {
 		f.shorten(f.largest(e.Namespace, s))
 	}
+	return e
 }
 
 // largest is a namespace that holds more than its share: that of the newest Event where it does, so that who floods

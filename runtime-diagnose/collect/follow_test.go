@@ -128,3 +128,23 @@ func TestFollowedEventsAreBounded(t *testing.T) {
 		t.Errorf("of the largest %d are held, as before, or nothing says that one is not", s.order.Len())
 	}
 }
+
+// Whoever wants to know hears of each Event once: not of those that were there, and not of one that happens again.
+func TestNewEventsAreTold(t *testing.T) {
+	f := Follow(nil)
+	var told []string
+	f.Tell(func(e *corev1.Event) { told = append(told, e.Name) })
+	hear := func(name string, do func() error, want string) {
+		t.Helper()
+		told = nil
+		if err := do(); err != nil || strings.Join(told, " ") != want {
+			t.Errorf("%s: told %q (%v), want %q", name, told, err, want)
+		}
+	}
+	a, b, c := eventOf("ml", "a", "train-0"), eventOf("ml", "b", "train-0"), eventOf("ml", "c", "train-0")
+	hear("the first list", func() error { return f.Replace([]any{a}, "1") }, "")
+	hear("a new one", func() error { return f.Add(b) }, "b")
+	hear("it happens again", func() error { return f.Update(b) }, "")
+	hear("a list after the watch was lost", func() error { return f.Replace([]any{a, b, c}, "2") }, "c")
+	hear("no Event", func() error { return f.Add(&corev1.Pod{}) }, "")
+}

@@ -110,6 +110,14 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	for _, s := range []source.TypedSource[Request]{
 		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler()),
 		source.TypedChannel(woken, wakeHandler()),
+		source.TypedFunc[Request](func(_ context.Context, q queue) error {
+			var names []string
+			for _, k := range o.Kinds {
+				names = append(names, k.Name)
+			}
+			events.Tell(func(e *corev1.Event) { r.memory.hear(e, names, q.AddAfter) })
+			return nil
+		}),
 	} {
 		if err := c.Watch(s); err != nil {
 			return fmt.Errorf("set up controller: %w", err)

@@ -3,6 +3,7 @@ package controller
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,9 @@ type remembered struct {
 	noted    bool       // that was written by itself
 	note     turn       // for writing it by itself
 	turn     turn       // for looking at the job while it has no pods
+	// listens says that the job is looked at again when an Event comes that may be about it; news counts those.
+	listens atomic.Bool
+	news    atomic.Int64
 }
 
 // slim keeps of the result what is said of it again and again: a job stays for weeks after its end, and

@@ -116,7 +116,7 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 		}
 		again = sooner(again, next)
 	}
-	v.pulse = known.watched.mark()
+	v.pulse = known.pulse()
 	if what == nothing {
 		return again, r.unwait(ctx, u, v)
 	}
@@ -372,6 +372,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	known.looks++
 	result.Attempts = known.result.Attempts.Merge(result.Attempts) // the cache may be behind what was written
 	known.seen, known.at, known.result = seen, v.now, result
+	known.attend(result.Verdict)
 	known.watched.tell()
 	known.shown = promptCase(c)
 	r.remember(ctx, k, u, result)

@@ -47,6 +47,14 @@ var byFact = []advice{
 			"Look at the kernel log of the rank's node for Xid and link errors, and at the NCCL network plugin that it loaded.",
 		},
 	},
+	{ // the keys are a Secret that the operator makes and does not change: immutable, where Trainer makes it
+		of: []string{"ssh-unreachable"}, line: regexp.MustCompile(`Permission denied \(publickey|Host key verification failed`),
+		steps: []string{
+			"Compare the age of the Secret that holds the keys with that of the pods (Trainer's is called <job>-mpi-ssh-auth, mpi-operator's <job>-ssh): where it was replaced, pods that started before have other keys than those that started after.",
+			"Where it was, delete the job and create it again: its operator makes keys once.",
+			"Where it was not, check that the workers' sshd reads the mounted keys (path, owner, rights) and that host key checks are off.",
+		},
+	},
 	// Taints that the node controller puts on by condition, and takes off with it
 	// (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#taint-nodes-by-condition).
 	{

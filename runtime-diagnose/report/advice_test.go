@@ -19,6 +19,7 @@ func TestAdviceByFact(t *testing.T) {
 	}{
 		{"nccl-watchdog-timeout", "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=16349, OpType=ALLGATHER, NumelIn=1, Timeout(ms)=600000) ran for 600341 milliseconds before timing out.", nil, "waited 10 min in ALLGATHER #16349, and not all ranks came", "", "py-spy dump"},
 		{"barrier-timed-out", "[rank25]:[E ProcessGroupNCCL.cpp:1316] [PG 0 Rank 25] Heartbeat monitor timed out! Process will be terminated", nil, "NCCL's watchdog of rank 25 made no progress: a call into CUDA or NCCL hangs on this rank", "", "stacks of rank 25"},
+		{"ssh-unreachable", "root@train-node-1.train: Permission denied (publickey,password,keyboard-interactive).", nil, "", "", "age of the Secret"},
 		{"unschedulable-taint", "1 node(s) had untolerated taint {node.kubernetes.io/disk-pressure: }.", nil, "the nodes that match are under disk pressure", signature.Platform, "Do not tolerate node.kubernetes.io/disk-pressure"},
 		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.", nil, "the nodes that match are unreachable", signature.Platform, "has to come back"},
 		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unschedulable: }.", nil, "the nodes that match are cordoned", signature.Platform, "uncordoned"},
@@ -53,6 +54,7 @@ func TestAdviceByFact(t *testing.T) {
 		}
 	}
 	for of, line := range map[string]string{
+		"ssh-unreachable":       "ssh: connect to host train-node-1 port 22: Connection refused",
 		"signal-received":       "Received 15 death signal, shutting down workers",
 		"store-client-timeout":  "The client socket has timed out after 900s while trying to connect to (train-master-0, 23456)",
 		"nccl-watchdog-timeout": "Watchdog caught collective operation timeout",

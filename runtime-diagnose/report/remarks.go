@@ -237,6 +237,7 @@ func (d *draft) remarkSituation() {
 	d.remarkAggregate(source)
 	d.remarkTaskRestarts(source)
 	d.remarkNextAttempt(source)
+	d.remarkWaitsForLostPod(source)
 }
 
 // devicesHeld is " and holds 8 GPUs", where the job asks for any.
@@ -318,6 +319,30 @@ func (d *draft) remarkNextAttempt(source map[string]any) {
 		d.remark("It waits %d s before the next attempt.", delay)
 	default:
 		d.remark("It waits %d s between attempts: the next attempt begins at %s.", delay, at.Add(time.Duration(delay)*time.Second).UTC().Format("15:04:05"))
+	}
+}
+
+// remarkWaitsForLostPod says that a Framework has no next attempt while a pod on a lost node is there: without
+// podGracefulDeletionTimeoutSec its controller deletes none by force
+// (frameworkcontroller d6e70787 pkg/apis/frameworkcontroller/v1/types.go, PodGracefulDeletionTimeoutSec).
+func (d *draft) remarkWaitsForLostPod(source map[string]any) {
+	if d.Job.Ref.Kind != "Framework" || d.root == nil || d.root.Signature.ID != "node-not-ready" {
+		return
+	}
+	roles, _, _ := unstructured.NestedSlice(source, "spec", "taskRoles")
+	for i := range d.Seen.Pods {
+		p := &d.Seen.Pods[i]
+		if !p.Deleted || p.Source.Node != d.root.Item.Source.Node {
+			continue
+		}
+		for _, r := range roles {
+			role, _ := r.(map[string]any)
+			_, bounded, _ := unstructured.NestedFieldNoCopy(role, "task", "podGracefulDeletionTimeoutSec")
+			if role["name"] == p.Source.Role && !bounded {
+				d.remark("Its controller waits for the end of pod %s before it tries again, which the lost node does not report, as task role %s has no podGracefulDeletionTimeoutSec: it goes on when the node is back, or when the node or the pod is deleted by force.", p.Name, p.Source.Role)
+				return
+			}
+		}
 	}
 }
 

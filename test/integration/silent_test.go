@@ -86,6 +86,27 @@ func whatIsNotWellStandsOnTheJob(objects func() dynamic.Interface) {
 		}),
 	)
 
+	It("says what the kubelet says of a pod that is gone, when nothing else changes any more", func(ctx SpecContext) {
+		job := createJob(ctx, objects(), "late")
+		event := func(kind, name string, uid types.UID, reason, message string, at metav1.Time) {
+			GinkgoHelper()
+			_, err := plane.Clientset().CoreV1().Events(diagnosing).Create(ctx, &corev1.Event{
+				ObjectMeta: metav1.ObjectMeta{Namespace: diagnosing, GenerateName: name + "."}, Type: "Normal", Reason: reason, Message: message,
+				InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: diagnosing, Name: name, UID: uid}, FirstTimestamp: at, LastTimestamp: at,
+			}, metav1.CreateOptions{})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		event("PyTorchJob", "late", job.GetUID(), "SuccessfulCreatePod", "Created pod: late-worker-0", metav1.Now())
+		createPod(ctx, job, "master", runs)
+		ended := metav1.Now()
+		condition(ctx, objects(), pytorchJobs, "late", "Failed", "PyTorchJobFailed")
+		says(ctx, "late", controller.Healthy, Equal("No"))
+		// A job without a cause is looked at twice more, as logs and Events come later than a status: that is over then.
+		Consistently(annotations(ctx, objects(), pytorchJobs, "late")).WithTimeout(8 * time.Second).ShouldNot(HaveKeyWithValue(controller.Error, ContainSubstring("deleted")))
+		event("Pod", "late-worker-0", "gone", "Killing", "Stopping container pytorch", ended)
+		Eventually(annotations(ctx, objects(), pytorchJobs, "late")).WithTimeout(10 * time.Second).Should(HaveKeyWithValue(controller.Error, ContainSubstring("late-worker-0: the pod was deleted while it ran")))
+	})
+
 	It("says that a job was looked at and is well, when, and by what", func(ctx SpecContext) {
 		job := createJob(ctx, objects(), "well")
 		createPod(ctx, job, "master", runs)

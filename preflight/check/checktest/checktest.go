@@ -140,7 +140,7 @@ func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 			out = append(out, o.Err.Error())
 		}
 		otherOperator := o.Skipped.Reason == check.KindNotCovered && c.Where != nil && !f.Fires
-		if o.Skipped.Reason != check.Ran && !otherOperator {
+		if o.Skipped.Reason != check.Ran && o.Skipped.Reason != check.NotHeld && !otherOperator {
 			out = append(out, fmt.Sprintf("%s was skipped: %s", o.Check, o.Skipped))
 		}
 		out = append(out, f.compare(o.Findings)...)

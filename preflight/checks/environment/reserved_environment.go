@@ -19,7 +19,7 @@ var reservedEnvironment = &check.Check{
 	Run: func(p *check.Pass) error {
 		const env = job.Path("spec.trainer.env")
 		list, _ := p.Job.Field(env).([]any)
-		reserved := reservedByRuntime(p)
+		reserved, why := reservedByRuntime(p)
 		torch := "v2.2 and later reject the job, and in v2.1 this value overrules it"
 		if p.Job.Field("spec.trainer.numProcPerNode") != nil {
 			torch = "every version rejects the job"
@@ -30,7 +30,7 @@ var reservedEnvironment = &check.Check{
 			then := torch
 			switch {
 			case slices.Contains(reserved, name):
-				then = "v2.3 rejects the job, and before it this value overrules it"
+				then = why
 			case !slices.Contains(reservedByTrainer, name):
 				continue
 			}
@@ -50,20 +50,23 @@ var reservedEnvironment = &check.Check{
 var reservedByTrainer = []string{"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}
 
 // reservedByRuntime is what Trainer sets for the other frameworks, where the runtime is
-// known to be of one (v2.1.0 pkg/constants/constants.go; v2.3.0 refuses them, plugins mpi
-// and xgboost).
-func reservedByRuntime(p *check.Pass) []string {
+// known to be of one, and what comes of setting it (v2.1.0 pkg/constants/constants.go; v2.3.0 refuses
+// them, plugins mpi and xgboost; plugin jax refuses nothing, and the job's own variables are applied last).
+func reservedByRuntime(p *check.Pass) (names []string, then string) {
+	const refused = "v2.3 rejects the job, and before it this value overrules it"
 	gvk, namespace, name := facts.RuntimeOf(p.Job)
 	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
 	if there != job.Present || runtime == nil {
-		return nil
+		return nil, ""
 	}
 	policy := &job.Job{Source: runtime}
 	switch {
 	case policy.Field("spec.mlPolicy.mpi") != nil:
-		return []string{"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_plm_rsh_args"}
+		return []string{"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_plm_rsh_args"}, refused
 	case policy.Field("spec.mlPolicy.xgboost") != nil:
-		return []string{"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"}
+		return []string{"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"}, refused
+	case policy.Field("spec.mlPolicy.jax") != nil:
+		return []string{"JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"}, "no version rejects the job, and this value overrules it in every pod"
 	}
-	return nil
+	return nil, ""
 }

@@ -1,6 +1,7 @@
 package names
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,7 +38,7 @@ func kind(of ...schema.GroupVersionKind) func(facts.Reference) bool {
 	return func(r facts.Reference) bool { return slices.Contains(of, r.Kind) }
 }
 
-// missingObject is a check of references that nobody holds; what is unknown is not missing.
+// missingObject is a check of references that nobody holds; what is unknown is not missing, and is said.
 func missingObject(severity finding.Severity, name, title, remedy, thing string, about func(facts.Reference) bool) *check.Check {
 	return &check.Check{
 		Name: name, Title: title, Remedy: remedy,
@@ -52,7 +53,12 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 				if !about(ref) {
 					continue
 				}
-				if _, there := p.Cluster.Lookup(ref.Kind, namespace, ref.Name); there != job.Absent {
+				switch _, there := p.Cluster.Lookup(ref.Kind, namespace, ref.Name); there {
+				case job.Absent:
+				case job.Present:
+					continue
+				default:
+					p.NotHeld(fmt.Sprintf("%s %q", thing, ref.Name))
 					continue
 				}
 				meant := check.DidYouMean(ref.Name, facts.NamesOf(p, ref.Kind.GroupKind(), namespace))

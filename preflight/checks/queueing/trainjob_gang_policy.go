@@ -43,20 +43,8 @@ var trainJobGangPolicy = &check.Check{
 				Remedy:  "Compare the topology with the cluster's HyperNodes: kubectl get hypernodes.",
 			})
 		}
-		const perSecond = 50 // pods that kube-scheduler binds: its client's default queries a second (KubeSchedulerConfiguration v1, clientConnection.qps)
-		pods := int64(p.Job.MaxPods())
-		const longest = 15 * 60 // s; pkg/scheduler/framework/runtime/framework.go of Kubernetes v1.37.1, maxTimeout
-		switch timeout, written := facts.Number(r, policy.Child("coscheduling", "scheduleTimeoutSeconds")); {
-		case written && timeout < 1:
-			p.Reportf("spec.runtimeRef", "runtime %s gives the gang %d seconds to be scheduled: it never is", name, timeout)
-		case written && timeout > longest:
-			p.Report(finding.Finding{
-				Path: "spec.runtimeRef", Severity: finding.Note,
-				Message: fmt.Sprintf("runtime %s gives the gang %d seconds to be scheduled; kube-scheduler holds what a gang has for 900 seconds at most, and then lets it go", name, timeout),
-				Remedy:  "Write 900 or less.",
-			})
-		case written && timeout*perSecond < pods:
-			p.Reportf("spec.runtimeRef", "runtime %s gives the gang %s to be scheduled; kube-scheduler binds about 50 pods a second, and there are %s", name, facts.Count(timeout, "second"), facts.Count(pods, "pod"))
+		if seconds, written := facts.Number(r, policy.Child("coscheduling", "scheduleTimeoutSeconds")); written {
+			reportGangTime(p, "spec.runtimeRef", "runtime "+name+" gives", seconds)
 		}
 		return nil
 	},

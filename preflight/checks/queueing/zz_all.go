@@ -12,6 +12,7 @@ import (
 // All are the checks of the family.
 func All() []*check.Check {
 	return slices.Concat(limits, []*check.Check{
+		gangScheduleTimeout,
 		gangSchedulerMismatch,
 		gangSchedulingUnused,
 		priorityOutOfRange,

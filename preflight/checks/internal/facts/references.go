@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -234,15 +235,19 @@ func keyReferences(j *job.Job) (out []keyReference) {
 
 func optional(o *bool) bool { return o != nil && *o }
 
-// ReportMissingKeys reports keys that objects of the view lack. Objects whose content the view
-// does not hold say nothing; of their content only the names of keys are read.
+// ReportMissingKeys reports keys that objects of the view lack. Of objects whose content the view does not
+// hold it says that; of the content only the names of keys are read.
 func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string, fields ...string) {
 	for _, ref := range keyReferences(p.Job) {
 		if ref.kind != kind || ref.name == "" || ref.key == "" {
 			continue
 		}
 		o, there := p.Cluster.Lookup(kind, p.Job.Ref.Namespace, ref.name)
+		if there == job.Absent {
+			continue // another check says so
+		}
 		if there != job.Present || o == nil {
+			p.NotHeld(fmt.Sprintf("%s %q", thing, ref.name))
 			continue
 		}
 		var keys []string
@@ -252,7 +257,11 @@ func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string
 			held = held || ok
 			keys = append(keys, slices.Collect(maps.Keys(content))...)
 		}
-		if slices.Sort(keys); !held || slices.Contains(keys, ref.key) {
+		if !held {
+			p.NotHeld(fmt.Sprintf("the keys of %s %q", thing, ref.name))
+			continue
+		}
+		if slices.Sort(keys); slices.Contains(keys, ref.key) {
 			continue
 		}
 		p.Reportf(ref.at, "%s needs key %q of %s %q, which does not have it%s", ref.use, ref.key, thing, ref.name, check.DidYouMean(ref.key, keys))
