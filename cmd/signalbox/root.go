@@ -221,6 +221,22 @@ func own(err error) error {
 	}
 }
 
+// apart are the faults that an error holds side by side, as of several files: each gets a line of its own.
+func apart(err error) []error {
+	if e, ok := err.(*exit); ok { //nolint:errorlint // only what is on top is taken apart: below, one fault speaks of the others
+		return apart(e.cause)
+	}
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // as above
+	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
+		return []error{err} // with words of its own around its faults
+	}
+	var out []error
+	for _, one := range joined.Unwrap() {
+		out = append(out, apart(one)...)
+	}
+	return out
+}
+
 // message is the error in one line, and empty where the exit code says everything.
 func message(err error) string {
 	if err == nil {
