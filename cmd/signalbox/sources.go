@@ -29,6 +29,7 @@ type inputFlags struct {
 	stdinName string
 	selector  string
 	recursive bool
+	others    bool        // named files that hold no object are passed over, as in a folder
 	command   string      // as it is typed
 	from      *worldFlags // the cluster whose jobs arguments may name; nil: none
 }
@@ -38,6 +39,7 @@ func (f *inputFlags) add(c *cobra.Command) {
 	f.command = c.Name()
 	c.Flags().StringVarP(&f.kustomize, "kustomize", "k", "", "`folder` of a kustomization, which is built")
 	c.Flags().BoolVarP(&f.recursive, "recursive", "R", true, "read folders within folders")
+	c.Flags().BoolVar(&f.others, "skip-others", false, "pass over named files that hold no Kubernetes object, as in folders: for a hook that names all files that changed")
 	c.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`, as kubectl has them")
 	c.Flags().StringVar(&f.stdinName, "stdin-filename", "", "`file` that findings in standard input, or in what -k builds, are said to be in")
 	_ = c.MarkFlagDirname("kustomize") // fails only for a flag that does not exist
@@ -119,6 +121,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 			case s.Recurse && !f.recursive && filepath.Dir(s.Name) != filepath.Clean(name):
 				continue
 			}
+			s.Recurse = s.Recurse || f.others && s.Name != cmp.Or(f.stdinName, "-")
 			out = append(out, s)
 		}
 	}
