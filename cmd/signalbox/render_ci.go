@@ -36,10 +36,12 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text += ". " + f.Remedy
 			}
-			command(&b, gravity(f.Severity, "notice", "warning", "error"), j.from.Source, j.line(f), j.Job.String()+": "+f.Check, text)
+			file, line := landing(j.from.Source, j.line(f))
+			command(&b, gravity(f.Severity, "notice", "warning", "error"), file, line, j.Job.String()+": "+f.Check, text)
 		}
 		if waits(j.Report) {
-			command(&b, "notice", j.from.Source, j.from.Line, j.Job.String()+": fit", oneLine(j.Fit.String()))
+			file, line := landing(j.from.Source, j.from.Line)
+			command(&b, "notice", file, line, j.Job.String()+": fit", oneLine(j.Fit.String()))
 		}
 	}
 	for _, t := range troubles {
@@ -101,7 +103,8 @@ func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 	for _, j := range jobs {
 		s := junitSuite{Name: j.Job.String()}
 		for _, f := range j.Lines() {
-			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String(), File: j.from.Source, Line: j.line(f)}
+			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
+			c.File, c.Line = landing(j.from.Source, j.line(f))
 			if f.Severity == finding.Note {
 				c.Out = f.Line()
 			} else {
@@ -111,7 +114,9 @@ func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			s.Cases = append(s.Cases, c)
 		}
 		if len(s.Cases) == 0 {
-			s.Cases = []junitCase{{Name: "review", Class: j.Job.String(), File: j.from.Source, Line: j.from.Line}}
+			c := junitCase{Name: "review", Class: j.Job.String()}
+			c.File, c.Line = landing(j.from.Source, j.from.Line)
+			s.Cases = []junitCase{c}
 		}
 		for _, reason := range reasons(j.Skipped) {
 			s.Cases = append(s.Cases, junitCase{Name: "not checked: " + reason.why, Class: j.Job.String(), Skipped: &junitMessage{Message: strings.Join(reason.checks, ", ")}})

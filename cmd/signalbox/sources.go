@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -130,7 +131,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(f.stdinName, "kustomize build "+f.kustomize)
+		name := cmp.Or(f.stdinName, builtFrom+f.kustomize)
 		held[name] = built
 		out = append(out, manifest.Stream(name, bytes.NewReader(built)))
 	}
@@ -242,6 +243,29 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, unread(fmt.Sprintf("holds more than %d MiB", maxFetched>>20))
 	}
 	return text, nil
+}
+
+// builtFrom precedes the folder in the name of what -k builds.
+const builtFrom = "kustomize build "
+
+// landing is where a forge shows what is found in a line: what -k builds is in no file, and its folder's
+// kustomization is the place that a change has.
+func landing(source string, line int) (file string, at int) {
+	dir, built := strings.CutPrefix(source, builtFrom)
+	if !built {
+		return source, line
+	}
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if file := filepath.Join(dir, name); fileThere(file) {
+			return file, 1
+		}
+	}
+	return source, line
+}
+
+func fileThere(name string) bool {
+	at, err := os.Stat(name)
+	return err == nil && at.Mode().IsRegular()
 }
 
 // kustomized is what kubectl kustomize prints of a folder.
