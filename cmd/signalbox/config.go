@@ -13,12 +13,24 @@ import (
 func newConfig(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "check files with settings",
+		Short: "check files with settings, and show all settings there are",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}
-	c.AddCommand(newConfigCheck(sh))
+	c.AddCommand(newConfigCheck(sh), newConfigShow(sh))
 	return c
+}
+
+func newConfigShow(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show",
+		Short: "print every setting with its default and what it is for, as a file to begin with",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := sh.out.Write(config.File())
+			return own(err)
+		},
+	}
 }
 
 func newConfigCheck(sh *shell) *cobra.Command {

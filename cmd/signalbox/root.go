@@ -78,7 +78,8 @@ func noCommand(root *cobra.Command, sh *shell, word string) error {
 	if instead := insteadOf(word); instead != "" {
 		return usagef("no command is called %q; %s", word, fmt.Sprintf(instead, sh.name))
 	}
-	return usagef("no command is called %q%s; see %s --help", word, check.DidYouMean(word, names), sh.name)
+	meant := check.DidYouMean(word, names).String()
+	return usagef("no command is called %q%s; see %s --help", word, cmp.Or(meant, speaking(root, word)), sh.name)
 }
 
 // insteadOf is the command that does what a word asks for which other programs have and Signalbox has not.
@@ -177,6 +178,7 @@ func flagMeant(c *cobra.Command, err error) string {
 		if near != "" {
 			return fmt.Sprintf("; did you mean \"--%s\"?", near)
 		}
+		return expects(c, name)
 	}
 	return ""
 }
@@ -201,7 +203,11 @@ func needsCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 && c.Name() == "get" {
 		return usagef("%s: %s; expected jobs, or a kind of them%s", c.CommandPath(), have, check.DidYouMean(args[0], append(names, kindWords()...)))
 	}
-	return usagef("%s: %s; expected %s", c.CommandPath(), have, orList(names))
+	elsewhere := ""
+	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {
+		elsewhere = speaking(c, args[0])
+	}
+	return usagef("%s: %s; expected %s%s", c.CommandPath(), have, orList(names), elsewhere)
 }
 
 // own marks errors of a command that nobody put a code on as our own failure.
