@@ -51,8 +51,14 @@ func speaking(c *cobra.Command, word string) string {
 	return "; of it speak " + strings.Join(found[:len(found)-1], ", ") + " and " + found[len(found)-1]
 }
 
-// expects is what a command takes, for a flag that it has not: the flag that speaks of the word, or how it is used.
+// expects is what a command takes, for a flag that it has not: the command that is called so, the flag that speaks of
+// the word, or how it is used.
 func expects(c *cobra.Command, name string) string {
+	for _, sub := range c.Root().Commands() {
+		if sub.Name() == name && sub.IsAvailableCommand() {
+			return "; " + strings.TrimSuffix(sub.UseLine(), " [flags]") + " is a command: " + sub.Short
+		}
+	}
 	var found []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != "help" && hasWord(f.Usage, name) {

@@ -39,7 +39,7 @@ func heldAgainst(t *testing.T, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return checkConfig(file)
+	return (&shell{}).checkConfig(file)
 }
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
