@@ -267,7 +267,12 @@ pictures: ## the pictures of the README, drawn from what the commands print
 verify: generate lint test ## what CI runs: generated files are current, lint, all tests
 	@git diff --exit-code -- . ':!go.sum' || { echo "generated files differ; commit what 'make generate' wrote" >&2; exit 1; }
 
-IMAGE ?= signalbox:$(VERSION)
+# No image of Signalbox is published, so there is none to fall back on.
+IMAGE ?=
+NAMED  = [ -n '$(IMAGE)' ] || { printf '%s\n' 'make $@ needs IMAGE: none is published, so name one in a registry of yours that the cluster pulls from.' \
+	'  make push IMAGE=registry.example/signalbox:$(VERSION)' \
+	'  make install IMAGE=registry.example/signalbox:$(VERSION)' \
+	'Without a registry, make images writes an OCI layout into dist/images for skopeo and ctr images import.' >&2; exit 2; }
 
 .PHONY: images
 images: ## container images for amd64 and arm64, made without a container engine, in dist/images
@@ -275,6 +280,7 @@ images: ## container images for amd64 and arm64, made without a container engine
 
 .PHONY: push
 push: ## the same into a registry, with what each is made of: IMAGE=registry.example/signalbox:0.1.0
+	@$(NAMED)
 	@cd test/tools/release && $(GO) run . images -version '$(VERSION)' -push '$(IMAGE)'
 
 .PHONY: release-dry-run
@@ -285,6 +291,7 @@ release-dry-run: images ## what a release publishes, in dist: images, archives, 
 .PHONY: install
 CERTS ?= default
 install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry.example/signalbox:0.1.0 [CERTS=cert-manager]
+	@$(NAMED)
 	kubectl kustomize config/$(CERTS) | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall

@@ -3,6 +3,7 @@ package config
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -52,5 +53,28 @@ func TestNobodyIsToldToInstallAnImageThatNobodyHas(t *testing.T) {
 	}
 	if told == 0 {
 		t.Error("nothing is told to be applied; the test looks in the wrong place")
+	}
+}
+
+// TestWhoNamesNoImageIsToldWhatToDo runs make itself: nothing is asked of a cluster before an image is named.
+func TestWhoNamesNoImageIsToldWhatToDo(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("there is no make here")
+	}
+	for _, target := range []string{"install", "push"} {
+		run := exec.CommandContext(t.Context(), "make", "-C", "..", target, "IMAGE=", "VERSION=1.2.3")
+		run.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull, "MAKEFLAGS=")
+		said, err := run.CombinedOutput()
+		if err == nil {
+			t.Errorf("make %s without IMAGE succeeds", target)
+		}
+		for _, want := range []string{"make " + target + " needs IMAGE", "make push IMAGE=registry.example/signalbox:1.2.3", "make install IMAGE=registry.example/signalbox:1.2.3"} {
+			if !strings.Contains(string(said), want) {
+				t.Errorf("make %s does not say %q:\n%s", target, want, said)
+			}
+		}
+		if strings.Contains(string(said), "kubectl kustomize") {
+			t.Errorf("make %s asked a cluster:\n%s", target, said)
+		}
 	}
 }

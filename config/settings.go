@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,9 @@ type Setting struct {
 	Default string `json:"default"`
 	Meaning string `json:"meaning"`
 }
+
+// File is every setting with its default and what it is for, as a file to begin with.
+func File() []byte { return bytes.Clone(defaults) }
 
 // Settings are all, in the order of the file.
 func Settings() ([]Setting, error) {

@@ -32,9 +32,9 @@ func (c Config) validate() error {
 		bad("listen.debug is %q; expected an address of this machine only, like 127.0.0.1:8082, or \"0\"", a)
 	}
 	address(bad, "runbooks", c.Runbooks, "{name}")
-	oneOf(bad, "certificates.mode", c.Certificates.Mode, "builtin", "files")
-	oneOf(bad, "log.level", c.Log.Level, "debug", "info", "warn", "error")
-	oneOf(bad, "log.format", c.Log.Format, "text", "json")
+	oneOf(bad, "certificates.mode", c.Certificates.Mode, words["certificates.mode"])
+	oneOf(bad, "log.level", c.Log.Level, words["log.level"])
+	oneOf(bad, "log.format", c.Log.Format, words["log.format"])
 	for _, d := range []struct {
 		name  string
 		value Duration
@@ -155,7 +155,7 @@ func (n Notifications) validate(bad func(string, ...any)) {
 			bad("%s.name is %q; expected a name that no other receiver has", at, r.Name)
 		}
 		seen[r.Name] = true
-		oneOf(bad, at+".form", r.Form, "alertmanager", "slack", "generic")
+		oneOf(bad, at+".form", r.Form, words["notifications.receivers[].form"])
 		if (r.URL == "") == (r.URLFile == "") {
 			bad("%s has url %q and urlFile %q; expected one of them", at, r.URL, r.URLFile)
 		}
@@ -222,7 +222,22 @@ func (l LLM) allows(host string) bool {
 	})
 }
 
-func oneOf(bad func(string, ...any), name, value string, known ...string) {
+// words are the settings that take one of a few, by name; [] is an element, * a name of somebody's own.
+var words = map[string][]string{
+	"certificates.mode":              {"builtin", "files"},
+	"checks.namespaces.*.severity.*": {"note", "warning", "error", Off},
+	"checks.severity.*":              {"note", "warning", "error", Off},
+	"llm.provider":                   {"", "openai", "azure"},
+	"log.format":                     {"text", "json"},
+	"log.level":                      {"debug", "info", "warn", "error"},
+	"notifications.receivers[].form": {"alertmanager", "slack", "generic"},
+}
+
+// Words are the settings that take one of a few words, by name as it is nested: [] stands for an element of a list,
+// * for a name that the author of the file chooses.
+func Words() map[string][]string { return maps.Clone(words) }
+
+func oneOf(bad func(string, ...any), name, value string, known []string) {
 	if !slices.Contains(known, value) {
 		last := len(known) - 1
 		bad("%s is %q; expected %s or %s", name, value, strings.Join(known[:last], ", "), known[last])
@@ -234,7 +249,7 @@ const Off = "off"
 
 func severities(bad func(string, ...any), at string, by map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
-		oneOf(bad, at+name, by[name], "note", "warning", "error", Off)
+		oneOf(bad, at+name, by[name], words["checks.severity.*"])
 	}
 }
 

@@ -61,7 +61,9 @@ func parse(rules []source) ([]module, error) {
 	for _, s := range rules {
 		m, err := parseOne(s)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("load policy %s: %w", s.name, err))
+			for _, fault := range faults(err) {
+				errs = append(errs, fmt.Errorf("load policy %s: %w", s.name, fault))
+			}
 			continue
 		}
 		if other := seen[m.doc.Package]; other != "" && !m.conftest {
@@ -111,13 +113,23 @@ func parseOne(s source) (module, error) {
 		return module{}, fmt.Errorf("the package is %s; want signalbox.<name> with a name of lower-case words joined by underscores", name)
 	}
 	m.doc.Name = strings.ReplaceAll(short, "_", "-")
-	if m.rules, err = heads(parsed); err != nil {
-		return module{}, err
-	}
+	m.rules, err = heads(parsed)
 	m.doc.Denies, m.doc.Warns = slices.Contains(m.rules, denies), slices.Contains(m.rules, warns)
 	m.doc.Exempts = slices.Contains(m.rules, exempts)
 	m.doc.Mutes = m.doc.Exempts && len(m.rules) == 1
-	return m, m.metadata()
+	return m, errors.Join(err, m.metadata())
+}
+
+// faults takes apart what a file was told at once, so that each fault can be said with the file's name.
+func faults(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what is joined on top is taken apart
+		var out []error
+		for _, one := range all.Unwrap() {
+			out = append(out, faults(one)...)
+		}
+		return out
+	}
+	return []error{err}
 }
 
 // heads holds deny and warn to their form and says which of them there are.
@@ -170,23 +182,24 @@ func element(key *ast.Term, rule string) error {
 	}
 }
 
-// metadata reads the annotations of the package into the doc.
+// metadata reads the annotations of the package into the doc. All that is wrong with them is said at once.
 func (m *module) metadata() error {
 	found, err := m.annotated()
-	if err != nil {
-		return err
-	}
 	if found == nil {
-		return errors.New("no # METADATA above the package; want title, description and custom.remedy")
+		return errors.Join(err, errors.New("no # METADATA above the package; want title, description and custom.remedy"))
 	}
+	var lacks []string
 	for _, part := range []struct{ name, value string }{
 		{"title", m.doc.Title}, {"description", m.doc.Description}, {"custom.remedy", m.doc.Remedy},
 	} {
 		if part.value == "" {
-			return fmt.Errorf("METADATA without %s", part.name)
+			lacks = append(lacks, part.name)
 		}
 	}
-	return nil
+	if len(lacks) > 0 {
+		err = errors.Join(err, fmt.Errorf("METADATA without %s", strings.Join(lacks, ", ")))
+	}
+	return err
 }
 
 // customs are what METADATA custom says of a policy, with the words for it. A remedy has words of its own.
@@ -195,30 +208,15 @@ var customs = map[string][]string{"remedy": nil, "failure": {"open", FailureClos
 // annotated reads the annotations of the package into the doc, as far as there are any. A word that stands where
 // nobody looks for it is an error: who writes that a policy is closed on failure must not be open.
 func (m *module) annotated() (found *ast.Annotations, err error) {
+	var errs []error
 	for _, a := range m.ast.Annotations {
-		for line := range strings.SplitSeq(string(a.Location.Text), "\n") {
-			if key, _, _ := strings.Cut(strings.TrimPrefix(line, "# "), ":"); customs[key] != nil || key == "remedy" {
-				return nil, fmt.Errorf("line %d: METADATA %s stands beside custom; want custom: {%[2]s: …}", a.Location.Row, key)
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(a.Custom)) {
-			value, _ := a.Custom[key].(string)
-			meant := check.Nearest(key, slices.Sorted(maps.Keys(customs)), 2)
-			switch {
-			case a.Scope != "package" && customs[key] != nil:
-				return nil, fmt.Errorf("line %d: METADATA custom.%s is that of a %s; a policy has one, above its package", a.Location.Row, key, a.Scope)
-			case customs[key] != nil && !slices.Contains(customs[key], value):
-				return nil, fmt.Errorf("METADATA custom.%s is %v; want %s", key, a.Custom[key], strings.Join(customs[key], " or "))
-			case meant != "" && slices.Contains(customs[meant], value):
-				return nil, fmt.Errorf("line %d: METADATA custom.%s is none of the fields of a policy; did you mean %q?", a.Location.Row, key, meant)
-			}
-		}
+		errs = append(errs, misplaced(a)...)
 		if a.Scope == "package" {
 			found = a
 		}
 	}
 	if found == nil {
-		return nil, nil
+		return nil, errors.Join(errs...)
 	}
 	of := func(key string) string {
 		text, _ := found.Custom[key].(string)
@@ -228,5 +226,27 @@ func (m *module) annotated() (found *ast.Annotations, err error) {
 	if m.doc.Mode = of("mode"); of("failure") == FailureClosed {
 		m.doc.Failure = FailureClosed
 	}
-	return found, nil
+	return found, errors.Join(errs...)
+}
+
+// misplaced is every word of an annotation that stands where nobody looks for it, or says what is none of its values.
+func misplaced(a *ast.Annotations) (errs []error) {
+	for line := range strings.SplitSeq(string(a.Location.Text), "\n") {
+		if key, _, _ := strings.Cut(strings.TrimPrefix(line, "# "), ":"); customs[key] != nil || key == "remedy" {
+			errs = append(errs, fmt.Errorf("line %d: METADATA %s stands beside custom; want custom: {%[2]s: …}", a.Location.Row, key))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.Custom)) {
+		value, _ := a.Custom[key].(string)
+		meant := check.Nearest(key, slices.Sorted(maps.Keys(customs)), 2)
+		switch {
+		case a.Scope != "package" && customs[key] != nil:
+			errs = append(errs, fmt.Errorf("line %d: METADATA custom.%s is that of a %s; a policy has one, above its package", a.Location.Row, key, a.Scope))
+		case customs[key] != nil && !slices.Contains(customs[key], value):
+			errs = append(errs, fmt.Errorf("METADATA custom.%s is %v; want %s", key, a.Custom[key], strings.Join(customs[key], " or ")))
+		case meant != "" && slices.Contains(customs[meant], value):
+			errs = append(errs, fmt.Errorf("line %d: METADATA custom.%s is none of the fields of a policy; did you mean %q?", a.Location.Row, key, meant))
+		}
+	}
+	return errs
 }

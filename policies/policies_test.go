@@ -97,6 +97,35 @@ func TestLoadHoldsPoliciesToTheirForm(t *testing.T) {
 	}
 }
 
+// TestLoadNamesEveryFaultOfAFile holds one file with faults of all sorts to saying each of them, with its name.
+func TestLoadNamesEveryFaultOfAFile(t *testing.T) {
+	_, err := policies.Load(files("a.rego", `# METADATA
+# failure: closed
+# custom:
+#   mode: allways
+#   failur: closed
+package signalbox.a
+
+# METADATA
+# custom: {failure: closed}
+deny if input.job.pods > 8
+`, "b.rego", "package signalbox.b\n\nallow if true\n"))
+	if err == nil {
+		t.Fatal("Load: no error")
+	}
+	want := `load policy a.rego: line 10: deny is not a set, so it would decide nothing; write: deny contains {"path": …, "msg": …} if { … }
+load policy a.rego: line 1: METADATA failure stands beside custom; want custom: {failure: …}
+load policy a.rego: line 1: METADATA custom.failur is none of the fields of a policy; did you mean "failure"?
+load policy a.rego: METADATA custom.mode is allways; want always
+load policy a.rego: line 8: METADATA custom.failure is that of a rule; a policy has one, above its package
+load policy a.rego: METADATA without title, description, custom.remedy
+load policy b.rego: it has neither deny nor warn, so it decides nothing (it has only allow); write: deny contains {"path": …, "msg": …} if { … }
+load policy b.rego: no # METADATA above the package; want title, description and custom.remedy`
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("Load (-want +have):\n%s", diff)
+	}
+}
+
 func input(mode string) preflight.Input {
 	return preflight.Input{
 		Job: preflight.JobView{

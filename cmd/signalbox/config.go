@@ -13,17 +13,29 @@ import (
 func newConfig(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "check files with settings",
+		Short: "check files with settings, and show all settings there are",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}
-	c.AddCommand(newConfigCheck(sh))
+	c.AddCommand(newConfigCheck(sh), newConfigShow(sh))
 	return c
+}
+
+func newConfigShow(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show",
+		Short: "print every setting with its default and what it is for, as a file to begin with",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := sh.out.Write(config.File())
+			return own(err)
+		},
+	}
 }
 
 func newConfigCheck(sh *shell) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check FILE...",
+		Use:   "check FILE…|-",
 		Short: "read files with settings as serve does, and say what is wrong with them",
 		Long: `Check reads settings (config.yaml) as serve does: names, values, and the checks that they tune. It reaches
 nobody: whether a cluster, a model or a registry that the settings name answers is not looked at.
@@ -39,7 +51,7 @@ Exit codes: 0 all files are right · 2 one is not.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var wrong []error
 			for _, file := range args {
-				if err := checkConfig(file); err != nil {
+				if err := sh.checkConfig(file); err != nil {
 					wrong = append(wrong, err)
 					continue
 				}
@@ -55,8 +67,18 @@ Exit codes: 0 all files are right · 2 one is not.`,
 	}
 }
 
-// checkConfig reads a file with settings, and builds what they tune.
-func checkConfig(file string) error {
+// checkConfig reads a file with settings, or standard input, and builds what they tune.
+func (sh *shell) checkConfig(file string) error {
+	if file == "-" && sh.in != nil {
+		settings, err := config.Read(sh.in)
+		if err == nil {
+			_, err = tune(settings.Checks)
+		}
+		if err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		return nil
+	}
 	settings, err := config.Load(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -292,7 +292,7 @@ func (f *diagnoseFlags) saved(ctx context.Context, sh *shell) (diagnose.Case, er
 		c, err := collect.Open(ctx, f.bundle)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
-				err = usagef("%w", err)
+				err = &exit{exitUsage, err}
 			}
 			return c, err
 		}
@@ -313,7 +313,7 @@ func (f *diagnoseFlags) cluster(sh *shell) (*cluster.Snapshot, error) {
 	}
 	s, err := view.Snapshot()
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, &exit{exitUsage, err}
 	}
 	return s, nil
 }
@@ -326,7 +326,7 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 		if many(name) {
 			part, bundle, err := collect.Folder(ctx, filepath.Clean(name), plain)
 			if err != nil {
-				return c, usagef("%w", err)
+				return c, &exit{exitUsage, err}
 			}
 			if bundle && len(f.logs)+len(f.events)+len(f.pods) == 1 {
 				return part, nil

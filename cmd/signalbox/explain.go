@@ -80,6 +80,13 @@ func explain(sh *shell, name, format string) error {
 	if within := namesWith(name, names); within != "" {
 		return usagef("nothing is called %q alone; names with it: %s", name, within)
 	}
+	if known, err := knownLine(name); err != nil || known != "" {
+		if err == nil {
+			fmt.Fprintf(sh.err, "%s: nothing is called %q; in a log it is known:\n", sh.name, name)
+			err = newPage(sh.out).quoting().write(known)
+		}
+		return err
+	}
 	if said := saidBy(name); len(said) > 0 {
 		fmt.Fprintf(sh.err, "%s: nothing is called %q; these speak of it:\n", sh.name, name)
 		return explainSort(sh, format, said)
@@ -87,11 +94,35 @@ func explain(sh *shell, name, format string) error {
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, names), sh.name)
 }
 
-// saidBy are the entries that have a word, such as a reason of Kubernetes, in what they say, a few of them;
-// those first that say it in their row.
-func saidBy(word string) (out []entry) {
-	if !strings.ContainsFunc(word, unicode.IsLetter) {
+// knownLine is what signatures know of words that may be of a log, where they are several; empty: none knows them.
+func knownLine(words string) (string, error) {
+	if len(strings.Fields(words)) < 2 {
+		return "", nil
+	}
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return "", fmt.Errorf("read signatures: %w", err)
+	}
+	if len(catalog.Explain(words, signature.Log, signature.Event, signature.Status, signature.Node)) == 0 {
+		return "", nil
+	}
+	var b strings.Builder
+	err = oneline.Explain(&b, catalog, words)
+	return b.String(), err
+}
+
+// saidBy are the entries that have a word, such as a reason of Kubernetes, in what they say, or each of several words; a
+// few of them, those first that say it in their row.
+func saidBy(text string) (out []entry) {
+	if !strings.ContainsFunc(text, unicode.IsLetter) {
 		return nil
+	}
+	words := []string{text}
+	if strings.ContainsAny(text, " /") { // no name is written so
+		words = strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	says := func(text string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return !hasWord(text, w) })
 	}
 	var inPage []entry
 	for _, s := range shelves() {
@@ -101,14 +132,21 @@ func saidBy(word string) (out []entry) {
 		}
 		for _, e := range entries {
 			switch {
-			case hasWord(strings.Join(e.row, " "), word):
+			case says(strings.Join(e.row, " ")):
 				out = append(out, e)
-			case hasWord(e.page, word):
+			case says(e.page):
 				inPage = append(inPage, e)
 			}
 		}
 	}
 	out = append(out, inPage...)
+	together := func(e entry) int { // where the words stand as they were written, they are meant so
+		if strings.Contains(strings.ToLower(strings.Join(e.row, " ")+" "+e.page), strings.ToLower(text)) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(a, b entry) int { return together(a) - together(b) })
 	return out[:min(mostNamesListed, len(out))]
 }
 

@@ -11,7 +11,7 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 	if err != nil {
 		return err
 	}
-	rows, namespace := []jobRow{}, *f.kube.Namespace
+	rows, namespace, passed := []jobRow{}, *f.kube.Namespace, 0
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
 		if f.kind != "" && kindCalled(f.kind) != k || !f.all && namespace != "" && o.GetNamespace() != namespace {
@@ -19,6 +19,8 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 		}
 		if r := rowOf(k, o); f.wants(r, o, names) {
 			rows = append(rows, r)
+		} else {
+			passed++
 		}
 	}
 	sortRows(rows, f.sortBy.value, sh.now())
@@ -29,6 +31,8 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 	case len(rows) > 0:
 	case len(names) > 0:
 		return usagef("no training job called %s is in the snapshot", orList(names))
+	case passed > 0:
+		sh.tell("%s in the snapshot, and none is as asked for; what the controller has not written on a job, as its health, no filter finds", count(passed, "training job"))
 	default:
 		sh.tell("no such training jobs are in the snapshot; kubectl get KIND -A -o yaml saves jobs")
 	}

@@ -20,13 +20,15 @@ import (
 
 // input is what the files of -f hold.
 type input struct {
-	jobs     []manifest.Document          // of kinds that have a reader
-	others   []manifest.Document          // everything else: what a job may refer to, and what nobody covers
-	troubles []preflight.Trouble          // what could not be read
-	notes    []string                     // for stderr
-	quotes   *quotes                      // the lines of the files
-	foreign  []string                     // files of folders that hold no Kubernetes object
-	requests map[string]manifest.Document // who asks about the jobs of a file, where the file says so
+	jobs     []manifest.Document // of kinds that have a reader
+	others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
+	troubles []preflight.Trouble // what could not be read
+	notes    []string            // for stderr
+	quotes   *quotes             // the lines of the files
+	foreign  []string            // files of folders that hold no Kubernetes object
+	// templates are files of a chart that its engine has not filled in.
+	templates []string
+	requests  map[string]manifest.Document // who asks about the jobs of a file, where the file says so
 }
 
 // readInput reads all files; see inputOf.
@@ -73,6 +75,9 @@ func inputOf(found []manifest.Source) (*input, error) {
 		in.notes = append(in.notes, "no object was read")
 	}
 	in.uncovered()
+	if n := len(in.templates); n > 0 {
+		in.notes = append(in.notes, "passed over, because helm has not filled them in: "+few(in.templates))
+	}
 	if n := len(in.foreign); n > 0 {
 		in.notes = append(in.notes, "passed over, because no Kubernetes object begins there: "+few(in.foreign))
 	}
@@ -98,11 +103,14 @@ func documents(found []manifest.Source) ([][]reading, error) {
 }
 
 // unreadable files a problem. In a folder, files that are not Kubernetes objects at all
-// (kustomizations, values of a chart) are passed over with a note.
+// (values of a chart, the chart itself) are passed over with a note.
 func (in *input) unreadable(s manifest.Source, err error) {
 	p, ok := errors.AsType[*manifest.Problem](err)
-	if ok && s.Recurse && p.NotObject {
+	if ok && s.Recurse && (p.NotObject || filepath.Base(s.Name) == "Chart.yaml") { // which has an apiVersion, of helm's
 		in.foreign = append(in.foreign, p.Where())
+		return
+	}
+	if ok && s.Recurse && in.template(s) {
 		return
 	}
 	if base := filepath.Base(s.Name); ok && p.NotObject && strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(base), ".yaml"), ".yml") == "kustomization" {

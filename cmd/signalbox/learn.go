@@ -52,7 +52,7 @@ func learnFrom(sh *shell, files []string, out, since string) error {
 	for _, name := range files {
 		objects, err := objectsIn(sh, name)
 		if err != nil {
-			return usagef("%w", err)
+			return &exit{exitUsage, err}
 		}
 		for i := range objects {
 			jobs++

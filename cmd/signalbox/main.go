@@ -75,8 +75,10 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		sh.tell("interrupted")
 		return code
 	}
-	if line := message(err); line != "" {
-		sh.tell("%s", line)
+	for _, one := range apart(err) {
+		if line := message(one); line != "" {
+			sh.tell("%s", line)
+		}
 	}
 	for _, place := range policies.Places(err) {
 		_, _ = io.WriteString(sh.err, visible(place)+"\n")

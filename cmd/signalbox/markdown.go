@@ -93,6 +93,9 @@ func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 		if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
 			fmt.Fprintf(&b, "Fit: **%s**. %s\n\n", j.Fit.Answer(), inProse(j.Fit.Headline()))
 		}
+		for _, a := range j.assumed("") {
+			fmt.Fprintf(&b, "Assumed: %s\n\n", inProse(oneLine(a)))
+		}
 		for _, e := range j.Exempted {
 			fmt.Fprintf(&b, "Exempt: policy %s\n\n", inProse(oneLine(e)))
 		}

@@ -253,6 +253,7 @@ func (t *toolbox) explain(ctx context.Context, in nameAsked) (*mcp.CallToolResul
 
 func (t *toolbox) list(ctx context.Context, in listAsked) (*mcp.CallToolResult, error) {
 	args := append([]string{"get", "jobs", "--output=json"}, t.cluster(in.Namespace)...)
+	args = append(args, t.given(func(name string) bool { return name == "snapshot" })...)
 	if in.AllNamespaces {
 		args = append(args, "--all-namespaces")
 	}

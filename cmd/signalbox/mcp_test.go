@@ -104,6 +104,13 @@ func TestToolsReadOnlyAndAnswerBySchema(t *testing.T) {
 	}
 }
 
+func TestJobsOfASnapshotAreListed(t *testing.T) {
+	s := toolsOf(t, "--snapshot", exampleGang+"job.yaml")
+	if r, text := call(t, s, "list_jobs", map[string]any{}); r.IsError || !strings.Contains(text, `"name":"llama"`) && !strings.Contains(text, `"jobs":[{`) {
+		t.Errorf("list_jobs: error %v\n%s", r.IsError, text)
+	}
+}
+
 func TestToolsSayWhatIsWrong(t *testing.T) {
 	s := toolsOf(t)
 	cases := map[string]struct {

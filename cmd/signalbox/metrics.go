@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,30 +65,61 @@ func metricTexts() ([]metricText, error) {
 // recorder is a Registerer that only writes down what is registered.
 type recorder struct{ texts []metricText }
 
-// described is how prometheus prints a description; its fields are not exported.
-var described = regexp.MustCompile(`^Desc\{fqName: ("(?:[^"\\]|\\.)*"), help: ("(?:[^"\\]|\\.)*"), .*variableLabels: \{([^}]*)\}\}$`)
-
-// Register writes a collector down.
+// Register writes a collector down: what it shows once something was counted, which is what Prometheus reads.
 func (r *recorder) Register(c prometheus.Collector) error {
-	descs := make(chan *prometheus.Desc, 16)
-	c.Describe(descs)
-	close(descs)
-	for d := range descs {
-		m := described.FindStringSubmatch(d.String())
-		if m == nil {
-			return fmt.Errorf("read the description of a metric: %s", d)
+	if err := countOnce(c); err != nil {
+		return err
+	}
+	shown := prometheus.NewPedanticRegistry()
+	if err := shown.Register(c); err != nil {
+		return err
+	}
+	families, err := shown.Gather()
+	if err != nil {
+		return err
+	}
+	if len(families) == 0 {
+		return fmt.Errorf("read a metric: %T shows nothing before it has counted", c)
+	}
+	for _, f := range families {
+		labels := f.GetMetric()[0].GetLabel()
+		names := make([]string, len(labels))
+		for _, l := range labels {
+			at, err := strconv.Atoi(l.GetValue())
+			if err != nil || at < 0 || at >= len(names) {
+				return fmt.Errorf("read the labels of %s: %s=%q was not counted here", f.GetName(), l.GetName(), l.GetValue())
+			}
+			names[at] = l.GetName()
 		}
-		name, err := strconv.Unquote(m[1])
-		if err != nil {
-			return err
-		}
-		help, err := strconv.Unquote(m[2])
-		if err != nil {
-			return err
-		}
-		r.texts = append(r.texts, metricText{name, kindOfMetric(c), strings.ReplaceAll(m[3], ",", ", "), help})
+		r.texts = append(r.texts, metricText{f.GetName(), strings.ToLower(f.GetType().String()), strings.Join(names, ", "), f.GetHelp()})
 	}
 	return nil
+}
+
+// mostLabels is more than any metric of ours has.
+const mostLabels = 8
+
+// countOnce makes a metric with labels show itself. The value of each label is its place among them.
+func countOnce(c prometheus.Collector) error {
+	var count func(...string) error
+	switch vec := c.(type) {
+	case *prometheus.CounterVec:
+		count = func(values ...string) error { _, err := vec.GetMetricWithLabelValues(values...); return err }
+	case *prometheus.GaugeVec:
+		count = func(values ...string) error { _, err := vec.GetMetricWithLabelValues(values...); return err }
+	case *prometheus.HistogramVec:
+		count = func(values ...string) error { _, err := vec.GetMetricWithLabelValues(values...); return err }
+	default:
+		return nil
+	}
+	var values []string
+	for i := range mostLabels {
+		if count(values...) == nil {
+			return nil
+		}
+		values = append(values, strconv.Itoa(i))
+	}
+	return fmt.Errorf("read a metric: %T has more than %d labels", c, mostLabels-1)
 }
 
 // MustRegister is Register for those who do not look.
@@ -101,19 +131,3 @@ func (r *recorder) MustRegister(cs ...prometheus.Collector) {
 
 // Unregister forgets nothing.
 func (r *recorder) Unregister(prometheus.Collector) bool { return false }
-
-func kindOfMetric(c prometheus.Collector) string {
-	switch c.(type) {
-	case *prometheus.CounterVec, prometheus.Counter:
-		// every gauge is a counter to the type system, so gauges are asked first
-		if _, ok := c.(prometheus.Gauge); !ok {
-			return "counter"
-		}
-		return "gauge"
-	case *prometheus.GaugeVec:
-		return "gauge"
-	case *prometheus.HistogramVec, prometheus.Histogram:
-		return "histogram"
-	}
-	return "untyped"
-}

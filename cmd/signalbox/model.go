@@ -55,13 +55,13 @@ func (f *modelFlags) open() error {
 	if f.settings != "" {
 		var err error
 		if settings, err = config.Load(f.settings); err != nil {
-			return usagef("%w", err)
+			return &exit{exitUsage, err}
 		}
 	}
 	client, err := controller.Model(settings)
 	switch {
 	case err != nil:
-		return usagef("%w", err)
+		return &exit{exitUsage, err}
 	case f.replay != "":
 		client, settings.LLM.Model = llm.Recorded(f.replay), "the recorded model"
 	case f.explain && client == llm.Off:

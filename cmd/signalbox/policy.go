@@ -248,7 +248,7 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 	}
 	tested, covered, err := policies.TestCovered(ctx, fsys, set)
 	if err != nil {
-		return usagef("%w", err)
+		return &exit{exitUsage, err}
 	}
 	if len(tested) == 0 {
 		return usagef("%s: no policy; expected *.rego files", dir)

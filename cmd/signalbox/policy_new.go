@@ -37,7 +37,7 @@ Exit codes: 0 written · 2 bad usage, or a file is there already.`,
 func policyNew(sh *shell, name, dir string) error {
 	files, err := policies.Scaffold(name)
 	if err != nil {
-		return usagef("%w", err)
+		return &exit{exitUsage, err}
 	}
 	names := slices.Sorted(maps.Keys(files))
 	for _, n := range names {
@@ -48,10 +48,10 @@ func policyNew(sh *shell, name, dir string) error {
 	for _, n := range names {
 		to := filepath.Join(dir, filepath.FromSlash(n))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return usagef("%w", err)
+			return &exit{exitUsage, err}
 		}
 		if err := os.WriteFile(to, []byte(files[n]), 0o644); err != nil {
-			return usagef("%w", err)
+			return &exit{exitUsage, err}
 		}
 		sh.tell("wrote %s", to)
 	}

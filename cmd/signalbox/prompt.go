@@ -105,7 +105,7 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 			for _, name := range args {
 				text, err := os.ReadFile(name)
 				if err != nil {
-					return usagef("%w", err)
+					return &exit{exitUsage, err}
 				}
 				faults := prompt.Lint(filepath.Base(name), string(text))
 				for _, f := range faults {

@@ -109,15 +109,19 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 			fmt.Fprintf(b, "    runbook: %s\n", visibleLine(f.Runbook))
 		}
 	}
+	said := ""
 	if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
-		text := j.Fit.String()
+		said = j.Fit.String()
 		if saysLimit(j.Report) {
-			text = j.Fit.Headline()
+			said = j.Fit.Headline()
 		}
-		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Answer()), indented(visible(text)))
+		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Answer()), indented(visible(said)))
 		if j.Fit.Change != "" {
 			fmt.Fprintf(b, "          → %s\n", visible(j.Fit.Change))
 		}
+	}
+	for _, a := range j.assumed(said) {
+		fmt.Fprintf(b, "  assumed %s\n", visibleLine(a))
 	}
 	for _, e := range j.Exempted {
 		fmt.Fprintf(b, "  exempt: policy %s\n", visibleLine(oneLine(e)))
@@ -125,6 +129,19 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 	for _, line := range j.unchecked() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
+}
+
+// assumed is what the fit took for given, without what a text has said already.
+func (r reviewed) assumed(said string) (out []string) {
+	if r.Fit == nil {
+		return nil
+	}
+	for _, a := range r.Fit.Assumed {
+		if !strings.Contains(said, a) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }

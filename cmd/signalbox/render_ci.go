@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,10 +36,12 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text += ". " + f.Remedy
 			}
-			command(&b, gravity(f.Severity, "notice", "warning", "error"), j.from.Source, j.line(f), j.Job.String()+": "+f.Check, text)
+			file, line := landing(j.from.Source, j.line(f))
+			command(&b, gravity(f.Severity, "notice", "warning", "error"), file, line, j.Job.String()+": "+f.Check, text)
 		}
 		if waits(j.Report) {
-			command(&b, "notice", j.from.Source, j.from.Line, j.Job.String()+": fit", oneLine(j.Fit.String()))
+			file, line := landing(j.from.Source, j.from.Line)
+			command(&b, "notice", file, line, j.Job.String()+": fit", oneLine(j.Fit.String()))
 		}
 	}
 	for _, t := range troubles {
@@ -94,13 +97,14 @@ type junitMessage struct {
 }
 
 // renderJUnit writes the XML that CI servers read as test results: a suite is a job, a
-// case is a finding (notes pass), a skip, or a clean review.
+// case is a finding (notes pass), a reason why checks did not run, or a clean review.
 func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
 	all := junitSuites{Name: "signalbox"}
 	for _, j := range jobs {
 		s := junitSuite{Name: j.Job.String()}
 		for _, f := range j.Lines() {
-			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String(), File: j.from.Source, Line: j.line(f)}
+			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
+			c.File, c.Line = landing(j.from.Source, j.line(f))
 			if f.Severity == finding.Note {
 				c.Out = f.Line()
 			} else {
@@ -109,12 +113,14 @@ func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			}
 			s.Cases = append(s.Cases, c)
 		}
-		for _, k := range j.Skipped {
-			s.Cases = append(s.Cases, junitCase{Name: k.Check, Class: j.Job.String(), Skipped: &junitMessage{Message: k.Reason}})
-			s.Skipped++
-		}
 		if len(s.Cases) == 0 {
-			s.Cases = []junitCase{{Name: "review", Class: j.Job.String(), File: j.from.Source, Line: j.from.Line}}
+			c := junitCase{Name: "review", Class: j.Job.String()}
+			c.File, c.Line = landing(j.from.Source, j.from.Line)
+			s.Cases = []junitCase{c}
+		}
+		for _, reason := range reasons(j.Skipped) {
+			s.Cases = append(s.Cases, junitCase{Name: "not checked: " + reason.why, Class: j.Job.String(), Skipped: &junitMessage{Message: strings.Join(reason.checks, ", ")}})
+			s.Skipped++
 		}
 		all.add(s)
 	}
@@ -126,6 +132,24 @@ func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 		all.add(s)
 	}
 	return writeJUnit(to, all)
+}
+
+// skippedFor are the checks that did not run for one reason.
+type skippedFor struct {
+	why    string
+	checks []string
+}
+
+// reasons are the checks that did not run by why, in the order of the first: what a CI server lists is read by people.
+func reasons(skipped []preflight.Skip) (out []skippedFor) {
+	for _, k := range skipped {
+		at := slices.IndexFunc(out, func(r skippedFor) bool { return r.why == k.Reason })
+		if at < 0 {
+			out, at = append(out, skippedFor{why: k.Reason}), len(out)
+		}
+		out[at].checks = append(out[at].checks, k.Check)
+	}
+	return out
 }
 
 func writeJUnit(to io.Writer, all junitSuites) error {

@@ -47,7 +47,8 @@ func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text += ". " + f.Remedy
 			}
-			add(f.Check, gravity(f.Severity, "info", "minor", "major"), text, j.from.Source, j.line(f), j.from.Source+"\x00"+j.Job.String()+"\x00"+f.Check+"\x00"+string(f.Path))
+			file, line := landing(j.from.Source, j.line(f))
+			add(f.Check, gravity(f.Severity, "info", "minor", "major"), text, file, line, j.from.Source+"\x00"+j.Job.String()+"\x00"+f.Check+"\x00"+string(f.Path))
 		}
 	}
 	for _, t := range troubles {

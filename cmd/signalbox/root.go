@@ -78,7 +78,8 @@ func noCommand(root *cobra.Command, sh *shell, word string) error {
 	if instead := insteadOf(word); instead != "" {
 		return usagef("no command is called %q; %s", word, fmt.Sprintf(instead, sh.name))
 	}
-	return usagef("no command is called %q%s; see %s --help", word, check.DidYouMean(word, names), sh.name)
+	meant := check.DidYouMean(word, names).String()
+	return usagef("no command is called %q%s; see %s --help", word, cmp.Or(meant, speaking(root, word)), sh.name)
 }
 
 // insteadOf is the command that does what a word asks for which other programs have and Signalbox has not.
@@ -177,6 +178,7 @@ func flagMeant(c *cobra.Command, err error) string {
 		if near != "" {
 			return fmt.Sprintf("; did you mean \"--%s\"?", near)
 		}
+		return expects(c, name)
 	}
 	return ""
 }
@@ -201,7 +203,11 @@ func needsCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 && c.Name() == "get" {
 		return usagef("%s: %s; expected jobs, or a kind of them%s", c.CommandPath(), have, check.DidYouMean(args[0], append(names, kindWords()...)))
 	}
-	return usagef("%s: %s; expected %s", c.CommandPath(), have, orList(names))
+	elsewhere := ""
+	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {
+		elsewhere = speaking(c, args[0])
+	}
+	return usagef("%s: %s; expected %s%s", c.CommandPath(), have, orList(names), elsewhere)
 }
 
 // own marks errors of a command that nobody put a code on as our own failure.
@@ -219,6 +225,22 @@ func own(err error) error {
 	default:
 		return &exit{exitOurs, err}
 	}
+}
+
+// apart are the faults that an error holds side by side, as of several files: each gets a line of its own.
+func apart(err error) []error {
+	if e, ok := err.(*exit); ok { //nolint:errorlint // only what is on top is taken apart: below, one fault speaks of the others
+		return apart(e.cause)
+	}
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // as above
+	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
+		return []error{err} // with words of its own around its faults
+	}
+	var out []error
+	for _, one := range joined.Unwrap() {
+		out = append(out, apart(one)...)
+	}
+	return out
 }
 
 // message is the error in one line, and empty where the exit code says everything.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -25,11 +24,10 @@ var derived = map[string]struct {
 	tag   string
 }{
 	"comparison": {"What diagnose --against prints", reflect.TypeFor[comparison](), "json"},
-	"config":     {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
 }
 
 func schemaNames() []string {
-	out := []string{"audit", "bundle", "diagnosis", "jobs", "policy-input", "report"}
+	out := []string{"audit", "bundle", "config", "diagnosis", "jobs", "policy-input", "report"}
 	for name := range derived {
 		out = append(out, name)
 	}
@@ -65,6 +63,12 @@ func schemaText(name string) ([]byte, error) {
 	if d, ok := derived[name]; ok {
 		schema = schemaOf(d.of, d.tag)
 		schema["title"] = d.title
+	} else if name == "config" {
+		var err error
+		if schema, err = configSchema(); err != nil {
+			return nil, err
+		}
+		schema["title"] = "The settings of signalbox serve and of --config"
 	} else if name == "policy-input" {
 		schema = policies.InputSchema() // the one that policies are compiled against
 		schema["title"] = "What a policy sees of a review (signalbox.dev/policy/v1)"
@@ -85,7 +89,9 @@ func schemaOf(t reflect.Type, tag string) map[string]any {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
-	case t.Kind() != reflect.Pointer && (t.Implements(textual) || reflect.PointerTo(t).Implements(textual) || readsScalar(t)):
+	case readsScalar(t): // a duration, which without a unit is none, except for 0
+		return map[string]any{"type": []string{"string", "integer"}, "pattern": `^([-+]?([0-9.]+(ns|us|µs|μs|ms|s|m|h))+|0)$`, "minimum": 0, "maximum": 0}
+	case t.Kind() != reflect.Pointer && (t.Implements(textual) || reflect.PointerTo(t).Implements(textual)):
 		return map[string]any{"type": []string{"string", "number"}}
 	}
 	switch t.Kind() {
@@ -113,7 +119,7 @@ func schemaOf(t reflect.Type, tag string) map[string]any {
 	}
 }
 
-// readsScalar says whether a type reads itself from YAML, as durations and sizes do.
+// readsScalar says whether a type reads itself from YAML, as durations do.
 func readsScalar(t reflect.Type) bool {
 	_, ok := reflect.PointerTo(t).MethodByName("UnmarshalYAML")
 	return ok && t.Kind() != reflect.Struct && t.Kind() != reflect.Map

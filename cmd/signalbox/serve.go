@@ -44,7 +44,7 @@ controller that writes diagnoses on them. Both run unless one is chosen.`,
 			if file != "" {
 				var err error
 				if settings, err = config.Load(file); err != nil {
-					return usagef("%w", err)
+					return &exit{exitUsage, err}
 				}
 			}
 			both := onlyWebhook == onlyController
@@ -117,7 +117,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		if s.traces, err = tracing.New(tracing.Options{
 			Endpoint: t.Endpoint, Sample: t.Sample, TokenFile: t.TokenFile, CAFile: t.CAFile, Version: build().Version, Log: log.WithName("tracing"),
 		}); err != nil {
-			return usagef("%w", err)
+			return &exit{exitUsage, err}
 		}
 		group.Go(func() error { return s.traces.Start(ctx) })
 	}

@@ -28,7 +28,7 @@ import (
 func (s *server) controller() (func(context.Context) error, error) {
 	options, err := controller.FromConfig(s.settings)
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, &exit{exitUsage, err}
 	}
 	follow, err := s.signatures(&options)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -29,6 +30,7 @@ type inputFlags struct {
 	stdinName string
 	selector  string
 	recursive bool
+	others    bool        // named files that hold no object are passed over, as in a folder
 	command   string      // as it is typed
 	from      *worldFlags // the cluster whose jobs arguments may name; nil: none
 }
@@ -38,6 +40,7 @@ func (f *inputFlags) add(c *cobra.Command) {
 	f.command = c.Name()
 	c.Flags().StringVarP(&f.kustomize, "kustomize", "k", "", "`folder` of a kustomization, which is built")
 	c.Flags().BoolVarP(&f.recursive, "recursive", "R", true, "read folders within folders")
+	c.Flags().BoolVar(&f.others, "skip-others", false, "pass over named files that hold no Kubernetes object, as in folders: for a hook that names all files that changed")
 	c.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`, as kubectl has them")
 	c.Flags().StringVar(&f.stdinName, "stdin-filename", "", "`file` that findings in standard input, or in what -k builds, are said to be in")
 	_ = c.MarkFlagDirname("kustomize") // fails only for a flag that does not exist
@@ -119,6 +122,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 			case s.Recurse && !f.recursive && filepath.Dir(s.Name) != filepath.Clean(name):
 				continue
 			}
+			s.Recurse = s.Recurse || f.others && s.Name != cmp.Or(f.stdinName, "-")
 			out = append(out, s)
 		}
 	}
@@ -127,7 +131,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(f.stdinName, "kustomize build "+f.kustomize)
+		name := cmp.Or(f.stdinName, builtFrom+f.kustomize)
 		held[name] = built
 		out = append(out, manifest.Stream(name, bytes.NewReader(built)))
 	}
@@ -239,6 +243,29 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, unread(fmt.Sprintf("holds more than %d MiB", maxFetched>>20))
 	}
 	return text, nil
+}
+
+// builtFrom precedes the folder in the name of what -k builds.
+const builtFrom = "kustomize build "
+
+// landing is where a forge shows what is found in a line: what -k builds is in no file, and its folder's
+// kustomization is the place that a change has.
+func landing(source string, line int) (file string, at int) {
+	dir, built := strings.CutPrefix(source, builtFrom)
+	if !built {
+		return source, line
+	}
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if file := filepath.Join(dir, name); fileThere(file) {
+			return file, 1
+		}
+	}
+	return source, line
+}
+
+func fileThere(name string) bool {
+	at, err := os.Stat(name)
+	return err == nil && at.Mode().IsRegular()
 }
 
 // kustomized is what kubectl kustomize prints of a folder.

@@ -114,6 +114,8 @@ func hint(arg string) string {
 	word, name, ok := strings.Cut(arg, "/")
 	names := kindWords()
 	switch {
+	case isAddress(arg):
+		return fmt.Sprintf("; for a log behind an address: curl -s %s | signalbox diagnose -", arg)
 	case !ok && kindCalled(arg) != nil:
 		return "; a kind needs a name"
 	case !ok || strings.Contains(name, "/"):

@@ -61,7 +61,7 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 	if file != "" {
 		var err error
 		if settings, err = config.Load(file); err != nil {
-			return usagef("%w", err)
+			return &exit{exitUsage, err}
 		}
 	}
 	settings.LLM.PerMinute = asManyAsNeeded
@@ -69,7 +69,7 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 	name := settings.LLM.Model
 	switch {
 	case err != nil:
-		return usagef("%w", err)
+		return &exit{exitUsage, err}
 	case replay != "":
 		client, name = llm.Recorded(replay), "replayed"
 	case client == llm.Off:

@@ -122,7 +122,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	settings := config.Default()
 	if f.settings != "" {
 		if settings, err = config.Load(f.settings); err != nil {
-			return nil, usagef("%w", err)
+			return nil, &exit{exitUsage, err}
 		}
 	}
 	settings.Checks.Disable = append(settings.Checks.Disable, f.disable...)
@@ -137,7 +137,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	}
 	if view.addAll(in.others) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
-			return nil, usagef("%w", err)
+			return nil, &exit{exitUsage, err}
 		}
 	}
 	for _, o := range view.Objects {
@@ -273,7 +273,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	}
 	engine, err := policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, &exit{exitUsage, err}
 	}
 	f.asked = len(engine.Docs())
 	if w.live == nil || w.asks || f.only {

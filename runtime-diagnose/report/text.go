@@ -259,6 +259,9 @@ func footer(r Report) string {
 		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, words.S(c.PodsSeen), c.PodsRead))
 	}
 	logs := size(c.BytesRead) + " of logs"
+	if c.PodsSeen == 0 && c.PodsExpected == 0 && c.BytesRead > 0 {
+		logs = size(c.BytesRead) + " read" // files: events and descriptions may be among them
+	}
 	if c.PodsSeen > 0 && c.PodsRead > c.PodsSeen {
 		logs += ", those kept of pods that are gone included"
 	}

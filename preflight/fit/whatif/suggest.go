@@ -120,7 +120,8 @@ func (q *suggester) keep(g gang.Gang, format string, args ...any) bool {
 func (q *suggester) keepOn(g gang.Gang, cycle *assign.Cycle, format string, args ...any) bool {
 	a, ok := q.tryOn(g, cycle, assign.Keeping)
 	if ok {
-		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+fit.Result{Plan: fit.Planned(a.Solver)}.PlanText()+")")
+		plan := fit.Planned(a.Solver)
+		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+fit.Result{Plan: plan}.PlanText()+q.models(g, plan)+")")
 		q.note(g)
 	}
 	return ok
