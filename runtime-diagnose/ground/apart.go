@@ -24,6 +24,7 @@ var unproven = map[Reason]bool{NoCitation: true, Word: true, Topic: true}
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
 	body = squeeze(body)
+	plain := rightAt.ReplaceAllString(body, "$1")
 	room := MaxUnsupported
 	for _, a := range g.apart {
 		room -= len(a)
@@ -33,7 +34,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case Injected(body), demands.MatchString(said.ReplaceAllString(body, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(body, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
+	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(plain, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
 		return Contradicts
 	case g.repeats(body):
 		return Copied
@@ -55,10 +56,15 @@ func (g *grounds) better(body string, cites []evidence.ID) bool {
 	return universal(body, g.support(cites)) && positives.MatchString(body) || slices.ContainsFunc(positives.FindAllString(body, -1), func(m string) bool { return !has.has(m[strings.LastIndexByte(m, ' ')+1:]) })
 }
 
-// related says whether a claim has two words that say something, and one of them was read.
+// said says whether a word stands in what is cited, and no cause in that.
+func (g *grounds) said(word string, cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) && stemsOf(g.texts(cites)).has(word)
+}
+
+// related says whether a claim has two words that say something.
 func (g *grounds) related(body string) bool {
 	words := slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })
-	return len(words) > 1 && slices.ContainsFunc(words, vocabulary(g.read+g.Says))
+	return len(words) > 1
 }
 
 // deniesConcretes says whether a claim says "not" in one breath with a number, a name or a member: the opposite of what was

@@ -94,7 +94,7 @@ type claim struct {
 // only cannot be shown from them.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	c.body = unrounded(ungrouped(inDigits(body), c.support), c.support)
+	c.body = rightAt.ReplaceAllString(unrounded(ungrouped(inDigits(body), c.support), c.support), "$1")
 	if why := g.foreign(c); why != "" {
 		return why
 	}
@@ -103,6 +103,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	}
 	return g.unproven(c)
 }
+
+// rightAt is a "right" that says where or when, and not that something is so.
+var rightAt = regexp.MustCompile(`(?i)\bright (at|after|before|away|behind|when|where|there|from|in|on)\b`)
 
 // abbreviation is a word in capitals.
 var abbreviation = regexp.MustCompile(`^[A-Z]{3,}$`)
@@ -185,10 +188,23 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Reversed
 	case !g.together(c.plain, c.cites):
 		return Apart
-	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support), processor.MatchString(c.plain) && !processor.MatchString(c.support):
+	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
 		return Member
 	}
 	return g.several(c.plain, c.support, c.cites)
+}
+
+// everywhere says whether every member of the job was read to say what is cited.
+func (g *grounds) everywhere(cites []evidence.ID) bool {
+	pods, nodes := map[string]bool{}, map[string]bool{}
+	for _, item := range g.Items {
+		nodes[item.Source.Node] = true
+		if slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Text == item.Text }) {
+			pods[item.Source.Pod] = true
+		}
+	}
+	members := slices.DeleteFunc(slices.Clone(g.Names), func(n string) bool { return n == "" || n == g.Job || nodes[n] })
+	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
 }
 
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -276,13 +277,14 @@ func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; retur
 // find cites for a sentence that cites nothing: the pieces of evidence that hold what can be looked up in
 // it, four at most. A sentence without anything to look up is about the piece that shares most words.
 func (g *grounds) find(body string) []evidence.ID {
-	want := looked(body)
+	all := ofEach.FindStringSubmatch(inDigits(body))
+	want := looked(ofEach.ReplaceAllString(inDigits(body), "all "))
 	var cites []evidence.ID
 	left := slices.Clone(want)
 	own := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return ofMembers(body, g.support([]evidence.ID{i.ID})) })
 	for len(left) > 0 && len(cites) < 4 {
 		var best evidence.ID
-		most, next := 0, left
+		most, words, next := 0, 0, left
 		for _, item := range g.Items {
 			support := g.support([]evidence.ID{item.ID})
 			if own && !ofMembers(body, support) {
@@ -294,14 +296,20 @@ func (g *grounds) find(body string) []evidence.ID {
 					missing = append(missing, w)
 				}
 			}
-			if n := len(left) - len(missing); n > most {
-				best, most, next = item.ID, n, missing
+			// Of those that hold as many, the one that shares most words.
+			if n := len(left) - len(missing); n > 0 && n >= most {
+				if m := inCommon(body, support); n > most || m > words {
+					best, most, words, next = item.ID, n, m, missing
+				}
 			}
 		}
 		if most == 0 {
 			break
 		}
 		cites, left = append(cites, best), next
+	}
+	if all != nil && len(cites) == 1 {
+		cites = g.alike(cites[0], all[1])
 	}
 	if len(want) > 0 {
 		return cites
@@ -317,6 +325,34 @@ func (g *grounds) find(body string) []evidence.ID {
 		return nil
 	}
 	return []evidence.ID{best}
+}
+
+// inCommon is how many words of a text a support has.
+func inCommon(body, support string) (n int) {
+	has := stemsOf(support)
+	for _, w := range tellingWords(body) {
+		if has.has(w) {
+			n++
+		}
+	}
+	return n
+}
+
+// ofEach is how many members a sentence speaks of together: "all 4 containers".
+var ofEach = regexp.MustCompile(`(?i)\ball (?:of )?(?:the )?(\d{1,2}) `)
+
+// alike are an item and those of other pods that say the same, where they are so many.
+func (g *grounds) alike(id evidence.ID, n string) []evidence.ID {
+	one, cites := g.items[id], []evidence.ID{id}
+	for _, item := range g.Items {
+		if item.Text == one.Text && item.Source.Pod != one.Source.Pod && item.Source.Pod != "" {
+			cites = append(cites, item.ID)
+		}
+	}
+	if strconv.Itoa(len(cites)) != n {
+		return []evidence.ID{id}
+	}
+	return cites
 }
 
 // chat are the marks and words by which a text speaks to a model or for one.
