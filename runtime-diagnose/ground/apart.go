@@ -32,13 +32,13 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case Injected(body), demands.MatchString(said.ReplaceAllString(body, " ")):
+	case Injected(body), demands.MatchString(said.ReplaceAllString(strings.ReplaceAll(body, "I/O", " "), " ")):
 		return Order
 	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(plain, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
 		return Contradicts
 	case g.repeats(body):
 		return Copied
-	case !legible(body), !han(body) && len(looked(body)) == 0 && !g.related(body), len(cites) == 0 && len(looked(body)) > 0, g.strange(body):
+	case !legible(body), !han(body) && len(looked(body)) == 0 && !g.related(body, cites), len(cites) == 0 && len(looked(body)) > 0, g.strange(body):
 		return why // of what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
@@ -61,10 +61,12 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) && stemsOf(g.texts(cites)).has(word)
 }
 
-// related says whether a claim has two words that say something.
-func (g *grounds) related(body string) bool {
-	words := slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })
-	return len(words) > 1
+// related says whether a claim has two words that say something: more, where it rests on nothing.
+func (g *grounds) related(body string, cites []evidence.ID) bool {
+	if len(cites) == 0 {
+		return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
+	}
+	return len(content(body)) > 1
 }
 
 // deniesConcretes says whether a claim says "not" in one breath with a number, a name or a member: the opposite of what was
@@ -73,7 +75,9 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 	if body = byItself.ReplaceAllString(body, " "); supposed.MatchString(body) {
 		return false
 	}
-	trouble := denies(g.support(cites))
+	support := g.support(cites)
+	trouble := denies(support)
+	_, denied := affirmed(support)
 	if trouble || han(body) {
 		body = failing.ReplaceAllString(body, " ")
 	}
@@ -84,6 +88,9 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 		return negation.MatchString(body)
 	}
 	return slices.ContainsFunc(clauseEnd.Split(inDigits(body), -1), func(clause string) bool {
+		if words := looked(clause); len(words) > 0 && !short.MatchString(negation.ReplaceAllString(clause, " ")) && !slices.ContainsFunc(words, func(w string) bool { return !holds(denied, w) }) {
+			return false // its evidence denies the same
+		}
 		return negation.MatchString(clause) && (concrete(clause) || !trouble && memberIn.MatchString(clause))
 	})
 }

@@ -25,6 +25,14 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
 }
 
+// ofEffects says whether a claim tells why a consequence came about, by what the line of the consequence says itself: it has
+// nothing of the cause in it that could be turned round.
+func (g *grounds) ofEffects(body string, cites []evidence.ID) bool {
+	of, told := stemsOf(g.support(g.Root)), stemsOf(g.support(cites))
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !slices.Contains(g.Effects, id) }) &&
+		!brings.MatchString(body) && !slices.ContainsFunc(content(body), func(w string) bool { return of.has(w) && !told.has(w) })
+}
+
 // blames are words that say what brought something about.
 var blames = regexp.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
 
@@ -94,7 +102,11 @@ type claim struct {
 // only cannot be shown from them.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	c.body = rightAt.ReplaceAllString(unrounded(ungrouped(inDigits(body), c.support), c.support), "$1")
+	body = inDigits(body)
+	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
+		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
+	}
+	c.body = rightAt.ReplaceAllString(unrounded(ungrouped(body, c.support), c.support), "$1")
 	if why := g.foreign(c); why != "" {
 		return why
 	}
@@ -207,6 +219,9 @@ func (g *grounds) everywhere(cites []evidence.ID) bool {
 	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
 }
 
+// guessed is a claim that says of itself that it is a guess.
+var guessed = regexp.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?|would)\b|可能|也许|大概`)
+
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
 	n, of := overlap(c.plain, c.support)
@@ -214,7 +229,7 @@ func (g *grounds) unproven(c *claim) Reason {
 	case !c.open && strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
 		return Topic
 	case c.elsewhere, !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
-		universal(c.plain, c.support), onlyOne(c.plain, c.texts):
+		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		return NoCitation // nothing in it can be held against anything

@@ -177,7 +177,7 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
-		if unproven[why] && g.mayBlame(s, cites, cause) {
+		if unproven[why] && (g.mayBlame(s, cites, cause) || !cause && g.ofEffects(body, cites)) {
 			if why = g.standsApart(body, cites, why); why == "" {
 				continue
 			}
@@ -243,7 +243,7 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 		return body, nil, Command
 	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(body, cites), "followed"), "until"), "exhausted"), "failed")):
+	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
 		return body, nil, Contradicts
 	case fields.MatchString(body):
 		return body, nil, Order
@@ -257,6 +257,28 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)
+}
+
+// otherFine says that nothing is wrong with something.
+var otherFine = regexp.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+
+// withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
+// a size does not fit.
+func (g *grounds) withoutOthers(body string) string {
+	found := about(g.Says)
+	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
+		phrase := otherFine.FindStringSubmatch(m)[1]
+		of := about(phrase)
+		for t := range of {
+			if found[t] {
+				return m
+			}
+		}
+		if len(of) == 0 || slices.ContainsFunc(tellingWords(phrase), stemsOf(g.Says).has) {
+			return m
+		}
+		return " "
+	})
 }
 
 // succeededThere is a claim without what an event of the platform says to have succeeded: an image that was pulled. A log

@@ -87,6 +87,7 @@ var oneOf = regexp.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five
 
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
+	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")
 	return inWords.ReplaceAllStringFunc(claim, func(w string) string {
