@@ -87,13 +87,16 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 	if han(body) {
 		return negation.MatchString(body)
 	}
-	return slices.ContainsFunc(clauseEnd.Split(inDigits(body), -1), func(clause string) bool {
+	return slices.ContainsFunc(clauseEnd.Split(ratherThan.ReplaceAllString(inDigits(body), ", not "), -1), func(clause string) bool {
 		if words := looked(clause); len(words) > 0 && !short.MatchString(negation.ReplaceAllString(clause, " ")) && !slices.ContainsFunc(words, func(w string) bool { return !holds(denied, w) }) {
 			return false // its evidence denies the same
 		}
 		return negation.MatchString(clause) && (concrete(clause) || !trouble && memberIn.MatchString(clause))
 	})
 }
+
+// ratherThan denies what stands behind it, and not what stands before it.
+var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of)\b`)
 
 // said are turns in which nobody is spoken to.
 var said = regexp.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)

@@ -106,7 +106,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
 	}
-	c.body = rightAt.ReplaceAllString(unrounded(ungrouped(body, c.support), c.support), "$1")
+	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
 	if why := g.foreign(c); why != "" {
 		return why
 	}

@@ -41,16 +41,19 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 	shard := gang("run-2: a file or folder is missing", "2/t#1", "", "2/t#1 FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-00006.npz'")
 	label := gang("run-1: an exception of the program", "1/t#1", "", "1/t#1 XGBoostError: label must be in [0,1] for logistic regression")
 	read := gang("run-1: a file system failed", "1/t#1", "", "1/t#1 OSError: [Errno 5] Input/output error")
+	name := gang("run-1: a name does not resolve (host run-mastr)", "1/t#1", "", "1/t#1 the addresses of (run-mastr, 29500) cannot be retrieved (gai error: Name or service not known)")
 	type of = map[string]Shown
 	for want, sentences := range map[outcome]of{
 		published: {
 			"The job died because shard-00006.npz is not present under /data on run-2 [pod/run-2/t#1].": shard,
 			"All four containers ended with exit code 1.":                                               sizes,
 			"Rank 4 had reached step 10 with a loss of 6.3734 by then [pod/run-2/t#5].":                 file,
+			"The loss was 6.37 then [pod/run-2/t#5].":                                                   file,
 			"The loss was around 6.37 [pod/run-2/t#5].":                                                 file,
 			"The connection of run-0 was refused [pod/run-0/t#6].":                                      file,
 		},
 		apart: {
+			"The aborted group is a side effect of the refused connection rather than a separate problem [pod/run-0/t#6].":                 file,
 			"Every pod stopped at the same assertion in train.py, line 90, right at start-up [pod/run-0/t#1] [pod/run-1/t#1].":             sizes,
 			"Nothing is wrong with the network here; the sizes simply don't fit together [pod/run-0/t#3].":                                 sizes,
 			"This kind of check runs before the first step, so no training progress was lost.":                                             sizes,
@@ -64,6 +67,8 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 			"Reading the data failed with an I/O error (errno 5) in the loader of the data on run-1 [pod/run-1/t#1].":                      read,
 		},
 		dropped: {
+			"The name run-mastr resolved to an address [pod/run-1/t#1].":                                                              name,
+			"The checkpoint was read completely before the crash [pod/run-2/t#3].":                                                    file,
 			"The data parallel size is 8 and the micro batch size is 6 [pod/run-0/t#3].":                                              sizes,
 			"Only run-2 failed the assertion [pod/run-2/t#3].":                                                                        sizes,
 			"Nothing is wrong with the sizes and their mismatched shapes [pod/run-0/t#3].":                                            sizes,

@@ -14,7 +14,7 @@ var (
 	// denier is a word that turns round what stands behind it in its clause.
 	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
-	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while)\b`)
+	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
 	short = regexp.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too)\b|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
@@ -137,7 +137,7 @@ func heads(denied string) stems {
 var underway = regexp.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 
 // hedged says that something may be so, or that somebody says it.
-var hedged = regexp.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|names?|named)\b|可能|建议|提示`)
+var hedged = regexp.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
 
 // negatedWord is a word that says by its beginning that something is not so.
 var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)

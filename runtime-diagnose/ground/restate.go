@@ -45,6 +45,25 @@ func unrounded(claim, support string) string {
 	})
 }
 
+// decimals is a number with some digits behind the point.
+var decimals = regexp.MustCompile(`\d+\.(\d+)`)
+
+// unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
+func unshortened(claim, support string) string {
+	return decimals.ReplaceAllStringFunc(claim, func(n string) string {
+		if holds(support, n) {
+			return n
+		}
+		digits := len(n) - strings.IndexByte(n, '.') - 1
+		for _, of := range decimals.FindAllString(support, -1) {
+			if len(of) > len(n) && strconv.FormatFloat(value(of), 'f', digits, 64) == n {
+				return of
+			}
+		}
+		return n
+	})
+}
+
 // restated is what a piece of evidence says in other forms.
 func restated(text string) string {
 	var b strings.Builder
