@@ -136,6 +136,24 @@ func (g *grounds) repeats(body string) bool {
 			return true
 		}
 	}
+	return hanRun(body, g.read, says, repeatedWords)
+}
+
+// hanRun says whether a text has twice as many characters of Chinese in a row as a text of so many words has words that stand
+// in a line which was read, and not in what the rules say.
+func hanRun(body, read, says string, words int) bool {
+	run := []rune{}
+	for _, r := range body {
+		if !unicode.Is(unicode.Han, r) {
+			run = run[:0]
+			continue
+		}
+		if run = append(run, r); len(run) >= 2*words {
+			if text := string(run[len(run)-2*words:]); strings.Contains(read, text) && !strings.Contains(says, text) {
+				return true
+			}
+		}
+	}
 	return false
 }
 

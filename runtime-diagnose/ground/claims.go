@@ -135,8 +135,8 @@ func (g *grounds) foreign(c *claim) Reason {
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
 			return Quotation
 		}
-		if len(strings.Fields(q)) > mostQuoted && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
-			return (slices.Contains(g.Root, id) || slices.Contains(g.Effects, id)) && strings.Contains(strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;")))
+		if (len(strings.Fields(q)) >= mostCopied || hanRun(q, q, g.Says, repeatedWords)) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
+			return slices.Contains(g.Root, id) && strings.Contains(strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;")))
 		}) {
 			return Copied
 		}
@@ -220,7 +220,7 @@ func (g *grounds) everywhere(cites []evidence.ID) bool {
 }
 
 // guessed is a claim that says of itself that it is a guess.
-var guessed = regexp.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?|would)\b|可能|也许|大概`)
+var guessed = regexp.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?)\b|可能|也许|大概`)
 
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
@@ -237,18 +237,15 @@ func (g *grounds) unproven(c *claim) Reason {
 	return ""
 }
 
-// mostCopied is how many words in a row a claim may have of a line that the rules do not rest on: an explanation has
-// words of its own, and quotes in quotation marks.
+// mostCopied is how many words in a row, quoted or not, are too many of a line that is not the cause's own: more is somebody
+// else's speech, and may stand in the line of a consequence as well. An explanation has words of its own.
 const mostCopied = 6
-
-// mostQuoted is how many words a quotation may have of such a line: more is somebody else's speech.
-const mostQuoted = 10
 
 // copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
 func (g *grounds) copied(body string, cites []evidence.ID) bool {
 	said := strings.Fields(quotation.ReplaceAllString(body, " | "))
 	for _, id := range cites {
-		if slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) {
+		if slices.Contains(g.Root, id) {
 			continue
 		}
 		line := " " + squeeze(g.items[id].Text) + " "
@@ -256,6 +253,9 @@ func (g *grounds) copied(body string, cites []evidence.ID) bool {
 			if strings.Contains(line, " "+strings.Join(said[i:i+mostCopied], " ")+" ") {
 				return true
 			}
+		}
+		if hanRun(body, line, g.Says, repeatedWords) {
+			return true
 		}
 	}
 	return false

@@ -20,7 +20,7 @@ var (
 	signalled = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`)         // 128 and the signal: POSIX sh
 	xidOf     = regexp.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
 	numbered  = regexp.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
-	field     = regexp.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`) // of a log that is JSON
+	field     = regexp.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
 	done      = regexp.MustCompile(`(?i)[a-z] done\b`)
 	grouped   = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	kilo      = regexp.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
