@@ -136,7 +136,8 @@ func (g *grounds) foreign(c *claim) Reason {
 			return Quotation
 		}
 		if (len(strings.Fields(q)) >= mostCopied || hanRun(q, q, g.Says, repeatedWords)) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
-			return slices.Contains(g.Root, id) && strings.Contains(strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;")))
+			line, q := strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;"))
+			return slices.Contains(g.Root, id) && strings.Contains(line, q) || slices.Contains(g.Effects, id) && len(strings.Fields(q)) <= mostQuoted && strings.HasPrefix(line, q)
 		}) {
 			return Copied
 		}
@@ -240,6 +241,10 @@ func (g *grounds) unproven(c *claim) Reason {
 // mostCopied is how many words in a row, quoted or not, are too many of a line that is not the cause's own: more is somebody
 // else's speech, and may stand in the line of a consequence as well. An explanation has words of its own.
 const mostCopied = 6
+
+// mostQuoted is how many words a quotation may have of the beginning of a line of a consequence: what the rules read stands
+// there, and what somebody added stands behind it.
+const mostQuoted = 10
 
 // copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
 func (g *grounds) copied(body string, cites []evidence.ID) bool {

@@ -406,7 +406,7 @@ var hexadecimal = regexp.MustCompile(`^[0-9a-f]+$`)
 // chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
 func Injected(text string) bool {
 	text = Clean(text)
-	return chat.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
+	return chat.MatchString(text) || addressed.MatchString(text) || encoded(text) || !strings.HasPrefix(strings.TrimSpace(text), "{") && markup.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
 		blames.MatchString(text) && blamed.MatchString(text)
 }
 
