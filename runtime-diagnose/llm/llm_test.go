@@ -365,6 +365,31 @@ func TestAStreamIsRefusedOnce(t *testing.T) {
 	}
 }
 
+// A server that answers in one piece though it was asked to stream is asked for that, and from then on at once.
+func TestAServerThatDoesNotHearOfStreams(t *testing.T) {
+	var tried []bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Stream bool }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		tried = append(tried, in.Stream)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"fine"}}]}`))
+	}))
+	defer server.Close()
+	c, err := New(Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := c.(Streamer).Stream(t.Context(), Request{User: "?"}, func(string) {}); err != nil || got.Text != "fine" {
+			t.Errorf("answer is %q, error %v", got.Text, err)
+		}
+	}
+	if diff := cmp.Diff([]bool{true, false, false}, tried); diff != "" {
+		t.Errorf("streamed (-want +got):\n%s", diff)
+	}
+}
+
 // Azure has the deployment and the version in the address, and the key in a header of its own.
 // https://learn.microsoft.com/azure/ai-services/openai/reference#chat-completions
 func TestAzure(t *testing.T) {

@@ -96,14 +96,8 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, whole
 		if why == otherwise || why == unsaid && (c.streams.Load() || refused(err, namesFormat) == named) {
 			return out, err
 		}
-		*whole = true // for this question: what is refused as a whole is not refused for the stream
-		out, err = c.api.CreateChatCompletion(ctx, plain)
-		if err == nil {
-			c.whole.Store(true)
-		}
-		return out, err
+		return c.inOne(ctx, plain, whole)
 	}
-	c.streams.Store(true)
 	defer stream.Close()
 	var text strings.Builder
 	var message openai.ChatCompletionMessage
@@ -116,6 +110,10 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, whole
 			if text.Len() > 0 || message.Refusal != "" || len(message.ToolCalls) > 0 || ended != "" {
 				out.Choices = []openai.ChatCompletionChoice{{Message: message, FinishReason: ended}}
 			}
+			if len(out.Choices) == 0 && !c.streams.Load() {
+				return c.inOne(ctx, plain, whole)
+			}
+			c.streams.Store(true)
 			return out, nil
 		case err != nil:
 			return out, err
@@ -135,6 +133,16 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, whole
 			}
 		}
 	}
+}
+
+// inOne asks for the whole answer, and remembers where the server gives that and no stream.
+func (c *openAI) inOne(ctx context.Context, r openai.ChatCompletionRequest, whole *bool) (openai.ChatCompletionResponse, error) {
+	*whole = true // for this question: what is refused as a whole is not refused for the stream
+	out, err := c.api.CreateChatCompletion(ctx, r)
+	if err == nil && len(out.Choices) > 0 {
+		c.whole.Store(true)
+	}
+	return out, err
 }
 
 func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)) (Response, error) {
