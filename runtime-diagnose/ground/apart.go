@@ -24,6 +24,7 @@ var unproven = map[Reason]bool{NoCitation: true, Word: true, Topic: true}
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
 	body = squeeze(body)
+	plain := rightAt.ReplaceAllString(body, "$1")
 	room := MaxUnsupported
 	for _, a := range g.apart {
 		room -= len(a)
@@ -31,13 +32,13 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case Injected(body), demands.MatchString(said.ReplaceAllString(body, " ")):
+	case Injected(body), demands.MatchString(said.ReplaceAllString(strings.ReplaceAll(body, "I/O", " "), " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(body, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
+	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(plain, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
 		return Contradicts
 	case g.repeats(body):
 		return Copied
-	case !legible(body), !han(body) && len(looked(body)) == 0 && !g.related(body), len(cites) == 0 && len(looked(body)) > 0, g.strange(body):
+	case !legible(body), !han(body) && len(looked(body)) == 0 && !g.related(body, cites), len(cites) == 0 && len(looked(body)) > 0, g.strange(body):
 		return why // of what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
@@ -55,10 +56,17 @@ func (g *grounds) better(body string, cites []evidence.ID) bool {
 	return universal(body, g.support(cites)) && positives.MatchString(body) || slices.ContainsFunc(positives.FindAllString(body, -1), func(m string) bool { return !has.has(m[strings.LastIndexByte(m, ' ')+1:]) })
 }
 
-// related says whether a claim has two words that say something, and one of them was read.
-func (g *grounds) related(body string) bool {
-	words := slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })
-	return len(words) > 1 && slices.ContainsFunc(words, vocabulary(g.read+g.Says))
+// said says whether a word stands in what is cited, and no cause in that.
+func (g *grounds) said(word string, cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) && stemsOf(g.texts(cites)).has(word)
+}
+
+// related says whether a claim has two words that say something: more, where it rests on nothing.
+func (g *grounds) related(body string, cites []evidence.ID) bool {
+	if len(cites) == 0 {
+		return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
+	}
+	return len(content(body)) > 1
 }
 
 // deniesConcretes says whether a claim says "not" in one breath with a number, a name or a member: the opposite of what was
@@ -67,7 +75,9 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 	if body = byItself.ReplaceAllString(body, " "); supposed.MatchString(body) {
 		return false
 	}
-	trouble := denies(g.support(cites))
+	support := g.support(cites)
+	trouble := denies(support)
+	_, denied := affirmed(support)
 	if trouble || han(body) {
 		body = failing.ReplaceAllString(body, " ")
 	}
@@ -77,10 +87,16 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 	if han(body) {
 		return negation.MatchString(body)
 	}
-	return slices.ContainsFunc(clauseEnd.Split(inDigits(body), -1), func(clause string) bool {
+	return slices.ContainsFunc(clauseEnd.Split(ratherThan.ReplaceAllString(inDigits(body), ", not "), -1), func(clause string) bool {
+		if words := looked(clause); len(words) > 0 && !short.MatchString(negation.ReplaceAllString(clause, " ")) && !slices.ContainsFunc(words, func(w string) bool { return !holds(denied, w) }) {
+			return false // its evidence denies the same
+		}
 		return negation.MatchString(clause) && (concrete(clause) || !trouble && memberIn.MatchString(clause))
 	})
 }
+
+// ratherThan denies what stands behind it, and not what stands before it.
+var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of)\b`)
 
 // said are turns in which nobody is spoken to.
 var said = regexp.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
@@ -118,6 +134,24 @@ func (g *grounds) repeats(body string) bool {
 	for at := 0; at+repeatedWords <= len(words); at++ {
 		if run := " " + strings.Join(words[at:at+repeatedWords], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
 			return true
+		}
+	}
+	return hanRun(body, g.read, says, repeatedWords)
+}
+
+// hanRun says whether a text has twice as many characters of Chinese in a row as a text of so many words has words that stand
+// in a line which was read, and not in what the rules say.
+func hanRun(body, read, says string, words int) bool {
+	run := []rune{}
+	for _, r := range body {
+		if !unicode.Is(unicode.Han, r) {
+			run = run[:0]
+			continue
+		}
+		if run = append(run, r); len(run) >= 2*words {
+			if text := string(run[len(run)-2*words:]); strings.Contains(read, text) && !strings.Contains(says, text) {
+				return true
+			}
 		}
 	}
 	return false

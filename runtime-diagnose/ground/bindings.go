@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -266,7 +267,11 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 		return true
 	}
 	var supports []string
-	for _, id := range cites {
+	for i, id := range cites {
+		if i > 0 && g.adjoin(cites[i-1], id) {
+			supports[len(supports)-1] += g.support([]evidence.ID{id})
+			continue
+		}
 		supports = append(supports, g.support([]evidence.ID{id}))
 	}
 	whole, count := strings.Join(supports, ""), g.countedMembers(cites)
@@ -300,6 +305,17 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	}
 	return true
 }
+
+// adjoin says whether two pieces of evidence are lines of one log, the one right behind the other, and written at once: of
+// one stack, for example.
+func (g *grounds) adjoin(one, other evidence.ID) bool {
+	a, b := g.items[one], g.items[other]
+	return a.Kind == evidence.Log && b.Kind == evidence.Log && a.Source.Pod == b.Source.Pod && a.Source.File == b.Source.File && a.Source.Container == b.Source.Container && b.Source.Line == a.Source.Line+1 &&
+		!a.At.IsZero() && b.At.Sub(a.At).Abs() < time.Millisecond && frame.MatchString(a.Text+b.Text)
+}
+
+// frame is a line of a stack.
+var frame = regexp.MustCompile(`(?m)^\s*File "[^"]+", line \d+`)
 
 // tried is what somebody could not do.
 var tried = regexp.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)

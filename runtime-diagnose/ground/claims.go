@@ -25,6 +25,14 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
 }
 
+// ofEffects says whether a claim tells why a consequence came about, by what the line of the consequence says itself: it has
+// nothing of the cause in it that could be turned round.
+func (g *grounds) ofEffects(body string, cites []evidence.ID) bool {
+	of, told := stemsOf(g.support(g.Root)), stemsOf(g.support(cites))
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !slices.Contains(g.Effects, id) }) &&
+		!brings.MatchString(body) && !slices.ContainsFunc(content(body), func(w string) bool { return of.has(w) && !told.has(w) })
+}
+
 // blames are words that say what brought something about.
 var blames = regexp.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
 
@@ -94,7 +102,11 @@ type claim struct {
 // only cannot be shown from them.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	c.body = unrounded(ungrouped(inDigits(body), c.support), c.support)
+	body = inDigits(body)
+	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
+		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
+	}
+	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
 	if why := g.foreign(c); why != "" {
 		return why
 	}
@@ -103,6 +115,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	}
 	return g.unproven(c)
 }
+
+// rightAt is a "right" that says where or when, and not that something is so.
+var rightAt = regexp.MustCompile(`(?i)\bright (at|after|before|away|behind|when|where|there|from|in|on)\b`)
 
 // abbreviation is a word in capitals.
 var abbreviation = regexp.MustCompile(`^[A-Z]{3,}$`)
@@ -120,8 +135,9 @@ func (g *grounds) foreign(c *claim) Reason {
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
 			return Quotation
 		}
-		if len(strings.Fields(q)) > mostQuoted && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
-			return (slices.Contains(g.Root, id) || slices.Contains(g.Effects, id)) && strings.Contains(strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;")))
+		if (len(strings.Fields(q)) >= mostCopied || hanRun(q, q, g.Says, repeatedWords)) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
+			line, q := strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;"))
+			return slices.Contains(g.Root, id) && strings.Contains(line, q) || slices.Contains(g.Effects, id) && len(strings.Fields(q)) <= mostQuoted && strings.HasPrefix(line, q)
 		}) {
 			return Copied
 		}
@@ -185,11 +201,27 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Reversed
 	case !g.together(c.plain, c.cites):
 		return Apart
-	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support), processor.MatchString(c.plain) && !processor.MatchString(c.support):
+	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
 		return Member
 	}
 	return g.several(c.plain, c.support, c.cites)
 }
+
+// everywhere says whether every member of the job was read to say what is cited.
+func (g *grounds) everywhere(cites []evidence.ID) bool {
+	pods, nodes := map[string]bool{}, map[string]bool{}
+	for _, item := range g.Items {
+		nodes[item.Source.Node] = true
+		if slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Text == item.Text }) {
+			pods[item.Source.Pod] = true
+		}
+	}
+	members := slices.DeleteFunc(slices.Clone(g.Names), func(n string) bool { return n == "" || n == g.Job || nodes[n] })
+	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
+}
+
+// guessed is a claim that says of itself that it is a guess.
+var guessed = regexp.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?)\b|可能|也许|大概`)
 
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
@@ -198,7 +230,7 @@ func (g *grounds) unproven(c *claim) Reason {
 	case !c.open && strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
 		return Topic
 	case c.elsewhere, !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
-		universal(c.plain, c.support), onlyOne(c.plain, c.texts):
+		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		return NoCitation // nothing in it can be held against anything
@@ -206,18 +238,19 @@ func (g *grounds) unproven(c *claim) Reason {
 	return ""
 }
 
-// mostCopied is how many words in a row a claim may have of a line that the rules do not rest on: an explanation has
-// words of its own, and quotes in quotation marks.
+// mostCopied is how many words in a row, quoted or not, are too many of a line that is not the cause's own: more is somebody
+// else's speech, and may stand in the line of a consequence as well. An explanation has words of its own.
 const mostCopied = 6
 
-// mostQuoted is how many words a quotation may have of such a line: more is somebody else's speech.
+// mostQuoted is how many words a quotation may have of the beginning of a line of a consequence: what the rules read stands
+// there, and what somebody added stands behind it.
 const mostQuoted = 10
 
 // copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
 func (g *grounds) copied(body string, cites []evidence.ID) bool {
 	said := strings.Fields(quotation.ReplaceAllString(body, " | "))
 	for _, id := range cites {
-		if slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) {
+		if slices.Contains(g.Root, id) {
 			continue
 		}
 		line := " " + squeeze(g.items[id].Text) + " "
@@ -225,6 +258,9 @@ func (g *grounds) copied(body string, cites []evidence.ID) bool {
 			if strings.Contains(line, " "+strings.Join(said[i:i+mostCopied], " ")+" ") {
 				return true
 			}
+		}
+		if hanRun(body, line, g.Says, repeatedWords) {
+			return true
 		}
 	}
 	return false

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -176,7 +177,7 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
-		if unproven[why] && g.mayBlame(s, cites, cause) {
+		if unproven[why] && (g.mayBlame(s, cites, cause) || !cause && g.ofEffects(body, cites)) {
 			if why = g.standsApart(body, cites, why); why == "" {
 				continue
 			}
@@ -242,7 +243,7 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 		return body, nil, Command
 	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(body, cites), "followed"), "until"), "exhausted"), "failed")):
+	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
 		return body, nil, Contradicts
 	case fields.MatchString(body):
 		return body, nil, Order
@@ -256,6 +257,28 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)
+}
+
+// otherFine says that nothing is wrong with something.
+var otherFine = regexp.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+
+// withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
+// a size does not fit.
+func (g *grounds) withoutOthers(body string) string {
+	found := about(g.Says)
+	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
+		phrase := otherFine.FindStringSubmatch(m)[1]
+		of := about(phrase)
+		for t := range of {
+			if found[t] {
+				return m
+			}
+		}
+		if len(of) == 0 || slices.ContainsFunc(tellingWords(phrase), stemsOf(g.Says).has) {
+			return m
+		}
+		return " "
+	})
 }
 
 // succeededThere is a claim without what an event of the platform says to have succeeded: an image that was pulled. A log
@@ -276,13 +299,14 @@ func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; retur
 // find cites for a sentence that cites nothing: the pieces of evidence that hold what can be looked up in
 // it, four at most. A sentence without anything to look up is about the piece that shares most words.
 func (g *grounds) find(body string) []evidence.ID {
-	want := looked(body)
+	all := ofEach.FindStringSubmatch(inDigits(body))
+	want := looked(ofEach.ReplaceAllString(inDigits(body), "all "))
 	var cites []evidence.ID
 	left := slices.Clone(want)
 	own := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return ofMembers(body, g.support([]evidence.ID{i.ID})) })
 	for len(left) > 0 && len(cites) < 4 {
 		var best evidence.ID
-		most, next := 0, left
+		most, words, next := 0, 0, left
 		for _, item := range g.Items {
 			support := g.support([]evidence.ID{item.ID})
 			if own && !ofMembers(body, support) {
@@ -294,14 +318,20 @@ func (g *grounds) find(body string) []evidence.ID {
 					missing = append(missing, w)
 				}
 			}
-			if n := len(left) - len(missing); n > most {
-				best, most, next = item.ID, n, missing
+			// Of those that hold as many, the one that shares most words.
+			if n := len(left) - len(missing); n > 0 && n >= most {
+				if m := inCommon(body, support); n > most || m > words {
+					best, most, words, next = item.ID, n, m, missing
+				}
 			}
 		}
 		if most == 0 {
 			break
 		}
 		cites, left = append(cites, best), next
+	}
+	if all != nil && len(cites) == 1 {
+		cites = g.alike(cites[0], all[1])
 	}
 	if len(want) > 0 {
 		return cites
@@ -317,6 +347,34 @@ func (g *grounds) find(body string) []evidence.ID {
 		return nil
 	}
 	return []evidence.ID{best}
+}
+
+// inCommon is how many words of a text a support has.
+func inCommon(body, support string) (n int) {
+	has := stemsOf(support)
+	for _, w := range tellingWords(body) {
+		if has.has(w) {
+			n++
+		}
+	}
+	return n
+}
+
+// ofEach is how many members a sentence speaks of together: "all 4 containers".
+var ofEach = regexp.MustCompile(`(?i)\ball (?:of )?(?:the )?(\d{1,2}) `)
+
+// alike are an item and those of other pods that say the same, where they are so many.
+func (g *grounds) alike(id evidence.ID, n string) []evidence.ID {
+	one, cites := g.items[id], []evidence.ID{id}
+	for _, item := range g.Items {
+		if item.Text == one.Text && item.Source.Pod != one.Source.Pod && item.Source.Pod != "" {
+			cites = append(cites, item.ID)
+		}
+	}
+	if strconv.Itoa(len(cites)) != n {
+		return []evidence.ID{id}
+	}
+	return cites
 }
 
 // chat are the marks and words by which a text speaks to a model or for one.
@@ -348,7 +406,7 @@ var hexadecimal = regexp.MustCompile(`^[0-9a-f]+$`)
 // chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
 func Injected(text string) bool {
 	text = Clean(text)
-	return chat.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
+	return chat.MatchString(text) || addressed.MatchString(text) || encoded(text) || !strings.HasPrefix(strings.TrimSpace(text), "{") && markup.MatchString(text) || (asks.MatchString(text) || ofOthers.MatchString(text)) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
 		blames.MatchString(text) && blamed.MatchString(text)
 }
 

@@ -12,13 +12,15 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|errors?(?:\(s\))? (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
-	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while)\b`)
+	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
 	short = regexp.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too)\b|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
 	alone = regexp.MustCompile(`(?i)\bthe (?:only|sole)\b|\bonly (?:ranks?|pods?|nodes?|workers?|members?)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
+	// onlyName is a member by its name, of which is said that nobody else is meant.
+	onlyName = regexp.MustCompile(`(?i)\bonly (?:pod |node |the )?([a-z][\w.-]*\w)`)
 	// others are jobs and people that the evidence of this job says nothing of.
 	others = regexp.MustCompile(`(?i)\b(?:another|other|others|different|second|neighbou?r\w*|foreign) (?:jobs?|runs?|workloads?|tenants?|users?|teams?|namespaces?|clusters?|trainings?)\b|(?:其他|另一个?|别的)(?:任务|作业|用户|团队)`)
 	// joined is a name of several words behind the word for what it is the name of.
@@ -58,7 +60,7 @@ func affirmed(text string) (rest, denied string) {
 			left.WriteString(text)
 			return left.String(), gone.String()
 		}
-		if i := strings.LastIndexByte(text[m[0]:m[1]], ' '); strings.HasPrefix(strings.ToLower(text[m[0]:]), "error") && i > 0 {
+		if i := strings.LastIndexByte(text[m[0]:m[1]], ' '); wentWrong.MatchString(text[m[0]:m[1]]) && i > 0 {
 			m[1] = m[0] + i // what went wrong is denied itself: "Error creating: ..."
 		}
 		end := len(text)
@@ -77,6 +79,9 @@ func affirmed(text string) (rest, denied string) {
 		text = text[end:]
 	}
 }
+
+// wentWrong is an error in doing something.
+var wentWrong = regexp.MustCompile(`(?i)^(?:error|fail).*ing$`)
 
 // denies says whether a text turns something round, or says that something is lacking.
 func denies(text string) bool {
@@ -132,7 +137,7 @@ func heads(denied string) stems {
 var underway = regexp.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 
 // hedged says that something may be so, or that somebody says it.
-var hedged = regexp.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|names?|named)\b|可能|建议|提示`)
+var hedged = regexp.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
 
 // negatedWord is a word that says by its beginning that something is not so.
 var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
@@ -232,6 +237,9 @@ func (g *grounds) beyond(plain, support string) Reason {
 			return Number
 		}
 	}
+	if m := onlyName.FindStringSubmatch(plain); m != nil && slices.Contains(g.Names, m[1]) {
+		return Member
+	}
 	if alone.MatchString(plain) && !alone.MatchString(support) {
 		if ofMember.MatchString(plain) {
 			return Member
@@ -254,7 +262,7 @@ func (g *grounds) beyond(plain, support string) Reason {
 
 // ability is what somebody could do, or did after all; doubled is a "none" and a "not" of the same.
 var (
-	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did|does)(?: (?:have|be|been|then|still|also|even))* ([a-z]{3,})`)
+	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did|does)(?: (?:have|be|been|then|still|also|even|manage to))* ([a-z]{3,})`)
 	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;:.]*\bnot\b`)
 	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the|in|on|at))* ([a-z]{3,})`)
 )

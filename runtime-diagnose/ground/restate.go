@@ -20,13 +20,14 @@ var (
 	signalled = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`)         // 128 and the signal: POSIX sh
 	xidOf     = regexp.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
 	numbered  = regexp.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
+	field     = regexp.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
 	done      = regexp.MustCompile(`(?i)[a-z] done\b`)
 	grouped   = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	kilo      = regexp.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
 )
 
 // roundly is a number that a claim rounds, and says so.
-var roundly = regexp.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|$)`)
+var roundly = regexp.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
 
 // unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
 func unrounded(claim, support string) string {
@@ -44,6 +45,25 @@ func unrounded(claim, support string) string {
 	})
 }
 
+// decimals is a number with some digits behind the point.
+var decimals = regexp.MustCompile(`\d+\.(\d+)`)
+
+// unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
+func unshortened(claim, support string) string {
+	return decimals.ReplaceAllStringFunc(claim, func(n string) string {
+		if holds(support, n) {
+			return n
+		}
+		digits := len(n) - strings.IndexByte(n, '.') - 1
+		for _, of := range decimals.FindAllString(support, -1) {
+			if len(of) > len(n) && strconv.FormatFloat(value(of), 'f', digits, 64) == n {
+				return of
+			}
+		}
+		return n
+	})
+}
+
 // restated is what a piece of evidence says in other forms.
 func restated(text string) string {
 	var b strings.Builder
@@ -57,6 +77,9 @@ func restated(text string) string {
 		b.WriteString("Xid " + m[1] + "\n")
 	}
 	for _, m := range numbered.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + " " + m[2] + "\n")
+	}
+	for _, m := range field.FindAllStringSubmatch(text, -1) {
 		b.WriteString(m[1] + " " + m[2] + "\n")
 	}
 	if done.MatchString(text) {

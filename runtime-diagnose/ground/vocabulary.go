@@ -87,6 +87,7 @@ var oneOf = regexp.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five
 
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
+	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")
 	return inWords.ReplaceAllStringFunc(claim, func(w string) string {
@@ -207,5 +208,27 @@ func mislabelled(plain, support string) bool {
 			}
 		}
 	}
+	titles := phrases(support)
+	for phrase, numbers := range phrases(plain) {
+		for _, n := range numbers {
+			if right := titles[phrase]; len(right) > 0 && !slices.Contains(right, n) {
+				return true
+			}
+		}
+	}
 	return false
+}
+
+// phrased is a number with the two words before it that say what it is of: "micro batch size (8)".
+var phrased = regexp.MustCompile(`([A-Za-z_]{3,}) ([A-Za-z_]{3,})(?:\s?[:=]\s?| (?:is|was|of) | ?\(| )(\d+(?:\.\d+)?)`)
+
+// phrases are the numbers of a text by such words.
+func phrases(text string) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range phrased.FindAllStringSubmatch(text, -1) {
+		if one, two := strings.ToLower(m[1]), strings.ToLower(m[2]); !stops[one] && !stops[two] {
+			out[stem(one)+" "+stem(two)] = append(out[stem(one)+" "+stem(two)], decimal(m[3]))
+		}
+	}
+	return out
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"regexp"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sashabaranov/go-openai"
@@ -12,7 +15,8 @@ import (
 
 // format is how a server is asked for JSON. Servers differ: some take a schema, some only promise JSON, and
 // some refuse the field (https://platform.openai.com/docs/guides/structured-outputs; vLLM, Ollama and
-// llama.cpp have their own limits). What was refused once is not tried again.
+// llama.cpp have their own limits). What was refused once is not tried again,
+// and what was taken once is not doubted.
 type format int32
 
 const (
@@ -22,44 +26,96 @@ const (
 )
 
 // formats remembers how far a server goes.
-type formats struct{ best atomic.Int32 }
+type formats struct {
+	best  atomic.Int32 // the strictest that it did not refuse
+	taken sync.Map     // what it took once: a refusal that does not name it has another reason
+}
 
-// complete asks with the strictest format that the server takes. A refusal that no laxer format mends has
-// another reason, and is what it was.
+// took is a format of a schema, or a way of answering.
+type took struct {
+	format format
+	schema string
+}
+
+// complete asks with the strictest format that the server takes. Where a refusal does not say whether it is about the
+// format, text tells: what is refused as text as well is refused for another reason, and the next question, one step
+// laxer, tells whether JSON without a schema is taken.
 func (f *formats) complete(ctx context.Context, r Request, ask func(context.Context, Request, format) (openai.ChatCompletionResponse, error)) (openai.ChatCompletionResponse, error) {
 	if r.JSONSchema == nil {
 		return ask(ctx, r, withText)
 	}
+	schema := string(r.JSONSchema)
 	best := format(f.best.Load())
 	answer, first := ask(ctx, r, best)
-	if first == nil || !refusedFormat(first) {
+	why := refused(first, namesFormat)
+	if _, before := f.taken.Load(took{best, schema}); why == unsaid && before {
 		return answer, first
 	}
-	for next := best + 1; next <= withText; next++ {
-		answer, err := ask(ctx, r, next)
-		if err == nil {
-			f.best.Store(int32(next))
+	next := best
+	for err := first; ; {
+		switch {
+		case err == nil:
+			f.taken.Store(took{next, schema}, true)
+			if f.best.Store(int32(next)); why == unsaid {
+				f.best.Store(int32(best + 1))
+			}
 			return answer, nil
-		}
-		if !refusedFormat(err) {
+		case why == otherwise:
 			return answer, err
+		case next == withText:
+			return answer, first
+		case why == unsaid:
+			next = withText
+		default:
+			next++
+		}
+		if answer, err = ask(ctx, r, next); err != nil {
+			why = refused(err, namesFormat)
 		}
 	}
-	return answer, first
 }
 
-// refusedFormat says whether an error may be about the field: a request that the server does not take.
-func refusedFormat(err error) bool {
-	status := 0
-	var refused *openai.APIError
+// reason is what a refusal is about.
+type reason int
+
+const (
+	otherwise reason = iota // something else, or it is none
+	named                   // what was asked about
+	unsaid                  // it may be that, or something else
+)
+
+var (
+	namesFormat = regexp.MustCompile(`(?i)response_?format|json_?(?:schema|object)|json mode|structured output|schema|grammar`)
+	namesStream = regexp.MustCompile(`(?i)\bstream`)
+)
+
+// ofTheText are codes of requests whose text is refused, however it is asked
+// (https://platform.openai.com/docs/guides/error-codes, https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter).
+var ofTheText = map[string]bool{"context_length_exceeded": true, "string_above_max_length": true, "content_filter": true, "invalid_prompt": true, "model_not_found": true}
+
+// refused says whether an error is a request that the server does not take because of what the names match.
+func refused(err error, names *regexp.Regexp) reason {
+	status, text, param, code := 0, "", "", ""
+	var api *openai.APIError
 	var failed *openai.RequestError
 	switch {
-	case errors.As(err, &refused):
-		status = refused.HTTPStatusCode
+	case errors.As(err, &api):
+		status, text, code = api.HTTPStatusCode, api.Message, fmt.Sprint(api.Code)
+		if api.Param != nil {
+			param = *api.Param
+		}
 	case errors.As(err, &failed):
-		status = failed.HTTPStatusCode
+		status, text = failed.HTTPStatusCode, string(failed.Body)
 	}
-	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusNotImplemented
+	switch {
+	case status != http.StatusBadRequest && status != http.StatusUnprocessableEntity && status != http.StatusNotImplemented:
+		return otherwise
+	case names.MatchString(param), names.MatchString(text):
+		return named
+	case param != "" || ofTheText[code]:
+		return otherwise
+	}
+	return unsaid
 }
 
 func (f format) of(r Request) *openai.ChatCompletionResponseFormat {

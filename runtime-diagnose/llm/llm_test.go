@@ -250,30 +250,102 @@ func TestRecordedReplaysAndRefusesTheUnknown(t *testing.T) {
 }
 
 // A server that takes no schema is asked for plain JSON, one that takes neither for text; what it refused
-// once is not tried again, and what it refuses for another reason is told as it was.
+// once is not tried again. What it refuses for another reason is told as it was, and not asked in every form: the
+// refusal names something else, the form was taken before, or text is refused as well.
 func TestTheFormatThatAServerTakes(t *testing.T) {
+	named := func(f string) string { return `"message": "response_format ` + f + ` is not supported"` }
+	long := func(string) string { return `"message": "the request is too long", "code": "context_length_exceeded"` }
+	filtered := func(string) string {
+		return `"message": "the prompt is filtered", "param": "prompt", "code": "content_filter"`
+	}
+	vague := func(string) string { return `"message": "Bad Request"` }
+	all := []string{"json_schema", "json_object", ""}
 	for name, tc := range map[string]struct {
-		takes []string // the types it does not refuse; "" is none
-		want  []string // what is tried, by two questions
-		err   string
+		takes   []string // the types it does not refuse; "" is none
+		refuses func(format string) string
+		after   int      // how many questions it takes before it refuses whatever it is asked; 0: none
+		want    []string // what is tried, by two questions
+		err     string
 	}{
-		"schemas":         {[]string{"json_schema", "json_object", ""}, []string{"json_schema", "json_schema"}, ""},
-		"JSON":            {[]string{"json_object", ""}, []string{"json_schema", "json_object", "json_object"}, ""},
-		"text":            {[]string{""}, []string{"json_schema", "json_object", "", ""}, ""},
-		"nothing of it":   {nil, []string{"json_schema", "json_object", "", "json_schema", "json_object", ""}, "refused json_schema"},
-		"text, then more": {[]string{"", "json_schema"}, []string{"json_schema", "json_schema"}, ""},
+		"schemas":                           {takes: all, refuses: named, want: []string{"json_schema", "json_schema"}},
+		"JSON":                              {takes: all[1:], refuses: named, want: []string{"json_schema", "json_object", "json_object"}},
+		"text":                              {takes: all[2:], refuses: named, want: []string{"json_schema", "json_object", "", ""}},
+		"text and schemas":                  {takes: []string{"", "json_schema"}, refuses: named, want: []string{"json_schema", "json_schema"}},
+		"JSON, and does not say why":        {takes: all[1:], refuses: vague, want: []string{"json_schema", "", "json_object"}},
+		"text, and does not say why":        {takes: all[2:], refuses: vague, want: []string{"json_schema", "", "json_object", ""}},
+		"nothing":                           {refuses: vague, want: []string{"json_schema", "", "json_schema", ""}, err: "Bad Request"},
+		"nothing so long":                   {refuses: long, want: []string{"json_schema", "json_schema"}, err: "too long"},
+		"nothing of that":                   {refuses: filtered, want: []string{"json_schema", "json_schema"}, err: "filtered"},
+		"nothing after a question":          {takes: all, refuses: vague, after: 1, want: []string{"json_schema", "json_schema"}, err: "Bad Request"},
+		"nothing after a question in JSON":  {takes: all[1:], refuses: named, after: 1, want: []string{"json_schema", "json_object", "json_object", ""}, err: "json_object"},
+		"no schemas any more, and names it": {takes: all, refuses: named, after: 1, want: []string{"json_schema", "json_schema", "json_object", ""}, err: "json_schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tried []string
+			answered := 0
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var in struct {
 					ResponseFormat struct{ Type string } `json:"response_format"`
 				}
 				_ = json.NewDecoder(r.Body).Decode(&in)
-				tried = append(tried, in.ResponseFormat.Type)
-				if !slices.Contains(tc.takes, in.ResponseFormat.Type) {
+				f := in.ResponseFormat.Type
+				tried = append(tried, f)
+				if !slices.Contains(tc.takes, f) || tc.after > 0 && answered == tc.after {
 					w.WriteHeader(http.StatusBadRequest)
-					_, _ = w.Write([]byte(`{"error": {"message": "refused ` + in.ResponseFormat.Type + `"}}`))
+					_, _ = w.Write([]byte(`{"error": {` + tc.refuses(f) + `}}`))
+					return
+				}
+				answered++
+				_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"{}"}}]}`))
+			}))
+			defer server.Close()
+			c, err := New(Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range 2 {
+				_, err := c.Complete(t.Context(), Request{User: "?", JSONSchema: []byte(`{"type":"object"}`)})
+				failed := tc.err != "" && n >= tc.after
+				if failed != (err != nil) || err != nil && !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("error is %v, want %q", err, tc.err)
+				}
+			}
+			if diff := cmp.Diff(tc.want, tried); diff != "" {
+				t.Errorf("tried (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A server that does not stream is asked for the whole, and not in every form twice: what it refuses for another reason
+// is not the stream's.
+func TestAStreamIsRefusedOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refuse func(stream bool, format string) string
+		want   []string // by two questions; ~ before what is streamed
+	}{
+		"too long": {func(bool, string) string { return `"message": "too long", "code": "context_length_exceeded"` }, []string{"~json_schema", "~json_schema"}},
+		"no reason": {func(bool, string) string { return `"message": "Bad Request"` },
+			[]string{"~json_schema", "json_schema", "", "~json_schema", "json_schema", ""}},
+		"no stream": {func(stream bool, _ string) string {
+			if stream {
+				return `"message": "stream is not supported", "param": "stream"`
+			}
+			return ""
+		}, []string{"~json_schema", "json_schema", "json_schema"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tried []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var in struct {
+					Stream         bool
+					ResponseFormat struct{ Type string } `json:"response_format"`
+				}
+				_ = json.NewDecoder(r.Body).Decode(&in)
+				tried = append(tried, map[bool]string{true: "~"}[in.Stream]+in.ResponseFormat.Type)
+				if why := tc.refuse(in.Stream, in.ResponseFormat.Type); why != "" {
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = w.Write([]byte(`{"error": {` + why + `}}`))
 					return
 				}
 				_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"{}"}}]}`))
@@ -284,15 +356,37 @@ func TestTheFormatThatAServerTakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				_, err := c.Complete(t.Context(), Request{User: "?", JSONSchema: []byte(`{"type":"object"}`)})
-				if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
-					t.Errorf("error is %v, want %q", err, tc.err)
-				}
+				_, _ = c.(Streamer).Stream(t.Context(), Request{User: "?", JSONSchema: []byte(`{"type":"object"}`)}, func(string) {})
 			}
 			if diff := cmp.Diff(tc.want, tried); diff != "" {
 				t.Errorf("tried (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A server that answers in one piece though it was asked to stream is asked for that, and from then on at once.
+func TestAServerThatDoesNotHearOfStreams(t *testing.T) {
+	var tried []bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Stream bool }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		tried = append(tried, in.Stream)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"fine"}}]}`))
+	}))
+	defer server.Close()
+	c, err := New(Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := c.(Streamer).Stream(t.Context(), Request{User: "?"}, func(string) {}); err != nil || got.Text != "fine" {
+			t.Errorf("answer is %q, error %v", got.Text, err)
+		}
+	}
+	if diff := cmp.Diff([]bool{true, false, false}, tried); diff != "" {
+		t.Errorf("streamed (-want +got):\n%s", diff)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -26,6 +27,8 @@ type openAI struct {
 	api     *openai.Client
 	profile Profile
 	formats formats
+	streams atomic.Bool // it has streamed
+	whole   atomic.Bool // it has refused to stream, and answered in one piece
 }
 
 func newOpenAI(p Profile) (Client, error) {
@@ -73,34 +76,44 @@ func (c *openAI) Stream(ctx context.Context, r Request, heard func(string)) (Res
 		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
 		defer cancel()
 	}
+	whole := c.whole.Load()
 	return c.ask(ctx, r, func(ctx context.Context, r openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error) {
-		return c.hear(ctx, r, heard)
+		return c.hear(ctx, r, &whole, heard)
 	})
 }
 
-// hear puts the pieces of an answer together. A server that does not stream is asked for the whole.
-func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard func(string)) (out openai.ChatCompletionResponse, err error) {
+// hear puts the pieces of an answer together. A server that does not stream is asked for the whole; whole is whether it
+// is known to be one.
+func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, whole *bool, heard func(string)) (out openai.ChatCompletionResponse, err error) {
+	if *whole {
+		return c.api.CreateChatCompletion(ctx, r)
+	}
 	plain := r
 	r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	stream, err := c.api.CreateChatCompletionStream(ctx, r)
 	if err != nil {
-		if refusedFormat(err) {
-			return c.api.CreateChatCompletion(ctx, plain)
+		why := refused(err, namesStream)
+		if why == otherwise || why == unsaid && (c.streams.Load() || refused(err, namesFormat) == named) {
+			return out, err
 		}
-		return out, err
+		return c.inOne(ctx, plain, whole)
 	}
 	defer stream.Close()
 	var text strings.Builder
-	var whole openai.ChatCompletionMessage
+	var message openai.ChatCompletionMessage
 	var ended openai.FinishReason
 	for {
 		piece, err := stream.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
-			whole.Content = text.String()
-			if text.Len() > 0 || whole.Refusal != "" || len(whole.ToolCalls) > 0 || ended != "" {
-				out.Choices = []openai.ChatCompletionChoice{{Message: whole, FinishReason: ended}}
+			message.Content = text.String()
+			if text.Len() > 0 || message.Refusal != "" || len(message.ToolCalls) > 0 || ended != "" {
+				out.Choices = []openai.ChatCompletionChoice{{Message: message, FinishReason: ended}}
 			}
+			if len(out.Choices) == 0 && !c.streams.Load() {
+				return c.inOne(ctx, plain, whole)
+			}
+			c.streams.Store(true)
 			return out, nil
 		case err != nil:
 			return out, err
@@ -111,8 +124,8 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard
 		}
 		for _, choice := range piece.Choices[:min(len(piece.Choices), 1)] {
 			ended = cmp.Or(choice.FinishReason, ended)
-			if whole.Refusal = cut(whole.Refusal+choice.Delta.Refusal, MaxText); len(whole.ToolCalls) == 0 {
-				whole.ToolCalls = choice.Delta.ToolCalls
+			if message.Refusal = cut(message.Refusal+choice.Delta.Refusal, MaxText); len(message.ToolCalls) == 0 {
+				message.ToolCalls = choice.Delta.ToolCalls
 			}
 			if said := choice.Delta.Content; said != "" && text.Len() < MaxText {
 				text.WriteString(said)
@@ -120,6 +133,16 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard
 			}
 		}
 	}
+}
+
+// inOne asks for the whole answer, and remembers where the server gives that and no stream.
+func (c *openAI) inOne(ctx context.Context, r openai.ChatCompletionRequest, whole *bool) (openai.ChatCompletionResponse, error) {
+	*whole = true // for this question: what is refused as a whole is not refused for the stream
+	out, err := c.api.CreateChatCompletion(ctx, r)
+	if err == nil && len(out.Choices) > 0 {
+		c.whole.Store(true)
+	}
+	return out, err
 }
 
 func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)) (Response, error) {

@@ -71,6 +71,7 @@ var rules = []rule{
 		[]string{"docker login", "podman login", "nerdctl login", "buildah login", "skopeo login", "registry login", "repo add", "az login", "oc login", "mongo ", "mongosh ", "mongodump ", "sshpass", "clickhouse-client"},
 		command(`^[^|;]*?\s-p[ =]?VALUE`, "-p"),
 	},
+	{[]string{" login "}, command(`^ login\s[^|;]*?\s(?:-u|--user\w*)[ =]?\S+\s[^|;]*?-p[ =]?VALUE`, "-p")},
 	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`, "-p")},
 	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`, "-P")},
 	{[]string{"b2 authorize", "b2 account"}, command(`^b2 (?:authorize[-_]account|account authorize)\s+(?:-\S+\s+)*\S+\s+VALUE`)},

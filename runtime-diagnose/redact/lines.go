@@ -63,12 +63,20 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 	switch text[len(text)-1] {
 	case ':', '=', ' ', '|', '-', '>', '\t', '"', '\'':
 		l.ends(text)
+	case '\\': // a text in quotation marks goes on
+		if open := strings.LastIndexByte(text, '"'); open > 0 && strings.Count(text, `"`)%2 == 1 {
+			l.ends(text[:open])
+		}
 	case 0x9a: // the last byte of a full-width colon
 		if strings.HasSuffix(text, "：") {
 			l.ends(text)
 		}
 	default:
 		l.names(text)
+	}
+	if bareBody(text) {
+		l.body = true
+		return text[:len(text)-len(lastField(text))] + masked
 	}
 	if len(text) >= 40 && has.Has(CapitalM) && strings.Contains(text, "MII") {
 		var s scan
@@ -78,6 +86,20 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 		}
 	}
 	return text
+}
+
+// widths are how many characters a line of a private key has: of PEM (RFC 7468), of OpenSSH and of MIME.
+var widths = map[int]bool{64: true, 70: true, 76: true}
+
+// bareBody says whether a line, or all of it behind a stamp, is a full line of base64: the beginning of its key may
+// have gone with an older file. A digest says what it is, or is hexadecimal.
+func bareBody(text string) bool {
+	if len(text) < 64 || !base64s[text[len(text)-1]] {
+		return false
+	}
+	from := base64s.runBack(text, len(text))
+	body, stamp := text[from:], strings.TrimSpace(text[:from])
+	return widths[len(body)] && uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
 }
 
 // begins is a line with the beginning of a private key.

@@ -3,6 +3,7 @@ package redact
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // byName masks the value of a name that says that it is a secret.
@@ -45,8 +46,11 @@ func ofTwoWords(text string, from, to int, c class) class {
 	}
 	switch strings.ToLower(text[from:to]) {
 	case "key":
-		if w := letters.runBack(text, from-1); keyOf[strings.ToLower(text[w:from-1])] {
+		switch w := strings.ToLower(text[letters.runBack(text, from-1) : from-1]); {
+		case keyOf[w]:
 			return secret
+		case publicKey[w]:
+			return none
 		}
 		return c
 	}
@@ -205,10 +209,21 @@ func (n *named) look() {
 	case n.option && quote == "" && rest != "" && blanks[rest[0]]:
 		n.value(p+1, option, "")
 	case upper && n.to-n.from > 4 && quote == "" && rest != "" && blanks[rest[0]]:
+		before := len(n.spans)
+		if n.value(p+1, exported, ""); len(n.spans) == before {
+			n.spoken(p) // no NAME VALUE, but a sentence about it
+		}
+	case n.class != key && quote == "" && n.wholeLine(p):
 		n.value(p+1, exported, "")
 	default:
 		n.spoken(p)
 	}
+}
+
+// wholeLine says that a line is a name of several words in one, blanks and a value, as Spark's files of settings have it.
+func (n *named) wholeLine(p int) bool {
+	name, rest := n.text[n.from:n.to], strings.TrimSpace(n.text[p:])
+	return strings.ContainsAny(name, "._") && p < len(n.text) && blanks[n.text[p]] && strings.TrimSpace(n.text[:n.from]) == "" && rest != "" && strings.IndexFunc(rest, unicode.IsSpace) < 0
 }
 
 // namesValue says that a text may go on with the word value, as pair has it.

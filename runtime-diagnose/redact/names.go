@@ -27,7 +27,7 @@ var (
 	keyOf = words("api access private secret signing encryption master account auth session shared subscription storage ssh app application license hmac jwt webhook deploy admin consumer root wandb service project openai")
 	// tokenOf are what a token is of that is a secret, whatever it is made of; of others a model has many.
 	tokenOf   = words("access auth api bearer refresh")
-	publicKey = words("public pub cache sort primary foreign partition query past attention state dict hash idempotency row object lock metric map registry group config hot turn mon don")
+	publicKey = words("public pub cache sort primary foreign partition query past attention state dict hash idempotency row object lock metric map registry group config hot turn mon don job")
 )
 
 func words(list string) map[string]bool {

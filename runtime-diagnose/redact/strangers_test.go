@@ -11,7 +11,8 @@ import (
 )
 
 // stranger is a text of testdata/strangers.jsonl, which somebody wrote who had not read the rules. Of the 92 whose IDs
-// begin with own-, 11 showed a secret at the first run.
+// begin with own-, 11 showed a secret at the first run; of the 103 that begin with gulf-, 9, and 2 of 105 kinds of ordinary
+// lines were masked.
 type stranger struct {
 	ID      string   `json:"id"`
 	Text    string   `json:"text"`

@@ -13,7 +13,9 @@ var inWords = map[string]class{
 	"密钥": secret, "私钥": secret, "令牌": secret, "密鑰": secret, "凭证": secret,
 }
 
-var verbs = regexp.MustCompile(`^["'”’]?\s*(?:是|为|為|：|:|=|＝|は|는|\s)?\s*(?:[:：=]\s*)?["'“‘「]?`)
+// verbs stand between a name and its value: a few characters may stand between them that end with one that says "is", or
+// with a colon.
+var verbs = regexp.MustCompile(`^["'”’]?(?:\p{Han}{1,8}[为為是成]|\p{Han}{1,4}\s*[：:])?\s*(?:是|为|為|：|:|=|＝|は|는|\s)?\s*(?:[:：=]\s*)?["'“‘「]?`)
 
 func byWord(s *scan, at int) int {
 	for w, c := range inWords {
