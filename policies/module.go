@@ -122,7 +122,7 @@ func parseOne(s source) (module, error) {
 
 // faults takes apart what a file was told at once, so that each fault can be said with the file's name.
 func faults(err error) []error {
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what is joined on top is taken apart
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []error
 		for _, one := range all.Unwrap() {
 			out = append(out, faults(one)...)

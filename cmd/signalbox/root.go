@@ -232,7 +232,7 @@ func apart(err error) []error {
 	if e, ok := err.(*exit); ok { //nolint:errorlint // only what is on top is taken apart: below, one fault speaks of the others
 		return apart(e.cause)
 	}
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // as above
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
 		return []error{err} // with words of its own around its faults
 	}

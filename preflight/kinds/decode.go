@@ -114,7 +114,7 @@ func (r *reader) decodeMap(at *place, in any, out reflect.Value) bool {
 	t := out.Type()
 	made := reflect.MakeMapWithSize(t, len(m))
 	var value reflect.Value // filled again for each key: the map has copies
-	texts, isText := made.Interface().(map[string]string)
+	texts, isText := reflect.TypeAssert[map[string]string](made)
 	here := &place{above: at, index: -1}
 	defer r.forget(len(r.keys))
 	for _, key := range r.sorted(m) {

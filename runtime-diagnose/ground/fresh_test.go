@@ -16,7 +16,7 @@ func gang(says string, root, effect string, lines ...string) Shown {
 	}
 	for i, l := range lines {
 		id, text, _ := strings.Cut(l, " ")
-		for _, n := range strings.Split("0123", "") {
+		for n := range strings.SplitSeq("0123", "") {
 			if !strings.HasPrefix(id, "#") && !strings.HasPrefix(id, n+"/") {
 				continue
 			}

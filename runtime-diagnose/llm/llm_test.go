@@ -325,8 +325,10 @@ func TestAStreamIsRefusedOnce(t *testing.T) {
 		want   []string // by two questions; ~ before what is streamed
 	}{
 		"too long": {func(bool, string) string { return `"message": "too long", "code": "context_length_exceeded"` }, []string{"~json_schema", "~json_schema"}},
-		"no reason": {func(bool, string) string { return `"message": "Bad Request"` },
-			[]string{"~json_schema", "json_schema", "", "~json_schema", "json_schema", ""}},
+		"no reason": {
+			func(bool, string) string { return `"message": "Bad Request"` },
+			[]string{"~json_schema", "json_schema", "", "~json_schema", "json_schema", ""},
+		},
 		"no stream": {func(stream bool, _ string) string {
 			if stream {
 				return `"message": "stream is not supported", "param": "stream"`
