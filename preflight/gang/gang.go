@@ -31,6 +31,7 @@ type Gang struct {
 
 	System  QueueSystem          // whose queue it is
 	At      job.Path             // where the queue is named
+	Untied  string               // how all pods have to lie to each other, where no affinity says it; empty: nothing is asked
 	Self    schema.GroupResource // the job's own resource, which quotas may count; empty: not known
 	Exists  bool                 // the job is stored already
 	Paused  bool                 // the job asks for no pods now
@@ -75,15 +76,12 @@ func Of(j *job.Job) Gang {
 		r := &j.Roles[i]
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
 		workload, of := workloadRef(j, r)
-		group := Group{
+		g.Groups = append(g.Groups, Group{
 			Workload: workload, WorkloadGroup: of,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
-		}
-		if g.System == Kueue {
-			group.tie(j.Source == nil || j.Source.GetName() != "")
-		}
-		g.Groups = append(g.Groups, group)
+		})
 	}
+	g.tied(j)
 	return g
 }
 

@@ -20,6 +20,33 @@ const (
 	topologyGroup         = "kueue.x-k8s.io/podset-group-name"
 )
 
+// kaiTopology is the label of nodes by one value of which KAI places a whole job
+// (https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/topology/README.md).
+const kaiTopology = "kai.scheduler/topology-required-placement"
+
+// tied keeps the pods of a job in one domain where it is asked of whoever places them.
+func (g *Gang) tied(j *job.Job) {
+	named := j.Source == nil || j.Source.GetName() != ""
+	if g.System == Kueue {
+		for i := range g.Groups {
+			g.Groups[i].tie(named)
+		}
+	}
+	if j.Gang.Within != "" {
+		g.Untied = "all pods lie in " + j.Gang.Within
+	}
+	if j.Source == nil || g.System != KAI {
+		return
+	}
+	switch key := j.Source.GetAnnotations()[kaiTopology]; {
+	case key == "":
+	case len(g.Groups) == 1:
+		g.Groups[0].tieTo(key, named)
+	default:
+		g.Untied = "all pods lie in one " + key
+	}
+}
+
 // TopologyRequested says whether pods ask Kueue for places that lie near each other, in whatever way.
 func TopologyRequested(p *job.Pod) bool {
 	return slices.ContainsFunc([]string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology}, func(key string) bool {
@@ -42,7 +69,15 @@ func (g *Group) tie(named bool) {
 	case p.Annotations[topologyGroup] != "":
 		g.Untied = "the roles of " + p.Annotations[topologyGroup] + " lie in one " + key
 		return
-	case !named || len(p.Marks.Labels) == 0:
+	}
+	g.tieTo(key, named)
+}
+
+// tieTo keeps the pods of a group in one domain of a label of nodes; where the pods of a job that has no name yet could not
+// be told from others, that is noted.
+func (g *Group) tieTo(key string, named bool) {
+	p := &g.Pod
+	if !named || len(p.Marks.Labels) == 0 {
 		g.Untied = "the pods of " + g.Name + " lie in one " + key
 		return
 	}

@@ -21,7 +21,10 @@ const (
 	volcanoMinMember = "scheduling.volcano.sh/group-min-member"
 	kaiQueue         = "kai.scheduler/queue"
 	runaiQueue       = "runai/queue"
-	t9kQueueLabel    = "scheduler.tensorstack.dev/queue"
+	// Where Volcano makes the PodGroup of other kinds (volcano.sh/apis pkg/apis/topology/v1alpha1/labels.go).
+	volcanoTopology    = "volcano.sh/network-topology-mode"
+	volcanoHighestTier = "volcano.sh/network-topology-highest-tier"
+	t9kQueueLabel      = "scheduler.tensorstack.dev/queue"
 )
 
 // gang fills what the kind's own fields leave open from the marks on the job and on its
@@ -47,6 +50,14 @@ func gang(r *reader, j *job.Job) {
 	}
 	if g.Scheduler == corev1.DefaultSchedulerName {
 		g.Scheduler = ""
+	}
+	if g.Scheduler == volcanoScheduler && g.Within == "" {
+		at := func(p *job.Pod, key string) string { return cmp.Or(marked(key), p.Annotations[key]) }
+		for i := range j.Roles {
+			if p := &j.Roles[i].Pod; at(p, volcanoTopology) == "hard" {
+				g.Within = hyperNodeOf(at(p, volcanoHighestTier))
+			}
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ var jobSet = &Kind{
 	GVKs:     []schema.GroupVersionKind{{Group: "jobset.x-k8s.io", Version: "v1alpha2", Kind: "JobSet"}},
 	Doc: "Every replicated Job of a JobSet is a role of replicas × parallelism pods, with the defaults of JobSet's " +
 		"webhook (one replica, restart policy OnFailure). A role that depends on another's completion does not run " +
-		"together with it; readiness and startup order do not matter here. Fields newer than v0.10 are unread.",
+		"together with it; readiness and startup order do not matter here. exclusive-topology ties each Job to a place of its own. " +
+		"Fields newer than v0.10 are unread.",
 	Runs: Told{
 		English: "A JobSet makes the Jobs of each replicated job. When one Job fails, failurePolicy decides whether the JobSet fails or all Jobs are deleted and made again, with their pods and logs: pods that were deleted then are a consequence.",
 		Chinese: "JobSet 为每个 replicatedJob 创建 Job。任一 Job 失败后，由 failurePolicy 决定 JobSet 失败，还是删除并重建全部 Job 及其 Pod 和日志；此时被删除的 Pod 是结果。",

@@ -362,6 +362,9 @@ func (t *resolution) podGroup(g *job.GangPolicy) {
 	}
 	all := job.Job{Roles: t.out}
 	g.MinMembers, g.Path = all.MaxPods(), t.ref
+	if volcano, ok := t.runtime.PodGroupPolicy.Volcano.(map[string]any); ok {
+		g.Within = hyperNode(volcano["networkTopology"])
+	}
 }
 
 // parallelism is together without remarks: the runtime is not the user's to correct.

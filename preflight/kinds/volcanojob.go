@@ -145,10 +145,14 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if j.Gang.Queue == "" {
 		j.Gang.Queue = volcanoDefaultQueue
 	}
+	j.Gang.Within = hyperNode(o.Spec.NetworkTopology)
 	list := job.Path("spec.tasks")
 	r.wantList(list, len(o.Spec.Tasks), "at least one task")
 	for i, at := range r.elements(list, len(o.Spec.Tasks)) {
 		role := o.Spec.Tasks[i].role(r, at, i)
+		if p := o.Spec.Tasks[i].PartitionPolicy; p != nil && j.Gang.Within == "" {
+			j.Gang.Within = hyperNode(p.NetworkTopology) // each partition in its own
+		}
 		o.Spec.fill(r, &role)
 		volcanoMarks(&role, j, o.Spec.Tasks[i].PartitionPolicy != nil)
 		settle(&role)
@@ -159,6 +163,26 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	gang(r, j)
 	return r.finish(j)
+}
+
+// hyperNode is in what Volcano places pods together; empty: it may place them anywhere. The mode is hard where none is written
+// (https://volcano.sh/en/docs/network_topology_aware_scheduling/).
+func hyperNode(topology any) string {
+	asked, _ := topology.(map[string]any)
+	switch mode, _ := asked["mode"].(string); {
+	case asked == nil || mode != "" && mode != "hard":
+		return ""
+	case asked["highestTierAllowed"] == nil:
+		return hyperNodeOf("")
+	}
+	return hyperNodeOf(fmt.Sprint(asked["highestTierAllowed"]))
+}
+
+func hyperNodeOf(highest string) string {
+	if highest == "" {
+		return "one HyperNode"
+	}
+	return "one HyperNode of tier " + cut(highest) + " at most"
 }
 
 // role is one task. Its replicas have no default: a task that does not say how many has none.

@@ -39,7 +39,7 @@ var trainJobGangPolicy = &check.Check{
 		if at := policy.Child("volcano", "networkTopology"); r.Field(at) != nil {
 			p.Report(finding.Finding{
 				Path: "spec.runtimeRef", Severity: finding.Note,
-				Message: fmt.Sprintf("runtime %s asks Volcano for a networkTopology, which the fit does not look at: the job may wait although it fits here", name),
+				Message: fmt.Sprintf("runtime %s asks Volcano for a networkTopology, which the fit does not judge: the job may wait although nodes have room", name),
 				Remedy:  "Compare the topology with the cluster's HyperNodes: kubectl get hypernodes.",
 			})
 		}

@@ -40,8 +40,12 @@ func (q *Solver) lookPast(k *PodSet) {
 		}
 		q.Inform("%s waits for the scheduling gates %s to be lifted", k.Name, strings.Join(names, ", "))
 	}
+	hows := []string{q.Gang.Untied}
 	for _, at := range k.Groups {
-		if how := q.Gang.Groups[at].Untied; how != "" {
+		hows = append(hows, q.Gang.Groups[at].Untied)
+	}
+	for _, how := range hows {
+		if how != "" {
 			q.DoubtYes(how + ", which is not judged")
 		}
 	}
