@@ -11,7 +11,7 @@ const jobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector"
 // pods run together, and how they lie to each other. Operators write the others while a job runs.
 func ReviewedAnnotations() []string {
 	return []string{
-		kueueQueue, kueuePriority, volcanoQueue, volcanoQueueOld, volcanoMinMember, kaiQueue, runaiQueue,
+		kueueQueue, kueuePriority, kueueMinParallelism, volcanoQueue, volcanoQueueOld, volcanoMinMember, kaiQueue, runaiQueue,
 		jobSetExclusive, lwsExclusive, lwsSubExclusive,
 	}
 }

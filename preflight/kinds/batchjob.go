@@ -92,7 +92,27 @@ func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	settle(&role)
 	j.Roles = []job.Role{role}
 	gang(r, j)
+	r.minParallelism(j)
 	return r.finish(j)
+}
+
+// kueueMinParallelism is with how many pods Kueue may admit a Job that its quota does not hold whole
+// (https://kueue.sigs.k8s.io/docs/tasks/run/jobs/#partial-admission).
+const kueueMinParallelism = "kueue.x-k8s.io/job-min-parallelism"
+
+// minParallelism reads that number; nobody reads it of a Job without a queue.
+func (r *reader) minParallelism(j *job.Job) {
+	text, written := j.Source.GetAnnotations()[kueueMinParallelism]
+	if !written || marks(j.Source)(kueueQueue) == "" {
+		return
+	}
+	pods := &j.Roles[0].Replicas
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n >= pods.Max {
+		r.wrong(job.Path("metadata.annotations").Key(kueueMinParallelism), text, fmt.Sprintf("a number of pods above 0 and below %d, in quotes", pods.Max))
+		return
+	}
+	pods.Min = n
 }
 
 func placeInBatchJob(pod *corev1.Pod) (string, int, bool) {
