@@ -77,7 +77,7 @@ var (
 	LocalKind     = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "LocalQueue"}
 	ClusterKind   = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ClusterQueue"}
 	CohortKind    = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Cohort"}
-	flavorKind    = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ResourceFlavor"}
+	FlavorKind    = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ResourceFlavor"}
 	VolcanoKind   = schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "Queue"}
 	T9kQueueKind  = schema.GroupKind{Group: "scheduler.tensorstack.dev", Kind: "Queue"}
 	sliceKind     = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceSlice"}
@@ -92,7 +92,7 @@ var (
 		LocalKind:    {rule: true, read: strictly[LocalQueue]},
 		ClusterKind:  {rule: true, read: strictly[ClusterQueue]},
 		CohortKind:   {rule: true, read: strictly[cohort]},
-		flavorKind:   {rule: true, read: strictly[resourceFlavor]},
+		FlavorKind:   {rule: true, read: strictly[resourceFlavor]},
 		VolcanoKind:  {rule: true, read: strictly[volcanoQueue]},
 		T9kQueueKind: {rule: true, read: strictly[t9kQueue]},
 		NodePoolKind: {rule: true, read: strictly[nodePoolObject]},

@@ -40,7 +40,7 @@ func rulesOf(all Objects, before *Rules, stale map[schema.GroupKind]bool) *Rules
 	byName(all, priorityKind, changed, &r.priorities)
 	byName(all, ClusterKind, changed, &r.Cluster)
 	byName(all, CohortKind, changed, &r.cohorts)
-	byName(all, flavorKind, changed, &r.Flavors)
+	byName(all, FlavorKind, changed, &r.Flavors)
 	byName(all, VolcanoKind, changed, &r.Volcano)
 	if changed(priorityKind) {
 		r.fallback = nil

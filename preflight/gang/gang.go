@@ -53,6 +53,9 @@ type Group struct {
 	Path   job.Path // where the number of pods is written; empty: nowhere
 	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
 	Workload, WorkloadGroup string
+	// Unplaced is the pod without what its queue adds to it when it lets the job in; nil: nothing is added.
+	Unplaced *job.Pod
+	Flavors  []string // of Kueue, whose labels and tolerations were added
 	// Untied is how the pods have to lie to each other, where their affinity does not say it; empty: it does.
 	Untied string
 }

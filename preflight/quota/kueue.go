@@ -53,6 +53,11 @@ func (o *check) kueue() {
 		return
 	}
 	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
+	for _, g := range o.gang.Groups {
+		if len(g.Flavors) > 0 {
+			o.note("Kueue puts %s on the nodes of flavor %s", g.Name, strings.Join(g.Flavors, " and "))
+		}
+	}
 	k.judge()
 }
 
@@ -103,17 +108,8 @@ type clusterQueueCheck struct {
 // judge compares the gang with the quota, one resource group after the other: a group of
 // pods takes all resources of a resource group from one flavor.
 func (k *clusterQueueCheck) judge() {
-	covered := map[corev1.ResourceName]bool{}
-	for _, g := range k.queue.Spec.ResourceGroups {
-		for _, name := range g.CoveredResources {
-			covered[name] = true
-		}
-	}
+	covered := k.covered()
 	for i := range k.asks {
-		if covered[corev1.ResourcePods] {
-			k.asks[i] = maps.Clone(k.asks[i])
-			k.asks[i][corev1.ResourcePods] = 1
-		}
 		for _, name := range k.asks[i].Names() {
 			if !covered[name] && k.asks[i][name] > 0 && k.wanted(i) > 0 {
 				k.note("ClusterQueue %s has no quota for %s; unless Kueue is configured to leave it out, the job is not admitted", k.name, name)
@@ -125,10 +121,27 @@ func (k *clusterQueueCheck) judge() {
 	}
 }
 
-// group compares the gang with one resource group.
-func (k *clusterQueueCheck) group(at int) {
+// covered are the resources that the queue has a quota for. Where pods are among them, each asks for itself.
+func (k *clusterQueueCheck) covered() map[corev1.ResourceName]bool {
+	covered := map[corev1.ResourceName]bool{}
+	for _, g := range k.queue.Spec.ResourceGroups {
+		for _, name := range g.CoveredResources {
+			covered[name] = true
+		}
+	}
+	if covered[corev1.ResourcePods] {
+		for i := range k.asks {
+			k.asks[i] = maps.Clone(k.asks[i])
+			k.asks[i][corev1.ResourcePods] = 1
+		}
+	}
+	return covered
+}
+
+// sets are what the groups ask of one resource group, with the flavors that each may use; without is a group that may use
+// none, or -1.
+func (k *clusterQueueCheck) sets(at int) (sets []podSet, without int) {
 	g := &k.queue.Spec.ResourceGroups[at]
-	var sets []podSet
 	for i := range k.asks {
 		set := podSet{group: i, asks: job.Resources{}}
 		for _, name := range g.CoveredResources {
@@ -146,16 +159,25 @@ func (k *clusterQueueCheck) group(at int) {
 			}
 		}
 		if len(set.flavors) == 0 {
-			k.noFlavor(at, i)
-			return
+			return nil, i
 		}
 		sets = append(sets, set)
+	}
+	return sets, -1
+}
+
+// group compares the gang with one resource group.
+func (k *clusterQueueCheck) group(at int) {
+	sets, without := k.sets(at)
+	if without >= 0 {
+		k.noFlavor(at, without)
+		return
 	}
 	for _, capacity := range []struct {
 		when When
 		of   func(cluster.FlavorResource) int64
 	}{{Never, k.node.Most}, {Now, k.node.Left}} {
-		search := &flavorSearch{sets: sets, capacity: capacity.of, taken: map[cluster.FlavorResource]int64{}, budget: mostFlavorTries}
+		search := newFlavorSearch(sets, capacity.of)
 		switch fits := search.fits(0); {
 		case search.budget == 0:
 			k.note("whether ClusterQueue %s has quota for %s is not judged: its flavors can be dealt to them in more than %d ways", k.name, words.Count(len(sets), "role", "roles"), mostFlavorTries)
@@ -187,7 +209,7 @@ func (k *clusterQueueCheck) refuses(name string, group int) refusal {
 	if flavor == nil {
 		return takes
 	}
-	pod := &k.gang.Groups[group].Pod
+	pod := unplaced(&k.gang.Groups[group])
 	asks, knows := gang.TopologyRequested(pod), flavor.Spec.TopologyName != ""
 	only := onlyKeys(&pod.Spec, flavor.Spec.NodeLabels)
 	switch {
@@ -346,7 +368,14 @@ type flavorSearch struct {
 	sets     []podSet
 	capacity func(cluster.FlavorResource) int64
 	taken    map[cluster.FlavorResource]int64
-	budget   int // 0: the search was not finished
+	chosen   []string // a flavor for each set, where they fit
+	budget   int      // 0: the search was not finished
+}
+
+func newFlavorSearch(sets []podSet, capacity func(cluster.FlavorResource) int64) *flavorSearch {
+	return &flavorSearch{
+		sets: sets, capacity: capacity, taken: map[cluster.FlavorResource]int64{}, chosen: make([]string, len(sets)), budget: mostFlavorTries,
+	}
 }
 
 // fits says whether the pod sets from one on find flavors beside those before.
@@ -372,6 +401,7 @@ func (f *flavorSearch) fits(from int) bool {
 			f.taken[cluster.FlavorResource{Flavor: name, Resource: r}] += n
 		}
 		if f.fits(from + 1) {
+			f.chosen[from] = name
 			return true
 		}
 		for r, n := range set.asks {

@@ -26,9 +26,14 @@ func MaxDuration(s *cluster.Snapshot, g gang.Gang) (most time.Duration, written 
 	return most, written, limited
 }
 
-// OnNodesOfQueue leaves a gang of the T9k scheduler the nodes of its queue: the scheduler puts pods nowhere else.
+// OnNodesOfQueue leaves a gang the nodes of its queue, and of its flavors there: its pods come nowhere else.
 func OnNodesOfQueue(s *cluster.Snapshot, g gang.Gang) gang.Gang {
-	if g.System != gang.T9k || s == nil || s.Rules() == nil {
+	switch {
+	case s == nil || s.Rules() == nil:
+		return g
+	case g.System == gang.Kueue:
+		return onFlavors(s, g)
+	case g.System != gang.T9k:
 		return g
 	}
 	queues := s.Rules().T9k[g.Queue]
