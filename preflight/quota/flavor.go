@@ -17,6 +17,9 @@ import (
 // labels to the pods as node selectors, and its tolerations (https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/).
 // What the quota does not hold now is given the flavors that would hold it; what it never holds keeps all nodes.
 func onFlavors(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if g.NodesOnly || g.Exists && !g.Paused { // it was admitted, and the job says where
+		return g
+	}
 	local := s.LocalQueue(g.Namespace, g.Queue)
 	if local == nil || s.Rules().Cluster[local.Spec.ClusterQueue] == nil {
 		return g
