@@ -183,7 +183,8 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		Expect(strings.Count(out, "hf-token")).To(Equal(1))
 		out, _ = run(0, "check", "-f", file, "--as", "nobody")
 		Expect(out).To(ContainSubstring("secrets in cli, configmaps in cli (you may not read them, so whether those that the jobs name exist is unknown)"))
-		Expect(out).NotTo(ContainSubstring("secret-missing"))
+		Expect(out).To(ContainSubstring(`not checked: secret-key-missing, secret-missing (the view of the cluster does not hold Secret "hf-token", Secret "wandb")`))
+		Expect(out).NotTo(ContainSubstring("[secret-missing]"))
 	})
 
 	It("asks the API server whether it would take the pods, and creates none", func(ctx SpecContext) {
