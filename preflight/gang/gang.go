@@ -31,6 +31,7 @@ type Gang struct {
 
 	System  QueueSystem          // whose queue it is
 	At      job.Path             // where the queue is named
+	unnamed bool                 // the API server makes the job's name: its pods cannot be told from others' yet
 	Untied  string               // how all pods have to lie to each other, where no affinity says it; empty: nothing is asked
 	Self    schema.GroupResource // the job's own resource, which quotas may count; empty: not known
 	Exists  bool                 // the job is stored already

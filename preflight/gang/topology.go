@@ -26,24 +26,29 @@ const kaiTopology = "kai.scheduler/topology-required-placement"
 
 // tied keeps the pods of a job in one domain where it is asked of whoever places them.
 func (g *Gang) tied(j *job.Job) {
-	named := j.Source == nil || j.Source.GetName() != ""
+	g.unnamed = j.Source != nil && j.Source.GetName() == ""
 	if g.System == Kueue {
-		for i := range g.Groups {
-			g.Groups[i].tie(named)
-		}
+		g.InKueue(g.Queue)
 	}
-	if j.Gang.Within != "" {
-		g.Untied = "all pods lie in " + j.Gang.Within
-	}
+	g.Untied = j.Gang.Together
 	if j.Source == nil || g.System != KAI {
 		return
 	}
 	switch key := j.Source.GetAnnotations()[kaiTopology]; {
 	case key == "":
 	case len(g.Groups) == 1:
-		g.Groups[0].tieTo(key, named)
+		g.Groups[0].tieTo(key, !g.unnamed)
 	default:
 		g.Untied = "all pods lie in one " + key
+	}
+}
+
+// InKueue puts the gang into a queue of Kueue, which keeps the pods of its roles in one domain where they ask for that.
+func (g *Gang) InKueue(queue string) {
+	g.Queue, g.System = queue, Kueue
+	g.Groups = slices.Clone(g.Groups)
+	for i := range g.Groups {
+		g.Groups[i].tie(!g.unnamed)
 	}
 }
 

@@ -48,8 +48,8 @@ type GangPolicy struct {
 	MinMembers                      int // 0: the source does not say
 	Scheduler, Queue, PriorityClass string
 	Path                            Path // where MinMembers is written; "" with MinMembers 0
-	// Within is in what all pods have to lie together, where no pod says it: "one HyperNode of tier 1"; empty: nothing is asked.
-	Within string
+	// Together is how pods have to lie to each other, where no pod says it: "all pods lie in one HyperNode"; empty: nothing is asked.
+	Together string
 }
 
 // Role is one group of pods with one template: Master, Worker, launcher, node …

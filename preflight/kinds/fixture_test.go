@@ -120,7 +120,7 @@ type gangView struct {
 	Queue         string   `json:"queue,omitempty"`
 	PriorityClass string   `json:"priorityClass,omitempty"`
 	Path          job.Path `json:"path,omitempty"`
-	Within        string   `json:"within,omitempty"`
+	Together      string   `json:"together,omitempty"`
 }
 
 type roleView struct {

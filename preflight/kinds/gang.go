@@ -51,11 +51,11 @@ func gang(r *reader, j *job.Job) {
 	if g.Scheduler == corev1.DefaultSchedulerName {
 		g.Scheduler = ""
 	}
-	if g.Scheduler == volcanoScheduler && g.Within == "" {
+	if g.Scheduler == volcanoScheduler && g.Together == "" {
 		at := func(p *job.Pod, key string) string { return cmp.Or(marked(key), p.Annotations[key]) }
 		for i := range j.Roles {
 			if p := &j.Roles[i].Pod; at(p, volcanoTopology) == "hard" {
-				g.Within = hyperNodeOf(at(p, volcanoHighestTier))
+				g.Together = "all pods lie in " + hyperNode(at(p, volcanoHighestTier))
 			}
 		}
 	}

@@ -363,7 +363,7 @@ func (t *resolution) podGroup(g *job.GangPolicy) {
 	all := job.Job{Roles: t.out}
 	g.MinMembers, g.Path = all.MaxPods(), t.ref
 	if volcano, ok := t.runtime.PodGroupPolicy.Volcano.(map[string]any); ok {
-		g.Within = hyperNode(volcano["networkTopology"])
+		g.Together = inHyperNode("all pods lie", volcano["networkTopology"])
 	}
 }
 

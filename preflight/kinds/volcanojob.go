@@ -145,13 +145,13 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if j.Gang.Queue == "" {
 		j.Gang.Queue = volcanoDefaultQueue
 	}
-	j.Gang.Within = hyperNode(o.Spec.NetworkTopology)
+	j.Gang.Together = inHyperNode("all pods lie", o.Spec.NetworkTopology)
 	list := job.Path("spec.tasks")
 	r.wantList(list, len(o.Spec.Tasks), "at least one task")
 	for i, at := range r.elements(list, len(o.Spec.Tasks)) {
 		role := o.Spec.Tasks[i].role(r, at, i)
-		if p := o.Spec.Tasks[i].PartitionPolicy; p != nil && j.Gang.Within == "" {
-			j.Gang.Within = hyperNode(p.NetworkTopology) // each partition in its own
+		if p := o.Spec.Tasks[i].PartitionPolicy; p != nil && j.Gang.Together == "" {
+			j.Gang.Together = inHyperNode("the pods of each partition of "+role.Name+" lie", p.NetworkTopology)
 		}
 		o.Spec.fill(r, &role)
 		volcanoMarks(&role, j, o.Spec.Tasks[i].PartitionPolicy != nil)
@@ -165,20 +165,22 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	return r.finish(j)
 }
 
-// hyperNode is in what Volcano places pods together; empty: it may place them anywhere. The mode is hard where none is written
-// (https://volcano.sh/en/docs/network_topology_aware_scheduling/).
-func hyperNode(topology any) string {
+// inHyperNode says which pods Volcano places together; empty: it may place them anywhere. The mode is hard where none is
+// written (https://volcano.sh/en/docs/network_topology_aware_scheduling/).
+func inHyperNode(which string, topology any) string {
 	asked, _ := topology.(map[string]any)
-	switch mode, _ := asked["mode"].(string); {
-	case asked == nil || mode != "" && mode != "hard":
+	if mode, _ := asked["mode"].(string); asked == nil || mode != "" && mode != "hard" {
 		return ""
-	case asked["highestTierAllowed"] == nil:
-		return hyperNodeOf("")
 	}
-	return hyperNodeOf(fmt.Sprint(asked["highestTierAllowed"]))
+	highest := ""
+	if tier := asked["highestTierAllowed"]; tier != nil {
+		highest = fmt.Sprint(tier)
+	}
+	return which + " in " + hyperNode(highest)
 }
 
-func hyperNodeOf(highest string) string {
+// hyperNode is one up to a tier; empty: of any.
+func hyperNode(highest string) string {
 	if highest == "" {
 		return "one HyperNode"
 	}

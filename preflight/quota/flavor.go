@@ -53,7 +53,7 @@ func onFlavors(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 // choice is a flavor for each set, in the order in which Kueue tries them; none where the quota never holds them. False: it is
 // not known.
 func (k *clusterQueueCheck) choice(sets []podSet) (chosen []string, known bool) {
-	if k.node == nil || k.s.Rules().Tree.Circle {
+	if k.node == nil || k.s.Rules().Tree.Circle || !wholeCohort(k.s, k.queue) {
 		return nil, false
 	}
 	for _, capacity := range []func(cluster.FlavorResource) int64{k.node.Left, k.node.Most} {

@@ -41,11 +41,9 @@ func (o *check) kueue() {
 	if checks := queue.Checks(); len(checks) > 0 {
 		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
 	}
-	for _, r := range []schema.GroupKind{cluster.ClusterKind, cluster.CohortKind} {
-		if queue.Cohort() != "" && !o.s.Holds(cluster.ResourceOf(r.WithVersion(""))) {
-			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
-			return
-		}
+	if !wholeCohort(o.s, queue) {
+		o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
+		return
 	}
 	tree := o.s.Rules().Tree
 	if tree.Circle {
@@ -59,6 +57,12 @@ func (o *check) kueue() {
 		}
 	}
 	k.judge()
+}
+
+// wholeCohort says whether all is in the view that a queue may borrow from.
+func wholeCohort(s *cluster.Snapshot, queue *cluster.ClusterQueue) bool {
+	holds := func(kind schema.GroupKind) bool { return s.Holds(cluster.ResourceOf(kind.WithVersion(""))) }
+	return queue.Cohort() == "" || holds(cluster.ClusterKind) && holds(cluster.CohortKind)
 }
 
 // stopped reports a queue that was stopped, or whose status says that it is not active.

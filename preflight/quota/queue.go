@@ -30,7 +30,7 @@ func defaulted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 	if g.Queue != "" || s.Rules() == nil || !kueueKinds[g.Self.Group] || s.LocalQueue(g.Namespace, defaultQueue) == nil {
 		return g
 	}
-	g.Queue, g.System = defaultQueue, gang.Kueue
+	g.InKueue(defaultQueue)
 	return g
 }
 
