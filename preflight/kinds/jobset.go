@@ -178,33 +178,36 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	return r.finish(j)
 }
 
-// jobSetPlaces gives each Job of a role a place to itself where that is asked for, unless somebody labels the nodes
-// (v0.10.1 pkg/webhooks/pod_mutating_webhook.go, Default and setExclusiveAffinities; a role's annotations come first).
+// ExclusiveTopology is the label of nodes by which JobSet gives every Job of a role a place to itself, and where that is
+// asked for; empty: it does not, or the nodes were labelled by hand. A role's annotations come before the JobSet's
+// (sigs.k8s.io/jobset v0.10.1 pkg/webhooks/pod_mutating_webhook.go, Default).
+func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
+	for _, at := range []job.Path{r.Path.Child("template", "metadata", "annotations"), "metadata.annotations"} {
+		marks, _ := j.Field(at).(map[string]any)
+		if _, byHand := marks[jobSetNodeSelector]; byHand {
+			return "", ""
+		}
+		if key, _ := marks[jobSetExclusive].(string); key != "" {
+			return key, at.Key(jobSetExclusive)
+		}
+	}
+	return "", ""
+}
+
+// jobSetPlaces ties the pods of each Job to the place that it has to itself (there, setExclusiveAffinities).
 func jobSetPlaces(j *job.Job, role *job.Role, rj *replicatedJob) {
-	for _, of := range []struct {
-		annotations map[string]string
-		at          job.Path
-	}{
-		{rj.Template.Annotations, role.Path.Child("template", "metadata", "annotations")},
-		{j.Source.GetAnnotations(), "metadata.annotations"},
-	} {
-		topology := of.annotations[jobSetExclusive]
-		if _, byHand := of.annotations[jobSetNodeSelector]; byHand {
-			return
-		}
-		if topology == "" {
-			continue
-		}
-		key := ""
-		if jobs := rj.Replicas; (jobs == nil || *jobs == 1) && j.Ref.Namespace != "" && j.Source.GetName() != "" {
-			key = placeKey(j.Ref.Namespace, j.Ref.Name+"-"+rj.Name+"-0")
-			m := &role.Pod.Marks
-			m.Labels[jobSetJobKey] = key
-			m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
-		}
-		exclusive(&role.Pod, topology, jobSetJobKey, key, &metav1.LabelSelector{}, of.at.Key(jobSetExclusive))
+	topology, at := ExclusiveTopology(j, role)
+	if topology == "" {
 		return
 	}
+	key := ""
+	if jobs := rj.Replicas; (jobs == nil || *jobs == 1) && j.Ref.Namespace != "" && j.Source.GetName() != "" {
+		key = placeKey(j.Ref.Namespace, j.Ref.Name+"-"+rj.Name+"-0")
+		m := &role.Pod.Marks
+		m.Labels[jobSetJobKey] = key
+		m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
+	}
+	exclusive(&role.Pod, topology, jobSetJobKey, key, &metav1.LabelSelector{}, at)
 }
 
 // jobSetPods is how many pods of a replicated Job run together, and where to change it.

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -26,7 +27,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 		}
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			key, at := exclusiveBy(p.Job, r)
+			key, at := kinds.ExclusiveTopology(p.Job, r)
 			jobs, written := facts.Number(p.Job, r.Path.Child("replicas"))
 			if !written {
 				jobs = 1
@@ -58,23 +59,6 @@ var exclusiveTopologyTooSmall = &check.Check{
 		}
 		return nil
 	},
-}
-
-// exclusiveBy is the label by which JobSet gives every Job of a role a place to itself; empty:
-// it does not, or the nodes were labelled by hand (sigs.k8s.io/jobset v0.10.1
-// pkg/webhooks/pod_mutating_webhook.go, Default).
-func exclusiveBy(j *job.Job, r *job.Role) (key string, at job.Path) {
-	const exclusive, byHand = "alpha.jobset.sigs.k8s.io/exclusive-topology", "alpha.jobset.sigs.k8s.io/node-selector"
-	for _, at := range []job.Path{r.Path.Child("template", "metadata", "annotations"), "metadata.annotations"} {
-		marks, _ := j.Field(at).(map[string]any)
-		if _, labelled := marks[byHand]; labelled {
-			return "", ""
-		}
-		if key, _ := marks[exclusive].(string); key != "" {
-			return key, at.Key(exclusive)
-		}
-	}
-	return "", ""
 }
 
 // podsOn is how many pods of a role a node could hold if it were empty, by what it says it has.
