@@ -57,7 +57,8 @@ bare files. It changes nothing unless --annotate.
 A pod stands for the job that owns it, and a name alone for the job, or the pod, that is
 called so. A --log file is the log of one container; a folder or a .tgz is many, and a
 bundle where it holds one. --events and --pods take objects (YAML,
-JSON) and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
+JSON) and the text that people paste: kubectl describe, kubectl get events, kubectl get pods;
+so does a file of which nothing is said, where it begins as those do.
 
 Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable input or no right to read ·
 3 our own failure. With --exit-code: 0 healthy · 1 not healthy · 4 unknown.`,
@@ -338,11 +339,9 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 			c.Nodes, c.Objects, c.Missing = append(c.Nodes, part.Nodes...), append(c.Objects, part.Objects...), append(c.Missing, part.Missing...)
 			continue
 		}
-		logs, err := read.logs(name)
-		if err != nil {
+		if err := read.add(&c, name); err != nil {
 			return c, err
 		}
-		c.Logs = append(c.Logs, logs...)
 	}
 	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)

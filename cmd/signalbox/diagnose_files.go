@@ -95,39 +95,46 @@ func regular(name string) bool {
 	return name != "-" && err == nil && at.Mode().IsRegular()
 }
 
-// logs are the logs of a file: one, or those of several containers that its lines name.
-func (f *files) logs(name string) ([]diagnose.Log, error) {
+// add adds a file to a case: as a log, or those of several containers that its lines name; or as objects, where it
+// begins as objects do and is not longer than what is held in memory.
+func (f *files) add(c *diagnose.Case, name string) error {
 	open, err := f.log(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	in, err := open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r := bufio.NewReaderSize(in, sniffed)
 	head, _ := r.Peek(sniffed) // an error comes again when it is read
-	again := io.MultiReader(r)
-	if bare.Several(head) {
+	again := io.Reader(r)
+	if pasted := bare.Pasted(head); pasted || bare.Several(head) {
 		text, err := io.ReadAll(io.LimitReader(r, maxEvidence))
-		if logs := bare.Containers(shown(name), text); logs != nil && err == nil && len(text) < maxEvidence {
-			return logs, in.Close()
+		if whole := err == nil && len(text) < maxEvidence; whole && pasted {
+			bare.Add(c, shown(name), text)
+			return in.Close()
+		} else if logs := bare.Containers(shown(name), text); whole && logs != nil {
+			c.Logs = append(c.Logs, logs...)
+			return in.Close()
 		}
 		again = io.MultiReader(bytes.NewReader(text), r)
 	}
 	one := diagnose.Log{Source: evidence.Source{File: shown(name), Rank: evidence.RankIn(name)}, Open: open}
-	if regular(name) {
-		return []diagnose.Log{one}, in.Close()
-	}
-	one.Open = func() (io.ReadCloser, error) {
-		if again == nil {
-			return open() // which says that it is read
+	if !regular(name) {
+		one.Open = func() (io.ReadCloser, error) {
+			if again == nil {
+				return open() // which says that it is read
+			}
+			first := readCloser{again, in}
+			again = nil
+			return first, nil
 		}
-		first := readCloser{again, in}
-		again = nil
-		return first, nil
+	} else if err := in.Close(); err != nil {
+		return err
 	}
-	return []diagnose.Log{one}, nil
+	c.Logs = append(c.Logs, one)
+	return nil
 }
 
 // all reads a whole file of events or pods. Of a compressed one that was cut, what is there is read.

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 // Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
 // logs of containers, one in each file, with pods and events where files are called like those of
 // a bundle. Other files in YAML hold objects or are about the logs, a label or settings; no container prints
-// them. A file that readable refuses is left out, and the case says so; empty ones hold nothing.
+// them, nor Markdown. What begins as objects do is read as such (bare.Pasted). A file that readable refuses is left out, and the case says so; empty ones hold nothing.
 func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reader, error)) (c diagnose.Case, bundle bool, err error) {
 	files, err := openContents(ctx, name)
 	if err != nil {
@@ -48,9 +49,19 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 			addYAML(&c, shownAs(path.Join(name, file)), in)
 			continue
 		}
-		n, err := io.ReadFull(in, make([]byte, 1))
+		if strings.HasSuffix(strings.ToLower(file), ".md") {
+			_ = in.Close() // only read from
+			c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is Markdown: it was not read as a log")
+			continue
+		}
+		r := bufio.NewReaderSize(in, headOfFile)
+		head, _ := r.Peek(headOfFile) // an error comes again when it is read
+		if bare.Pasted(head) && addPasted(&c, shownAs(path.Join(name, file)), r) {
+			_ = in.Close() // only read from
+			continue
+		}
 		_ = in.Close() // only read from
-		if n == 0 || err != nil {
+		if len(head) == 0 {
 			continue
 		}
 		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shownAs(path.Join(name, file)), Rank: -1}, Open: open})
@@ -80,6 +91,19 @@ func addYAML(c *diagnose.Case, name string, in io.ReadCloser) {
 	default:
 		bare.Add(c, name, text)
 	}
+}
+
+// headOfFile is how much of a file tells objects from a log.
+const headOfFile = 4 << 10
+
+// addPasted adds the objects of a text; false: it is more than a file of objects, or cannot be read to its end.
+func addPasted(c *diagnose.Case, name string, in io.Reader) bool {
+	text, err := io.ReadAll(io.LimitReader(in, maxObjects+1))
+	if err != nil || len(text) > maxObjects {
+		return false
+	}
+	bare.Add(c, name, text)
+	return true
 }
 
 // shownAs is a file's name in one line, without what a terminal would obey.
