@@ -45,7 +45,7 @@ func (s *Snapshot) PodsScope() string { return s.podsScope }
 // Silent is how many nodes say nothing about their health.
 func (s *Snapshot) Silent() int { return s.silent }
 
-// Lacking says that some nodes are not ready or take no pods.
+// Lacking says that some nodes are not ready, take no pods or carry the taint of a condition.
 func (s *Snapshot) Lacking() bool { return s.lacking }
 
 // Object is the node as the API has it.

@@ -50,7 +50,7 @@ type Snapshot struct {
 	byLabel   *labelColumns // shared by snapshots whose nodes have the same names and labels
 	shapes    *nodeShapes   // which nodes offer the same
 	silent    int           // nodes that say nothing about their health
-	lacking   bool          // some nodes are not ready or take no pods
+	lacking   bool          // some nodes are not ready, take no pods or carry the taint of a condition
 }
 
 // Columns are the numbers of all nodes, made when first asked for. Read-only.

@@ -61,6 +61,15 @@ func TestFitInTheUsersWords(t *testing.T) {
 			"4 of 5 pods fit: they ask for 40 nvidia.com/gpu, but the 4 nodes they may use have 32 even idle; they all fit once the cordoned node is back; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
 			"fits with 4 Workers instead of 5 (4 Workers on 4 nodes)",
 		},
+		"with the nodes of a network that is not up yet it would fit": {
+			clusterOf(build.Nodes(2, "a", build.GPUs(8), build.Taint("node.kubernetes.io/network-unavailable:NoSchedule"))), gpus(2, "8"),
+			"0 of 2 pods fit: no node may take them (2 nodes tainted (node.kubernetes.io/network-unavailable:NoSchedule)); they all fit once node.kubernetes.io/network-unavailable:NoSchedule is gone", "",
+		},
+		"with nodes that are away in three ways it would fit": {
+			clusterOf(build.Node("a", build.GPUs(8), build.Cordoned()), build.Node("b", build.GPUs(8), build.NotReady()),
+				build.Node("c", build.GPUs(8), build.Taint("node.kubernetes.io/disk-pressure:NoSchedule"))), gpus(3, "8"),
+			"0 of 3 pods fit: no node may take them (1 node not ready, 1 cordoned, 1 tainted (node.kubernetes.io/disk-pressure:NoSchedule)); they all fit once the 2 unready or cordoned nodes are back and node.kubernetes.io/disk-pressure:NoSchedule is gone", "",
+		},
 		"it fits": {
 			demo(), gangOf(group("Master", 1, build.Asks("8")), group("Worker", 3, build.Asks("8"))),
 			"4 of 4 pods fit: 1 Master + 3 Workers on 4 nodes", "",

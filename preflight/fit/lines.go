@@ -37,7 +37,7 @@ func (r Result) Lines() []string {
 		}
 	}
 	if r.Refused() || r.Verdict == Unknown {
-		line("nodes", r.Rejected.String())
+		line("nodes", r.Rejected.String()+r.backText())
 	}
 	for i, p := range r.placements() {
 		line([]string{"plan", ""}[min(i, 1)], p)

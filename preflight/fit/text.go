@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
@@ -372,25 +373,39 @@ func (r Result) togetherText(a, b Shortfall) string {
 		asked, AmountText(a.Resource, a.Free), second, free, words.Count(r.Usable, "node", "nodes"), r.they())
 }
 
+// backText is what has to come back that the pods fit; empty where that does not help.
 func (r Result) backText() string {
 	if !r.WithNodesBack {
 		return ""
 	}
-	away, kind := r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node"
-	switch {
-	case r.Rejected.NotReady == 0:
-		kind = "cordoned node"
-	case r.Rejected.Cordoned == 0:
-		kind = "unready node"
+	var gone []string
+	if away := r.Rejected.NotReady + r.Rejected.Cordoned; away > 0 {
+		kind := "unready or cordoned node"
+		switch {
+		case r.Rejected.NotReady == 0:
+			kind = "cordoned node"
+		case r.Rejected.Cordoned == 0:
+			kind = "unready node"
+		}
+		if away == 1 {
+			gone = append(gone, "the "+kind+" is back")
+		} else {
+			gone = append(gone, "the "+words.Count(away, kind, kind+"s")+" are back")
+		}
+	}
+	for _, taint := range r.Rejected.Taints {
+		if podspec.HealthTaint(taint) && len(gone) < 3 {
+			gone = append(gone, taint+" is gone")
+		}
+	}
+	if gone == nil {
+		return ""
 	}
 	who := "they all fit"
 	if r.Wanted == 1 {
 		who = "it fits"
 	}
-	if away == 1 {
-		return fmt.Sprintf("; %s once the %s is back", who, kind)
-	}
-	return fmt.Sprintf("; %s once the %s are back", who, words.Count(away, kind, kind+"s"))
+	return fmt.Sprintf("; %s once %s", who, strings.Join(gone, " and "))
 }
 
 // PlanText is where the pods go, in short: "1 Master + 3 Workers on 4 nodes".
@@ -450,6 +465,12 @@ func (a Ask) String() string {
 		text += " each"
 	}
 	return text
+}
+
+// MayComeBack says that some nodes do not count for what ends by itself or by hand: they are not ready, cordoned, or carry the
+// taint of a condition.
+func (r Rejections) MayComeBack() bool {
+	return r.NotReady+r.Cordoned > 0 || slices.ContainsFunc(r.Taints, podspec.HealthTaint)
 }
 
 // AmountText is "8 nvidia.com/gpu", "24 cpu", "64Gi memory".

@@ -40,7 +40,7 @@ var gangDoesNotFit = &check.Check{
 		}}
 		switch {
 		case answer.Verdict != fit.TooBig:
-		case answer.Rejected.NotReady+answer.Rejected.Cordoned == 0:
+		case !answer.Rejected.MayComeBack():
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
 			if answer.Reason != "" {
 				f.Remedy = "Relax that rule, or ask for fewer pods: it does not hold for all of them on the idle cluster either."
