@@ -98,6 +98,37 @@ spec:
 	)
 })
 
+var _ = Describe("a pod that somebody deletes while it runs", func() {
+	It("is what the job failed of", func(ctx context.Context) {
+		namespace := newNamespace(ctx)
+		Expect(world.Apply(ctx, inNamespace(`
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: robbed}
+spec:
+  pytorchReplicaSpecs:`+running("Master", 1)+running("Worker", 2), namespace))).To(Succeed())
+		Eventually(annotationsOf).WithContext(ctx).WithArguments(pytorchJobs, namespace, "robbed").Should(HaveKeyWithValue("signalbox.dev/healthy", "Yes"))
+		Expect(world.Clientset().CoreV1().Pods(namespace).Delete(ctx, "robbed-worker-0", metav1.DeleteOptions{})).To(Succeed())
+		Eventually(annotationsOf).WithContext(ctx).WithArguments(pytorchJobs, namespace, "robbed").WithTimeout(10 * time.Second).Should(SatisfyAll(
+			HaveKeyWithValue("signalbox.dev/healthy", "No"),
+			HaveKeyWithValue("signalbox.dev/error", SatisfyAll(ContainSubstring("robbed-worker-0"), ContainSubstring("deleted while it ran"))),
+		))
+	})
+})
+
+// running is a role of pods that run until somebody ends them.
+func running(role string, replicas int) string {
+	return fmt.Sprintf(`
+    %s:
+      replicas: %d
+      restartPolicy: Never
+      template:
+        metadata: {annotations: {kwok.signalbox.dev/state: running}}
+        spec:
+          containers:
+          - {name: pytorch, image: registry.example/train:1, command: [python, train.py], resources: {limits: {cpu: "1", memory: 1Gi}}}`, role, replicas)
+}
+
 var _ = Describe("a failed job that does not change", func() {
 	It("is written once", func(ctx context.Context) {
 		namespace := newNamespace(ctx)
