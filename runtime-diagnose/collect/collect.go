@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 )
@@ -118,6 +119,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readDevices(ctx)
 	r.readNodes(ctx)
 	r.readEvents(ctx)
+	r.readNodesOfEvicted(ctx)
 	r.readNodeEvents(ctx)
 	r.readLogs(ctx)
 	r.readOperator(ctx)
@@ -280,6 +282,22 @@ func (r *reading) readFormerNodes(ctx context.Context, have map[string]bool) {
 		asked[a.Node] = true
 		n++
 		if node, err := r.node(ctx, a.Node); err == nil {
+			r.out.Nodes = append(r.out.Nodes, *node)
+		}
+	}
+}
+
+// readNodesOfEvicted reads the nodes from which pods were taken for a taint and are gone. One that is gone, too, says nothing.
+func (r *reading) readNodesOfEvicted(ctx context.Context) {
+	for i, name := range control.EvictedFrom(r.out.Events, r.out.Pods) {
+		if i == mostFormer {
+			r.missing("nodes that pods were taken from", fmt.Errorf("there are more than %d; the rest was not read", mostFormer))
+			return
+		}
+		if slices.ContainsFunc(r.out.Nodes, func(n corev1.Node) bool { return n.Name == name }) {
+			continue
+		}
+		if node, err := r.node(ctx, name); err == nil {
 			r.out.Nodes = append(r.out.Nodes, *node)
 		}
 	}

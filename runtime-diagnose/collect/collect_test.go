@@ -246,6 +246,7 @@ func TestEventsAreOfThisJobOnly(t *testing.T) {
 	}
 	c := serving(job,
 		pod("train-master-0", by("kubeflow.org/v1", "PyTorchJob", "train", "now"), labels),
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "gpu-7"}},
 		event("of-the-job", "PyTorchJob", "train", "now", now),
 		event("of-the-pod", "Pod", "train-master-0", "uid-train-master-0", now),
 		event("of-the-attempt-before", "Pod", "train-master-0", "replaced", now.Add(-time.Minute)),
@@ -255,6 +256,8 @@ func TestEventsAreOfThisJobOnly(t *testing.T) {
 		saying(event("stopped", "Pod", "train-worker-0", "gone", now), "Killing", "Stopping container pytorch"),
 		saying(event("stopped-before-the-job", "Pod", "train-worker-0", "older", now.Add(-2*time.Hour)), "Killing", "Stopping container pytorch"),
 		saying(event("of-the-gone", "Pod", "train-worker-0", "gone", now), "FailedScheduling", "0/3 nodes are available"),
+		saying(event("placed", "Pod", "train-worker-0", "gone", now), "Scheduled", "Successfully assigned ml/train-worker-0 to gpu-7"),
+		saying(event("evicted", "Pod", "train-worker-0", "", now), "TaintManagerEviction", "Marking for deletion Pod ml/train-worker-0"),
 		saying(event("made-by-another", "PyTorchJob", "other", "x", now), "SuccessfulCreatePod", "Created pod: other-worker-0"),
 		saying(event("stopped-of-another", "Pod", "other-worker-0", "y", now), "Killing", "Stopping container pytorch"),
 	)
@@ -267,8 +270,39 @@ func TestEventsAreOfThisJobOnly(t *testing.T) {
 		events = append(events, got.Events[i].Name)
 	}
 	slices.Sort(events)
-	if diff := cmp.Diff([]string{"made", "of-the-attempt-before", "of-the-job", "of-the-pod", "stopped"}, events); diff != "" {
+	if !slices.ContainsFunc(got.Nodes, func(n corev1.Node) bool { return n.Name == "gpu-7" }) {
+		t.Error("the node that a pod was taken from is not read")
+	}
+	if diff := cmp.Diff([]string{"evicted", "made", "of-the-attempt-before", "of-the-job", "of-the-pod", "placed", "stopped"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// Of many nodes that pods were taken from a few are read, and it is said that there are more.
+func TestNodesOfManyEvictedPods(t *testing.T) {
+	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+	objects := []runtime.Object{job}
+	about := func(name, of string) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: "ml", Name: name},
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: of}, LastTimestamp: metav1.NewTime(now),
+		}
+	}
+	for i := range mostFormer + 1 {
+		name := fmt.Sprintf("train-worker-%d", i)
+		made := about("made-"+name, "train")
+		made.InvolvedObject = corev1.ObjectReference{Kind: "PyTorchJob", Name: "train", UID: "now"}
+		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("gpu-%d", i)}},
+			saying(made, "SuccessfulCreatePod", "Created pod: "+name),
+			saying(about("placed-"+name, name), "Scheduled", fmt.Sprintf("Successfully assigned ml/%s to gpu-%d", name, i)),
+			saying(about("evicted-"+name, name), "TaintManagerEviction", "Marking for deletion Pod ml/"+name))
+	}
+	got, err := serving(objects...).Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Nodes) != mostFormer || !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.Contains(m, "there are more than 4") }) {
+		t.Errorf("%d nodes are read; missing: %q", len(got.Nodes), got.Missing)
 	}
 }
 

@@ -183,8 +183,11 @@ func (r *reading) subjects() subjects {
 	return s
 }
 
+// ofGone are reasons of the events that say where a pod was and who took it away: the scheduler, the kubelet, the node controller and those of taints.
+var ofGone = []string{"Scheduled", "Killing", "Preempted", "Evicted", "NodeNotReady", "TaintManagerEviction", "DeviceTaintManagerEviction"}
+
 // of are the events that are about the job, in the order in which they come, and of pods that the job's operator says it
-// made and that are gone, that the kubelet stopped them: nothing else is left of a pod that somebody deleted.
+// made and that are gone, those of their going: nothing else is left of them.
 func (s subjects) of(all []*corev1.Event) (out []corev1.Event) {
 	made := map[string]bool{}
 	for _, e := range all {
@@ -194,7 +197,7 @@ func (s subjects) of(all []*corev1.Event) (out []corev1.Event) {
 	}
 	for _, e := range all {
 		pod := e.InvolvedObject
-		if s.has(e) || e.Reason == "Killing" && pod.Kind == "Pod" && made[pod.Name] && !lastSeen(e).Before(s.since.Time) {
+		if s.has(e) || pod.Kind == "Pod" && slices.Contains(ofGone, e.Reason) && made[pod.Name] && !lastSeen(e).Before(s.since.Time) {
 			out = append(out, *e)
 		}
 	}

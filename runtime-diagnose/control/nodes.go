@@ -149,5 +149,33 @@ func (r *reader) inUse() map[string]bool {
 			nodes[p.Source.Node] = true
 		}
 	}
+	for _, node := range EvictedFrom(r.Events, r.Pods) {
+		nodes[node] = true
+	}
+	return nodes
+}
+
+// EvictedFrom are the nodes from which pods were taken for a taint that are gone since, each once, in the order of the events. The controller of
+// taints says whom it deletes, by name alone, and the scheduler said where the pod was
+// (kubernetes/kubernetes, pkg/controller/tainteviction/taint_eviction.go, and pkg/scheduler/schedule_one.go).
+func EvictedFrom(events []corev1.Event, pods []corev1.Pod) (nodes []string) {
+	gone := map[string]bool{}
+	for i := range events {
+		if e := &events[i]; e.Reason == "TaintManagerEviction" {
+			gone[e.InvolvedObject.Name] = !strings.HasPrefix(e.Message, cancelled)
+		}
+	}
+	for i := range pods {
+		delete(gone, pods[i].Name)
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Reason != "Scheduled" || !gone[e.InvolvedObject.Name] {
+			continue
+		}
+		if at := strings.LastIndex(e.Message, " to "); at >= 0 && !slices.Contains(nodes, e.Message[at+4:]) {
+			nodes = append(nodes, e.Message[at+4:])
+		}
+	}
 	return nodes
 }

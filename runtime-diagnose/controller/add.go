@@ -118,6 +118,16 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 			events.Tell(func(e *corev1.Event) { r.memory.hear(e, names, q.AddAfter) })
 			return nil
 		}),
+		source.TypedFunc[Request](func(ctx context.Context, q queue) error {
+			if o.Snapshot != nil {
+				go r.nodes.follow(ctx, o.Snapshot, r.Cache, o.now, func(p *corev1.Pod, wait time.Duration) {
+					for _, key := range w.jobsOf(p) {
+						q.AddAfter(key, wait)
+					}
+				})
+			}
+			return nil
+		}),
 	} {
 		if err := c.Watch(s); err != nil {
 			return fmt.Errorf("set up controller: %w", err)

@@ -35,8 +35,10 @@ type view struct {
 	paused       bool // the job itself asks for no pods
 	saysPaused   bool // and carries that it does
 	deleted      time.Time
-	held         bool // by finalizers
-	declared     int  // pods that the job asks for at least; 0: unknown
+	held         bool     // by finalizers
+	declared     int      // pods that the job asks for at least; 0: unknown
+	lost         []string // nodes of its pods that are not ready
+	lostSince    time.Time
 	pendingAfter time.Duration
 	refresh      time.Duration
 	now          time.Time
@@ -65,6 +67,11 @@ func (v view) decide() (need, time.Duration) {
 	short := v.short()
 	switch {
 	case slices.ContainsFunc(v.pods, trouble):
+		return thorough, v.again()
+	case len(v.lost) > 0:
+		if left := steady - v.now.Sub(v.lostSince); left > 0 {
+			return nothing, left
+		}
 		return thorough, v.again()
 	case oldest.IsZero() && !short.IsZero():
 		if left := min(visible, v.pendingAfter) - v.now.Sub(short); left > 0 {
@@ -332,7 +339,7 @@ func (v view) seen(generation int64, asked string) string {
 		marks[i] = mark(&v.pods[i])
 	}
 	slices.Sort(marks)
-	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked, v.pulse, v.overdue())
+	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked, v.pulse, v.overdue(), v.lost)
 	h := sha256.Sum256(append(all, strings.Join(marks, "\n")...))
 	return hex.EncodeToString(h[:])[:16]
 }

@@ -44,6 +44,7 @@ type Reconciler struct {
 	metrics *metrics
 	memory  memory
 	looks   looks
+	nodes   nodes
 	// firsts and renewals are the turns of jobs without pods: of those on which nothing stands, and of the others.
 	firsts, renewals pace
 	// podLabels are those by which the cache finds pods; nil: by none.
@@ -283,6 +284,7 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 		}
 		v.pods = append(v.pods, pods.Items...)
 	}
+	v.lost, v.lostSince = r.nodes.under(v.pods)
 	if v.saysPaused && !v.present() && strings.Contains(u.GetAnnotations()[Waiting], "still") {
 		v.saysPaused = false // the pods that it spoke of are gone
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -168,7 +170,15 @@ func (w *world) merge(a clienttesting.Action) (bool, runtime.Object, error) {
 // cache answers with the job and the pods as they are.
 func (w *world) cache() client.Reader {
 	return interceptor.NewClient(nil, interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			if pod, ok := into.(*corev1.Pod); ok {
+				at := slices.IndexFunc(w.pods, func(p corev1.Pod) bool { return p.Namespace == key.Namespace && p.Name == key.Name })
+				if at < 0 {
+					return apierrors.NewNotFound(corev1.Resource("pods"), key.Name)
+				}
+				w.pods[at].DeepCopyInto(pod)
+				return nil
+			}
 			w.job.DeepCopyInto(into.(*unstructured.Unstructured))
 			return nil
 		},

@@ -1,0 +1,95 @@
+package controller
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+)
+
+const (
+	// nodesEvery is how often the view of the cluster is asked which nodes are not ready.
+	nodesEvery = 2 * time.Second
+	// steady is how long a node must be so before the jobs on it are looked at: kubelets start again.
+	steady = 5 * time.Second
+)
+
+// nodes are the nodes that are not ready. Where a kubelet itself says so, or nobody but it does, the pods on it stay Ready
+// until they are evicted, five minutes later (kubernetes/kubernetes, pkg/controller/nodelifecycle: only a node that
+// stops answering has its pods marked): nothing else changes of the job.
+type nodes struct {
+	mu   sync.Mutex
+	down map[string]time.Time // since when
+}
+
+// see takes the nodes of a view and returns those that have come to be ready or not ready since the last.
+func (n *nodes) see(all []*cluster.Node, now time.Time) (changed []*cluster.Node) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	down := map[string]time.Time{}
+	for _, node := range all {
+		since, before := n.down[node.Name]
+		if !node.Ready {
+			if !before {
+				since = now
+			}
+			down[node.Name] = since
+		}
+		if before == node.Ready {
+			changed = append(changed, node)
+		}
+	}
+	n.down = down
+	return changed
+}
+
+// under are the nodes that are not ready of those that pods of a job run on, by name, and since when the first is; zero: all are.
+func (n *nodes) under(pods []corev1.Pod) (names []string, since time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.down) == 0 {
+		return nil, since
+	}
+	on := map[string]bool{}
+	for i := range pods {
+		p := &pods[i]
+		if at, down := n.down[p.Spec.NodeName]; down && p.Status.Phase == corev1.PodRunning {
+			on[p.Spec.NodeName] = true
+			if since.IsZero() || at.Before(since) {
+				since = at
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(on)), since
+}
+
+// follow has the jobs looked at whose nodes come to be not ready, or ready again, until the context is done.
+func (n *nodes) follow(ctx context.Context, view func() *cluster.Snapshot, cache client.Reader, now func() time.Time, look func(*corev1.Pod, time.Duration)) {
+	ticker := time.NewTicker(nodesEvery)
+	defer ticker.Stop()
+	for {
+		for _, node := range n.see(view().Nodes(), now()) {
+			wait := steady
+			if node.Ready {
+				wait = 0
+			}
+			for _, p := range node.Pods() {
+				var pod corev1.Pod
+				if cache.Get(ctx, client.ObjectKey{Namespace: p.Namespace(), Name: p.Name()}, &pod) == nil {
+					look(&pod, wait)
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
