@@ -116,6 +116,33 @@ spec:
 	})
 })
 
+var _ = Describe("a node that is not ready under pods that are", func() {
+	It("stands on the job until it is ready again", func(ctx context.Context) {
+		namespace := newNamespace(ctx)
+		node := cluster.CPUNode("fragile")
+		node.Labels = map[string]string{"fragile": "yes"}
+		Expect(world.CreateNodes(ctx, node)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) error {
+			return world.Clientset().CoreV1().Nodes().Delete(ctx, node.Name, metav1.DeleteOptions{})
+		})
+		role := strings.Replace(running("Master", 1), "        spec:\n", "        spec:\n          nodeSelector: {fragile: \"yes\"}\n", 1)
+		Expect(world.Apply(ctx, inNamespace(`
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: stranded}
+spec:
+  pytorchReplicaSpecs:`+role, namespace))).To(Succeed())
+		annotations := func(ctx context.Context) (map[string]string, error) { return annotationsOf(ctx, pytorchJobs, namespace, "stranded") }
+		Eventually(annotations).WithContext(ctx).Should(HaveKeyWithValue("signalbox.dev/healthy", "Yes"))
+		Expect(world.LoseNode(ctx, node.Name)).To(Succeed())
+		Eventually(annotations).WithContext(ctx).WithTimeout(12 * time.Second).Should(SatisfyAll(
+			HaveKeyWithValue("signalbox.dev/healthy", "No"), HaveKeyWithValue("signalbox.dev/error", ContainSubstring("node fragile")),
+		))
+		Expect(world.FindNode(ctx, node.Name)).To(Succeed())
+		Eventually(annotations).WithContext(ctx).Should(HaveKeyWithValue("signalbox.dev/healthy", "Yes"))
+	})
+})
+
 // running is a role of pods that run until somebody ends them.
 func running(role string, replicas int) string {
 	return fmt.Sprintf(`
