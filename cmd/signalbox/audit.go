@@ -102,7 +102,6 @@ Exit codes: 0 no denial · 1 a denial · 2 bad usage, or a policy that does not 
 			if len(f.from.folders) == 0 {
 				return usagef("no policies; expected --policy DIR")
 			}
-			f.from.only = true
 			return own(f.run(c.Context(), sh))
 		},
 	}
@@ -146,7 +145,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	}
 	w.forced = false // jobs say which namespace is theirs
 	// Whoever audits did not make them.
-	w.user, w.groups = *f.from.kube.Impersonate, *f.from.kube.ImpersonateGroup
+	w.user, w.groups = f.from.asker(ctx, w.live)
 	w.before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
 	if f.enforce {
 		w.asking = &asking{mode: preflight.ModeEnforce}

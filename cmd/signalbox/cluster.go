@@ -161,6 +161,19 @@ func (c *liveCluster) greet(ctx context.Context) error {
 	return nil
 }
 
+// called is a user as the API server knows it, with the groups that it adds. Where it does not tell, they are those of everybody who has a name.
+func (c *liveCluster) called(ctx context.Context, user string, groups []string) (string, []string) {
+	as := rest.CopyConfig(c.config)
+	as.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
+	if clients, err := kubernetes.NewForConfig(as); err == nil {
+		who, err := clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		if err == nil {
+			return who.Status.UserInfo.Username, who.Status.UserInfo.Groups
+		}
+	}
+	return user, append(slices.Clone(groups), "system:authenticated")
+}
+
 // look lists what check and fit look at, pods as a snapshot keeps them: a large cluster has more of
 // them than a shell should hold as objects.
 func (c *liveCluster) look(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {

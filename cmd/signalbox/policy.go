@@ -51,10 +51,10 @@ func newPolicyCheck(sh *shell) *cobra.Command {
 	from := newWorldFlags()
 	mode, output, colour := oneOf("enforce", "warn"), oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "check JOB… --policy DIR",
+		Use:   "check FILE|DIR|URL|-…|KIND/NAME… --policy DIR",
 		Short: "show what policies say about jobs, and what they see of them",
 		Long: `Policy check asks the policies in the folders, and no others, about every job in the
-files, as in a namespace that enforces, asked by the user of --as and --as-group, or by whom the
+files, or KIND/NAME of the cluster as if it came now, as in a namespace that enforces, asked by the user of --as and --as-group, or by whom the
 cluster takes you for. What they see of a cluster is that of the kubeconfig, or of --snapshot; a
 policy that reads what was not looked at is undecided. --input prints what a policy sees; --explain
 prints how each rule came to its answer: what it read, and which of its expressions did not hold,
@@ -62,14 +62,14 @@ with the values in them.
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
-		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
+		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check pytorchjob/train -n ml --policy policies/ --as ana\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			a.mode = mode.value
 			if len(from.folders) == 0 {
 				return usagef("no policies; expected --policy DIR")
 			}
-			return own(policyCheck(c.Context(), sh, append(files, args...), from, a, output.value, newPainter(colour.value, sh.out)))
+			return own(policyCheck(c.Context(), sh, files, args, from, a, output.value, newPainter(colour.value, sh.out)))
 		},
 	}
 	addFiles(c, &files)
@@ -103,12 +103,11 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 }
 
 // askPolicies reviews jobs, and keeps what the policies were asked.
-func askPolicies(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
-	in, err := (&inputFlags{files: files, recursive: true, command: "policy check"}).read(ctx, sh, nil)
+func askPolicies(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
+	in, err := (&inputFlags{files: files, recursive: true, from: from, command: "policy check"}).read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	from.only = true
 	w, err := from.open(ctx, sh, in)
 	if err != nil {
 		return nil, nil, nil, err
@@ -123,8 +122,8 @@ func askPolicies(ctx context.Context, sh *shell, files []string, from *worldFlag
 	return in, asked, jobs, nil
 }
 
-func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, format string, paint painter) error {
-	in, asked, jobs, err := askPolicies(ctx, sh, files, from, a)
+func policyCheck(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking, format string, paint painter) error {
+	in, asked, jobs, err := askPolicies(ctx, sh, files, args, from, a)
 	if err != nil {
 		return err
 	}

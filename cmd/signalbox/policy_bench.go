@@ -53,7 +53,7 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 const mostRounds = 100_000
 
 func policyBench(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, rounds int, format string) error {
-	in, asked, _, err := askPolicies(ctx, sh, files, from, a)
+	in, asked, _, err := askPolicies(ctx, sh, files, nil, from, a)
 	if err != nil {
 		return err
 	}

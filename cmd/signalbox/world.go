@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -61,6 +62,21 @@ func kubeFlags() *genericclioptions.ConfigFlags {
 // policiesOnly says of --policy what holds for the commands about policies: they ask no others.
 func (f *worldFlags) policiesOnly(c *cobra.Command) {
 	c.Flags().Lookup("policy").Usage = "`folder` of policies (*.rego and data) to ask, and no others; repeatable"
+	// --as says who asks, not who reads: the webhook reads the cluster by its own rights, whoever asks.
+	f.only = true
+	f.kube.WrapConfigFn = func(c *rest.Config) *rest.Config {
+		c = rest.CopyConfig(c)
+		c.Impersonate = rest.ImpersonationConfig{}
+		return c
+	}
+}
+
+// asker is who asks by the flags, as the API server knows it; empty: the flags do not say.
+func (f *worldFlags) asker(ctx context.Context, c *liveCluster) (user string, groups []string) {
+	if user, groups = *f.kube.Impersonate, *f.kube.ImpersonateGroup; user == "" || c == nil {
+		return user, groups
+	}
+	return c.called(ctx, user, groups)
 }
 
 func (f *worldFlags) add(c *cobra.Command) {
@@ -117,6 +133,9 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	w := &world{fitOnly: fitOnly, disable: f.disable, namespace: "default", quotes: in.quotes, now: sh.now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
+	}
+	if f.only && w.user == "" && len(w.groups) > 0 {
+		return nil, usagef("--as-group says in which groups the user of --as is; expected --as USER beside it")
 	}
 	var err error
 	settings := config.Default()
@@ -248,6 +267,9 @@ func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool
 		w.live = nil
 		return false, c.unreached(err)
 	}
+	if user, groups := f.asker(ctx, c); f.only && user != "" {
+		c.user, c.groups = user, groups
+	}
 	if c.user != "" {
 		w.user, w.groups = c.user, c.groups
 	}
@@ -330,9 +352,8 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	}
 	if old := w.stored(ctx, o); old != nil {
 		o.SetUID(old.GetUID()) // the pods it has are its own
-		req.Operation = "UPDATE"
-		if !preflight.SameWork(old, o) { // whoever asks about a job as it is wants an answer
-			req.Old = old
+		if !preflight.SameWork(old, o) { // a job as it is is asked about as if it came now
+			req.Operation, req.Old = "UPDATE", old
 		}
 	}
 	return req, nil

@@ -83,8 +83,12 @@ const widestCited = 100
 func (n *numbers) resolved() []string {
 	var out []string
 	for i, id := range n.order {
-		line := fmt.Sprintf("[%d] %s", i+1, where(id))
-		if item := n.known[id]; item != nil && item.Text != "" && id != n.shown {
+		item, place := n.known[id], where(id)
+		if item != nil && item.Kind != evidence.Log && item.Source.File != "" { // an object that was read out of a text
+			place = fmt.Sprintf("%s:%d", item.Source.File, item.Source.Line)
+		}
+		line := fmt.Sprintf("[%d] %s", i+1, place)
+		if item != nil && item.Text != "" && id != n.shown {
 			text := strings.Join(strings.Fields(item.Text), " ")
 			if len(text) > widestCited {
 				text = strings.ToValidUTF8(text[:widestCited], "") + "…"

@@ -50,6 +50,19 @@ spec:
           - {name: pytorch, image: "registry.example.com/train:1", resources: {limits: {cpu: 1, memory: 1Gi}}}
 `
 
+// whoAndWhere tells who asks, and what is seen of the cluster.
+const whoAndWhere = `# METADATA
+# title: who asks, and where
+# description: For a test.
+# custom: {remedy: None.}
+package signalbox.who
+
+deny contains {"path": "spec", "msg": msg} if {
+	input.cluster.nodes > 0
+	msg := sprintf("%s by %s of %v on %d nodes", [input.request.operation, input.request.user, input.request.groups, input.cluster.nodes])
+}
+`
+
 // namesObjects names a Secret that is there, and a Secret and a ConfigMap that are not.
 const namesObjects = `apiVersion: batch/v1
 kind: Job
@@ -251,6 +264,18 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 			}
 			_, said := run(2, command, "pytorchjob/plan", "-n", "cli")
 			Expect(said).To(Equal("signalbox: PyTorchJob cli/plan: not found; did you mean \"plain\"?\n"))
+		}
+	})
+
+	It("asks policies about a job of the cluster on behalf of anybody, with what the cluster shows to whoever runs it", func(ctx SpecContext) {
+		Expect(plane.Apply(ctx, plainJob)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { _, _ = plane.Kubectl(ctx, "delete", "pytorchjob", "plain", "-n", "cli") })
+		folder := filepath.Join(dir, "who-and-where")
+		Expect(os.MkdirAll(folder, 0o700)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(folder, "who.rego"), []byte(whoAndWhere), 0o600)).To(Succeed())
+		for _, asks := range [][]string{{"policy", "check", "pytorchjob/plain", "-n", "cli"}, {"policy", "audit", "-n", "cli"}} {
+			out, _ := run(1, append(asks, "--policy", folder, "--as", "nobody", "--as-group", "guests")...)
+			Expect(out).To(MatchRegexp(`CREATE by nobody of \["guests", "system:authenticated"\] on [1-9][0-9]* nodes`))
 		}
 	})
 
