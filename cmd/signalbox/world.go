@@ -351,7 +351,7 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		w.asking.fill(&req)
 	}
 	if old := w.stored(ctx, o); old != nil {
-		o.SetUID(old.GetUID()) // the pods it has are its own
+		o.SetUID(old.GetUID())           // the pods it has are its own
 		if !preflight.SameWork(old, o) { // a job as it is is asked about as if it came now
 			req.Operation, req.Old = "UPDATE", old
 		}

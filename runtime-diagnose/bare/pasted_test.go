@@ -1,6 +1,7 @@
 package bare
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,7 +59,7 @@ func FuzzPasted(f *testing.F) {
 	f.Add([]byte("apiVersion: v1\nkind: Pod\n"))
 	f.Add([]byte("$ kubectl get pods\nNAME READY STATUS RESTARTS AGE\n"))
 	f.Fuzz(func(t *testing.T, head []byte) {
-		if Pasted(head) && !Pasted(append(head[:len(head):len(head)], "\nmore\n"...)) {
+		if Pasted(head) && !Pasted(append(slices.Clip(head), "\nmore\n"...)) {
 			t.Errorf("what follows takes objects for a log: %q", head)
 		}
 	})

@@ -132,7 +132,9 @@ kind: PyTorchJob
 metadata: {name: stranded}
 spec:
   pytorchReplicaSpecs:`+role, namespace))).To(Succeed())
-		annotations := func(ctx context.Context) (map[string]string, error) { return annotationsOf(ctx, pytorchJobs, namespace, "stranded") }
+		annotations := func(ctx context.Context) (map[string]string, error) {
+			return annotationsOf(ctx, pytorchJobs, namespace, "stranded")
+		}
 		Eventually(annotations).WithContext(ctx).Should(HaveKeyWithValue("signalbox.dev/healthy", "Yes"))
 		Expect(world.LoseNode(ctx, node.Name)).To(Succeed())
 		Eventually(annotations).WithContext(ctx).WithTimeout(12 * time.Second).Should(SatisfyAll(
