@@ -42,7 +42,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	c = c.Own()
 	c.Logs = c.Joined()
 	seen := control.Read(control.Input{
-		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
+		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Absent: c.Absent, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
 	logs := logscan.Read(ctx, c, catalog, seen.Pods, o.scan())

@@ -250,17 +250,24 @@ func (r *reading) readNodes(ctx context.Context) {
 		for i := range all.Items {
 			if wanted[all.Items[i].Name] {
 				r.out.Nodes = append(r.out.Nodes, all.Items[i])
+				delete(wanted, all.Items[i].Name)
 			}
 		}
-		return
 	}
-	for _, name := range sortedKeys(wanted) {
-		node, err := r.node(ctx, name)
-		if err != nil { // a node that is gone is a finding; the core makes it from the pod's side
-			r.missing("node "+name, err)
-			continue
+	for i, name := range sortedKeys(wanted) { // those that the list did not hold may be new
+		if i == few {
+			r.missing("nodes", fmt.Errorf("%d of them are not listed; the first %d were asked for", len(wanted), few))
+			return
 		}
-		r.out.Nodes = append(r.out.Nodes, *node)
+		node, err := r.node(ctx, name)
+		switch {
+		case apierrors.IsNotFound(err):
+			r.out.Absent = append(r.out.Absent, control.NodeAbsent(name))
+		case err != nil:
+			r.missing("node "+name, err)
+		default:
+			r.out.Nodes = append(r.out.Nodes, *node)
+		}
 	}
 }
 

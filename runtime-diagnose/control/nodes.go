@@ -155,6 +155,25 @@ func (r *reader) inUse() map[string]bool {
 	return nodes
 }
 
+// NodeAbsent is how evidence.Bundle.Absent names a node that is not there.
+func NodeAbsent(name string) string { return "Node " + name }
+
+// readGoneNodes says which pods run, by their word, on nodes that are not there. They are deleted within a minute
+// (kubernetes/kubernetes, pkg/controller/podgc/gc_controller.go).
+func (r *reader) readGoneNodes() {
+	said := map[string]bool{}
+	for i := range r.seen.Pods {
+		p := &r.seen.Pods[i]
+		if node := p.Source.Node; p.Phase == corev1.PodRunning && !p.Past && !said[node] && slices.Contains(r.Absent, NodeAbsent(node)) {
+			said[node] = true
+			r.sight(ruleNodeGone, evidence.Item{
+				ID: id("node", node, "gone"), Kind: evidence.Node, At: r.Now, Latest: true, Source: evidence.Source{Node: node, Rank: -1},
+				Text: fmt.Sprintf("node %s does not exist; pod %s is said to run on it", node, p.Name),
+			}, map[string]string{"node": node})
+		}
+	}
+}
+
 // EvictedFrom are the nodes from which pods were taken for a taint that are gone since, each once, in the order of the events. The controller of
 // taints says whom it deletes, by name alone, and the scheduler said where the pod was
 // (kubernetes/kubernetes, pkg/controller/tainteviction/taint_eviction.go, and pkg/scheduler/schedule_one.go).

@@ -94,7 +94,7 @@ func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason+c.Message != "": // without, no scheduler has refused anything
 		r.unschedulable(pod.Name, c.Message, item)
 	case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
-		if found := ruleForReason(c.Reason); found != nil {
+		if found := ruleForReason(c.Reason); !r.match(c.Reason+": "+c.Message, item, false) && found != nil {
 			r.sight(found, item, map[string]string{"reason": c.Reason})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+24)
-	rules = append(rules, Silent, Podless, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
+	rules = append(rules, Silent, Podless, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
@@ -84,6 +84,12 @@ var ruleNodeNotReady = rule("node-not-ready", "the node is not ready", "node-los
 	"The node's kubelet stopped reporting or reports a fault.",
 	"That the machine is broken: a network cut or a restart of the kubelet looks the same.",
 	"Tell the administrator the node.\nStart the job again on other nodes; it needs a checkpoint to go on from.")
+
+var ruleNodeGone = rule("node-gone", "the node does not exist any more", "node-lost", signature.Precise,
+	signature.Platform, signature.Helps,
+	"Pods are said to run on a node that the API server does not know.",
+	"Who took the node away: an autoscaler, a person, or the provider of the machine. What runs on it may still run, and nobody sees it.",
+	"Look who deletes nodes: the events of the namespace default name them.\nStart the job again on other nodes; it needs a checkpoint to go on from.")
 
 var ruleUnschedulableOther = rule("unschedulable", "no node takes the pod", "unschedulable-affinity", signature.General,
 	signature.User, signature.RetryUnknown,

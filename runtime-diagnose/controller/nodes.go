@@ -18,38 +18,56 @@ const (
 	nodesEvery = 2 * time.Second
 	// steady is how long a node must be so before the jobs on it are looked at: kubelets start again.
 	steady = 5 * time.Second
+	// mournedFor is how long a node that is gone is remembered: its pods are deleted within a minute.
+	mournedFor = 10 * time.Minute
 )
 
-// nodes are the nodes that are not ready. Where a kubelet itself says so, or nobody but it does, the pods on it stay Ready
-// until they are evicted, five minutes later (kubernetes/kubernetes, pkg/controller/nodelifecycle: only a node that
+// nodes are the nodes that are not ready, or gone. Where a kubelet itself says that it is not ready, or nobody but it does, the pods on it stay
+// Ready until they are evicted, five minutes later (kubernetes/kubernetes, pkg/controller/nodelifecycle: only a node that
 // stops answering has its pods marked): nothing else changes of the job.
 type nodes struct {
 	mu   sync.Mutex
+	last []*cluster.Node      // by name
 	down map[string]time.Time // since when
 }
 
-// see takes the nodes of a view and returns those that have come to be ready or not ready since the last.
+// see takes the nodes of a view, all that there are, and returns those that have come to be ready, not ready or gone since the last.
 func (n *nodes) see(all []*cluster.Node, now time.Time) (changed []*cluster.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	down := map[string]time.Time{}
-	for _, node := range all {
-		since, before := n.down[node.Name]
-		if !node.Ready {
-			if !before {
-				since = now
-			}
-			down[node.Name] = since
+	down, there := map[string]time.Time{}, make(map[string]bool, len(all))
+	lose := func(name string) (known bool) {
+		since, known := n.down[name]
+		if !known {
+			since = now
 		}
-		if before == node.Ready {
+		down[name] = since
+		return known
+	}
+	for _, node := range all {
+		there[node.Name] = true
+		if _, before := n.down[node.Name]; before == node.Ready {
+			changed = append(changed, node)
+		}
+		if !node.Ready {
+			lose(node.Name)
+		}
+	}
+	for _, node := range n.last {
+		if !there[node.Name] && !lose(node.Name) {
 			changed = append(changed, node)
 		}
 	}
-	n.down = down
+	for name, since := range n.down { // gone before the last look
+		if !there[name] && now.Sub(since) < mournedFor {
+			down[name] = since
+		}
+	}
+	n.last, n.down = all, down
 	return changed
 }
 
-// under are the nodes that are not ready of those that pods of a job run on, by name, and since when the first is; zero: all are.
+// under are the nodes that are not ready or gone of those that pods of a job run on, by name, and since when the first is; zero: all are ready.
 func (n *nodes) under(pods []corev1.Pod) (names []string, since time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,20 +87,18 @@ func (n *nodes) under(pods []corev1.Pod) (names []string, since time.Time) {
 	return slices.Sorted(maps.Keys(on)), since
 }
 
-// follow has the jobs looked at whose nodes come to be not ready, or ready again, until the context is done.
+// follow has the jobs looked at whose nodes come to be not ready, gone, or ready again, until the context is done.
 func (n *nodes) follow(ctx context.Context, view func() *cluster.Snapshot, cache client.Reader, now func() time.Time, look func(*corev1.Pod, time.Duration)) {
 	ticker := time.NewTicker(nodesEvery)
 	defer ticker.Stop()
 	for {
-		for _, node := range n.see(view().Nodes(), now()) {
-			wait := steady
-			if node.Ready {
-				wait = 0
-			}
-			for _, p := range node.Pods() {
-				var pod corev1.Pod
-				if cache.Get(ctx, client.ObjectKey{Namespace: p.Namespace(), Name: p.Name()}, &pod) == nil {
-					look(&pod, wait)
+		if s := view(); s.Holds(corev1.Resource("nodes")) { // before, nodes that are not in it are not gone
+			for _, node := range n.see(s.Nodes(), now()) {
+				for _, p := range node.Pods() {
+					var pod corev1.Pod
+					if cache.Get(ctx, client.ObjectKey{Namespace: p.Namespace(), Name: p.Name()}, &pod) == nil {
+						look(&pod, steady)
+					}
 				}
 			}
 		}

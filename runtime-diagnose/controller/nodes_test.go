@@ -22,6 +22,7 @@ func viewOf(t *testing.T, nodes []*corev1.Node, pods ...*corev1.Pod) *cluster.Sn
 	for _, p := range pods {
 		b.Pod(p)
 	}
+	b.Complete(corev1.Resource("nodes"))
 	return b.Snapshot(start)
 }
 
@@ -43,7 +44,10 @@ func TestNodesThatComeAndGo(t *testing.T) {
 		{ill, nil, []string{"b"}, start.Add(time.Second)}, // since the first time
 		{well, []string{"b"}, nil, time.Time{}},
 		{ill, []string{"b"}, []string{"b"}, start.Add(4 * time.Second)},
-		{ill[:1], nil, nil, time.Time{}}, // the node is gone; its pods go with it
+		{ill[:1], nil, []string{"b"}, start.Add(4 * time.Second)}, // gone, and its pods are said to run
+		{ill[:1], nil, []string{"b"}, start.Add(4 * time.Second)},
+		{well, []string{"b"}, nil, time.Time{}},
+		{well[:1], []string{"b"}, []string{"b"}, start.Add(8 * time.Second)},
 	} {
 		var changed []string
 		for _, node := range n.see(viewOf(t, step.nodes).Nodes(), start.Add(time.Duration(i)*time.Second)) {
@@ -85,6 +89,37 @@ func TestANodeThatIsNotReadyUnderPodsThatAre(t *testing.T) {
 	w.reconcile()
 	if w.job.GetAnnotations()[Healthy] != "Yes" {
 		t.Errorf("it is not taken back: %v", w.job.GetAnnotations())
+	}
+}
+
+// What is remembered of nodes that are gone has an end.
+func TestNodesThatAreGoneAreForgotten(t *testing.T) {
+	var n nodes
+	n.see(viewOf(t, []*corev1.Node{build.Node("a"), build.Node("b")}).Nodes(), start)
+	one := viewOf(t, []*corev1.Node{build.Node("a")}).Nodes()
+	n.see(one, start)
+	n.see(one, start.Add(mournedFor-time.Second))
+	if len(n.down) != 1 {
+		t.Errorf("forgotten too soon: %v", n.down)
+	}
+	n.see(one, start.Add(mournedFor))
+	if len(n.down) != 0 {
+		t.Errorf("still remembered: %v", n.down)
+	}
+}
+
+// A node that is not there any more is said of its pods, too.
+func TestANodeThatIsGoneUnderPodsThatRun(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", func(p *corev1.Pod) { p.Spec.NodeName = "gpu-2" })
+	w.nodes.see(viewOf(t, []*corev1.Node{build.Node("gpu-1"), build.Node("gpu-2")}).Nodes(), w.now)
+	w.nodes.see(viewOf(t, []*corev1.Node{build.Node("gpu-1")}).Nodes(), w.now)
+	w.pass(steady)
+	w.reconcile()
+	if got := w.job.GetAnnotations(); got[Healthy] != "No" || got[Error] != "the node does not exist any more (node gpu-2)" {
+		t.Errorf("the job says %v", got)
 	}
 }
 

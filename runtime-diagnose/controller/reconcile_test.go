@@ -265,7 +265,7 @@ func TestAShortWaitLeavesNothingBehind(t *testing.T) {
 	w.pod("worker", unschedulable)
 	w.pass(time.Second)
 	w.reconcile()
-	w.pods[1].Spec.NodeName = "gpu-2"
+	w.pods[1].Spec.NodeName = "gpu-1"
 	w.pods[1].Status = corev1.PodStatus{Phase: corev1.PodRunning}
 	w.reconcile()
 	if got := ours(w.job.GetAnnotations()); got[Waiting] != "" || got[Healthy] != "Yes" {

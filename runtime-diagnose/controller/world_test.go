@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/test/build"
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
 
@@ -87,7 +88,7 @@ func (w *world) restart() {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(pytorchGVK, meta.RESTScopeNamespace)
 	if w.kube == nil {
-		w.kube = kubefake.NewClientset()
+		w.kube = kubefake.NewClientset(build.Node("gpu-1"))
 		w.kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, &corev1.PodList{Items: w.pods}, nil
 		})

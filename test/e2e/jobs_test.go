@@ -122,9 +122,6 @@ var _ = Describe("a node that is not ready under pods that are", func() {
 		node := cluster.CPUNode("fragile")
 		node.Labels = map[string]string{"fragile": "yes"}
 		Expect(world.CreateNodes(ctx, node)).To(Succeed())
-		DeferCleanup(func(ctx context.Context) error {
-			return world.Clientset().CoreV1().Nodes().Delete(ctx, node.Name, metav1.DeleteOptions{})
-		})
 		role := strings.Replace(running("Master", 1), "        spec:\n", "        spec:\n          nodeSelector: {fragile: \"yes\"}\n", 1)
 		Expect(world.Apply(ctx, inNamespace(`
 apiVersion: kubeflow.org/v1
@@ -142,6 +139,12 @@ spec:
 		))
 		Expect(world.FindNode(ctx, node.Name)).To(Succeed())
 		Eventually(annotations).WithContext(ctx).Should(HaveKeyWithValue("signalbox.dev/healthy", "Yes"))
+
+		By("saying it of a node that is deleted, long before its pods are")
+		Expect(world.Clientset().CoreV1().Nodes().Delete(ctx, node.Name, metav1.DeleteOptions{})).To(Succeed())
+		Eventually(annotations).WithContext(ctx).WithTimeout(12 * time.Second).Should(SatisfyAll(
+			HaveKeyWithValue("signalbox.dev/healthy", "No"), HaveKeyWithValue("signalbox.dev/error", ContainSubstring("the node does not exist any more (node fragile)")),
+		))
 	})
 })
 
