@@ -107,6 +107,8 @@ those that wait, those that run, and those that have ended.`,
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
 	addChoice(jobs, f.output, "output", "o", "output format")
 	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
+	jobs.ValidArgsFunction = f.completeNames(sh)
+	c.ValidArgsFunction = completeKinds(f.kube)
 	c.AddCommand(jobs)
 	return c
 }
@@ -114,6 +116,9 @@ those that wait, those that run, and those that have ended.`,
 // jobsOfKind takes get KIND and get KIND/NAME, as kubectl has them, for get jobs --kind KIND NAME. A job is one of any
 // kind.
 func jobsOfKind(args []string) []string {
+	if len(args) > 3 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // the last word is only begun
+		return append(args[:1:1], jobsOfKind(args[1:])...)
+	}
 	if len(args) < 2 || args[0] != "get" {
 		return args
 	}
