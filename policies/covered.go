@@ -25,7 +25,8 @@ func (s *set) trace(policy string, by *cover.Cover) {
 			continue
 		}
 		r.options = append(r.options, rego.EvalQueryTracer(by))
-		if r.exempt != nil && len(r.exempt.options) == 0 {
+		if r.exempt != nil && !r.exempt.traced {
+			r.exempt.traced = true
 			r.exempt.options = append(r.exempt.options, rego.EvalQueryTracer(by))
 		}
 	}

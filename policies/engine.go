@@ -48,6 +48,7 @@ type set struct {
 type rule struct {
 	doc    *Doc
 	name   string // deny or warn
+	at     ast.Ref
 	query  rego.PreparedEvalQuery
 	plan   *plan.Program // nil: only the query answers
 	stage  preflight.Stage
@@ -57,6 +58,7 @@ type rule struct {
 	plain  bool  // its input is the object as it was written: a rule in Conftest's form
 	// options are of how it is evaluated, not of what it answers.
 	options []rego.EvalOption
+	traced  bool // by who measures what was evaluated
 }
 
 // Load reads policies (*.rego) and their data (*.json, *.yaml, *.yml) from all file

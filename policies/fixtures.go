@@ -86,9 +86,13 @@ func TestCovered(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, 
 			if err != nil {
 				return nil, nil, err
 			}
+			var printed bytes.Buffer
+			if err := engine.set().print(ctx, p.Name, rules, documents, &printed); err != nil {
+				return nil, nil, err
+			}
 			engine.set().trace(p.Name, covering)
 			proven := slices.ContainsFunc(ran, func(c Covered) bool { return c.File == p.File && c.Percent > 0 })
-			b := bench{fsys: fsys, policy: p.Name, tested: proven, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
+			b := bench{fsys: fsys, printed: &printed, policy: p.Name, tested: proven, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
 			tested, err := b.folder(ctx, dir)
 			if err != nil {
 				return nil, nil, err
@@ -184,7 +188,8 @@ func (w asWritten) Decide(ctx context.Context, in preflight.Input, q preflight.Q
 type bench struct {
 	fsys     fs.FS
 	policy   string
-	tested   bool // by rules in Rego, which evaluate it: then fixtures are not asked for
+	printed  *bytes.Buffer // what policies print goes here
+	tested   bool          // by rules in Rego, which evaluate it: then fixtures are not asked for
 	reviewer preflight.Reviewer
 }
 
@@ -209,11 +214,13 @@ func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
 		}
 		file := path.Join(dir, name)
 		tested := Tested{Policy: b.policy, Fixture: file}
+		b.printed.Reset()
 		if tested.Got, err = b.rule(ctx, file); err != nil {
 			tested.Problem = err.Error()
 		} else {
 			tested.Problem = b.compare(file, silent, tested.Got)
 		}
+		tested.Printed = b.printed.String()
 		out = append(out, tested)
 	}
 	if (allows == 0 || speaks == 0) && !(b.tested && allows+speaks == 0) {

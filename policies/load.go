@@ -220,18 +220,23 @@ type compiled struct {
 
 // ready makes a rule that can be asked: by its plan, and where that has no answer, by OPA.
 func (c compiled) ready(ctx context.Context, at ast.Ref) (*rule, error) {
-	query, err := rego.New(
-		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
-		rego.Compiler(c.compiler), rego.Store(c.store), rego.StrictBuiltinErrors(true),
-	).PrepareForEval(ctx)
+	query, err := c.query(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	out := &rule{query: query}
+	out := &rule{at: at, query: query}
 	if planned, err := plan.Of(ctx, at, c.compiler, c.store, c.data); err == nil {
 		out.plan = planned
 	}
 	return out, nil
+}
+
+// query asks for the value of a rule.
+func (c compiled) query(ctx context.Context, at ast.Ref) (rego.PreparedEvalQuery, error) {
+	return rego.New(
+		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
+		rego.Compiler(c.compiler), rego.Store(c.store), rego.StrictBuiltinErrors(true),
+	).PrepareForEval(ctx)
 }
 
 // silent says whether a rule has nothing to say whatever the input is, because the data does not

@@ -206,6 +206,8 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (
 	if f.everything {
 		namespace = metav1.NamespaceAll
 	}
+	var missing []string
+	listed := false
 	for _, k := range kinds.All() {
 		served := live.resources(k)
 		if len(served) == 0 {
@@ -214,7 +216,7 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (
 		for next := ""; ; {
 			page, err := live.objects.Resource(served[0]).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: f.files.selector, Limit: 500, Continue: next})
 			if apierrors.IsForbidden(err) {
-				sh.tell("note: you may not list %s", k.Resource)
+				missing = append(missing, served[0].GroupResource().String())
 				break
 			}
 			if err != nil {
@@ -223,10 +225,18 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (
 			for i := range page.Items {
 				out = append(out, &page.Items[i])
 			}
+			listed = true
 			if next = page.GetContinue(); next == "" {
 				break
 			}
 		}
+	}
+	switch {
+	case len(missing) == 0:
+	case !listed:
+		return nil, mayListNone(missing, namespace)
+	default:
+		sh.tell("note: %s", barred(missing, namespace))
 	}
 	return out, nil
 }

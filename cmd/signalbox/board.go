@@ -84,7 +84,11 @@ type clusterSource struct {
 }
 
 func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
-	rows, missing, _, err := anyJob(c.from.kube, *c.from.kube.Namespace == "").list(ctx, c.live, nil)
+	every := anyJob(c.from.kube, *c.from.kube.Namespace == "")
+	rows, missing, _, err := every.list(ctx, c.live, nil)
+	if len(missing) > 0 {
+		missing = []string{barred(missing, every.namespaceOf(c.live))}
+	}
 	return rows, missing, err
 }
 

@@ -57,30 +57,81 @@ func completeCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
 
 // completeJobs completes KIND/NAME: first the kinds, then the names that the cluster has.
 func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		word, _, named := strings.Cut(start, "/")
+		if !named && len(args) > 0 && kindCalled(args[0]) != nil { // KIND NAME…
+			return beginning(start, namesOf(c.Context(), kube, kindCalled(args[0]))), cobra.ShellCompDirectiveNoFileComp
+		}
 		if !named {
 			var out []string
-			for _, k := range kinds.All() {
-				out = append(out, strings.ToLower(k.Name)+"/")
+			for _, w := range kindWords() {
+				out = append(out, w+"/")
 			}
 			return beginning(start, out), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
-		ctx, live, stop := connectSoon(c.Context(), kube)
-		defer stop()
 		k := kindCalled(word)
-		if live == nil || k == nil {
+		if k == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		var out []string
+		out := namesOf(c.Context(), kube, k)
+		for i, name := range out {
+			out[i] = word + "/" + name
+		}
+		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// namesOf are the names of the jobs of some kinds that the cluster has in the namespace.
+func namesOf(ctx context.Context, kube *genericclioptions.ConfigFlags, some ...*kinds.Kind) (out []string) {
+	ctx, live, stop := connectSoon(ctx, kube)
+	defer stop()
+	if live == nil {
+		return nil
+	}
+	for _, k := range some {
 		for _, gvr := range live.resources(k) {
 			found, err := live.objects.Resource(gvr).Namespace(live.namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
 			if err != nil {
 				continue
 			}
 			for i := range found.Items {
-				out = append(out, word+"/"+found.Items[i].GetName())
+				out = append(out, found.Items[i].GetName())
 			}
+		}
+	}
+	return out
+}
+
+// completeKinds completes what get takes beside its subcommand: a kind, or KIND/NAME.
+func completeKinds(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	jobs := completeJobs(kube)
+	return func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		if strings.Contains(start, "/") {
+			return jobs(c, args, start)
+		}
+		return beginning(start, kindWords()), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeNames completes the names of get jobs: those of the snapshot, or else of the cluster.
+func (f *getFlags) completeNames(sh *shell) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		asked, out := kindCalled(f.kind), []string(nil)
+		switch {
+		case len(f.snapshot) > 0:
+			objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, o := range objects {
+				if asked == nil || kinds.For(o.GroupVersionKind()) == asked {
+					out = append(out, o.GetName())
+				}
+			}
+		case asked != nil:
+			out = namesOf(c.Context(), f.kube, asked)
+		default:
+			out = namesOf(c.Context(), f.kube, kinds.All()...)
 		}
 		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
 	}

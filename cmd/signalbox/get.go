@@ -107,6 +107,8 @@ those that wait, those that run, and those that have ended.`,
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
 	addChoice(jobs, f.output, "output", "o", "output format")
 	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
+	jobs.ValidArgsFunction = f.completeNames(sh)
+	c.ValidArgsFunction = completeKinds(f.kube)
 	c.AddCommand(jobs)
 	return c
 }
@@ -114,6 +116,9 @@ those that wait, those that run, and those that have ended.`,
 // jobsOfKind takes get KIND and get KIND/NAME, as kubectl has them, for get jobs --kind KIND NAME. A job is one of any
 // kind.
 func jobsOfKind(args []string) []string {
+	if len(args) > 3 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // the last word is only begun
+		return append(args[:1:1], jobsOfKind(args[1:])...)
+	}
 	if len(args) < 2 || args[0] != "get" {
 		return args
 	}
@@ -182,10 +187,11 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		if err != nil {
 			return err
 		}
-		if first {
-			for _, m := range missing {
-				sh.tell("note: %s", m)
+		if first && len(missing) > 0 {
+			if len(versions) == 0 {
+				return mayListNone(missing, f.namespaceOf(live))
 			}
+			sh.tell("note: %s", barred(missing, f.namespaceOf(live)))
 		}
 		sortRows(rows, f.sortBy.value, sh.now())
 		changed := slices.DeleteFunc(slices.Clone(rows), func(r jobRow) bool {
@@ -203,7 +209,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			return usagef("no training job called %s is in namespace %s", orList(names), live.namespace)
 		}
 		if first && len(rows) == 0 && len(names) == 0 {
-			f.sayNone(sh, live)
+			f.sayNone(sh, live, len(missing) > 0)
 		}
 		if !f.watch {
 			return nil
@@ -234,7 +240,7 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 			page, err := live.objects.Resource(served[0]).Namespace(f.namespaceOf(live)).List(ctx, metav1.ListOptions{LabelSelector: f.selector, Limit: 500, Continue: next})
 			switch {
 			case apierrors.IsForbidden(err):
-				missing = append(missing, "you may not list "+k.Resource)
+				missing = append(missing, served[0].GroupResource().String())
 			case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err): // not served after all
 			case err != nil:
 				return nil, nil, nil, fmt.Errorf("list %s: %w", k.Resource, err)
@@ -256,11 +262,32 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 	return rows, missing, versions, nil
 }
 
+// barred says what may not be listed.
+func barred(resources []string, namespace string) string {
+	where := "in all namespaces"
+	if namespace != metav1.NamespaceAll {
+		where = "in namespace " + namespace
+	}
+	return fmt.Sprintf("you may not list %s %s", few(resources), where)
+}
+
+// mayListNone is the error of an answer that nothing was seen for: no jobs and none that may be seen are two things.
+func mayListNone(resources []string, namespace string) error {
+	widen := ""
+	if namespace == metav1.NamespaceAll {
+		widen = "; -n NAMESPACE instead of -A asks for less"
+	}
+	return usagef("%s, so whether there are training jobs is not known%s", barred(resources, namespace), widen)
+}
+
 // sayNone says where no job was found.
-func (f *getFlags) sayNone(sh *shell, live *liveCluster) {
+func (f *getFlags) sayNone(sh *shell, live *liveCluster, partly bool) {
 	what := "training jobs"
 	if f.kind+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
 		what = "such training jobs"
+	}
+	if partly {
+		what += " of the kinds you may list"
 	}
 	if f.all {
 		sh.tell("no %s found in any namespace", what)

@@ -28,6 +28,9 @@ import (
 // window and is read by nobody.
 const mostAnswered = 1 << 20
 
+// idleSession is how long a session over HTTP is kept that asks nothing: clients go without a word.
+const idleSession = time.Hour
+
 type mcpFlags struct {
 	from   *worldFlags
 	typed  *pflag.FlagSet // what was given, for the commands that the tools run
@@ -79,7 +82,8 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
 		sh.tell("the token of this run: %s", token)
 	}
 	sh.tell("listening at http://%s", at.Addr())
-	return serveLocal(ctx, at, tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)))
+	return serveLocal(ctx, at, tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{SessionTimeout: idleSession})))
 }
 
 // serveLocal serves until the context is done.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"maps"
@@ -219,46 +218,4 @@ func TestOnlyWhoKnowsTheTokenIsServed(t *testing.T) {
 			t.Errorf("%s may be listened at", address)
 		}
 	}
-}
-
-// shown adds the token to what a client sends.
-type shownToken struct{ token string }
-
-func (s shownToken) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+s.token)
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// TestToolsOverHTTP runs the command itself, with a client of the protocol beside it.
-func TestToolsOverHTTP(t *testing.T) {
-	t.Setenv("SIGNALBOX_MCP_TOKEN", "right")
-	ctx, stop := context.WithCancel(t.Context())
-	heard, said := io.Pipe()
-	ended := make(chan int, 1)
-	go func() {
-		ended <- run(ctx, &shell{name: "signalbox", in: strings.NewReader(""), out: io.Discard, err: said, now: time.Now}, []string{"mcp", "--listen", "127.0.0.1:0"})
-	}()
-	lines := bufio.NewScanner(heard)
-	lines.Scan()
-	_, address, ok := strings.Cut(lines.Text(), "listening at ")
-	if !ok {
-		t.Fatalf("the command said %q", lines.Text())
-	}
-	go func() { _, _ = io.Copy(io.Discard, heard) }() // so that nothing it says holds it up
-	for token, welcome := range map[string]bool{"right": true, "wrong": false} {
-		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
-			&mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: shownToken{token}}}, nil)
-		if (err == nil) != welcome {
-			t.Fatalf("token %q: %v", token, err)
-		}
-		if err == nil {
-			if _, text := call(t, session, "explain", map[string]any{"name": "gpu-oom"}); !strings.HasPrefix(text, "## gpu-oom") {
-				t.Errorf("explain: %s", text)
-			}
-			_ = session.Close() // the server goes next
-		}
-	}
-	stop()
-	<-ended
 }

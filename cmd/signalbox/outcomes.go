@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -47,8 +48,8 @@ func listOutcomes(ctx context.Context, sh *shell, kube *genericclioptions.Config
 	if err != nil {
 		return err
 	}
-	for _, m := range missing {
-		sh.tell("note: %s", m)
+	if len(missing) > 0 {
+		sh.tell("note: %s", barred(missing, metav1.NamespaceAll))
 	}
 	return renderOutcomes(sh, format, tallies(rows))
 }

@@ -58,7 +58,7 @@ files, or KIND/NAME of the cluster as if it came now, as in a namespace that enf
 cluster takes you for. What they see of a cluster is that of the kubeconfig, or of --snapshot; a
 policy that reads what was not looked at is undecided. --input prints what a policy sees; --explain
 prints how each rule came to its answer: what it read, and which of its expressions did not hold,
-with the values in them.
+with the values in them. What a policy prints by print() goes to standard error, with its file and line.
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
@@ -123,6 +123,7 @@ func askPolicies(ctx context.Context, sh *shell, files, args []string, from *wor
 }
 
 func policyCheck(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking, format string, paint painter) error {
+	from.printed = sh.err
 	in, asked, jobs, err := askPolicies(ctx, sh, files, args, from, a)
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 }
 
 func newPolicyTest(sh *shell) *cobra.Command {
-	var update bool
+	var update, verbose bool
 	covered, least := false, 0
 	output := oneOf("text", "json", "junit")
 	c := &cobra.Command{
@@ -208,7 +209,8 @@ func newPolicyTest(sh *shell) *cobra.Command {
 name of its file or of its package: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
 warn-*.yaml, each with a .want that holds what it must say. An example is a job, the
 objects of the cluster it needs, and at most one ReviewRequest that says who asks. Then it runs the
-rules test_* of files *_test.rego, as opa test does, and shows what they print. --update writes
+rules test_* of files *_test.rego, as opa test does. What policies and tests print is shown where
+something is not as expected, and with --verbose everywhere. --update writes
 what the policies say into the .want files; --coverage prints which lines of the policies nothing has
 evaluated, and with --least-coverage a policy below so many percent fails.
 
@@ -220,11 +222,12 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(policyTest(c.Context(), sh, args[0], output.value, testOptions{update, covered || least > 0, least}))
+			return own(policyTest(c.Context(), sh, args[0], output.value, testOptions{update, covered || least > 0, least, verbose}))
 		},
 	}
 	c.Flags().BoolVar(&covered, "coverage", false, "print which lines nothing has evaluated")
 	c.Flags().IntVar(&least, "least-coverage", 0, "percent of the lines of each policy that have to be evaluated")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what is printed also where all is as expected")
 	c.Flags().BoolVar(&update, "update", false, "write what the policies say into the .want files")
 	addChoice(c, output, "output", "o", "output format")
 	return c
@@ -233,7 +236,8 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 // testOptions says what else policy test does.
 type testOptions struct {
 	update, covered bool
-	least           int // percent
+	least           int  // percent
+	verbose         bool // what policies and tests print is shown also where all is as expected
 }
 
 func policyTest(ctx context.Context, sh *shell, dir, format string, also testOptions) error {
@@ -269,7 +273,7 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 			word = "WRONG"
 		}
 		fmt.Fprintf(&b, "%s %s %s\n", word, t.Policy, t.Fixture)
-		if t.Printed != "" {
+		if t.Printed != "" && (also.verbose || t.Problem != "") {
 			fmt.Fprintf(&b, "      printed: %s\n", strings.ReplaceAll(strings.TrimSpace(t.Printed), "\n", "\n               "))
 		}
 		if t.Problem != "" {

@@ -19,16 +19,16 @@ func newPolicyBench(sh *shell) *cobra.Command {
 	rounds := 100
 	mode, output := oneOf("enforce", "warn"), oneOf("text", "json")
 	c := &cobra.Command{
-		Use:   "bench -f JOB --policy DIR",
+		Use:   "bench JOB… --policy DIR",
 		Short: "measure how long each policy takes",
 		Long: `Policy bench asks every policy in the folders by itself about every job in the files, --rounds
 times, and prints how long the answers took: the median, the 99th percentile and the longest, the
 slowest policy first. Policies that the data does not configure are not asked, as in a review.
 
 Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does not load or fails.`,
-		Example: fmt.Sprintf("  %s policy bench -f job.yaml --policy policies/", sh.name),
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Example: fmt.Sprintf("  %s policy bench job.yaml --policy policies/", sh.name),
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
 			a.mode = mode.value
 			switch {
 			case len(from.folders) == 0:
@@ -36,7 +36,7 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 			case rounds < 1 || rounds > mostRounds:
 				return usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
 			}
-			return own(policyBench(c.Context(), sh, files, from, a, rounds, output.value))
+			return own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.value))
 		},
 	}
 	addFiles(c, &files)

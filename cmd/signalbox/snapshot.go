@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,8 +64,12 @@ queues, quotas) is unknown in such a snapshot.`,
 				return own(fmt.Errorf("write snapshot: %w", err))
 			}
 			sh.tell("%s: %s", to, contents(view))
+			unseen := map[string][]string{}
 			for _, s := range skipped {
-				sh.tell("note: %s: %s", s.Check, s.Reason)
+				unseen[s.Reason] = append(unseen[s.Reason], s.Check)
+			}
+			for _, reason := range slices.Sorted(maps.Keys(unseen)) {
+				sh.tell("note: %s: %s", strings.Join(unseen[reason], ", "), reason)
 			}
 			return nil
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,18 +33,19 @@ import (
 type worldFlags struct {
 	snapshot []string
 	offline  bool
-	server   bool     // ask the API server about the job and its pods
-	ask      *choice  // whether Signalbox in the cluster is asked instead of listing; nil: never
-	names    bool     // the answer needs the names of nodes and pods
-	fix      bool     // exact remedies are looked for
-	cures    bool     // and for each finding by itself, because the format has a place for it
-	require  bool     // an answer without a cluster is none
-	disable  []string // checks that are not wanted this time
-	settings string   // file of the configuration; only what it says of checks counts
-	folders  []string // of policies
-	sources  []fs.FS  // what is in them, once open
-	only     bool     // no others are asked
-	asked    int      // how many policies there are, once open
+	server   bool      // ask the API server about the job and its pods
+	ask      *choice   // whether Signalbox in the cluster is asked instead of listing; nil: never
+	names    bool      // the answer needs the names of nodes and pods
+	fix      bool      // exact remedies are looked for
+	cures    bool      // and for each finding by itself, because the format has a place for it
+	require  bool      // an answer without a cluster is none
+	disable  []string  // checks that are not wanted this time
+	settings string    // file of the configuration; only what it says of checks counts
+	folders  []string  // of policies
+	sources  []fs.FS   // what is in them, once open
+	only     bool      // no others are asked
+	printed  io.Writer // takes what they print; nil: nobody does
+	asked    int       // how many policies there are, once open
 	kube     *genericclioptions.ConfigFlags
 }
 
@@ -293,7 +295,13 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		}
 		sources, f.sources = append(sources, fsys), append(f.sources, fsys)
 	}
-	engine, err := policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
+	var engine *policies.OPA
+	var err error
+	if f.printed != nil {
+		engine, err = policies.LoadPrinting(f.printed, sources...)
+	} else {
+		engine, err = policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
+	}
 	if err != nil {
 		return nil, &exit{exitUsage, err}
 	}

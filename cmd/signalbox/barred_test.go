@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// kindsServed is a cluster that serves all kinds of jobs and forbids to list all but some resources.
+func kindsServed(allowed ...string) *liveCluster {
+	lists, served := map[schema.GroupVersionResource]string{}, map[string][]string{}
+	for _, k := range kinds.All() {
+		for _, gvk := range k.GVKs {
+			lists[gvk.GroupVersion().WithResource(k.Resource)] = "AnyList"
+			served[gvk.Group] = append(served[gvk.Group], gvk.Version)
+		}
+	}
+	objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists)
+	objects.PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		for _, name := range allowed {
+			if a.GetResource().Resource == name {
+				return false, nil, nil
+			}
+		}
+		return true, nil, apierrors.NewForbidden(a.GetResource().GroupResource(), "", errors.New("no"))
+	})
+	return &liveCluster{objects: objects, served: served, namespace: "ml"}
+}
+
+// What may not be listed is one sentence, and where nothing may be, that no job was found is no answer.
+func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live *liveCluster
+		all  bool
+		want string
+	}{
+		"nothing, anywhere":          {kindsServed(), true, "so whether there are training jobs is not known; -n NAMESPACE instead of -A asks for less"},
+		"nothing, in one namespace":  {kindsServed(), false, "more in namespace ml, so whether there are training jobs is not known"},
+		"one kind, in one namespace": {kindsServed("pytorchjobs"), false, "more in namespace ml\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said bytes.Buffer
+			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &bytes.Buffer{}, err: &said, now: time.Now}
+			f := &auditFlags{from: newWorldFlags(), everything: tc.all}
+			_, err := f.jobsOf(t.Context(), sh, tc.live)
+			g := anyJob(f.from.kube, tc.all)
+			_, missing, versions, listErr := g.list(t.Context(), tc.live, nil)
+			if listErr != nil || len(missing) == 0 {
+				t.Fatalf("list: %v, missing %v", listErr, missing)
+			}
+			text := said.String()
+			if err != nil {
+				text = err.Error()
+			}
+			if !strings.Contains(text, tc.want) || (err != nil) != (len(versions) == 0) || strings.Count(text, "you may not list") != 1 {
+				t.Errorf("said %q, want %q", text, tc.want)
+			}
+		})
+	}
+}
