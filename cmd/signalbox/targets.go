@@ -228,7 +228,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 	case 0:
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {
-			return t, usagef("no job and no pod of one is called %q in namespace %s; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
+			return t, usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
 		}
 		return t, err
 	case 1:
