@@ -198,8 +198,7 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}
 	}
-	_, err := io.WriteString(to, b.String())
-	return err
+	return newPage(to).write(b.String())
 }
 
 func newPolicyTest(sh *shell) *cobra.Command {

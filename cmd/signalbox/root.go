@@ -117,6 +117,10 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return fmt.Sprintf("; %[1]s get jobs -o name | xargs %[1]s diagnose looks at all of them", c.Root().CommandPath())
 	case slices.Contains([]string{"strict", "werror", "warnings-as-errors"}, name) && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on warning makes warnings fail, too"
+	case name == "dry-run" && slices.Contains([]string{"fit", "diagnose", "audit"}, c.Name()):
+		return "; " + c.CommandPath() + " changes nothing on the cluster unless a flag says so"
+	case slices.Contains([]string{"previous", "tail", "since", "container", "all-containers"}, name) && c.Name() == "diagnose":
+		return "; the logs of all pods and containers are read, of runs before a restart, too"
 	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on never makes findings no failure"
 	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:

@@ -121,7 +121,10 @@ func hint(arg string) string {
 	case !ok || strings.Contains(name, "/"):
 		return fmt.Sprintf("; for a log that does exist: --log %s", arg)
 	}
-	return check.DidYouMean(strings.ToLower(word), names).String()
+	if near := check.DidYouMean(strings.ToLower(word), names).String(); near != "" {
+		return near
+	}
+	return fmt.Sprintf("; if %s is a namespace: %s -n %s", word, name, word)
 }
 
 // reach is the cluster, or an error that says what else would do.
