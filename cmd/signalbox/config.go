@@ -23,9 +23,10 @@ func newConfig(sh *shell) *cobra.Command {
 
 func newConfigShow(sh *shell) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show",
-		Short: "print every setting with its default and what it is for, as a file to begin with",
-		Args:  noArgs,
+		Use:        "show",
+		SuggestFor: []string{"view", "print", "dump", "get", "defaults"},
+		Short:      "print every setting with its default and what it is for, as a file to begin with",
+		Args:       noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := sh.out.Write(config.File())
 			return own(err)
@@ -35,8 +36,9 @@ func newConfigShow(sh *shell) *cobra.Command {
 
 func newConfigCheck(sh *shell) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check FILE…|-",
-		Short: "read files with settings as serve does, and say what is wrong with them",
+		Use:        "check FILE…|-",
+		SuggestFor: []string{"validate", "lint", "verify", "test"},
+		Short:      "read files with settings as serve does, and say what is wrong with them",
 		Long: `Check reads settings (config.yaml) as serve does: names, values, and the checks that they tune. It reaches
 nobody: whether a cluster, a model or a registry that the settings name answers is not looked at.
 

@@ -73,3 +73,20 @@ func expects(c *cobra.Command, name string) string {
 	}
 	return "; expected " + strings.TrimSuffix(c.UseLine(), " [flags]")
 }
+
+// longer are the flags of a command, not those of the connection, that begin with a letter which is no flag; empty: none
+// do, or too many to guess.
+func longer(c *cobra.Command, letter string) string {
+	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
+	kubeFlags().AddFlags(connection)
+	var found []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && strings.HasPrefix(f.Name, letter) && connection.Lookup(f.Name) == nil {
+			found = append(found, "\"--"+f.Name+"\"")
+		}
+	})
+	if len(found) == 0 || len(found) > mostMentions {
+		return ""
+	}
+	return "; did you mean " + orList(found) + "?"
+}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,11 +53,12 @@ func newPolicyCheck(sh *shell) *cobra.Command {
 	from := newWorldFlags()
 	mode, output, colour := oneOf("enforce", "warn"), oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "check FILE|DIR|URL|-…|KIND/NAME… --policy DIR",
-		Short: "show what policies say about jobs, and what they see of them",
+		Use:        "check FILE|DIR|URL|-…|KIND/NAME… --policy DIR",
+		SuggestFor: []string{"eval", "validate", "lint", "run", "exec", "trace", "explain"},
+		Short:      "show what policies say about jobs, and what they see of them",
 		Long: `Policy check asks the policies in the folders, and no others, about every job in the
-files, or KIND/NAME of the cluster as if it came now, as in a namespace that enforces, asked by the user of --as and --as-group, or by whom the
-cluster takes you for. What they see of a cluster is that of the kubeconfig, or of --snapshot; a
+files, or KIND/NAME of the cluster as if it came now, as in a namespace that enforces, asked by
+the user of --as and --as-group, or by whom the cluster takes you for. What they see of a cluster is that of the kubeconfig, or of --snapshot; a
 policy that reads what was not looked at is undecided. --input prints what a policy sees; --explain
 prints how each rule came to its answer: what it read, and which of its expressions did not hold,
 with the values in them. What a policy prints by print() goes to standard error, with its file and line.
@@ -194,17 +197,18 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}
 	}
-	_, err := io.WriteString(to, b.String())
-	return err
+	return newPage(to).write(b.String())
 }
 
 func newPolicyTest(sh *shell) *cobra.Command {
 	var update, verbose bool
+	var only string
 	covered, least := false, 0
 	output := oneOf("text", "json", "junit")
 	c := &cobra.Command{
-		Use:   "test DIR",
-		Short: "run the examples and tests of policies",
+		Use:        "test DIR",
+		SuggestFor: []string{"verify", "coverage"},
+		Short:      "run the examples and tests of policies",
 		Long: `Policy test runs, for every policy of the folder, the examples beside it in testdata/NAME, with the
 name of its file or of its package: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
 warn-*.yaml, each with a .want that holds what it must say. An example is a job, the
@@ -222,11 +226,12 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(policyTest(c.Context(), sh, args[0], output.value, testOptions{update, covered || least > 0, least, verbose}))
+			return own(policyTest(c.Context(), sh, args[0], output.value, testOptions{update, covered || least > 0, least, verbose, only}))
 		},
 	}
 	c.Flags().BoolVar(&covered, "coverage", false, "print which lines nothing has evaluated")
 	c.Flags().IntVar(&least, "least-coverage", 0, "percent of the lines of each policy that have to be evaluated")
+	c.Flags().StringVarP(&only, "run", "r", "", "only examples and tests whose policy or name matches this `regexp`")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what is printed also where all is as expected")
 	c.Flags().BoolVar(&update, "update", false, "write what the policies say into the .want files")
 	addChoice(c, output, "output", "o", "output format")
@@ -236,8 +241,9 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 // testOptions says what else policy test does.
 type testOptions struct {
 	update, covered bool
-	least           int  // percent
-	verbose         bool // what policies and tests print is shown also where all is as expected
+	least           int    // percent
+	verbose         bool   // what policies and tests print is shown also where all is as expected
+	run             string // regular expression of what is told; empty: all
 }
 
 func policyTest(ctx context.Context, sh *shell, dir, format string, also testOptions) error {
@@ -255,6 +261,16 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 	}
 	if len(tested) == 0 {
 		return usagef("%s: no policy; expected *.rego files", dir)
+	}
+	named, err := regexp.Compile(also.run)
+	if err != nil {
+		return usagef("--run: %w", err)
+	}
+	tested = slices.DeleteFunc(tested, func(t policies.Tested) bool {
+		return !named.MatchString(t.Policy) && !named.MatchString(t.Fixture)
+	})
+	if len(tested) == 0 {
+		return usagef("%s: no example and no test matches --run %q", dir, also.run)
 	}
 	if also.update {
 		if err := policyUpdate(dir, tested); err != nil {

@@ -15,8 +15,9 @@ import (
 func newPolicyNew(sh *shell) *cobra.Command {
 	dir := "."
 	c := &cobra.Command{
-		Use:   "new NAME [--dir DIR]",
-		Short: "begin a policy: the rule, examples and a test",
+		Use:        "new NAME [--dir DIR]",
+		SuggestFor: []string{"init", "create", "generate", "scaffold"},
+		Short:      "begin a policy: the rule, examples and a test",
 		Long: `Policy new writes NAME.rego, NAME_test.rego, and in testdata/NAME one example of each kind. The
 examples and the test fail until they show something. A file that is there already stays, and is an error.
 

@@ -11,10 +11,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
-// maxQuoted bounds the files whose lines are quoted, and widestQuote the part of a line.
+// maxQuoted bounds the files whose lines are quoted, and widestQuote the part of a line; on a page that is narrower than
+// narrowestQuote it runs over.
 const (
-	maxQuoted   = 8 << 20
-	widestQuote = 100
+	maxQuoted      = 8 << 20
+	widestQuote    = 100
+	narrowestQuote = 20
 )
 
 // quotes are the lines of the files that findings point at; each file is read once.
@@ -22,6 +24,7 @@ type quotes struct {
 	mu    sync.Mutex
 	lines map[string][][]byte
 	held  map[string][]byte // what came through a pipe or from an address
+	width int               // of the page; 0: it has no end
 }
 
 // text is a whole file; ok is false where it cannot be read as text.
@@ -79,13 +82,20 @@ func (r reviewed) quote(f finding.Finding, paint painter) string {
 		length = 1
 	}
 	length = max(1, min(length, len(text)-from))
-	switch {
-	case from+length > widestQuote:
+	if from+length > widestQuote {
 		return "" // what matters is far to the right: JSON in one line
-	case len(text) > widestQuote:
-		text = append(text[:widestQuote:widestQuote], '…')
 	}
-	number := fmt.Sprint(n)
+	number, room := fmt.Sprint(n), widestQuote
+	if r.quotes.width > 0 {
+		room = max(narrowestQuote, min(room, r.quotes.width-len(number)-9)) // what stands before it, and the … of a cut
+	}
+	if begin := from - room/3; from+length > room { // the page shows what is around it
+		text, from = append([]rune{'…'}, text[begin+1:]...), from-begin
+		length = min(length, room-from)
+	}
+	if len(text) > room {
+		text = append(text[:room:room], '…')
+	}
 	mark := strings.Repeat(" ", from) + paint.as("error", strings.Repeat("^", length))
 	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.as("dim", number+" │ "), visibleLine(string(text)),
 		paint.as("dim", strings.Repeat(" ", len(number))+" │ "), mark)

@@ -115,6 +115,12 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return "; -o FORM sets it: " + c.Flags().Lookup("output").Value.Type()
 	case name == "all" && c.Name() == "diagnose":
 		return fmt.Sprintf("; %[1]s get jobs -o name | xargs %[1]s diagnose looks at all of them", c.Root().CommandPath())
+	case slices.Contains([]string{"strict", "werror", "warnings-as-errors"}, name) && c.Flags().Lookup("fail-on") != nil:
+		return "; --fail-on warning makes warnings fail, too"
+	case name == "dry-run" && slices.Contains([]string{"fit", "diagnose", "audit"}, c.Name()):
+		return "; " + c.CommandPath() + " changes nothing on the cluster unless a flag says so"
+	case slices.Contains([]string{"previous", "tail", "since", "container", "all-containers"}, name) && c.Name() == "diagnose":
+		return "; the logs of all pods and containers are read, of runs before a restart, too"
 	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on never makes findings no failure"
 	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:
@@ -180,7 +186,7 @@ func flagMeant(c *cobra.Command, err error) string {
 		}
 		return expects(c, name)
 	}
-	return ""
+	return longer(c, name)
 }
 
 // needsCommand makes a command that only groups others answer a missing or unknown word.
@@ -201,7 +207,15 @@ func needsCommand(c *cobra.Command, args []string) error {
 		}
 	}
 	if len(args) > 0 && c.Name() == "get" {
+		if others := []string{"pods", "pod", "po", "nodes", "node", "no", "events", "all"}; slices.Contains(others, args[0]) {
+			return usagef("%s: %s, which kubectl get lists; %s get jobs lists training jobs with their first pod", c.CommandPath(), have, c.Root().CommandPath())
+		}
 		return usagef("%s: %s; expected jobs, or a kind of them%s", c.CommandPath(), have, check.DidYouMean(args[0], append(names, kindWords()...)))
+	}
+	for _, sub := range c.Commands() {
+		if len(args) > 0 && slices.Contains(sub.SuggestFor, args[0]) {
+			return usagef("%s: %s; did you mean %q, which is to %s?", c.CommandPath(), have, sub.Name(), sub.Short)
+		}
 	}
 	elsewhere := ""
 	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {

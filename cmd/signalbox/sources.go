@@ -55,7 +55,7 @@ func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input
 	if err != nil {
 		return nil, usagef("-l %s: %s", f.selector, oneLine(err.Error()))
 	}
-	read := &quotes{held: map[string][]byte{}}
+	read := &quotes{held: map[string][]byte{}, width: newPage(sh.out).width}
 	found, err := f.sources(ctx, sh, args, read.held)
 	if err != nil {
 		return nil, err

@@ -121,7 +121,10 @@ func hint(arg string) string {
 	case !ok || strings.Contains(name, "/"):
 		return fmt.Sprintf("; for a log that does exist: --log %s", arg)
 	}
-	return check.DidYouMean(strings.ToLower(word), names).String()
+	if near := check.DidYouMean(strings.ToLower(word), names).String(); near != "" {
+		return near
+	}
+	return fmt.Sprintf("; if %s is a namespace: %s -n %s", word, name, word)
 }
 
 // reach is the cluster, or an error that says what else would do.
@@ -228,7 +231,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 	case 0:
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {
-			return t, usagef("no job and no pod of one is called %q in namespace %s; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
+			return t, usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
 		}
 		return t, err
 	case 1:
