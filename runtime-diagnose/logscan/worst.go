@@ -1,6 +1,7 @@
 package logscan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || len(matches) > 0 || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
+	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
@@ -56,6 +57,12 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
 	return matches
 }
+
+// rule is a line of which nothing is left but its level and a row of one sign: it stands around a message.
+var rule = regexp.MustCompile(`[*=#~_-]{8,}\s*$`)
+
+// ruled says that a line is one.
+func ruled(body string) bool { return rule.MatchString(body) }
 
 // advance is told of every line that shows training.
 func (w *worst) advance() {
