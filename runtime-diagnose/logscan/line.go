@@ -152,8 +152,8 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if l.Trace == nil {
 		matches = slices.DeleteFunc(matches, onlyNamed)
 	}
-	if !slices.ContainsFunc(matches, explainsMore) {
-		matches = append(matches, r.byErrno(l)...)
+	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
+		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
 	}
 	matches = append(matches, r.byLoader(l)...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {

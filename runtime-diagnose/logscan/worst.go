@@ -83,12 +83,21 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	steps := r.counters.Steps()
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {
-		r.record(r.worst.line, r.worst.match)
+		r.recordLast(r.worst.line, r.worst.match)
 	} else if l := severeAtTheEnd(d.Lines, r.series.Last.Line); l.Number > 0 && !r.log.Pasted {
 		if known := r.catalog.ByID(saidError); known != nil {
-			r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
+			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
 	}
+}
+
+// recordLast records a last resort, or what the failure is that its line names by a code.
+func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
+	if known := r.inOtherWords(l.Body()); len(known) > 0 {
+		m = known[0]
+		m.Start, m.Facts = 0, nil // they are of the other words
+	}
+	r.record(l, m)
 }
 
 // saidError is the signature for a line that its program calls an error.
