@@ -72,6 +72,7 @@ type logReader struct {
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
 	guess        guess
+	loading      bool           // the exception that is read was raised by a worker that loads data
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
@@ -143,7 +144,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if matters, done := r.visitScheduling(l, text); done {
 		return matters
 	}
-	r.unwrap(l)
+	r.loading = r.unwrap(l)
 	matches := r.notScaled(text, match(text, r.kinds()...))
 	if l.Trace != nil {
 		matches = slices.DeleteFunc(matches, leastOfAll)
@@ -151,6 +152,10 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if l.Trace == nil {
 		matches = slices.DeleteFunc(matches, onlyNamed)
 	}
+	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
+		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
+	}
+	matches = append(matches, r.byLoader(l)...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)

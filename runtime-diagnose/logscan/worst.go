@@ -1,6 +1,7 @@
 package logscan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || len(matches) > 0 || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
+	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
@@ -56,6 +57,12 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
 	return matches
 }
+
+// rule is a line of which nothing is left but its level and a row of one sign: it stands around a message.
+var rule = regexp.MustCompile(`[*=#~_-]{8,}\s*$`)
+
+// ruled says that a line is one.
+func ruled(body string) bool { return rule.MatchString(body) }
 
 // advance is told of every line that shows training.
 func (w *worst) advance() {
@@ -76,12 +83,21 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	steps := r.counters.Steps()
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {
-		r.record(r.worst.line, r.worst.match)
+		r.recordLast(r.worst.line, r.worst.match)
 	} else if l := severeAtTheEnd(d.Lines, r.series.Last.Line); l.Number > 0 && !r.log.Pasted {
 		if known := r.catalog.ByID(saidError); known != nil {
-			r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
+			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
 	}
+}
+
+// recordLast records a last resort, or what the failure is that its line names by a code.
+func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
+	if known := r.inOtherWords(l.Body()); len(known) > 0 {
+		m = known[0]
+		m.Start, m.Facts = 0, nil // they are of the other words
+	}
+	r.record(l, m)
 }
 
 // saidError is the signature for a line that its program calls an error.

@@ -124,8 +124,8 @@ func Informs(text string) bool {
 	return Mild(text) && !strings.HasPrefix(strings.TrimLeft(head, "[ \t"), "W") && !strings.Contains(head, "WARN")
 }
 
-// severe is the level of an error or worse as glog, TensorFlow and Ray print it. Many a run goes on after such a line.
-var severe = regexp.MustCompile(`^(?:\([^)]{1,40}\) )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]|^\[[\d: ,-]{1,30} [EFC] \d+ \d+\]`)
+// severe is the level of an error or worse as glog, TensorFlow and Ray print it, also where a journal of the node hands it on. Many a run goes on after such a line.
+var severe = regexp.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d+\]: )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]|^\[[\d: ,-]{1,30} [EFC] \d+ \d+\]`)
 
 // Severe says that a line has that level.
 func Severe(text string) bool { return severe.MatchString(text) }

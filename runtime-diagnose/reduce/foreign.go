@@ -1,6 +1,9 @@
 package reduce
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // foreign reads how runtimes other than Python's print what nobody handled:
 //
@@ -9,6 +12,7 @@ import "strings"
 //	panic: runtime error: index out of range [5] with length 3                 (Go)
 //	fatal error: all goroutines are asleep - deadlock!                         (Go)
 //	thread 'main' panicked at src/main.rs:3:5:                                 (Rust, its message below)
+//	thread 'main' panicked at 'no rows', src/main.rs:3:5                       (Rust before 1.73)
 //	forrtl: severe (24): end-of-file during read, unit 11                      (Intel's Fortran)
 //	Fortran runtime error: End of file                                         (gfortran)
 //	Fatal error:                                                               (any, its message below)
@@ -66,6 +70,9 @@ func (f *folder) foreign(l *Line, body string) {
 			f.note(l, strings.TrimSuffix(rest, "'"))
 			return
 		}
+		if l.Trace = oldPanic(l.Number, body); l.Trace != nil {
+			return
+		}
 	case ' ':
 		if kind := f.runtime[l.Lane]; kind != "" {
 			if _, what, ok := strings.Cut(body, "what():  "); ok {
@@ -95,14 +102,14 @@ func (f *folder) announced(l *Line, body string) bool {
 	if len(f.heading) > 0 {
 		if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
 			delete(f.heading, l.Lane)
-			l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body), Thread: kind == threadPanic}
+			l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body), Thread: kind == threadPanic || partnerGone.MatchString(body)}
 			return true
 		}
 	}
 	kind := ""
 	switch end := body[len(body)-1]; {
-	case end != ':' && end != ')' || len(body) > mostPrefix:
-	case strings.HasPrefix(body, "thread '") && strings.Contains(body, "' panicked at "):
+	case end != ':' && end != ')' || len(body) > mostHeading:
+	case strings.HasPrefix(body, "thread '") && strings.Contains(body, panicked):
 		if kind = "panic"; !strings.HasPrefix(body, "thread 'main'") {
 			kind = threadPanic
 		}
@@ -114,6 +121,34 @@ func (f *folder) announced(l *Line, body string) bool {
 	}
 	return kind != ""
 }
+
+// mostHeading is more than a heading has that names a file of a registry of crates.
+const mostHeading = 400
+
+// panicked stands between a thread's name and where it panicked, or of what.
+const panicked = "' panicked at "
+
+// oldPanic reads a panic whose message stands in quotes on its own line, as Rust printed it before 1.73
+// (https://blog.rust-lang.org/2023/10/05/Rust-1.73.0/).
+func oldPanic(number int, body string) *Trace {
+	name, rest, ok := strings.Cut(strings.TrimPrefix(body, "thread '"), panicked+"'")
+	if !ok || !strings.HasPrefix(body, "thread '") {
+		return nil
+	}
+	end := strings.LastIndex(rest, "', ")
+	if end < 0 {
+		return nil
+	}
+	t := &Trace{First: number, Type: "panic", Message: strings.Clone(rest[:end])}
+	if t.Thread = partnerGone.MatchString(t.Message); name != "main" {
+		t.Type, t.Thread = threadPanic, true
+	}
+	return t
+}
+
+// partnerGone is a panic over a thread that is gone: the other end of a channel, the holder of a lock, or who was
+// waited for (https://doc.rust-lang.org/std/sync/mpsc/struct.SendError.html).
+var partnerGone = regexp.MustCompile(`\b(?:Send|Recv|Poison|Join)Error\b|: Any \{ \.\. \}`)
 
 // threadPanic is the type of a panic of a thread beside the main one.
 const threadPanic = "panic in a thread"

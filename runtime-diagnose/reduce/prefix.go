@@ -18,7 +18,7 @@ func (l *Line) readPrefixes() {
 			return
 		}
 		if lane {
-			l.Lane += rest[:length]
+			l.Lane += rest[unstamped(rest):length]
 		}
 		if n == 0 && !l.At.IsZero() {
 			l.collected = length
@@ -50,6 +50,10 @@ func (l *Line) readPrefix(s string) (length int, lane bool) {
 		return processPrefix(s), true
 	case c == '(':
 		return rayPrefix(s), true
+	case c == 'M' || c == 'T' || c == 'W' || c == 'F' || c == 'S':
+		if at := len(time.ANSIC); len(s) > at && s[at] == '[' {
+			return l.readStampedTag(s), true
+		}
 	case c == ' ' || c == '\t' || c == '>' || c == '#' || c == '/':
 		if n := l.readRank(s); n > 0 {
 			return n, true
@@ -135,6 +139,10 @@ func (l *Line) readTag(s string) int {
 	if end < 0 {
 		return 0
 	}
+	if rest, ok := strings.CutPrefix(s, "[1,mpirank:"); ok { // SageMaker's: "[1,mpirank:0,algo-1]<stdout>:"
+		rank, _, _ := strings.Cut(rest, ",")
+		return l.readStream(s, end, number(rank))
+	}
 	comma := strings.IndexByte(s[:end], ',')
 	if comma >= 0 && number(s[1:comma]) < 0 {
 		return 0
@@ -143,11 +151,42 @@ func (l *Line) readTag(s string) int {
 	if end-comma > 10 || number(s[comma+1:end]) < 0 {
 		return 0
 	}
+	return l.readStream(s, end, number(s[comma+1:end]))
+}
+
+// readStream reads the stream's name behind a tag, and notes the rank that the tag names.
+func (l *Line) readStream(s string, end, rank int) int {
+	if rank < 0 {
+		return 0
+	}
 	for _, stream := range []string{"out>:", "err>:", "diag>:"} {
 		if strings.HasPrefix(s[end+len("]<std"):], stream) {
-			l.Rank = number(s[comma+1 : end])
+			l.Rank = rank
 			return withSpace(s, end+len("]<std")+len(stream))
 		}
+	}
+	return 0
+}
+
+// readStampedTag reads the tag behind the time of Open MPI's --timestamp-output: "Mon Oct  8 17:00:17 2018[1,4]<stderr>:".
+func (l *Line) readStampedTag(s string) int {
+	at := len(time.ANSIC)
+	t, err := time.Parse(time.ANSIC, s[:at])
+	if err != nil {
+		return 0
+	}
+	n := l.readTag(s[at:])
+	if n == 0 {
+		return 0
+	}
+	l.At = t
+	return at + n
+}
+
+// unstamped is where the part of a prefix that tells processes apart begins: behind such a time.
+func unstamped(prefix string) int {
+	if at := len(time.ANSIC); 'A' <= prefix[0] && prefix[0] <= 'Z' {
+		return at
 	}
 	return 0
 }

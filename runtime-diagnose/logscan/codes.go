@@ -1,0 +1,119 @@
+package logscan
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// An operating system and a driver have one set of errors each, and every runtime words them in its own way. The
+// signatures know them as Python and torch word them, so what another runtime prints is put into these words.
+
+// failure is what Linux calls one of its errors, and the exception that Python makes of it
+// (https://man7.org/linux/man-pages/man3/errno.3.html, https://docs.python.org/3/library/exceptions.html#os-exceptions).
+type failure struct {
+	exception, text string
+}
+
+// failures are those that name a cause, by number.
+var failures = map[int]failure{
+	1:   {"PermissionError", "Operation not permitted"},
+	2:   {"FileNotFoundError", "No such file or directory"},
+	5:   {"OSError", "Input/output error"},
+	11:  {"BlockingIOError", "Resource temporarily unavailable"},
+	12:  {"OSError", "Cannot allocate memory"},
+	13:  {"PermissionError", "Permission denied"},
+	20:  {"NotADirectoryError", "Not a directory"},
+	21:  {"IsADirectoryError", "Is a directory"},
+	24:  {"OSError", "Too many open files"},
+	28:  {"OSError", "No space left on device"},
+	30:  {"OSError", "Read-only file system"},
+	37:  {"OSError", "No locks available"},
+	98:  {"OSError", "Address already in use"},
+	107: {"OSError", "Transport endpoint is not connected"},
+	111: {"ConnectionRefusedError", "Connection refused"},
+	116: {"OSError", "Stale file handle"},
+	121: {"OSError", "Remote I/O error"},
+	122: {"OSError", "Disk quota exceeded"},
+}
+
+// numbered are how other runtimes than Python print the number: Rust, twice, and native code.
+var numbered = regexp.MustCompile(`\bOs \{ code: (\d{1,3}),|\(os error (\d{1,3})\)|\b(?i:errno)[ =:]{1,3}(\d{1,3})\b`)
+
+// failureOf is the failure that a message names, by number or by its words at the end.
+func failureOf(message string) (number int, f failure) {
+	if m := numbered.FindStringSubmatch(message); m != nil {
+		n, err := strconv.Atoi(m[1] + m[2] + m[3])
+		if f, known := failures[n]; err == nil && known {
+			return n, f
+		}
+	}
+	for n, f := range failures {
+		if at := strings.LastIndex(strings.ToLower(message), ": "+strings.ToLower(f.text)); at >= 0 && ends(message[at+2+len(f.text):]) {
+			return n, f
+		}
+	}
+	return 0, failure{}
+}
+
+// ends says that what follows the words of a failure does not go on with them.
+func ends(rest string) bool { return rest == "" || strings.IndexByte(` .,;'")\[`, rest[0]) >= 0 }
+
+// deviceErrors are errors of CUDA that name a cause, by the name that the driver gives them without CUDA_ERROR_, with
+// the number of both interfaces and the words of torch
+// (https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html, enum CUresult).
+var deviceErrors = []struct {
+	name   string
+	number int
+	text   string
+}{
+	{"NO_BINARY_FOR_GPU", 209, "no kernel image is available for execution on the device"},
+	{"ECC_UNCORRECTABLE", 214, "uncorrectable ECC error encountered"},
+	{"NVLINK_UNCORRECTABLE", 220, "uncorrectable NVLink error detected during the execution"},
+	{"ILLEGAL_ADDRESS", 700, "an illegal memory access was encountered"},
+	{"LAUNCH_TIMEOUT", 702, "the launch timed out and was terminated"},
+	{"ASSERT", 710, "device-side assert triggered"},
+	{"HARDWARE_STACK_ERROR", 714, "hardware stack error"},
+	{"ILLEGAL_INSTRUCTION", 715, "an illegal instruction was encountered"},
+	{"MISALIGNED_ADDRESS", 716, "misaligned address"},
+	{"LAUNCH_FAILED", 719, "unspecified launch failure"},
+	{"UNKNOWN", 999, "unknown error"},
+}
+
+// deviceCode is how native code prints one of them: by the driver's name, or by the number.
+var deviceCode = regexp.MustCompile(`\bCUDA_ERROR_([A-Z_]{4,})\b|\b(?:cudaError_t|cuda ?[eE]rror(?: code)?|CUDA (?:[eE]rror(?: code)?|runtime error)|cuda runtime error)[ :=(]{1,3}(\d{1,3})\b`)
+
+// deviceError is a message of CUDA in torch's words; empty: it names none.
+func deviceError(message string) string {
+	m := deviceCode.FindStringSubmatch(message)
+	if m == nil {
+		return ""
+	}
+	for _, e := range deviceErrors {
+		if m[1] == e.name || m[2] == strconv.Itoa(e.number) {
+			return "RuntimeError: CUDA error: " + e.text
+		}
+	}
+	return ""
+}
+
+// inOtherWords asks the signatures about a message that none of them knows, in the words that they know it in.
+func (r *logReader) inOtherWords(message string) []signature.Match {
+	if !r.options.uses(readsCodes) {
+		return nil
+	}
+	text := deviceError(message)
+	if text == "" {
+		n, f := failureOf(message)
+		if n == 0 {
+			return nil
+		}
+		text = f.exception + ": [Errno " + strconv.Itoa(n) + "] " + f.text
+	}
+	return slices.DeleteFunc(r.catalog.Match(text, r.kinds()...), func(m signature.Match) bool {
+		return !explainsMore(m) || m.Signature.LastResort
+	})
+}
