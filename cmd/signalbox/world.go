@@ -298,7 +298,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	var engine *policies.OPA
 	var err error
 	if f.printed != nil {
-		engine, err = policies.LoadPrinting(f.printed, sources...)
+		engine, err = policies.LoadPrinting(f.printed, sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	} else {
 		engine, err = policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	}

@@ -26,7 +26,7 @@ type Input struct {
 	Pods    []corev1.Pod
 	Events  []corev1.Event
 	Nodes   []corev1.Node
-	Absent  []string // what was looked for and is not there, as evidence.Bundle has it
+	Absent  []string                     // what was looked for and is not there, as evidence.Bundle has it
 	Objects []*unstructured.Unstructured // claims of devices and slices of nodes among others
 	Catalog *signature.Catalog
 	// Source places a pod: its role and rank. Nil: unknown.
