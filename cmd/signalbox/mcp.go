@@ -82,8 +82,12 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
 		sh.tell("the token of this run: %s", token)
 	}
 	sh.tell("listening at http://%s", at.Addr())
-	return serveLocal(ctx, at, tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
-		&mcp.StreamableHTTPOptions{SessionTimeout: idleSession})))
+	return serveLocal(ctx, at, overHTTP(server, token, idleSession))
+}
+
+// overHTTP serves the tools to who shows the token; a session that asks nothing for so long ends.
+func overHTTP(server *mcp.Server, token string, idle time.Duration) http.Handler {
+	return tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{SessionTimeout: idle}))
 }
 
 // serveLocal serves until the context is done.

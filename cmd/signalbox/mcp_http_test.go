@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -94,6 +95,34 @@ func TestToolsOverHTTP(t *testing.T) {
 	for _, path := range []string{"/etc/passwd", "../../go.mod", "file:///etc/passwd"} {
 		if r, text := call(t, session, "check", map[string]any{"manifest": path, "offline": true}); strings.Contains(text, "root:") || strings.Contains(text, "module github") || !strings.Contains(text, "standard input") {
 			t.Errorf("the manifest %q: error %v\n%s", path, r.IsError, text)
+		}
+	}
+}
+
+// TestIdleSessionsEnd lets a client go without a word: the server keeps nothing of it.
+func TestIdleSessionsEnd(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	web := httptest.NewServer(overHTTP(server, "right", 20*time.Millisecond))
+	defer web.Close()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: shownToken{"right"}}, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }() // the session is gone
+	late := time.After(time.Minute)
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
+		left := 0
+		for range server.Sessions() {
+			left++
+		}
+		if left == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%d sessions are kept", left)
 		}
 	}
 }
