@@ -297,7 +297,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (told Told, ok
 	if was.Nominated != "" {
 		blind := blinder(r)
 		i := slices.IndexFunc(r.Nominees, func(n diagnose.Nominee) bool {
-			return n.Why == "" && blind(strings.TrimSpace(reduce.Written(n.Item.Text))) == was.Nominated
+			return n.Why == "" && blind(reported(n.Item)) == was.Nominated
 		})
 		if i < 0 {
 			return Told{}, false
@@ -315,7 +315,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (told Told, ok
 func (a *Answers) add(key string, r diagnose.Result, answer llm.Response, kept ground.Kept, n *diagnose.Nominated) {
 	m := remembered{Text: answer.Text, Model: answer.Model, Kept: kept.Supported(), Of: traitsOf(r), In: answer.TokensIn, Out: answer.TokensOut}
 	if n != nil {
-		m.Nominated = blinder(r)(strings.TrimSpace(reduce.Written(n.Item.Text)))
+		m.Nominated = blinder(r)(n.Item.Text)
 	}
 	a.put(key, m)
 }

@@ -58,11 +58,20 @@ func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accept
 	if why := otherwise(r, n.Category); why != "" {
 		return no("%s", why)
 	}
-	out := &diagnose.Nominated{Item: nominee.Item, Category: n.Category, Standing: diagnose.Hypothesis, Supports: nominee.Supports}
+	item := nominee.Item
+	if item.Text = reported(item); item.Text == "" {
+		return no("the line reports nothing: it says what to do")
+	}
+	out := &diagnose.Nominated{Item: item, Category: n.Category, Standing: diagnose.Hypothesis, Supports: nominee.Supports}
 	if len(nominee.Supports) > 1 {
 		out.Standing = diagnose.Supported
 	}
 	return out, ""
+}
+
+// reported is what is told of a line that a model named: what it reports, without its time, its level and what it tells its reader to do.
+func reported(item evidence.Item) string {
+	return ground.Reported(strings.TrimSpace(reduce.Written(ground.Clean(item.Text))))
 }
 
 // killed are categories of an end that came from outside the program: SIGKILL and SIGTERM leave no other cause.
