@@ -104,12 +104,23 @@ func TestIdleSessionsEnd(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	web := httptest.NewServer(overHTTP(server, "right", 20*time.Millisecond))
 	defer web.Close()
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: shownToken{"right"}}, DisableStandaloneSSE: true}, nil)
+	// By hand: a client would ask again, perhaps too late.
+	const hello = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}`
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL, strings.NewReader(hello))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = client.Close() }() // the session is gone
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	answer, err := (&http.Client{Transport: shownToken{"right"}}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(answer.Body) // what was read is shown
+	_ = answer.Body.Close()            // read
+	if answer.Header.Get("Mcp-Session-Id") == "" {
+		t.Fatalf("no session was begun: %s %s", answer.Status, said)
+	}
 	late := time.After(time.Minute)
 	for tick := time.NewTicker(5 * time.Millisecond); ; {
 		left := 0
