@@ -57,6 +57,9 @@ queues, quotas) is unknown in such a snapshot.`,
 			if err != nil {
 				return own(err)
 			}
+			if len(view.Objects) == 0 { // whoever reads such a file takes the cluster for empty
+				return own(fmt.Errorf("nothing of the cluster could be listed, and no file is written: %s; expected a user who may list nodes and pods, as the ClusterRole signalbox-user lets him", strings.Join(byReason(skipped), "; ")))
+			}
 			if pseudonyms {
 				disguise(&view, cmp.Or(salt, rand.Text()))
 			}
@@ -64,12 +67,8 @@ queues, quotas) is unknown in such a snapshot.`,
 				return own(fmt.Errorf("write snapshot: %w", err))
 			}
 			sh.tell("%s: %s", to, contents(view))
-			unseen := map[string][]string{}
-			for _, s := range skipped {
-				unseen[s.Reason] = append(unseen[s.Reason], s.Check)
-			}
-			for _, reason := range slices.Sorted(maps.Keys(unseen)) {
-				sh.tell("note: %s: %s", strings.Join(unseen[reason], ", "), reason)
+			for _, unseen := range byReason(skipped) {
+				sh.tell("note: %s", unseen)
 			}
 			return nil
 		},
@@ -82,6 +81,18 @@ queues, quotas) is unknown in such a snapshot.`,
 	c.Flags().StringVar(&salt, "salt", "", "the same `text` gives the same pseudonyms; whoever knows it can test guesses")
 	kube.AddFlags(c.Flags())
 	return c
+}
+
+// byReason is what was not read, a text for each reason: "nodes, pods: may not be listed".
+func byReason(skipped []preflight.Skip) (texts []string) {
+	unseen := map[string][]string{}
+	for _, s := range skipped {
+		unseen[s.Reason] = append(unseen[s.Reason], s.Check)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(unseen)) {
+		texts = append(texts, strings.Join(unseen[reason], ", ")+": "+reason)
+	}
+	return texts
 }
 
 // takeView reads the cluster of the kubeconfig.

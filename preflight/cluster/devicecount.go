@@ -107,7 +107,7 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 		if s.objects[taintRuleKind].length() > 0 {
 			c.out[i].Doubt = "some devices may be tainted by a DeviceTaintRule"
 		}
-		if !spend(len(s.nodes)/4 + len(classes.of)) {
+		if !spend(len(s.nodes)/4+len(classes.of)) || !spend(len(classes.of)) {
 			return nil
 		}
 		c.out[i].Now, c.out[i].Idle = make([]int32, len(s.nodes)), make([]int32, len(s.nodes))

@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,8 +24,11 @@ type PodTerm struct {
 	chosen     labels.Selector // of namespaces; nil: only those listed
 	Unread     string          // why the term cannot be judged; empty: it can
 	Number     int             // of a term of the gang; equal terms have the same
-	Must       [2]string       // a label that pods need for it to be about them; empty: none, or several
+	Must       Label           // a label that pods need for it to be about them; the zero value: none, or several
 }
+
+// Label is the key and the value of a label, held once however many pods have it: quick to compare.
+type Label = unique.Handle[[2]string]
 
 // podTermsOf reads the terms of a pod that exists.
 func podTermsOf(terms []corev1.PodAffinityTerm, namespace string) []PodTerm {
@@ -51,10 +56,8 @@ func podTermOf(t corev1.PodAffinityTerm, namespace string) PodTerm {
 		k.Selector, k.Unread = labels.Nothing(), "a label selector that cannot be read"
 	}
 	if t.LabelSelector != nil {
-		for key, value := range t.LabelSelector.MatchLabels {
-			if k.Must[0] == "" || key < k.Must[0] {
-				k.Must = [2]string{key, value}
-			}
+		if key := slices.Sorted(maps.Keys(t.LabelSelector.MatchLabels)); len(key) > 0 {
+			k.Must = unique.Make([2]string{key[0], t.LabelSelector.MatchLabels[key[0]]})
 		}
 	}
 	if t.NamespaceSelector != nil {

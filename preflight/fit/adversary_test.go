@@ -38,6 +38,8 @@ func hostiles() map[string]func(testing.TB) []hostile {
 		"hostile_label_keys":       hostileKeys,
 		"2000_roles_of_one_shape":  func(testing.TB) []hostile { return []hostile{{demo(), shapes(2000)}} },
 		"200_roles_that_differ":    func(testing.TB) []hostile { return []hostile{{twoZones(), rivals(200)}} },
+		"2000_roles_that_differ":   func(testing.TB) []hostile { return []hostile{{inZones(2, 8), crowdOf(2000)}} },
+		"2000_roles_in_a_row":      func(testing.TB) []hostile { return []hostile{{demo(), inARow(2000, 1)}, {demo(), inARow(2000, 100)}} },
 		"5000_pods_that_keep_away": manyGuards,
 	}
 }
@@ -280,6 +282,19 @@ func guarded(topology string) hostile {
 		groups = append(groups, group(fmt.Sprintf("w%d", i), 60, build.Asks(fmt.Sprint(1+i%5)), build.Requests(fmt.Sprintf("cpu=%d", i+1)), build.PodLabel("app", fmt.Sprint(i))))
 	}
 	return hostile{clusterOf(items...), gangOf(groups...)}
+}
+
+// inARow are as many roles, of which each waits for some before it.
+func inARow(roles, before int) gang.Gang {
+	var g gang.Gang
+	for i := range roles {
+		w := group(fmt.Sprintf("w%d", i), 1, build.Asks("1"))
+		for j := max(0, i-before); j < i; j++ {
+			w.After = append(w.After, fmt.Sprintf("w%d", j))
+		}
+		g.Groups = append(g.Groups, w)
+	}
+	return gangOf(g.Groups...)
 }
 
 // shapes are as many roles that ask for the same and choose nodes by labels of their own.

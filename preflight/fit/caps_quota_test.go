@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -52,5 +53,22 @@ func TestWhatOfAQueueIsNotJudgedIsSaid(t *testing.T) {
 				t.Errorf("assumed %q, want %q", r.Assumed, tc.note)
 			}
 		})
+	}
+}
+
+// TestWhatRunsBesideWhatIsNotSortedForEver is about roles that wait for each other: a quota for five pods holds each alone.
+func TestWhatRunsBesideWhatIsNotSortedForEver(t *testing.T) {
+	const five = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {pods: 5}}\nstatus: {hard: {pods: 5}, used: {pods: 0}}\n"
+	s := ruled(t, five, nil, build.Node("n"))
+	for name, tc := range map[string]struct {
+		gang gang.Gang
+		note []string
+	}{
+		"200 roles in a row":   {in("ml", inARow(200, 199)), nil},
+		"2,000 roles in a row": {in("ml", inARow(2000, 199)), []string{"which of the 2000 roles run at the same time is not judged: they wait for each other in too many ways"}},
+	} {
+		if limits, notes := quota.Check(s, tc.gang); len(limits) > 0 || !slices.Equal(notes, tc.note) {
+			t.Errorf("%s: limits %v, notes %q, want none and %q", name, limits, notes, tc.note)
+		}
 	}
 }

@@ -61,6 +61,7 @@ func TestOneAboveEachLimitIsUnknown(t *testing.T) {
 		"31 roles that ask for more than there is":   {one(inZones(2, 8), crowdOf(31)), ""},
 		"200 roles that ask for more than there is":  {one(inZones(2, 8), crowdOf(200)), ""},
 		"2,000 roles":                                {one(inZones(2, 8), crowdOf(2000)), steps},
+		"20,000 roles":                               {one(inZones(2, 8), crowdOf(20000)), steps},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

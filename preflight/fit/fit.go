@@ -114,7 +114,7 @@ func assume(q *assign.Solver, r *Result) {
 		if r.Verdict != TooBig {
 			r.Verdict = Unknown
 		}
-		r.Assumed = append(r.Assumed, "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle")
+		r.Assumed = append(r.Assumed, "pods are not known: what runs on the nodes was not counted, every node is taken as idle")
 	}
 	if len(q.FlipsNo) > 0 && r.Refused() {
 		r.Verdict, r.PodTooBig, r.WithNodesBack = Unknown, false, false

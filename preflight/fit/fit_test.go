@@ -263,7 +263,7 @@ func TestWithoutPodsOnlyTheImpossibleIsProven(t *testing.T) {
 		}
 		return b.Snapshot(build.Taken)
 	}
-	const said = "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle"
+	const said = "pods are not known: what runs on the nodes was not counted, every node is taken as idle"
 	got := whatif.Answer(t.Context(), view(build.Nodes(2, "a", build.GPUs(8))...), gpus(2, "8"))
 	if got.Verdict != fit.Unknown || len(got.Plan) != 2 || !slices.Contains(got.Assumed, said) {
 		t.Errorf("Fit says %s with the plan %v and %q; want unknown, a plan for idle nodes, and why", got.Verdict, got.Plan, got.Assumed)

@@ -62,7 +62,7 @@ func askers(q *assign.Solver, of corev1.ResourceName) []*assign.PodSet {
 	for i := range q.Need { // pods that have a place count as well: they may lose it
 		q.Need[i] = max(q.Need[i], min(1, q.Gang.Groups[i].Count))
 	}
-	for _, stage := range q.Gang.Stages() {
+	for _, stage := range q.Cycle.Order.Stages {
 		all = append(all, q.PodSets(stage)...)
 	}
 	for _, k := range all {

@@ -117,8 +117,13 @@ func nodeName(q *assign.Solver, at int32) string {
 // Planned is the plan by group, as the gang lists them, then node, with equals added up.
 func Planned(q *assign.Solver) []Placement {
 	first := make([]int, len(q.Gang.Groups)) // of groups with one name
+	named := make(map[string]int, len(q.Gang.Groups))
 	for i, g := range q.Gang.Groups {
-		first[i] = q.Gang.Index(g.Name)
+		at, there := named[g.Name]
+		if !there {
+			at, named[g.Name] = i, i
+		}
+		first[i] = at
 	}
 	for i := range q.Plan {
 		q.Plan[i].Group = first[q.Plan[i].Group]

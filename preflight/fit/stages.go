@@ -19,7 +19,7 @@ import (
 func Run(q *assign.Solver, r *Result) (*assign.Answer, []*assign.PodSet) {
 	var talk []*assign.PodSet
 	var placed []*assign.Assignment
-	stages := q.Gang.Stages()
+	stages := q.Cycle.Order.Stages
 	for i, stage := range stages {
 		podSets := q.PodSets(stage)
 		if !q.Cycle.Budget.Spend(1) {
@@ -72,7 +72,7 @@ func besideEarlier(q *assign.Solver, a assign.Answer, early, late []*assign.PodS
 	if a.Yes && !tied {
 		return a
 	}
-	together := placeable(q, stage, q.PodSets(q.Gang.Beside(stage)), false)
+	together := placeable(q, stage, q.PodSets(q.Cycle.Order.Beside(stage)), false)
 	switch {
 	case together.No && a.Yes:
 		return assign.Answer{No: true, Rule: together.Rule}
@@ -120,11 +120,11 @@ func outlived(q *assign.Solver) bool {
 // judge names the verdict where a stage was not placed whole, and returns the pod sets that
 // stand in the way: those of a stage that can never run, else those that cannot run now.
 func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSet) []*assign.PodSet {
-	idleKnown, stages := true, q.Gang.Stages()
+	idleKnown, stages := true, q.Cycle.Order.Stages
 	// Where nothing runs, the cluster is idle, and all has been found out.
 	asIdle := len(stages) == 1 && q.PlacedBefore == 0 && !outlived(q) && !slices.Contains(q.Snapshot.Columns().Busy, true)
 	for _, stage := range stages {
-		ever := q.PodSets(q.Gang.Beside(stage))
+		ever := q.PodSets(q.Cycle.Order.Beside(stage))
 		idle := a
 		if !asIdle {
 			done := q.Cycle.Budget.Try(assign.MostIdleSteps)
@@ -233,7 +233,7 @@ func evens(podSets []*assign.PodSet) bool {
 func placeable(q *assign.Solver, stage []int, podSets []*assign.PodSet, idle bool) assign.Answer {
 	defer func(purpose assign.Purpose) { q.Purpose = purpose }(q.Purpose)
 	q.Purpose = max(q.Purpose, assign.Keeping)
-	before := slices.DeleteFunc(q.Gang.Beside(stage), func(g int) bool { return slices.Contains(stage, g) })
+	before := slices.DeleteFunc(q.Cycle.Order.Beside(stage), func(g int) bool { return slices.Contains(stage, g) })
 	var kept assign.Reserved
 	if idle && q.PlacedBefore > 0 {
 		kept = q.Stay()
@@ -283,8 +283,8 @@ func fitsWithNodesBack(q *assign.Solver) bool {
 	defer q.Cycle.Budget.Try(assign.MostTrySteps)() // it explains, and proves nothing
 	lifted := assign.NewSolver(q.Snapshot, q.Gang, q.Cycle)
 	lifted.IgnoreHealth = true
-	for _, stage := range q.Gang.Stages() {
-		if !placeable(lifted, stage, lifted.PodSets(q.Gang.Beside(stage)), true).Yes || !q.Cycle.Budget.Spend(0) {
+	for _, stage := range q.Cycle.Order.Stages {
+		if !placeable(lifted, stage, lifted.PodSets(q.Cycle.Order.Beside(stage)), true).Yes || !q.Cycle.Budget.Spend(0) {
 			return false
 		}
 	}

@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -56,10 +56,10 @@ func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observ
 }
 
 // containerReason is a reason of a pod or a container that means one thing wherever it stands.
-var containerReason = regexp.MustCompile(`\b(?:OOMKilled|Evicted|NodeLost|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainerConfigError|CreateContainerError|RunContainerError|ContainerCannotRun|StartError)\b`)
+var containerReason = lazy.MustCompile(`\b(?:OOMKilled|Evicted|NodeLost|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainerConfigError|CreateContainerError|RunContainerError|ContainerCannotRun|StartError)\b`)
 
 // replicaInMessage is the replica that a message is about: "worker-1 OOMKilled", "bert-worker-1: Evicted".
-var replicaInMessage = regexp.MustCompile(`^(?:[Pp]od |[Rr]eplica )?"?([a-z0-9](?:[a-z0-9.-]*?[a-z0-9])??-(\d+))"?[: ]`)
+var replicaInMessage = lazy.MustCompile(`^(?:[Pp]od |[Rr]eplica )?"?([a-z0-9](?:[a-z0-9.-]*?[a-z0-9])??-(\d+))"?[: ]`)
 
 // replicaOf is the pod that an operator calls by its role and number, or by its whole name.
 func replicaOf(j *job.Job, name, index string) evidence.Source {
@@ -81,7 +81,7 @@ func replicaOf(j *job.Job, name, index string) evidence.Source {
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137", "launcher
 // exited with code 139".
-var exitInMessage = regexp.MustCompile(`\b([a-z0-9](?:[a-z0-9.-]*?[a-z0-9])??(?:-(\d+))?) exited with code (\d{1,3})\b`)
+var exitInMessage = lazy.MustCompile(`\b([a-z0-9](?:[a-z0-9.-]*?[a-z0-9])??(?:-(\d+))?) exited with code (\d{1,3})\b`)
 
 // readExitInMessage reads the code that a failed job's message names, where its pod is gone: one that is
 // there says it itself.

@@ -2,12 +2,12 @@ package control
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -35,12 +35,12 @@ type Refusal struct {
 // pkg/scheduler/algorithm/predicates/error.go), and of extenders it still is (ExceedsGPUQuota,
 // CardInsufficientMemory).
 var (
-	nodesAvailable = regexp.MustCompile(`(\d+)/(\d+) nodes are (?:un)?available`)
-	countReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim|cannot allocate all claims|resourceclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
-	namedReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:[A-Z]+[a-z]+){2,})\.?\s*$`)
-	insufficient   = regexp.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
-	taintText      = regexp.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
-	claimText      = regexp.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume|enough free storage|no available disk|plugin "VolumeBinding"`)
+	nodesAvailable = lazy.MustCompile(`(\d+)/(\d+) nodes are (?:un)?available`)
+	countReason    = lazy.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim|cannot allocate all claims|resourceclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
+	namedReason    = lazy.MustCompile(`(?:^|[\s:,])(\d+) ((?:[A-Z]+[a-z]+){2,})\.?\s*$`)
+	insufficient   = lazy.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
+	taintText      = lazy.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
+	claimText      = lazy.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume|enough free storage|no available disk|plugin "VolumeBinding"`)
 )
 
 // ParseUnschedulable reads a scheduler's message; ok is false if it is none.
@@ -80,8 +80,8 @@ func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 // The texts are the cluster autoscaler's: of its event NotTriggerScaleUp, which counts groups of
 // nodes, and of its log, which names one (cluster-autoscaler/core/scaleup and simulator).
 var (
-	noScaleUp   = regexp.MustCompile(`didn't trigger scale-up(?: \([^)]*\))?: (\d+ .+)`)
-	noPredicate = regexp.MustCompile(`predicate checking error: (.+?)(?:; predicateName=|$)|Scale-up predicate failed: .{1,400}, reason: (.+)`)
+	noScaleUp   = lazy.MustCompile(`didn't trigger scale-up(?: \([^)]*\))?: (\d+ .+)`)
+	noPredicate = lazy.MustCompile(`predicate checking error: (.+?)(?:; predicateName=|$)|Scale-up predicate failed: .{1,400}, reason: (.+)`)
 )
 
 // ParseNoScaleUp reads why the cluster autoscaler adds no node for a pod: a new node of any group
@@ -148,7 +148,7 @@ var schedulingRules = []struct {
 var resources = map[string]bool{"unschedulable-gpu": true, "unschedulable-cpu-memory": true}
 
 // namesDevice is a name of an extender's reason that speaks of devices.
-var namesDevice = regexp.MustCompile(`^\w*(?:GPU|Gpu|NPU|Card|Device)\w*$`)
+var namesDevice = lazy.MustCompile(`^\w*(?:GPU|Gpu|NPU|Card|Device)\w*$`)
 
 // isDevice says that a resource is a device of any vendor: extended resources carry a
 // domain, and hugepages, storage and the like do not.

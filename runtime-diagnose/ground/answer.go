@@ -3,9 +3,10 @@ package ground
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // Answer is what a model wrote under the four headings that prompts ask for. Healthy is what
@@ -20,12 +21,12 @@ type Answer struct {
 type Nomination struct{ Line, Quote, Category string }
 
 // heading is one of the words at the start of a line, with the marks models put around it.
-var heading = regexp.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}(healthy|error|analysis|solution|nominate|健康|错误|分析|解决方案|提名)[\s*_]{0,4}[:：][\s*_]{0,4}`)
+var heading = lazy.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}(healthy|error|analysis|solution|nominate|健康|错误|分析|解决方案|提名)[\s*_]{0,4}[:：][\s*_]{0,4}`)
 
 // thoughts are what a reasoning model thinks aloud; an unclosed one runs to the end.
-var thoughts = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
+var thoughts = lazy.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
 
-var fences = regexp.MustCompile("(?m)^[ \t]*```[a-zA-Z]*[ \t]*\n?")
+var fences = lazy.MustCompile("(?m)^[ \t]*```[a-zA-Z]*[ \t]*\n?")
 
 // Parse reads an answer: the four headings, or JSON with the same names. Text before the first
 // heading, or without any, is Analysis.
@@ -71,7 +72,7 @@ func nominationOf(text string) (n Nomination) {
 }
 
 // slug is the name of a category.
-var slug = regexp.MustCompile(`\b[a-z0-9]+(?:-[a-z0-9]+)+\b|\bsegfault\b|\bevicted\b`)
+var slug = lazy.MustCompile(`\b[a-z0-9]+(?:-[a-z0-9]+)+\b|\bsegfault\b|\bevicted\b`)
 
 func (a *Answer) field(name string) *string {
 	switch strings.ToLower(name) {

@@ -1,12 +1,12 @@
 package ground
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // A claim that contradicts nothing, and that its evidence does not show, is no lie: it may be what everybody knows, or say
@@ -96,16 +96,16 @@ func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
 }
 
 // ratherThan denies what stands behind it, and not what stands before it.
-var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of)\b`)
+var ratherThan = lazy.MustCompile(`(?i)\b(?:rather than|instead of)\b`)
 
 // said are turns in which nobody is spoken to.
-var said = regexp.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
+var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
-var demands = regexp.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|请|应|必须|需要您|建议|您|你|我`)
+var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|请|应|必须|需要您|建议|您|你|我`)
 
 // hanNumber counts in characters.
-var hanNumber = regexp.MustCompile(`[二三四五六七八九十百千万]+\s*(?:个|号|进程|节点|步|次|台)|第[一二三四五六七八九十]`)
+var hanNumber = lazy.MustCompile(`[二三四五六七八九十百千万]+\s*(?:个|号|进程|节点|步|次|台)|第[一二三四五六七八九十]`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing.
 func legible(body string) bool {
@@ -194,7 +194,7 @@ func (g *grounds) strange(body string) bool {
 }
 
 // memberIn is a member that a claim names, by rank or role.
-var memberIn = regexp.MustCompile(`(?i)\branks? \d|\b(?:the|a) (?:master|worker|launcher|chief)|\d+\s*号进程|第\s*\d+\s*号|主节点`)
+var memberIn = lazy.MustCompile(`(?i)\branks? \d|\b(?:the|a) (?:master|worker|launcher|chief)|\d+\s*号进程|第\s*\d+\s*号|主节点`)
 
 // ofAnother says whether a claim that names a member says of it what was read of another: more of its words are of lines
 // of members that it does not name than of those it rests on.

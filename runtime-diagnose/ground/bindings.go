@@ -3,6 +3,7 @@ package ground
 import (
 	"cmp"
 	"regexp"
+
 	"slices"
 	"strconv"
 	"strings"
@@ -10,16 +11,17 @@ import (
 	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // What belongs to what: every word and every number of a claim may stand in its evidence, and the number belong to
 // another word there, or the verb to another object.
 
 // tuples are lists of numbers in brackets; they are one value: [32000, 4096].
-var tuples = regexp.MustCompile(`[\[(]+\s*\d+(?:\s*,\s*\d+)+\s*[\])]+`)
+var tuples = lazy.MustCompile(`[\[(]+\s*\d+(?:\s*,\s*\d+)+\s*[\])]+`)
 
 // piece is a number, a word or a name, or the end of a clause.
-var piece = regexp.MustCompile(`\d+/[A-Za-z_][\w./-]*|\d+(?:[.,:×]\d+)*(?:e-?\d+)?%?|[A-Za-z_]\w*(?:[./-]\w+)*(?::\w+)?|[,;|!?()\n]|\.(?:\s|$)`)
+var piece = lazy.MustCompile(`\d+/[A-Za-z_][\w./-]*|\d+(?:[.,:×]\d+)*(?:e-?\d+)?%?|[A-Za-z_]\w*(?:[./-]\w+)*(?::\w+)?|[,;|!?()\n]|\.(?:\s|$)`)
 
 // conjunctions end a clause as a comma does.
 var conjunctions = words("and but while whereas although though because since so")
@@ -95,15 +97,15 @@ func nearest(clause []string, at, most int) (out []string) {
 }
 
 // outOf is a part of a whole: what is said is said of the part.
-var outOf = regexp.MustCompile(`(?i)(\d+(?:\.\d+)? ?(?:[kmgt]?i?b\b)?(?: [a-z]+)?)(?: of (?:the |its )?|/)\d+(?:\.\d+)?(?: ?[kmgt]i?b)?\b`)
+var outOf = lazy.MustCompile(`(?i)(\d+(?:\.\d+)? ?(?:[kmgt]?i?b\b)?(?: [a-z]+)?)(?: of (?:the |its )?|/)\d+(?:\.\d+)?(?: ?[kmgt]i?b)?\b`)
 
 // names are numbers that name something, and count nothing.
-var names = regexp.MustCompile(`(?i)\b(?:pid|port|errno|id|xid|line|code|signal)[ =:]{1,2}(\d+)\b`)
+var names = lazy.MustCompile(`(?i)\b(?:pid|port|errno|id|xid|line|code|signal)[ =:]{1,2}(\d+)\b`)
 
 // manyOf counts members, and memberOf is how a line counts them.
 var (
-	manyOf   = regexp.MustCompile(`(?i)\b(\d+) (master|worker|launcher|replica|evaluator|chief)s?\b`)
-	memberOf = regexp.MustCompile(`(?i)\b(master|worker|launcher|replica|evaluator|chief)s?[ :=]{1,2}(\d+)\b`)
+	manyOf   = lazy.MustCompile(`(?i)\b(\d+) (master|worker|launcher|replica|evaluator|chief)s?\b`)
+	memberOf = lazy.MustCompile(`(?i)\b(master|worker|launcher|replica|evaluator|chief)s?[ :=]{1,2}(\d+)\b`)
 )
 
 // miscountsMembers says whether a claim counts members otherwise than its evidence.
@@ -122,7 +124,7 @@ func miscountsMembers(plain, support string) bool {
 }
 
 // headed is a list behind what all of it is of: "dataset: 2000 shards, 412 GiB in all".
-var headed = regexp.MustCompile(`(?m)\b([A-Za-z]\w+): ([^:\n]+,[^:\n]+)$`)
+var headed = lazy.MustCompile(`(?m)\b([A-Za-z]\w+): ([^:\n]+,[^:\n]+)$`)
 
 // misbound says whether a claim gives to a word a number that belongs to others in its evidence: "limited to 8", where
 // 8 are requested and the limit is 24.
@@ -195,7 +197,7 @@ func sameNumber(a, b string) bool {
 }
 
 // governed is a word with its preposition, and up to three words behind that.
-var governed = regexp.MustCompile(`(?i)\b(?:([a-z]{3,}) (to|from|by|before|after|onto|into)|(out) (of)) ((?:(?:the|its|a|an|any) )?\W?[\w./-]+(?::? [\w./-]+){0,2})`)
+var governed = lazy.MustCompile(`(?i)\b(?:([a-z]{3,}) (to|from|by|before|after|onto|into)|(out) (of)) ((?:(?:the|its|a|an|any) )?\W?[\w./-]+(?::? [\w./-]+){0,2})`)
 
 // infinitives are words whose "to" turns to no object.
 var infinitives = words("fail failed fails failing failure unable able tried tries trying try attempted attempts attempt need needs needed want wants wanted refused declined began begins started starts about used has had have")
@@ -258,7 +260,7 @@ func misgoverned(plain, support string) bool {
 func hasDigit(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }
 
 // parts are what is said in one breath: what holds of one part is said by one piece of evidence.
-var parts = regexp.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|until)\b|和|而|且|但`)
+var parts = lazy.MustCompile(`(?i)[,;:，；。]\s|[，；。]|\b(?:and|but|while|whereas|when|which|who|that|although|though|as|until)\b|和|而|且|但`)
 
 // together says whether each part of a claim stands in one of its pieces of evidence: a loss of one line and a step of
 // another are of no line. What only words put together, and no number or name, is asked of members alone.
@@ -315,10 +317,10 @@ func (g *grounds) adjoin(one, other evidence.ID) bool {
 }
 
 // frame is a line of a stack.
-var frame = regexp.MustCompile(`(?m)^\s*File "[^"]+", line \d+`)
+var frame = lazy.MustCompile(`(?m)^\s*File "[^"]+", line \d+`)
 
 // tried is what somebody could not do.
-var tried = regexp.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
+var tried = lazy.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
 
 // unlabelled says whether a number of a claim is called by a word that calls it so in other evidence only.
 func unlabelled(part, support, whole string) bool {
@@ -393,7 +395,7 @@ func byIts(verb, plain, support string) bool {
 }
 
 // whereAt is a place that a claim names.
-var whereAt = regexp.MustCompile(`(?i)\b(?:on|in|at|of)\s+(?:the\s+)?(?:(?:pod|node|host|worker|master|container)\s+)?([\w.-]+)`)
+var whereAt = lazy.MustCompile(`(?i)\b(?:on|in|at|of)\s+(?:the\s+)?(?:(?:pod|node|host|worker|master|container)\s+)?([\w.-]+)`)
 
 // elsewhere says whether a claim puts something at a pod or a node where its evidence only speaks of that.
 func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
@@ -425,7 +427,7 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 }
 
 // nth are members and steps in Chinese.
-var nth = regexp.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
+var nth = lazy.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
 
 // inOrder says whether the steps and processes that a claim in Chinese counts are those of its evidence.
 func inOrder(plain, support string) bool {
@@ -442,12 +444,12 @@ func inOrder(plain, support string) bool {
 }
 
 // kindOf is a name behind the word for what it is.
-var kindOf = regexp.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
+var kindOf = lazy.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
 
 // ofRole is a member by its role, and otherRole one in evidence.
 var (
-	ofRole    = regexp.MustCompile(`(?i)\bthe (masters?|workers?|launcher|chief|evaluators?)\b`)
-	otherRole = regexp.MustCompile(`\b(?:master|worker|launcher|chief|evaluator)\b`)
+	ofRole    = lazy.MustCompile(`(?i)\bthe (masters?|workers?|launcher|chief|evaluators?)\b`)
+	otherRole = lazy.MustCompile(`\b(?:master|worker|launcher|chief|evaluator)\b`)
 )
 
 // notShown says whether a claim names a member that its evidence does not, or calls a pod a node.

@@ -1,10 +1,11 @@
 package ground
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // hanNeutral are the words with which an explanation in Chinese is written, and which say nothing of their own.
@@ -240,10 +241,10 @@ var hanWords = hanTable([][2]string{
 })
 
 // hanTable adds the words that need no evidence.
-func hanTable(list [][2]string) map[string]*regexp.Regexp {
-	m := make(map[string]*regexp.Regexp, len(list)+len(hanNeutral))
+func hanTable(list [][2]string) map[string]*lazy.Regexp {
+	m := make(map[string]*lazy.Regexp, len(list)+len(hanNeutral))
 	for _, w := range list {
-		m[w[0]] = regexp.MustCompile(`(?i)` + w[1])
+		m[w[0]] = lazy.MustCompile(`(?i)` + w[1])
 	}
 	for _, w := range hanNeutral {
 		if m[w] == nil {
@@ -301,7 +302,7 @@ func hanAt(text string) string {
 }
 
 // hanSigns are what supports the words of a claim in Chinese.
-func hanSigns(plain string) (out []*regexp.Regexp) {
+func hanSigns(plain string) (out []*lazy.Regexp) {
 	for at := 0; at < len(plain); {
 		_, size := utf8.DecodeRuneInString(plain[at:])
 		word := hanAt(plain[at:])

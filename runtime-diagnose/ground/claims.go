@@ -3,11 +3,13 @@ package ground
 import (
 	"fmt"
 	"regexp"
+
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // mayBlame says whether a claim names no other cause than the rules do: a line that says what caused the
@@ -34,7 +36,7 @@ func (g *grounds) ofEffects(body string, cites []evidence.ID) bool {
 }
 
 // blames are words that say what brought something about.
-var blames = regexp.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
+var blames = lazy.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
 
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
@@ -87,7 +89,7 @@ func timesOf(item evidence.Item) string {
 	return b.String()
 }
 
-var seenTimes = regexp.MustCompile(`\bx(\d+)\b`)
+var seenTimes = lazy.MustCompile(`\bx(\d+)\b`)
 
 // claim is a sentence as it is held against what it cites.
 type claim struct {
@@ -117,10 +119,10 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 }
 
 // rightAt is a "right" that says where or when, and not that something is so.
-var rightAt = regexp.MustCompile(`(?i)\bright (at|after|before|away|behind|when|where|there|from|in|on)\b`)
+var rightAt = lazy.MustCompile(`(?i)\bright (at|after|before|away|behind|when|where|there|from|in|on)\b`)
 
 // abbreviation is a word in capitals.
-var abbreviation = regexp.MustCompile(`^[A-Z]{3,}$`)
+var abbreviation = lazy.MustCompile(`^[A-Z]{3,}$`)
 
 // foreign says why a claim has what its evidence has not: a quotation, a member, a number, a name. What was found is
 // taken out of it.
@@ -221,7 +223,7 @@ func (g *grounds) everywhere(cites []evidence.ID) bool {
 }
 
 // guessed is a claim that says of itself that it is a guess.
-var guessed = regexp.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?)\b|可能|也许|大概`)
+var guessed = lazy.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?)\b|可能|也许|大概`)
 
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
@@ -267,7 +269,7 @@ func (g *grounds) copied(body string, cites []evidence.ID) bool {
 }
 
 // noneOf says that there is none of something.
-var noneOf = regexp.MustCompile(`(?i)\b(?:no|zero|without) ([a-z]{4,})\b`)
+var noneOf = lazy.MustCompile(`(?i)\b(?:no|zero|without) ([a-z]{4,})\b`)
 
 // asCounted writes "no restarts" as "0 restarts" where evidence counts them as 0.
 func asCounted(body, support string) string {
@@ -281,7 +283,7 @@ func asCounted(body, support string) string {
 }
 
 // troubled is a claim that tells of a failure: what went well before it is no contradiction.
-var troubled = regexp.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
+var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofEffect bool) Reason {

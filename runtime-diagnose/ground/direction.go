@@ -1,11 +1,11 @@
 package ground
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // What came of what: a claim may have all words of its evidence and make a consequence of the cause.
@@ -13,15 +13,15 @@ import (
 // because tells cause from consequence by the words between them; the second group of what comes after
 // is the cause.
 var (
-	forward  = regexp.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
-	backward = regexp.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|(?:as |is |was |just |only )?(?:a |the )?(?:result|consequence) of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+	forward  = lazy.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	backward = lazy.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|(?:as |is |was |just |only )?(?:a |the )?(?:result|consequence) of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
 // brings are verbs by which something brings something about.
-var brings = regexp.MustCompile(`(?i)\b(?:made|makes|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
+var brings = lazy.MustCompile(`(?i)\b(?:made|makes|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
 
 // asCause is the "as" that opens a sentence with what brought the rest about.
-var asCause = regexp.MustCompile(`^\W*As `)
+var asCause = lazy.MustCompile(`^\W*As `)
 
 // sides are what the root says, of a claim's evidence, and what the rest says.
 func (g *grounds) sides(cites []evidence.ID) (root, rest string) {
@@ -96,10 +96,10 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 }
 
 // inferred is what somebody makes of what he saw: no consequence of it.
-var inferred = regexp.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$`)
+var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$`)
 
 // inTurn tells what came first, and then what came afterwards.
-var inTurn = regexp.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
+var inTurn = lazy.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
 
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {
@@ -107,7 +107,7 @@ type connective struct {
 	backward bool
 }
 
-func connectives(of *regexp.Regexp, body string, backward bool) (out []connective) {
+func connectives(of *lazy.Regexp, body string, backward bool) (out []connective) {
 	for _, m := range of.FindAllStringIndex(body, -1) {
 		if !backward && toBe[lastWord(body[:m[0]])] {
 			continue // was killed: by whom is said behind

@@ -12,12 +12,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // Shown is what a model was shown, and what its claims are held against.
@@ -207,16 +207,16 @@ func (g *grounds) cite(ids []evidence.ID) {
 }
 
 var (
-	brackets  = regexp.MustCompile(`\[([^\[\]\n]+)\]`)
-	idShape   = regexp.MustCompile(`^[a-z]+/\S+$`)
-	quotation = regexp.MustCompile("\"([^\"\n]{2,})\"|`([^`\n]{2,})`|“([^”\n]{2,})”|「([^」\n]{2,})」|‘([^’\n]{2,})’|«([^»\n]{2,})»|(?:^|[\\s(])'([^'\n]{3,})'(?:[\\s.,;:)]|$)")
+	brackets  = lazy.MustCompile(`\[([^\[\]\n]+)\]`)
+	idShape   = lazy.MustCompile(`^[a-z]+/\S+$`)
+	quotation = lazy.MustCompile("\"([^\"\n]{2,})\"|`([^`\n]{2,})`|“([^”\n]{2,})”|「([^」\n]{2,})」|‘([^’\n]{2,})’|«([^»\n]{2,})»|(?:^|[\\s(])'([^'\n]{3,})'(?:[\\s.,;:)]|$)")
 )
 
 // inList is the number of an item of a list, or of the row of a table, and the box of a task.
-var inList = regexp.MustCompile(`^(?:\|?\s*\d{1,2}\s*[.)|]|\[[ xX]\])\s+`)
+var inList = lazy.MustCompile(`^(?:\|?\s*\d{1,2}\s*[.)|]|\[[ xX]\])\s+`)
 
 // beforeMark is the space that a citation leaves before the mark behind it.
-var beforeMark = regexp.MustCompile(`\s+([.,;:!?。，；])`)
+var beforeMark = lazy.MustCompile(`\s+([.,;:!?。，；])`)
 
 // supports says on which evidence a claim rests, or why it is refused; body is the claim without its citations.
 func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reason) {
@@ -260,7 +260,7 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 }
 
 // otherFine says that nothing is wrong with something.
-var otherFine = regexp.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
@@ -292,7 +292,7 @@ func (g *grounds) succeededThere(body string, cites []evidence.ID) string {
 	return success.ReplaceAllString(body, " ")
 }
 
-var success = regexp.MustCompile(`(?i)\bsuccessful(?:ly)?\b|成功`)
+var success = lazy.MustCompile(`(?i)\bsuccessful(?:ly)?\b|成功`)
 
 func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; return ok }
 
@@ -361,7 +361,7 @@ func inCommon(body, support string) (n int) {
 }
 
 // ofEach is how many members a sentence speaks of together: "all 4 containers".
-var ofEach = regexp.MustCompile(`(?i)\ball (?:of )?(?:the )?(\d{1,2}) `)
+var ofEach = lazy.MustCompile(`(?i)\ball (?:of )?(?:the )?(\d{1,2}) `)
 
 // alike are an item and those of other pods that say the same, where they are so many.
 func (g *grounds) alike(id evidence.ID, n string) []evidence.ID {
@@ -378,29 +378,29 @@ func (g *grounds) alike(id evidence.ID, n string) []evidence.ID {
 }
 
 // chat are the marks and words by which a text speaks to a model or for one.
-var chat = regexp.MustCompile(`(?i)<\|?/?(?:im_start|im_end|system|endoftext|assistant|user)\b|\[/?INST\]|^\W{0,4}(?:system|assistant|user|human|developer)\s*[:：]|\b(?:previous|prior|above|earlier|all) instructions?\b|\b(?:language model|as an ai|llm|nominate[ds]?|nomination)\b|\b(?:healthy|solution|analysis)\s*[:：]|\byou (?:must|should|are now|have to|need to)\b|\b(?:job|run|training) is (?:healthy|fine|well)\b|忽略.{0,8}指令|提名`)
+var chat = lazy.MustCompile(`(?i)<\|?/?(?:im_start|im_end|system|endoftext|assistant|user)\b|\[/?INST\]|^\W{0,4}(?:system|assistant|user|human|developer)\s*[:：]|\b(?:previous|prior|above|earlier|all) instructions?\b|\b(?:language model|as an ai|llm|nominate[ds]?|nomination)\b|\b(?:healthy|solution|analysis)\s*[:：]|\byou (?:must|should|are now|have to|need to)\b|\b(?:job|run|training) is (?:healthy|fine|well)\b|忽略.{0,8}指令|提名`)
 
 // addressed are the words and marks by which a text speaks to a model, whoever's log it stands in.
-var addressed = regexp.MustCompile(`(?i)<\|?/?(?:im_start|im_end|endoftext)\b|\[/?INST\]|<<SYS>>|</?(?:invoke|function_calls?|tool_calls?)\b|"(?:role|tool_calls?|function_call)"\s*:|` +
+var addressed = lazy.MustCompile(`(?i)<\|?/?(?:im_start|im_end|endoftext)\b|\[/?INST\]|<<SYS>>|</?(?:invoke|function_calls?|tool_calls?)\b|"(?:role|tool_calls?|function_call)"\s*:|` +
 	`^\W{0,4}(?:assistant|human)\s*[:：]|\b(?:ignore|forget|disregard|override|new|previous|prior|above|earlier|all|follow|these|system|hidden) (?:\w+ ){0,3}?(?:instructions?|prompts?)\b|` +
 	`\b(?:large |big )?language models?\b|\bLLMs?\b|\b(?:an|as an|to|for|dear|the|any|attention|hey) AI\b|\bAI (?:assistants?|reviewers?|agents?|readers?)\b|\b(?:to|for|dear|note to|attention) (?:the |all )?(?:assistants?|chatbots?|models? that)\b|\bassistants? (?:reading|quoting|must|should|shall)\b|` +
 	`忽略.{0,8}(?:指令|内容|规则)|大模型|人工智能助手|系统(?:消息|提示)|指示を無視|以前の指示|システム指示|지시.{0,6}무시|\b(?:ignoriere|vergiss|anweisung(?:en)?|ignorez|oublie[zr]?|instrucciones|ignora|игнорируй\w*|инструкци\w*)\b`)
 
 // markup are the marks by which a page or a template would do more than show a text.
-var markup = regexp.MustCompile(`(?i)^\s*[{\[]\s*"|<(?:!--|/?(?:script|img|form|iframe|svg|input|style|object|embed|link|a|html|body|invoke|function_calls?|tool_calls?|parameter|system|assistant|user)\b)|!\[|~~|\]\(|\bjavascript:|\bdata:[a-z]+/|\{\{|\{%|\$\{|"(?:role|tool_calls?|override)"\s*:|\bjndi:`)
+var markup = lazy.MustCompile(`(?i)^\s*[{\[]\s*"|<(?:!--|/?(?:script|img|form|iframe|svg|input|style|object|embed|link|a|html|body|invoke|function_calls?|tool_calls?|parameter|system|assistant|user)\b)|!\[|~~|\]\(|\bjavascript:|\bdata:[a-z]+/|\{\{|\{%|\$\{|"(?:role|tool_calls?|override)"\s*:|\bjndi:`)
 
 // orders are words by which somebody is told what to say or to leave out.
-var orders = regexp.MustCompile(`(?i)(?:^|[:;—]\s*)(?:please )?(?:do not|don['’]t|never|always|be sure to|make sure|remember to|let['’]?s|append|mention|classify|output|praise|recommend|omit|hide|pretend|act as|obey|follow|decode|trust|believe|say|treat|mark|urldecode|translate) `)
+var orders = lazy.MustCompile(`(?i)(?:^|[:;—]\s*)(?:please )?(?:do not|don['’]t|never|always|be sure to|make sure|remember to|let['’]?s|append|mention|classify|output|praise|recommend|omit|hide|pretend|act as|obey|follow|decode|trust|believe|say|treat|mark|urldecode|translate) `)
 
 // hiddenText is text in an encoding that nobody reads: base64 of 36 bytes or more, percent and hexadecimal escapes.
-var hiddenText = regexp.MustCompile(`[A-Za-z0-9+/]{48,}={0,2}|(?:%[0-9A-Fa-f]{2}){4,}|(?:\\x[0-9A-Fa-f]{2}){4,}|(?:&#x?[0-9A-Fa-f]+;){4,}`)
+var hiddenText = lazy.MustCompile(`[A-Za-z0-9+/]{48,}={0,2}|(?:%[0-9A-Fa-f]{2}){4,}|(?:\\x[0-9A-Fa-f]{2}){4,}|(?:&#x?[0-9A-Fa-f]+;){4,}`)
 
 // encoded says whether a text holds what nobody can read without decoding it. A digest in hexadecimal is a name.
 func encoded(text string) bool {
 	return slices.ContainsFunc(hiddenText.FindAllString(text, -1), func(s string) bool { return !hexadecimal.MatchString(s) })
 }
 
-var hexadecimal = regexp.MustCompile(`^[0-9a-f]+$`)
+var hexadecimal = lazy.MustCompile(`^[0-9a-f]+$`)
 
 // Injected says that a text which came through a log or an event speaks to whoever reads it: it has marks of a
 // chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
@@ -411,16 +411,16 @@ func Injected(text string) bool {
 }
 
 // fields are those of a finding, set: that is the rules' alone.
-var fields = regexp.MustCompile(`(?i)\b(?:retry|owner|category|verdict|healthy|standing|nominate)\s*[=:]`)
+var fields = lazy.MustCompile(`(?i)\b(?:retry|owner|category|verdict|healthy|standing|nominate)\s*[=:]`)
 
 // ofOthers are secrets that a claim may name, and not ask for.
-var ofOthers = regexp.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b`)
+var ofOthers = lazy.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b`)
 
 // wants are words by which somebody asks for something.
-var wants = regexp.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传`)
+var wants = lazy.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传`)
 
 // blamed are those whom a log does not blame.
-var blamed = regexp.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|operators? of|retry(?:ing)? helps?)\b|管理员`)
+var blamed = lazy.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|operators? of|retry(?:ing)? helps?)\b|管理员`)
 
 // NoAddress is a text without addresses of the network: what came through a log is not a source of any.
 func NoAddress(text string) string { return address.ReplaceAllString(text, "(an address)") }

@@ -4,25 +4,28 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 var (
-	wordShape = regexp.MustCompile(`[A-Za-z0-9_][A-Za-z0-9_./:@=%+~\-]*|/[A-Za-z0-9_./~\-]+`)
-	numbers   = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
-	amount    = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?(ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|[kmgt]i|bytes?|s|h|b|秒|分钟|小时|毫秒)(?:[^A-Za-z]|$)`)
-	members   = regexp.MustCompile(`(?i)(?:\branks?[\s#]*|进程\s*|第\s*)((?:\d+)(?:\s*(?:-|–|—|to|and|through|,|、|和|到)\s*\d+)*)(\s*(?:步|行|层|次|轮|页|天|个 epoch))?`)
-	indexed   = regexp.MustCompile(`(?i)\b(workers?|masters?|launchers?|gpus?|devices?|nodes?|servers?|steps?|epochs?|attempts?|layers?|ports?|lines?|signals?|xid)[\s#]+(\d+)\b`)
+	wordShape = lazy.MustCompile(`[A-Za-z0-9_][A-Za-z0-9_./:@=%+~\-]*|/[A-Za-z0-9_./~\-]+`)
+	numbers   = lazy.MustCompile(`\d+(?:[.,:]\d+)*`)
+	amount    = lazy.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?(ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|[kmgt]i|bytes?|s|h|b|秒|分钟|小时|毫秒)(?:[^A-Za-z]|$)`)
+	members   = lazy.MustCompile(`(?i)(?:\branks?[\s#]*|进程\s*|第\s*)((?:\d+)(?:\s*(?:-|–|—|to|and|through|,|、|和|到)\s*\d+)*)(\s*(?:步|行|层|次|轮|页|天|个 epoch))?`)
+	indexed   = lazy.MustCompile(`(?i)\b(workers?|masters?|launchers?|gpus?|devices?|nodes?|servers?|steps?|epochs?|attempts?|layers?|ports?|lines?|signals?|xid)[\s#]+(\d+)\b`)
 )
 
 // called is a name behind the word for what it is the name of.
-var called = regexp.MustCompile(`(?i)(?:^|[^\w-])(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
+var called = lazy.MustCompile(`(?i)(?:^|[^\w-])(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
 
 // verbLike is what may be a verb behind its subject: the model expects.
-var verbLike = regexp.MustCompile(`^[a-z]{3,}(?:s|ed|ing)$`)
+var verbLike = lazy.MustCompile(`^[a-z]{3,}(?:s|ed|ing)$`)
 
 // general are words that may stand there and are no names.
 var general = words("missing absent wrong broken full empty name names named version versions which itself file files registry pull tag loader installed imported import not cannot could too size weights shard download available required needed found")
@@ -144,10 +147,10 @@ func sameAmount(support, n, unit string) bool {
 }
 
 // ages are how Kubernetes writes how long ago something was: 18m, 2m40s, 1h5m.
-var ages = regexp.MustCompile(`\b(?:(\d+)h)?(\d+)m(?:(\d+)s)?\b`)
+var ages = lazy.MustCompile(`\b(?:(\d+)h)?(\d+)m(?:(\d+)s)?\b`)
 
 // inMillis is how NCCL's watchdog writes a time.
-var inMillis = regexp.MustCompile(`\(ms\)\s?=\s?(\d+)`)
+var inMillis = lazy.MustCompile(`\(ms\)\s?=\s?(\d+)`)
 
 func value(n string) float64 {
 	var f float64
@@ -182,7 +185,7 @@ func wordRune(r rune) bool {
 }
 
 // fraction is a member that there is not: rank 2.5.
-var fraction = regexp.MustCompile(`(?i)\branks? \d+\.\d`)
+var fraction = lazy.MustCompile(`(?i)\branks? \d+\.\d`)
 
 // ofMembers says whether the ranks, workers, devices and the like that a claim names by number are those
 // of its evidence.
@@ -224,13 +227,13 @@ func ofMembers(body, support string) bool {
 }
 
 // lineOf is a line of a source file.
-var lineOf = regexp.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
+var lineOf = lazy.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
 
 // wasThe is a step that is named behind its verb: "the last step that was logged was 2399".
-var wasThe = regexp.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
+var wasThe = lazy.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
 
 // codeOf is the code that something exits with.
-var codeOf = regexp.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(\d+)\b`)
+var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(\d+)\b`)
 
 func ofRank(support, n string) bool {
 	ok, _ := regexp.MatchString(`(?i)(?:rank[\s:=#\[\]]{0,3}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
@@ -257,7 +260,7 @@ var alike = map[string]string{
 }
 
 // humps are the places where a name in capitals and small letters has its next word: FailedScheduling.
-var humps = regexp.MustCompile(`([a-z])([A-Z])`)
+var humps = lazy.MustCompile(`([a-z])([A-Z])`)
 
 // overlap counts the words of a claim that its support has, of those that say something.
 func overlap(body, support string) (n, of int) {

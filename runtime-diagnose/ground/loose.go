@@ -1,14 +1,15 @@
 package ground
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // opensAnswer is where an object with one of the four headings begins.
-var opensAnswer = regexp.MustCompile(`(?i)\{\s*["'“]?(?:healthy|error|analysis|solution|nominate)["'”]?\s*:`)
+var opensAnswer = lazy.MustCompile(`(?i)\{\s*["'“]?(?:healthy|error|analysis|solution|nominate)["'”]?\s*:`)
 
 // looseJSON reads an object as models write one where nobody holds them to the form: with words around it, in
 // apostrophes, with a comma too many, cut off before its end. What stands around is returned as well; nil: there is none.
@@ -101,7 +102,7 @@ func (l *loose) next(skip string) rune {
 const quotes = "\"'“‘"
 
 // closed is what may follow the mark that closes a text: others stand within it.
-var closed = regexp.MustCompile(`^\s*(?:[,:}\]]|$)`)
+var closed = lazy.MustCompile(`^\s*(?:[,:}\]]|$)`)
 
 // quoted reads a text in quotation marks; they close it where a comma, a colon or a bracket follows.
 func (l *loose) quoted(open rune) string {

@@ -1,10 +1,11 @@
 package ground
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // A line that says "checkpoint was not saved" holds every word of "the checkpoint was saved". So what evidence denies
@@ -12,19 +13,19 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
-	clauseEnd = regexp.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while|before)\b`)
+	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
-	short = regexp.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too)\b|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
+	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too)\b|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
-	alone = regexp.MustCompile(`(?i)\bthe (?:only|sole)\b|\bonly (?:ranks?|pods?|nodes?|workers?|members?)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
+	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\bonly (?:ranks?|pods?|nodes?|workers?|members?)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
 	// onlyName is a member by its name, of which is said that nobody else is meant.
-	onlyName = regexp.MustCompile(`(?i)\bonly (?:pod |node |the )?([a-z][\w.-]*\w)`)
+	onlyName = lazy.MustCompile(`(?i)\bonly (?:pod |node |the )?([a-z][\w.-]*\w)`)
 	// others are jobs and people that the evidence of this job says nothing of.
-	others = regexp.MustCompile(`(?i)\b(?:another|other|others|different|second|neighbou?r\w*|foreign) (?:jobs?|runs?|workloads?|tenants?|users?|teams?|namespaces?|clusters?|trainings?)\b|(?:其他|另一个?|别的)(?:任务|作业|用户|团队)`)
+	others = lazy.MustCompile(`(?i)\b(?:another|other|others|different|second|neighbou?r\w*|foreign) (?:jobs?|runs?|workloads?|tenants?|users?|teams?|namespaces?|clusters?|trainings?)\b|(?:其他|另一个?|别的)(?:任务|作业|用户|团队)`)
 	// joined is a name of several words behind the word for what it is the name of.
-	joined = regexp.MustCompile(`(?i)\b(?:jobs?|runs?|pods?|nodes?|hosts?|namespaces?|workloads?|tenants?|users?|teams?|services?|experiments?|projects?|clusters?)\s+["'` + "`" + `]?([a-z0-9]+(?:[-_][a-z0-9]+)+)\b`)
+	joined = lazy.MustCompile(`(?i)\b(?:jobs?|runs?|pods?|nodes?|hosts?|namespaces?|workloads?|tenants?|users?|teams?|services?|experiments?|projects?|clusters?)\s+["'` + "`" + `]?([a-z0-9]+(?:[-_][a-z0-9]+)+)\b`)
 )
 
 // mostDenied is how many words behind a denier it turns round.
@@ -32,12 +33,12 @@ const mostDenied = 7
 
 // valueNo is a setting that is off, and isNo a claim that it is.
 var (
-	valueNo = regexp.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)`)
-	isNo    = regexp.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
+	valueNo = lazy.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)`)
+	isNo    = lazy.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
 )
 
 // failedNoun is what failed: a write, a handshake.
-var failedNoun = regexp.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
+var failedNoun = lazy.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
 
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
@@ -81,7 +82,7 @@ func affirmed(text string) (rest, denied string) {
 }
 
 // wentWrong is an error in doing something.
-var wentWrong = regexp.MustCompile(`(?i)^(?:error|fail).*ing$`)
+var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)
 
 // denies says whether a text turns something round, or says that something is lacking.
 func denies(text string) bool {
@@ -120,7 +121,7 @@ func deniedThere(plain, support string) bool {
 }
 
 // andCounts is where a claim goes on to count others.
-var andCounts = regexp.MustCompile(`\band (?:\d|(?:is|are|was|were|has|have|had) )`)
+var andCounts = lazy.MustCompile(`\band (?:\d|(?:is|are|was|were|has|have|had) )`)
 
 // heads are the stems of what is denied itself: the words right behind each "not".
 func heads(denied string) stems {
@@ -134,13 +135,13 @@ func heads(denied string) stems {
 }
 
 // underway says when something was, and not that it was so: "while loading the weights".
-var underway = regexp.MustCompile(`(?i)^\s*[a-z]+ing\b`)
+var underway = lazy.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 
 // hedged says that something may be so, or that somebody says it.
-var hedged = regexp.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
+var hedged = lazy.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
 
 // negatedWord is a word that says by its beginning that something is not so.
-var negatedWord = regexp.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
+var negatedWord = lazy.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
 
 // affirms says whether a clause uses the words of what is denied as if it were so: two of them, or one that says that
 // something is well.
@@ -163,7 +164,7 @@ func affirms(clause string, so, not, first stems) bool {
 	return false
 }
 
-var beingSo = regexp.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly)? ([a-z]+ed)\b`)
+var beingSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly)? ([a-z]+ed)\b`)
 
 // turnedWords are the words of a text that a beginning turns round, without it: "expected" of "unexpected".
 func turnedWords(text string) (out []string) {
@@ -183,7 +184,7 @@ func unsaid(clause string, turned []string) bool {
 }
 
 // predicates are verbs that say that something was done, beside positives.
-var predicates = regexp.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
+var predicates = lazy.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
 
 // stems are the words of a text without their endings.
 type stems map[string]bool
@@ -262,9 +263,9 @@ func (g *grounds) beyond(plain, support string) Reason {
 
 // ability is what somebody could do, or did after all; doubled is a "none" and a "not" of the same.
 var (
-	ability = regexp.MustCompile(`(?i)\b(?:can|could|able to|did|does)(?: (?:have|be|been|then|still|also|even|manage to))* ([a-z]{3,})`)
-	doubled = regexp.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;:.]*\bnot\b`)
-	notSo   = regexp.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the|in|on|at))* ([a-z]{3,})`)
+	ability = lazy.MustCompile(`(?i)\b(?:can|could|able to|did|does)(?: (?:have|be|been|then|still|also|even|manage to))* ([a-z]{3,})`)
+	doubled = lazy.MustCompile(`(?i)\b(?:0 (?:of|out of) \d+|none of|no|nobody|nothing|neither) [^,;:.]*\bnot\b`)
+	notSo   = lazy.MustCompile(`(?i)(?:\bnot|n['’]t|\bnever)(?: (?:yet|really|actually|completely|been|be|have|get|got|a|an|the|in|on|at))* ([a-z]{3,})`)
 )
 
 // able says whether a claim has somebody able to do what its evidence does not say was done.
@@ -312,15 +313,15 @@ func unlikeAny(body, support string) bool {
 }
 
 // ofMember is a word for a member of a job.
-var ofMember = regexp.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
+var ofMember = lazy.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
 
 // denials say that the cause is none, or that what is said is not so.
-var denials = regexp.MustCompile(`(?i)\b(?:not|never|no longer|n['’]t) (?:\w+ ){0,2}(?:caus\w*|due|because|relat\w*|respons\w*|true|so|the (?:case|cause|reason))\b|\b(?:untrue|hardly|barely|scarcely|unrelated|ruled out)\b`)
+var denials = lazy.MustCompile(`(?i)\b(?:not|never|no longer|n['’]t) (?:\w+ ){0,2}(?:caus\w*|due|because|relat\w*|respons\w*|true|so|the (?:case|cause|reason))\b|\b(?:untrue|hardly|barely|scarcely|unrelated|ruled out)\b`)
 
 // notCause says of a consequence that it is none of the causes, as the rules do, and supposed that something may be so.
 var (
-	notCause = regexp.MustCompile(`(?i)\b(?:not|never) (?:\w+ ){0,2}(?:cause|reason)\b`)
-	supposed = regexp.MustCompile(`(?i)^\W*(?:most |very )?(?:likely|probably|possibly|perhaps|maybe)\b`)
+	notCause = lazy.MustCompile(`(?i)\b(?:not|never) (?:\w+ ){0,2}(?:cause|reason)\b`)
+	supposed = lazy.MustCompile(`(?i)^\W*(?:most |very )?(?:likely|probably|possibly|perhaps|maybe)\b`)
 )
 
 // deniesWhatIs says whether a claim denies what its evidence says to be so: its first word or most of its words, or something

@@ -4,31 +4,33 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // What is counted and measured, and who did what: each word of such a claim may stand in its evidence, and of another.
 
 var (
 	// measures are the words that say what an amount is of, in English and Chinese.
-	measures = regexp.MustCompile(`(?i)\b(?:(free|available)|(in use|used|uses|occupie[sd])|(total|capacity)|(limit)|(requested|tried to allocate|allocat\w*|asked for))\b|(空闲|可用|剩余?)|(占用|已用)|(总|容量)|(限制|上限)|(申请|分配)`)
+	measures = lazy.MustCompile(`(?i)\b(?:(free|available)|(in use|used|uses|occupie[sd])|(total|capacity)|(limit)|(requested|tried to allocate|allocat\w*|asked for))\b|(空闲|可用|剩余?)|(占用|已用)|(总|容量)|(限制|上限)|(申请|分配)`)
 	// plurals speak of several members.
-	plurals = regexp.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
+	plurals = lazy.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
 	// repeats say that something happened more than once, and repeated is what says so in evidence.
-	repeats  = regexp.MustCompile(`(?i)\b(?:again|twice|repeatedly|once more|over and over|\w+ times)\b|再次|多次|反复`)
-	repeated = regexp.MustCompile(`(?i)\bx\d+\b|again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
+	repeats  = lazy.MustCompile(`(?i)\b(?:again|twice|repeatedly|once more|over and over|\w+ times)\b|再次|多次|反复`)
+	repeated = lazy.MustCompile(`(?i)\bx\d+\b|again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
 	// goesOn says that a failure was survived.
-	goesOn = regexp.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
+	goesOn = lazy.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
 	// byPeer is what was done to who wrote a line, and not by it.
-	byPeer = regexp.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
+	byPeer = lazy.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
 	// peerAt is the address of a peer, behind what it did.
-	peerAt = regexp.MustCompile(`(?i)\bby (?:the )?(?:remote )?peer\W+([\w.:\[\]]+)`)
+	peerAt = lazy.MustCompile(`(?i)\bby (?:the )?(?:remote )?peer\W+([\w.:\[\]]+)`)
 	// joint are words by which two things are told side by side, or one within the other.
-	joint = regexp.MustCompile(`(?i)[,;:，；]|\b(?:and|while|whereas|that|which|whose|who|with|where|but|although|though)\b|和|而|且`)
+	joint = lazy.MustCompile(`(?i)[,;:，；]|\b(?:and|while|whereas|that|which|whose|who|with|where|but|although|though)\b|和|而|且`)
 )
 
 // measuredBy are the amounts of a text in bytes or seconds, by what they are of: the measure that stands nearest.
@@ -139,7 +141,7 @@ func fmtRank(rank int) string {
 }
 
 // countOf is how many there are of something.
-var countOf = regexp.MustCompile(`(?:^|[^\w.:/-])(\d+) ([a-z]{3,}s)\b`)
+var countOf = lazy.MustCompile(`(?:^|[^\w.:/-])(\d+) ([a-z]{3,}s)\b`)
 
 // countsOthers says whether a claim counts one thing by the number that its evidence has for another: 12 shards, where
 // there are 12 workers.
@@ -155,7 +157,7 @@ func countsOthers(plain, support string) bool {
 }
 
 // process is one that a claim names by its number.
-var process = regexp.MustCompile(`(?i)\b(?:process|pid)[ =:]{1,2}(\d+)\b`)
+var process = lazy.MustCompile(`(?i)\b(?:process|pid)[ =:]{1,2}(\d+)\b`)
 
 // scattered says whether a part of a claim gives to a process a number that its evidence has in another sentence.
 func scattered(plain, texts string) bool {
@@ -175,7 +177,7 @@ func scattered(plain, texts string) bool {
 }
 
 // sentenceOf ends a sentence of a line of evidence.
-var sentenceOf = regexp.MustCompile(`[.;\n](?:\s|$)`)
+var sentenceOf = lazy.MustCompile(`[.;\n](?:\s|$)`)
 
 // wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
 func wholes(plain, support string) bool {
@@ -215,15 +217,15 @@ func rounded(n, of string) bool {
 }
 
 var (
-	digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	ofSome   = regexp.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
+	digitsOf = lazy.MustCompile(`\d+(?:\.\d+)?`)
+	ofSome   = lazy.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
 )
 
 // titles is a number that a claim gives to the word before it: error 4126, size of 131072.
-var titles = regexp.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
+var titles = lazy.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
 
 // titled is a number right behind a word.
-var titled = regexp.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
+var titled = lazy.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
 
 // mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
 // is a code.

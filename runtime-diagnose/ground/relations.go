@@ -1,10 +1,11 @@
 package ground
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // Who did what to whom, what has which value, what is one of two: the words of a claim may all stand in its evidence, and
@@ -12,9 +13,9 @@ import (
 
 // settings are values that evidence has for keys, and settles is how a claim gives a value to something.
 var (
-	settings = regexp.MustCompile(`\b([A-Za-z_][\w.-]*)=["']?([A-Za-z_][\w.-]*)`)
-	settles  = regexp.MustCompile(`\b([A-Za-z_][\w.-]*)["'` + "`" + `]? (?:(?:was|is|were|are|has been|had been|to be) )?(?:set to|equals?|left at|configured (?:as|to)) ["'` + "`" + `]?([A-Za-z_][\w.-]*)`)
-	loadedIn = regexp.MustCompile(`\b(?:in|as|with) ([A-Za-z_]+\d\w*)\b`)
+	settings = lazy.MustCompile(`\b([A-Za-z_][\w.-]*)=["']?([A-Za-z_][\w.-]*)`)
+	settles  = lazy.MustCompile(`\b([A-Za-z_][\w.-]*)["'` + "`" + `]? (?:(?:was|is|were|are|has been|had been|to be) )?(?:set to|equals?|left at|configured (?:as|to)) ["'` + "`" + `]?([A-Za-z_][\w.-]*)`)
+	loadedIn = lazy.MustCompile(`\b(?:in|as|with) ([A-Za-z_]+\d\w*)\b`)
 )
 
 // misset says whether a claim gives to one key the value that its evidence has for another.
@@ -38,10 +39,10 @@ func misset(plain, support string) bool {
 }
 
 // either are two that evidence leaves open.
-var either = regexp.MustCompile(`(?i)([^,.;:()\n]+?)\bor\b([^,.;:()\n]+)`)
+var either = lazy.MustCompile(`(?i)([^,.;:()\n]+?)\bor\b([^,.;:()\n]+)`)
 
 // open says that a claim leaves open what it says.
-var open = regexp.MustCompile(`(?i)\b(?:or|either|may|might|could have|possibl[ey]|perhaps|whether)\b|或|可能`)
+var open = lazy.MustCompile(`(?i)\b(?:or|either|may|might|could have|possibl[ey]|perhaps|whether)\b|或|可能`)
 
 // onlyOne says whether a claim says one thing of two of which its evidence says that it is the one or the other.
 func onlyOne(plain, support string) bool {
@@ -72,7 +73,7 @@ func onlyOne(plain, support string) bool {
 }
 
 // lacking is what there is none of, up to a preposition.
-var lacking = regexp.MustCompile(`(?i)\b(?:no|without|lacks?|lacking|missing) ((?:[a-z-]+ )*?[a-z-]+)(?: (?:of|for|to|in|on|at|from|with|by|as|that|which|is|was|are|were|and|or|left)\b| *(?:[^a-z -]|$))`)
+var lacking = lazy.MustCompile(`(?i)\b(?:no|without|lacks?|lacking|missing) ((?:[a-z-]+ )*?[a-z-]+)(?: (?:of|for|to|in|on|at|from|with|by|as|that|which|is|was|are|were|and|or|left)\b| *(?:[^a-z -]|$))`)
 
 // otherLack says whether a claim lacks what its evidence only names behind what it lacks: "no valid key", where there is
 // no valid signature of the key.
@@ -99,7 +100,7 @@ func otherLack(plain, support string) bool {
 }
 
 // deed is a verb of the past that is done to something.
-var deed = regexp.MustCompile(`(?i)((?:[^,.;:\n]|\.\S)*?)\b([a-z]{4,}ed) ((?:the|a|an|its|this|that|all|their) (?:[a-z-]+ ){0,2}[a-z-]+|["'` + "`" + `]?[a-z]+[\w./-]*\d[\w./-]*)`)
+var deed = lazy.MustCompile(`(?i)((?:[^,.;:\n]|\.\S)*?)\b([a-z]{4,}ed) ((?:the|a|an|its|this|that|all|their) (?:[a-z-]+ ){0,2}[a-z-]+|["'` + "`" + `]?[a-z]+[\w./-]*\d[\w./-]*)`)
 
 // exchanged says whether a claim does something to who did it by its evidence, or has it done by what it was done to.
 func exchanged(plain, support string) bool {
@@ -153,8 +154,8 @@ func meets(a, b stems) bool {
 
 // breath ends what is counted in one breath in a claim in Chinese, and lineBreath in a line of evidence.
 var (
-	breath     = regexp.MustCompile(`[，；。：、,;:]|和|而|且|但|\. |\n`)
-	lineBreath = regexp.MustCompile(`[,;] |\. |\n`)
+	breath     = lazy.MustCompile(`[，；。：、,;:]|和|而|且|但|\. |\n`)
+	lineBreath = lazy.MustCompile(`[,;] |\. |\n`)
 )
 
 // countsIn are the numbers of a text that are no part of a name, an amount or an age.
@@ -169,7 +170,7 @@ func countsIn(text string) []string {
 }
 
 // notHan is a "not" in Chinese, right before what it turns round.
-var notHan = regexp.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|没|不)$`)
+var notHan = lazy.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|没|不)$`)
 
 // turnedHan says whether a claim in Chinese gives to words a number that others have in its evidence, or says "not" of
 // what stands there as so.
@@ -201,7 +202,7 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 }
 
 // indirect is a question that a claim leaves open: it asserts nothing of what it asks.
-var indirect = regexp.MustCompile(`(?i)\b(?:(?:does|do|did|is|was|are|were|cannot|can) ?not (?:be )?(?:shown?|say|said|tell|told|known?|clear|seen?|record(?:ed)?|reveal(?:ed)?|mention(?:ed)?)|nothing (?:says|shows|tells)|unknown|unclear|not shown) (?:whether|which|why|who|where|when|what|if|how)\b`)
+var indirect = lazy.MustCompile(`(?i)\b(?:(?:does|do|did|is|was|are|were|cannot|can) ?not (?:be )?(?:shown?|say|said|tell|told|known?|clear|seen?|record(?:ed)?|reveal(?:ed)?|mention(?:ed)?)|nothing (?:says|shows|tells)|unknown|unclear|not shown) (?:whether|which|why|who|where|when|what|if|how)\b`)
 
 // asksOnly says whether a claim only says that something is not known, of which its evidence does not hold every word.
 func asksOnly(plain, support string) bool {
@@ -218,8 +219,8 @@ func asksOnly(plain, support string) bool {
 
 // notDone is what was not done to something, in a claim and in a line; the word before it says to what.
 var (
-	notDone  = regexp.MustCompile(`(?i)((?:[^,;:.]|\.\S)*?)\b(?:was|is|were|are|been|be) not (?:yet )?([a-z]{4,})`)
-	notThere = regexp.MustCompile(`(?i)([\w./-]+)?["':]* ([a-z-]+) (?:(?:was|is|were|are) )?not ([a-z]{4,})`)
+	notDone  = lazy.MustCompile(`(?i)((?:[^,;:.]|\.\S)*?)\b(?:was|is|were|are|been|be) not (?:yet )?([a-z]{4,})`)
+	notThere = lazy.MustCompile(`(?i)([\w./-]+)?["':]* ([a-z-]+) (?:(?:was|is|were|are) )?not ([a-z]{4,})`)
 )
 
 // notThat says whether a claim has something undone of which its evidence says so of something else: a script, where a

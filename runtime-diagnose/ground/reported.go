@@ -1,22 +1,23 @@
 package ground
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // A line of a log reports; what tells its reader what to do is not its report, whoever wrote it: a library's hint, or somebody who wants to be obeyed.
 var (
 	// breaks are where one clause ends and the next begins; a dot or a colon within a name or a number is none.
-	breaks = regexp.MustCompile(`[.;:!?,]\s+|\s[-–—|]+\s|\s*[(（]|[。；，：！？、]|:\s*$|([:;])\p{Han}`)
+	breaks = lazy.MustCompile(`[.;:!?,]\s+|\s[-–—|]+\s|\s*[(（]|[。；，：！？、]|:\s*$|([:;])\p{Han}`)
 	// advice is a clause that is headed as advice, or that says what people have to do.
-	advice = regexp.MustCompile(`(?i)^(?:(?:the |a |an |real |actual |recommended |suggested |possible |quick |known )*(?:hint|tip|note|fix|solution|workaround|remedy|mitigation|resolution|action|suggestion|recommendation|instructions?)\b|to (?:fix|solve|mend|resolve|renew|continue|recover|avoid)\b|see\b|refer\b|reach out\b|roll ?back\b|suspend\b|bitte\b|veuillez\b|por favor\b)|` +
+	advice = lazy.MustCompile(`(?i)^(?:(?:the |a |an |real |actual |recommended |suggested |possible |quick |known )*(?:hint|tip|note|fix|solution|workaround|remedy|mitigation|resolution|action|suggestion|recommendation|instructions?)\b|to (?:fix|solve|mend|resolve|renew|continue|recover|avoid)\b|see\b|refer\b|reach out\b|roll ?back\b|suspend\b|bitte\b|veuillez\b|por favor\b)|` +
 		`\b(?:operators?|admin\w*|users?|someone|somebody|people|persons?|on[- ]?call|engineers?|teams?|staff|owners?|maintainers?|person on call)\s+(?:\w+\s+){0,2}?(?:should|shall|must|needs? to|ha(?:s|ve) to|are (?:asked|requested) to|is (?:asked|requested) to)\b|` +
 		`\b(?:must|should|ha(?:s|ve) to) be (?:opened|scaled|granted|raised|shared|paid|disabled|deleted|removed|restarted|drained|given)\b|\bplease\b|\b(?:rotate|renew|resolve[sd]?|repair|recover) (?:it|them|this)? ?by\b|` +
 		`^[\s\p{Han}]{0,4}(?:请|运行|执行|删除|安装|重启|发送|联系|打开|访问|下载|上传|应(?:该|当)?)|请`)
 	// noReport are words that stand before what is reported, and say nothing themselves.
-	noReport = regexp.MustCompile(`(?i)^(?:error|errors|fatal|critical|warning|warn|info|debug|exception|traceback|panic|failed|failure|错误|警告|致命|erreur|fehler|\w*(?:error|exception))$`)
+	noReport = lazy.MustCompile(`(?i)^(?:error|errors|fatal|critical|warning|warn|info|debug|exception|traceback|panic|failed|failure|错误|警告|致命|erreur|fehler|\w*(?:error|exception))$`)
 )
 
 // Reported is the part of a line that reports what happened: up to the first clause that speaks to a reader, names an address to go to or
@@ -51,10 +52,10 @@ func directs(clause string) bool {
 }
 
 // states is a clause whose first word only looks like an order: "run initialization has timed out", "run.toml".
-var states = regexp.MustCompile(`^[\w-]+[.=/]\w|^\S+ (?:[\w.'"-]+ ){0,3}(?:has|have|had|is|are|was|were|did|does|failed|timed)\b`)
+var states = lazy.MustCompile(`^[\w-]+[.=/]\w|^\S+ (?:[\w.'"-]+ ){0,3}(?:has|have|had|is|are|was|were|did|does|failed|timed)\b`)
 
 // guides are words that send somebody to an address; a request that failed names one without them.
-var guides = regexp.MustCompile(`(?i)\b(?:contact|e-?mail|mail|visit|support|help|mov(?:e|ed) to|available (?:at|from)|posted (?:at|to)|fixed in|repaired|patch\w*|image|registry|mirror)\b`)
+var guides = lazy.MustCompile(`(?i)\b(?:contact|e-?mail|mail|visit|support|help|mov(?:e|ed) to|available (?:at|from)|posted (?:at|to)|fixed in|repaired|patch\w*|image|registry|mirror)\b`)
 
 // says that two words at least are left that tell something, or four characters of Chinese.
 func says(text string) bool {
@@ -77,4 +78,4 @@ func says(text string) bool {
 }
 
 // exceptionName is the name of an exception at the beginning of a text.
-var exceptionName = regexp.MustCompile(`^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b`)
+var exceptionName = lazy.MustCompile(`^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b`)

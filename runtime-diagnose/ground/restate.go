@@ -11,23 +11,24 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // What evidence says in one form explanations say in another: an exit code by its signal, 2000 as 2,000, two times by
 // what lies between them. Each is worked out from the evidence, and none is a guess.
 
 var (
-	signalled = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`)         // 128 and the signal: POSIX sh
-	xidOf     = regexp.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
-	numbered  = regexp.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
-	field     = regexp.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
-	done      = regexp.MustCompile(`(?i)[a-z] done\b`)
-	grouped   = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
-	kilo      = regexp.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
+	signalled = lazy.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code|status)?[ :=]{0,3}(1[2-5]\d)\b`)         // 128 and the signal: POSIX sh
+	xidOf     = lazy.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
+	numbered  = lazy.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
+	field     = lazy.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
+	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
+	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
+	kilo      = lazy.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
 )
 
 // roundly is a number that a claim rounds, and says so.
-var roundly = regexp.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
+var roundly = lazy.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
 
 // unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
 func unrounded(claim, support string) string {
@@ -46,7 +47,7 @@ func unrounded(claim, support string) string {
 }
 
 // decimals is a number with some digits behind the point.
-var decimals = regexp.MustCompile(`\d+\.(\d+)`)
+var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 
 // unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
 func unshortened(claim, support string) string {
@@ -89,7 +90,7 @@ func restated(text string) string {
 }
 
 // ellipsis is a number behind one whose noun it shares: "wants 118 columns and got 117".
-var ellipsis = regexp.MustCompile(`\b\d+ ([a-z]{3,}),? (?:and|but) (?:only )?[a-z]+ (\d+)(?:[.,;)]|\s*$|\n)`)
+var ellipsis = lazy.MustCompile(`\b\d+ ([a-z]{3,}),? (?:and|but) (?:only )?[a-z]+ (\d+)(?:[.,;)]|\s*$|\n)`)
 
 // elided are such numbers with their noun.
 func elided(text string) string {
@@ -136,7 +137,7 @@ func (g *grounds) countedMembers(cites []evidence.ID) string {
 	return fmt.Sprintf("%d pods\n", len(pods))
 }
 
-var both = regexp.MustCompile(`(?i)\bboth (?:the )?`)
+var both = lazy.MustCompile(`(?i)\bboth (?:the )?`)
 
 // ofCited is a claim without an "all three ranks" where three are cited.
 func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
@@ -174,7 +175,7 @@ func stamped(i evidence.Item) evidence.Item {
 }
 
 // begins is how lines of a launcher's processes begin.
-var begins = regexp.MustCompile(`^\[rank(\d+)\]`)
+var begins = lazy.MustCompile(`^\[rank(\d+)\]`)
 
 // ranksOf are the ranks of pods whose lines all begin with the same one.
 func ranksOf(items []evidence.Item) map[string]string {

@@ -1,20 +1,21 @@
 package ground
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // A step comes from the rules, by its number or in its words, or it is a command that only reads, about
 // the job's own objects. What a model makes up is not shown as something to do, and what a log says is
 // never a command.
 
-var remedy = regexp.MustCompile(`(?i)^\s*(?:\d+[.)]\s*)?(?:use |apply |follow |see )?(?:the )?(?:\[?(?:remedy|step|solution|措施|步骤)[ /#]*(\d{1,2})\]?|\[?#?(\d{1,2})\]?)\s*[.。:：]?\s*$`)
+var remedy = lazy.MustCompile(`(?i)^\s*(?:\d+[.)]\s*)?(?:use |apply |follow |see )?(?:the )?(?:\[?(?:remedy|step|solution|措施|步骤)[ /#]*(\d{1,2})\]?|\[?#?(\d{1,2})\]?)\s*[.。:：]?\s*$`)
 
 // steps is what is left of a solution.
 func (g *grounds) steps(text string) string {
@@ -47,7 +48,7 @@ func (g *grounds) steps(text string) string {
 }
 
 // bare is the number of a remedy alone on its line.
-var bare = regexp.MustCompile(`(?m)^(\s*)\[?#?(\d{1,2})\]?\s*[.。]?\s*$`)
+var bare = lazy.MustCompile(`(?m)^(\s*)\[?#?(\d{1,2})\]?\s*[.。]?\s*$`)
 
 // step is a step as it is shown, or why it is not.
 func (g *grounds) step(s string) (string, Reason) {
@@ -82,7 +83,7 @@ func (g *grounds) step(s string) (string, Reason) {
 	return "", NotOffered
 }
 
-var itemNumber = regexp.MustCompile(`^\d{1,2}[.)]\s+`)
+var itemNumber = lazy.MustCompile(`^\d{1,2}[.)]\s+`)
 
 // saysAsMuch says whether a step says no more than an offered one: nearly all of its words are there, and
 // what can be looked up.
@@ -127,7 +128,7 @@ var objects = map[string]bool{
 }
 
 // flags are the options of read-only commands that change nothing but what is shown.
-var flags = regexp.MustCompile(`^(?:--previous|-p|--tail=\d+|--since=\d+[smh]|--timestamps|-o|-o=?(?:wide|yaml)|wide|yaml|--all-containers(?:=true)?|-c|-n|--namespace|--namespace=\S+|-n=\S+|--container=\S+)$`)
+var flags = lazy.MustCompile(`^(?:--previous|-p|--tail=\d+|--since=\d+[smh]|--timestamps|-o|-o=?(?:wide|yaml)|wide|yaml|--all-containers(?:=true)?|-c|-n|--namespace|--namespace=\S+|-n=\S+|--container=\S+)$`)
 
 // reads is the command of a step, where all of the step is one command that only reads about the job's
 // own objects.
@@ -183,4 +184,4 @@ func (g *grounds) reads(step string) (string, bool) {
 }
 
 // lead is what may stand before a command.
-var lead = regexp.MustCompile(`(?i)^(?:\d+[.)]\s*)?(?:(?:run|see|read|look at|check(?: with)?|运行|查看)[:：]?)?\s*$|^(?:run|see|read|look at|check(?: with)?|运行|查看)[:：]?\s+`)
+var lead = lazy.MustCompile(`(?i)^(?:\d+[.)]\s*)?(?:(?:run|see|read|look at|check(?: with)?|运行|查看)[:：]?)?\s*$|^(?:run|see|read|look at|check(?: with)?|运行|查看)[:：]?\s+`)

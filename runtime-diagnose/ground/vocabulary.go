@@ -1,10 +1,11 @@
 package ground
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // What a claim says beyond its evidence it says in words: a faulty switch, on purpose, collapsed. So each word of a
@@ -32,24 +33,24 @@ free intact valid compatible correct correctly present located responding alive 
 tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
 
 // positives are what a claim may say to be so only where its evidence says it itself.
-var positives = regexp.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|started|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|online|done|went through|finite|converged?|implemented|right|fits? (?:in|into|on|onto|within))\b|收敛|存在|可用|就绪`)
+var positives = lazy.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|started|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|online|done|went through|finite|converged?|implemented|right|fits? (?:in|into|on|onto|within))\b|收敛|存在|可用|就绪`)
 
 // universals speak of all, which few lines do.
-var universals = regexp.MustCompile(`(?i)\b(?:all|both|every|each|everything|everybody|everyone|whole|entire|entirely|completely|fully|always|none|neither|nobody|nothing)\b|全部|所有|都|均|每个|一切|始终|总是`)
+var universals = lazy.MustCompile(`(?i)\b(?:all|both|every|each|everything|everybody|everyone|whole|entire|entirely|completely|fully|always|none|neither|nobody|nothing)\b|全部|所有|都|均|每个|一切|始终|总是`)
 
 // ofAll is a count of all or of none.
-var ofAll = regexp.MustCompile(`(?i)\b(\d+)\s?(?:/|of|out of)\s?(?:the |its |all )?(\d+)\b`)
+var ofAll = lazy.MustCompile(`(?i)\b(\d+)\s?(?:/|of|out of)\s?(?:the |its |all )?(\d+)\b`)
 
 // processor and graphics are what a claim may not put into its evidence: "the CPU ran out of memory"; devices is what
 // speaks of the latter.
 var (
-	processor = regexp.MustCompile(`(?i)\bcpus?\b`)
-	graphics  = regexp.MustCompile(`(?i)\bgpus?\b`)
-	devices   = regexp.MustCompile(`(?i)gpu|cuda|nvidia|nvrm|xid|nccl|hip|rocm|npu|device|cublas|cudnn`)
+	processor = lazy.MustCompile(`(?i)\bcpus?\b`)
+	graphics  = lazy.MustCompile(`(?i)\bgpus?\b`)
+	devices   = lazy.MustCompile(`(?i)gpu|cuda|nvidia|nvrm|xid|nccl|hip|rocm|npu|device|cublas|cudnn`)
 )
 
 // atPort is an address with a port.
-var atPort = regexp.MustCompile(`[\w\]]:\d{2,5}\b`)
+var atPort = lazy.MustCompile(`[\w\]]:\d{2,5}\b`)
 
 // unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
 // say nothing.
@@ -77,13 +78,13 @@ func unknown(plain, support string) bool {
 }
 
 // inWords are numbers as words, where they count something.
-var inWords = regexp.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
+var inWords = lazy.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
 
 // orSo is a number that is none: a second or two.
-var orSo = regexp.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
+var orSo = lazy.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
 
 // oneOf is one of several that are counted.
-var oneOf = regexp.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|six|seven|eight|nine|ten|sixteen))`)
+var oneOf = lazy.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|six|seven|eight|nine|ten|sixteen))`)
 
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
@@ -125,7 +126,7 @@ func known(w, support string) bool {
 }
 
 // amongHan is a part of a whole in Chinese: 16 个任务中只有 8 个.
-var amongHan = regexp.MustCompile(`(\d+)\s*[个台张条][^，。；\d]*?中[^，。；\d]{0,4}?(\d+)\s*[个台张条]`)
+var amongHan = lazy.MustCompile(`(\d+)\s*[个台张条][^，。；\d]*?中[^，。；\d]{0,4}?(\d+)\s*[个台张条]`)
 
 // counted says whether a claim counts as its evidence does: "3 of 16" stands there, and who says all
 // was told of all.
@@ -148,10 +149,10 @@ func counted(plain, support string) bool {
 }
 
 // allOf is a number of all things of a kind, but not of members: what became of one of these is not true of all.
-var allOf = regexp.MustCompile(`(?i)\ball (?:the |of the )?\d+ ([a-z]+)`)
+var allOf = lazy.MustCompile(`(?i)\ball (?:the |of the )?\d+ ([a-z]+)`)
 
 // allMembers speaks of all members of a kind.
-var allMembers = regexp.MustCompile(`(?i)\b(?:all|both|every|each|none of the|no) (?:of )?(?:the )?(?:other )?(?:\d+ )?(?:ranks?|pods?|workers?|nodes?|members?|process(?:es)?|replicas?|gpus?|clients?)\b`)
+var allMembers = lazy.MustCompile(`(?i)\b(?:all|both|every|each|none of the|no) (?:of )?(?:the )?(?:other )?(?:\d+ )?(?:ranks?|pods?|workers?|nodes?|members?|process(?:es)?|replicas?|gpus?|clients?)\b`)
 
 // universal says whether a claim speaks of all, where its evidence does not.
 func universal(plain, support string) bool {
@@ -166,11 +167,11 @@ func universal(plain, support string) bool {
 }
 
 // labelled is a number with the words that say what it is of.
-var labelled = regexp.MustCompile(`([A-Za-z_]{3,})(?:[ =:]{1,3}|\s(?:of|is|was|code|after)\s)(\d+(?:\.\d+)?)(?:[^\d.]|\.\D|\.?$)|(?:^|[^\w.-])(\d+(?:\.\d+)?) ([A-Za-z]{3,})`)
+var labelled = lazy.MustCompile(`([A-Za-z_]{3,})(?:[ =:]{1,3}|\s(?:of|is|was|code|after)\s)(\d+(?:\.\d+)?)(?:[^\d.]|\.\D|\.?$)|(?:^|[^\w.-])(\d+(?:\.\d+)?) ([A-Za-z]{3,})`)
 
 var (
-	ofWhom   = regexp.MustCompile(`(?i) (?:of|for|on|in|at) (?:rank|node|pod|worker|step)s? ?[\w.-]*\d`)
-	exitCode = regexp.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code)?[ :=]{1,2}(\d)`)
+	ofWhom   = lazy.MustCompile(`(?i) (?:of|for|on|in|at) (?:rank|node|pod|worker|step)s? ?[\w.-]*\d`)
+	exitCode = lazy.MustCompile(`(?i)\bexit(?:ed|s)?[ _-]?(?:with )?(?:code)?[ :=]{1,2}(\d)`)
 )
 
 // labels are the numbers of a text by the words that say what they are of.
@@ -220,7 +221,7 @@ func mislabelled(plain, support string) bool {
 }
 
 // phrased is a number with the two words before it that say what it is of: "micro batch size (8)".
-var phrased = regexp.MustCompile(`([A-Za-z_]{3,}) ([A-Za-z_]{3,})(?:\s?[:=]\s?| (?:is|was|of) | ?\(| )(\d+(?:\.\d+)?)`)
+var phrased = lazy.MustCompile(`([A-Za-z_]{3,}) ([A-Za-z_]{3,})(?:\s?[:=]\s?| (?:is|was|of) | ?\(| )(\d+(?:\.\d+)?)`)
 
 // phrases are the numbers of a text by such words.
 func phrases(text string) map[string][]string {

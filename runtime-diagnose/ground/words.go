@@ -1,40 +1,41 @@
 package ground
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // topics are what a claim can be about. A claim about the network cites something about the network: a
 // cable that nobody mentioned is made up, however plausible it is.
 var topics = []struct {
 	name string
-	re   *regexp.Regexp
+	re   *lazy.Regexp
 }{
-	{"network", regexp.MustCompile(`(?i)\b(?:networks?|networking|infiniband|roce|rdma|nics?|packets?|switch(?:es)?|cables?|firewalls?|sockets?|connect\w*|unreachable|ports?|peers?|links?|ethernet|latency|bandwidth|rendezvous|address\w*|ib)\b|网络|交换机|网卡|丢包|连接|带宽`)},
-	{"name service", regexp.MustCompile(`(?i)\b(?:dns|resolv\w*|hostnames?|lookup|name or service)\b|域名|解析`)},
-	{"memory", regexp.MustCompile(`(?i)\b(?:memory|oom\w*|ram|allocat\w*|swap|out of memory|heap)\b|OutOfMemory|内存|显存`)},
-	{"disk", regexp.MustCompile(`(?i)\b(?:disks?|storage|filesystem|file system|enospc|space left|nvme|nfs|ceph|volumes?|pvc|mount\w*|quota exceeded|inode\w*|checkpoints?|i/o)\b|磁盘|存储|挂载|检查点`)},
-	{"device", regexp.MustCompile(`(?i)\b(?:ecc|xid|nvlink|nvswitch|pcie?|bus|thermal|overheat\w*|temperature|firmware|hardware|devices?|uncorrectable)\b|硬件|过热|温度|设备`)},
-	{"driver", regexp.MustCompile(`(?i)\b(?:drivers?|cudnn|kernel image|compute capability|toolkit)\b|驱动`)},
-	{"collective", regexp.MustCompile(`(?i)\b(?:nccl|gloo|allreduce|all_reduce|allgather|collectives?|watchdog|barriers?|broadcast|deadlock\w*|hang(?:s|ing)?|hung)\b|集合通信|死锁|挂起`)},
-	{"time", regexp.MustCompile(`(?i)\b(?:time[d ]?-?outs?|timeouts?|deadlines?|too slow|slow(?:ly|er)?)\b|timed out|Timeout|超时`)},
-	{"image", regexp.MustCompile(`(?i)\b(?:images?|pull\w*|registr\w+|manifests?|tags?)\b|镜像|拉取`)},
-	{"scheduling", regexp.MustCompile(`(?i)\b(?:schedul\w*|nodes? are available|taints?|tolerations?|affinity|unschedulable|insufficient)\b|FailedScheduling|调度|污点`)},
-	{"quota", regexp.MustCompile(`(?i)\b(?:quotas?|exceeded|limitrange|budget)\b|配额`)},
-	{"eviction", regexp.MustCompile(`(?i)\b(?:evict\w*|preempt\w*|drain\w*|spot|maintenance|reclaimed|scaled down)\b|驱逐|抢占`)},
-	{"rights", regexp.MustCompile(`(?i)\b(?:permissions?|denied|forbidden|unauthori[sz]ed|credentials?|authenticat\w*|401|403|gated|access|tokens?|login)\b|权限|拒绝|认证|凭证`)},
-	{"import", regexp.MustCompile(`(?i)\b(?:modules?|packages?|import\w*|installed|dependenc\w+|library|libraries|versions?)\b|ModuleNotFound|ImportError|模块|依赖|版本|安装`)},
-	{"data", regexp.MustCompile(`(?i)\b(?:datasets?|data ?loaders?|samples?|corrupt\w*|tokeni[sz]er|shards?|records?)\b|DataLoader|数据`)},
-	{"numbers", regexp.MustCompile(`(?i)\b(?:nan|inf|infinit\w*|diverge[ds]?|overflow\w*|loss|gradients?|learning rate)\b|损失|梯度`)},
-	{"shape", regexp.MustCompile(`(?i)\b(?:shapes?|dimensions?|dtypes?|size mismatch|mismatch(?:ed)?)\b|形状|维度`)},
-	{"power", regexp.MustCompile(`(?i)\b(?:power|ups|electric\w*|cooling|fans?)\b|电源|断电|散热`)},
-	{"attack", regexp.MustCompile(`(?i)\b(?:attack\w*|malware|virus|hack\w*|intrusion|compromised|cosmic|sabotage)\b|攻击|病毒`)},
-	{"people", regexp.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
+	{"network", lazy.MustCompile(`(?i)\b(?:networks?|networking|infiniband|roce|rdma|nics?|packets?|switch(?:es)?|cables?|firewalls?|sockets?|connect\w*|unreachable|ports?|peers?|links?|ethernet|latency|bandwidth|rendezvous|address\w*|ib)\b|网络|交换机|网卡|丢包|连接|带宽`)},
+	{"name service", lazy.MustCompile(`(?i)\b(?:dns|resolv\w*|hostnames?|lookup|name or service)\b|域名|解析`)},
+	{"memory", lazy.MustCompile(`(?i)\b(?:memory|oom\w*|ram|allocat\w*|swap|out of memory|heap)\b|OutOfMemory|内存|显存`)},
+	{"disk", lazy.MustCompile(`(?i)\b(?:disks?|storage|filesystem|file system|enospc|space left|nvme|nfs|ceph|volumes?|pvc|mount\w*|quota exceeded|inode\w*|checkpoints?|i/o)\b|磁盘|存储|挂载|检查点`)},
+	{"device", lazy.MustCompile(`(?i)\b(?:ecc|xid|nvlink|nvswitch|pcie?|bus|thermal|overheat\w*|temperature|firmware|hardware|devices?|uncorrectable)\b|硬件|过热|温度|设备`)},
+	{"driver", lazy.MustCompile(`(?i)\b(?:drivers?|cudnn|kernel image|compute capability|toolkit)\b|驱动`)},
+	{"collective", lazy.MustCompile(`(?i)\b(?:nccl|gloo|allreduce|all_reduce|allgather|collectives?|watchdog|barriers?|broadcast|deadlock\w*|hang(?:s|ing)?|hung)\b|集合通信|死锁|挂起`)},
+	{"time", lazy.MustCompile(`(?i)\b(?:time[d ]?-?outs?|timeouts?|deadlines?|too slow|slow(?:ly|er)?)\b|timed out|Timeout|超时`)},
+	{"image", lazy.MustCompile(`(?i)\b(?:images?|pull\w*|registr\w+|manifests?|tags?)\b|镜像|拉取`)},
+	{"scheduling", lazy.MustCompile(`(?i)\b(?:schedul\w*|nodes? are available|taints?|tolerations?|affinity|unschedulable|insufficient)\b|FailedScheduling|调度|污点`)},
+	{"quota", lazy.MustCompile(`(?i)\b(?:quotas?|exceeded|limitrange|budget)\b|配额`)},
+	{"eviction", lazy.MustCompile(`(?i)\b(?:evict\w*|preempt\w*|drain\w*|spot|maintenance|reclaimed|scaled down)\b|驱逐|抢占`)},
+	{"rights", lazy.MustCompile(`(?i)\b(?:permissions?|denied|forbidden|unauthori[sz]ed|credentials?|authenticat\w*|401|403|gated|access|tokens?|login)\b|权限|拒绝|认证|凭证`)},
+	{"import", lazy.MustCompile(`(?i)\b(?:modules?|packages?|import\w*|installed|dependenc\w+|library|libraries|versions?)\b|ModuleNotFound|ImportError|模块|依赖|版本|安装`)},
+	{"data", lazy.MustCompile(`(?i)\b(?:datasets?|data ?loaders?|samples?|corrupt\w*|tokeni[sz]er|shards?|records?)\b|DataLoader|数据`)},
+	{"numbers", lazy.MustCompile(`(?i)\b(?:nan|inf|infinit\w*|diverge[ds]?|overflow\w*|loss|gradients?|learning rate)\b|损失|梯度`)},
+	{"shape", lazy.MustCompile(`(?i)\b(?:shapes?|dimensions?|dtypes?|size mismatch|mismatch(?:ed)?)\b|形状|维度`)},
+	{"power", lazy.MustCompile(`(?i)\b(?:power|ups|electric\w*|cooling|fans?)\b|电源|断电|散热`)},
+	{"attack", lazy.MustCompile(`(?i)\b(?:attack\w*|malware|virus|hack\w*|intrusion|compromised|cosmic|sabotage)\b|攻击|病毒`)},
+	{"people", lazy.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
 }
 
 // lossOf is a loss of something, and no number.
-var lossOf = regexp.MustCompile(`(?i)\bloss of ((?:the |its |a )?[a-z]+)`)
+var lossOf = lazy.MustCompile(`(?i)\bloss of ((?:the |its |a )?[a-z]+)`)
 
 // strays says whether a claim is about something that its evidence is not about.
 func strays(plain, support string) bool {
@@ -60,28 +61,28 @@ func about(text string) map[string]bool {
 
 var (
 	// well is a claim that all is well, and unneeded one that nothing is to be done.
-	well = regexp.MustCompile(`(?i)\b(?:healthy|(?:is|are|was|were|looks?|seems?|everything|all|perfectly|completely) (?:\w+ )?(?:fine|ok|okay|good|well|normal|normally)|(?:no|not an?|nothing|without|zero|0) (?:\w+ )?(?:problems?|errors?|issues?|failures?|fault|wrong|crash\w*|anomal\w+|action|needs?|to do|to worry)|nothing (?:(?:is|was|went|has) (?:[a-z]+ )?(?:wrong|broken|amiss|lost|bad|needed|failed|happened|to)|needs|happened|failed)|no need|false (?:alarm|positive)|harmless|ignore[ds]?|can be ignored|(?:success\w*)|as expected|works? (?:well|fine|correctly|as)|(?:did|does|do|was|were|is|has|have)(?:n't| not|n’t| never) (?:fail\w*|crash\w*|broken|killed|lost|evicted|stop\w*|run out|ran out|hang|time out|die[d]?))\b|健康|正常|没有(?:问题|错误|异常|故障|失败)|无(?:需|异常|故障)|成功|不需要|可以忽略|未(?:失败|崩溃)`)
+	well = lazy.MustCompile(`(?i)\b(?:healthy|(?:is|are|was|were|looks?|seems?|everything|all|perfectly|completely) (?:\w+ )?(?:fine|ok|okay|good|well|normal|normally)|(?:no|not an?|nothing|without|zero|0) (?:\w+ )?(?:problems?|errors?|issues?|failures?|fault|wrong|crash\w*|anomal\w+|action|needs?|to do|to worry)|nothing (?:(?:is|was|went|has) (?:[a-z]+ )?(?:wrong|broken|amiss|lost|bad|needed|failed|happened|to)|needs|happened|failed)|no need|false (?:alarm|positive)|harmless|ignore[ds]?|can be ignored|(?:success\w*)|as expected|works? (?:well|fine|correctly|as)|(?:did|does|do|was|were|is|has|have)(?:n't| not|n’t| never) (?:fail\w*|crash\w*|broken|killed|lost|evicted|stop\w*|run out|ran out|hang|time out|die[d]?))\b|健康|正常|没有(?:问题|错误|异常|故障|失败)|无(?:需|异常|故障)|成功|不需要|可以忽略|未(?:失败|崩溃)`)
 	// negation turns a sentence round.
-	negation = regexp.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|didn't|doesn't|wasn't|isn't|weren't|hasn't|don't|didn’t|wasn’t|isn’t|false|untrue|rather than|instead of|ruled out|unrelated)\b|没有|并未|并非|不是|未曾|无关|不`)
+	negation = lazy.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|didn't|doesn't|wasn't|isn't|weren't|hasn't|don't|didn’t|wasn’t|isn’t|false|untrue|rather than|instead of|ruled out|unrelated)\b|没有|并未|并非|不是|未曾|无关|不`)
 	// failing is a negation that says that something failed: it did not finish.
-	failing = regexp.MustCompile(`(?i)\b(?:(?:could|can)(?:n['’]t| not)|cannot) (?:[a-z]+ly )?(?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:(?:could|did|does|do|can|was|were|is|are|has|have|had|will)(?:n't|n’t| not)|cannot|never|no longer|without|not|no|nobody) (?:(?:be|been|being|have|has|get|got|yet|able|to|enough|any|more|free|a|an|the|its|left|valid|such|sufficient|another|gpu|cuda|python) ){0,3}?(?:finish\w*|complet\w*|succe\w*|start\w*|respon\w*|arriv\w*|join\w*|find\w*|found|load\w*|continu\w*|run|schedul\w*|place[ds]?|available|enough|fit\w*|exist\w*|present|there|installed|open\w*|connect\w*|reach\w*|read\w*|writ\w*|pull\w*|resolv\w*|allocat\w*|space|memory|room|answer\w*|match\w*|support\w*|mount\w*|creat\w*|imported|import|modules?|devices?|permissions?|access\w*|ready|nodes?|progress|package|image|tolerat\w*)\b|找不到|无法|不足|不可(?:用|纠正|达|恢复)|未能|不能|不存在|未完成|不够|未找到|未安装|没有足够|不匹配|没有(?:安装|找到|响应|权限|空间|完成)`)
+	failing = lazy.MustCompile(`(?i)\b(?:(?:could|can)(?:n['’]t| not)|cannot) (?:[a-z]+ly )?(?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:(?:could|did|does|do|can|was|were|is|are|has|have|had|will)(?:n't|n’t| not)|cannot|never|no longer|without|not|no|nobody) (?:(?:be|been|being|have|has|get|got|yet|able|to|enough|any|more|free|a|an|the|its|left|valid|such|sufficient|another|gpu|cuda|python) ){0,3}?(?:finish\w*|complet\w*|succe\w*|start\w*|respon\w*|arriv\w*|join\w*|find\w*|found|load\w*|continu\w*|run|schedul\w*|place[ds]?|available|enough|fit\w*|exist\w*|present|there|installed|open\w*|connect\w*|reach\w*|read\w*|writ\w*|pull\w*|resolv\w*|allocat\w*|space|memory|room|answer\w*|match\w*|support\w*|mount\w*|creat\w*|imported|import|modules?|devices?|permissions?|access\w*|ready|nodes?|progress|package|image|tolerat\w*)\b|找不到|无法|不足|不可(?:用|纠正|达|恢复)|未能|不能|不存在|未完成|不够|未找到|未安装|没有足够|不匹配|没有(?:安装|找到|响应|权限|空间|完成)`)
 	// byItself is a failure that others brought about.
-	byItself = regexp.MustCompile(`(?i)\b(?:(?:did|does|was|is|has)(?: not|n['’]t)) (?:fail|failed|crash|crashed|die|died|stop|stopped|break|broken) (?:by (?:it|them)sel(?:f|ves)|on (?:its|their) own|first)\b`)
+	byItself = lazy.MustCompile(`(?i)\b(?:(?:did|does|was|is|has)(?: not|n['’]t)) (?:fail|failed|crash|crashed|die|died|stop|stopped|break|broken) (?:by (?:it|them)sel(?:f|ves)|on (?:its|their) own|first)\b`)
 	// fineUntil is what went well before it did not.
-	fineUntil = regexp.MustCompile(`(?i)\b(?:fine|ok|okay|good|well|normal(?:ly)?|healthy) (?:up to|until|till|before|through)\b`)
+	fineUntil = lazy.MustCompile(`(?i)\b(?:fine|ok|okay|good|well|normal(?:ly)?|healthy) (?:up to|until|till|before|through)\b`)
 	// exhausted is "ran out of", which is no running.
-	exhausted = regexp.MustCompile(`(?i)\b(?:ran|runs?|running) out\b`)
+	exhausted = lazy.MustCompile(`(?i)\b(?:ran|runs?|running) out\b`)
 	// succeeded is what a failure does not do.
-	succeeded = regexp.MustCompile(`(?i)\b(?:succe(?:ss\w*|ed\w*)|recover\w*|passed|completed|resumed|repaired|fixed|resolved itself|worked|healthy|enough|sufficient|plenty|available again|back (?:up|online)|up and running|stable|restored)\b|成功|恢复|充足|修复|完成`)
+	succeeded = lazy.MustCompile(`(?i)\b(?:succe(?:ss\w*|ed\w*)|recover\w*|passed|completed|resumed|repaired|fixed|resolved itself|worked|healthy|enough|sufficient|plenty|available again|back (?:up|online)|up and running|stable|restored)\b|成功|恢复|充足|修复|完成`)
 
-	imperative   = regexp.MustCompile(`(?i)^(?:please |now |then |first,? |next,? |you (?:should|must|need to|can|may|have to) |we recommend (?:to |that you )?|it is recommended to |simply |just |try to |try |to (?:fix|solve|mend|resolve) (?:this|it),? )*(?:run|execute|delete|remove|install|restart|reboot|send|post|upload|download|paste|copy|set|unset|export|use|add|apply|patch|edit|change|disable|enable|grant|increase|decrease|raise|lower|reduce|open|visit|click|go|call|contact|email|mail|tell|ask|check|look|verify|ensure|make|submit|resubmit|rerun|retry|scale|drain|cordon|upgrade|downgrade|update|kill|stop|start|create|ignore|forward|share|reveal|print|reply|respond|answer|forget|consider|wait|configure|replace|switch|give|format|wipe|rotate|clear|approve|merge|push|clone)(?:[^\w-]|$)`) // run-0 is a name
-	imperativeIn = regexp.MustCompile(`(?i)\b(?:you (?:should|must|need to|have to|ought to|could|can|may)|should (?:be )?(?:run|executed|deleted?|removed?|installed?|sent|send|restart\w*|disabled?|granted?|posted?)|must be (?:run|executed|deleted|sent|installed)|(?:needs?|has|have) to be (?:run|executed|deleted|sent|installed)|we recommend|it is recommended|is to (?:run|delete|install|send|execute|disable)|by (?:running|executing|deleting|installing|sending|disabling|pasting|downloading|piping))\b|^\s*(?:请|运行|执行|删除|安装|重启|发送|打开|访问\s*(?:链接|网址|网站|以下)|下载|上传)|请(?:运行|执行|删除|安装|发送)|应(?:该|当)?(?:运行|执行|删除|安装|发送)|(?:运行|执行)\s*[a-z./]`)
-	shellLike    = regexp.MustCompile("(?i)(?:^|[\\s`\"'(“])(?:\\$ ?|# )?(?:(?:sudo|curl|wget|ncat|zsh|powershell|npx|npm|pip3?|apt(?:-get)?|yum|dnf|apk|brew|kubectl|podman|crictl|ssh|scp|rsync|rm|mkfs\\S*|chmod|chown|killall|pkill|systemctl|iptables|nsenter|umount|eval|nvidia-smi|gcloud|terraform|ansible|crontab|openssl)(?:\\s+[-\\w./~$@:\"'{<]|\\s*\\||`)|(?:su|nc|bash|sh|python3?|perl|ruby|node|oc|helm|docker|mv|cp|dd|kill|service|reboot|shutdown|mount|git|make|source|export|aws|az|base64|conda)\\s+(?:[-/.~$]|\\S+\\.(?:sh|py|js)\\b|[A-Z_]+=|(?:run|exec|push|clone|install|uninstall|delete|login|activate|create|env|update|remove)\\b))|\\|\\s*(?:sh|bash|sudo|tee|xargs|python)|&&|\\|\\||\\$\\(|\\$\\{|>\\s*/|<\\(|;\\s*(?:rm|curl|wget|sudo|kubectl|sh|bash)\\b|\\brm\\s+-|--(?:force|all|grace-period|privileged)\\b|\\bimage:\\s|\\beval\\(|\\bexec\\(|os\\.system|subprocess|__import__")
-	address      = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,10}://|\bwww\.|\b[\w.+-]+@[\w-]+\.[a-z]{2,}\b|\b(?:[a-z0-9-]+\.)+(?:example|com|net|org|io|ai|dev|cn|xyz|top|info|co|ru|sh|app|cloud|site|online|evil)\b`)
+	imperative   = lazy.MustCompile(`(?i)^(?:please |now |then |first,? |next,? |you (?:should|must|need to|can|may|have to) |we recommend (?:to |that you )?|it is recommended to |simply |just |try to |try |to (?:fix|solve|mend|resolve) (?:this|it),? )*(?:run|execute|delete|remove|install|restart|reboot|send|post|upload|download|paste|copy|set|unset|export|use|add|apply|patch|edit|change|disable|enable|grant|increase|decrease|raise|lower|reduce|open|visit|click|go|call|contact|email|mail|tell|ask|check|look|verify|ensure|make|submit|resubmit|rerun|retry|scale|drain|cordon|upgrade|downgrade|update|kill|stop|start|create|ignore|forward|share|reveal|print|reply|respond|answer|forget|consider|wait|configure|replace|switch|give|format|wipe|rotate|clear|approve|merge|push|clone)(?:[^\w-]|$)`) // run-0 is a name
+	imperativeIn = lazy.MustCompile(`(?i)\b(?:you (?:should|must|need to|have to|ought to|could|can|may)|should (?:be )?(?:run|executed|deleted?|removed?|installed?|sent|send|restart\w*|disabled?|granted?|posted?)|must be (?:run|executed|deleted|sent|installed)|(?:needs?|has|have) to be (?:run|executed|deleted|sent|installed)|we recommend|it is recommended|is to (?:run|delete|install|send|execute|disable)|by (?:running|executing|deleting|installing|sending|disabling|pasting|downloading|piping))\b|^\s*(?:请|运行|执行|删除|安装|重启|发送|打开|访问\s*(?:链接|网址|网站|以下)|下载|上传)|请(?:运行|执行|删除|安装|发送)|应(?:该|当)?(?:运行|执行|删除|安装|发送)|(?:运行|执行)\s*[a-z./]`)
+	shellLike    = lazy.MustCompile("(?i)(?:^|[\\s`\"'(“])(?:\\$ ?|# )?(?:(?:sudo|curl|wget|ncat|zsh|powershell|npx|npm|pip3?|apt(?:-get)?|yum|dnf|apk|brew|kubectl|podman|crictl|ssh|scp|rsync|rm|mkfs\\S*|chmod|chown|killall|pkill|systemctl|iptables|nsenter|umount|eval|nvidia-smi|gcloud|terraform|ansible|crontab|openssl)(?:\\s+[-\\w./~$@:\"'{<]|\\s*\\||`)|(?:su|nc|bash|sh|python3?|perl|ruby|node|oc|helm|docker|mv|cp|dd|kill|service|reboot|shutdown|mount|git|make|source|export|aws|az|base64|conda)\\s+(?:[-/.~$]|\\S+\\.(?:sh|py|js)\\b|[A-Z_]+=|(?:run|exec|push|clone|install|uninstall|delete|login|activate|create|env|update|remove)\\b))|\\|\\s*(?:sh|bash|sudo|tee|xargs|python)|&&|\\|\\||\\$\\(|\\$\\{|>\\s*/|<\\(|;\\s*(?:rm|curl|wget|sudo|kubectl|sh|bash)\\b|\\brm\\s+-|--(?:force|all|grace-period|privileged)\\b|\\bimage:\\s|\\beval\\(|\\bexec\\(|os\\.system|subprocess|__import__")
+	address      = lazy.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,10}://|\bwww\.|\b[\w.+-]+@[\w-]+\.[a-z]{2,}\b|\b(?:[a-z0-9-]+\.)+(?:example|com|net|org|io|ai|dev|cn|xyz|top|info|co|ru|sh|app|cloud|site|online|evil)\b`)
 	// resource is a name that looks like a host: nvidia.com/gpu.
-	resource = regexp.MustCompile(`\b(?:[\w-]+\.)*(?:nvidia|amd|intel|kubernetes|k8s|kubeflow|habana|huawei|google|rdma)\.(?:com|io|org|ai)/[\w.-]+`)
+	resource = lazy.MustCompile(`\b(?:[\w-]+\.)*(?:nvidia|amd|intel|kubernetes|k8s|kubeflow|habana|huawei|google|rdma)\.(?:com|io|org|ai)/[\w.-]+`)
 	// asks wants something of the reader that no explanation does.
-	asks = regexp.MustCompile(`(?i)\b(?:your|my) (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|\b(?:click|visit|call us|phone|bitcoin|whatsapp|telegram|discord)\b|密码|口令|密钥|令牌`)
+	asks = lazy.MustCompile(`(?i)\b(?:your|my) (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|\b(?:click|visit|call us|phone|bitcoin|whatsapp|telegram|discord)\b|密码|口令|密钥|令牌`)
 )
 
 // stops are words that say nothing about what happened, or that every explanation uses.

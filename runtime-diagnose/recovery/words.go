@@ -4,23 +4,23 @@
 package recovery
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 )
 
 // wrong are words of a line that says that something is wrong. They choose among lines that are new;
 // nothing depends on them where there is one.
-var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
 
 // Wrong says that a line holds one of them.
 func Wrong(text string) bool { return wrong.MatchString(text) }
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
-var endsBadly = regexp.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
+var endsBadly = lazy.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
 
 // EndsBadly asks for such words. A thread that terminates, at a level below a warning's, is one of many.
 func EndsBadly(text string) bool {
@@ -31,9 +31,9 @@ func EndsBadly(text string) bool {
 // Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
 // else they say so of a part of it.
 var (
-	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
+	finished = lazy.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
 		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
-	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
+	undone = lazy.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
 // EndsWell says that a line among the last does so, or measures a model.
@@ -42,10 +42,10 @@ func EndsWell(body string) bool {
 }
 
 // noNumber is a result that is none.
-var noNumber = regexp.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
+var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 
 // noneOf are counts of nothing, failures that were expected, and what a result is called.
-var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
@@ -57,13 +57,13 @@ func SpoilsTheEnd(body string, well bool) bool {
 }
 
 // skips says that a value was left out, not used. A counter of such values says nothing of this one.
-var skips = regexp.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
+var skips = lazy.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
 
 // Skips says that a line does.
 func Skips(text string) bool { return skips.MatchString(text) }
 
 // warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
-var warned = regexp.MustCompile(`(?:^|\])\S+\.py:\d+: \w*Warning: `)
+var warned = lazy.MustCompile(`(?:^|\])\S+\.py:\d+: \w*Warning: `)
 
 // Warns asks warned of the few lines that name one.
 func Warns(text string) bool {
@@ -71,7 +71,7 @@ func Warns(text string) bool {
 }
 
 // noCommand is what a shell says of a command that it does not find, or such a command of a file, and goes on.
-var noCommand = regexp.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$|^(?:chmod|chown|cp|ln|mkdir|mv|rm|rmdir|touch): .{1,300}: [A-Z][\w ]+$`)
+var noCommand = lazy.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$|^(?:chmod|chown|cp|ln|mkdir|mv|rm|rmdir|touch): .{1,300}: [A-Z][\w ]+$`)
 
 // EndsNothing says that a line is of what ends nothing by itself: Python's warnings, and what a shell's small commands
 // miss.
@@ -79,7 +79,7 @@ func EndsNothing(text string) bool { return Warns(text) || noCommand.MatchString
 
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
-var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
+var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
 
 // goesOnBegins is how those words begin.
 var goesOnBegins = []string{"retry", "re-try", "reattempt", "re-attempt", "reconnect", "still t", "try", "thrown w", "attempt", "fall", "failed t", "skipp", "ignor"}
@@ -110,7 +110,7 @@ func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
 // mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
 // print it.
-var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
+var mildLevel = lazy.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
 
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
@@ -125,7 +125,7 @@ func Informs(text string) bool {
 }
 
 // severe is the level of an error or worse as glog, TensorFlow and Ray print it, also where a journal of the node hands it on. Many a run goes on after such a line.
-var severe = regexp.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d+\]: )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]|^\[[\d: ,-]{1,30} [EFC] \d+ \d+\]`)
+var severe = lazy.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d+\]: )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]|^\[[\d: ,-]{1,30} [EFC] \d+ \d+\]`)
 
 // Severe says that a line has that level.
 func Severe(text string) bool { return severe.MatchString(text) }

@@ -2,16 +2,17 @@ package redact
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // window is how far behind a gate a rule with a regular expression looks.
 const window = 2 << 10
 
 // groups masks what the groups of a regular expression match, from a gate on.
-func groups(re *regexp.Regexp) func(*scan, int) int {
+func groups(re *lazy.Regexp) func(*scan, int) int {
 	return func(s *scan, at int) int {
 		end := min(len(s.text), at+window)
 		for _, m := range re.FindAllStringSubmatchIndex(s.text[at:end], -1) {
@@ -30,7 +31,7 @@ const value = `(?:'([^']+)'|"([^"]+)"|([^\s'"|;&<>-][^\s'"|;&<>]*))`
 
 // command masks what the groups of an expression match, behind a command in whose line one of some texts stands.
 func command(pattern string, needs ...string) func(*scan, int) int {
-	find := groups(regexp.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
+	find := groups(lazy.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
 	return func(s *scan, at int) int {
 		end := min(len(s.text), at+window)
 		if len(needs) > 0 && !slices.ContainsFunc(needs, func(n string) bool { return strings.Contains(s.text[at:end], n) }) {
@@ -76,12 +77,12 @@ var rules = []rule{
 	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`, "-P")},
 	{[]string{"b2 authorize", "b2 account"}, command(`^b2 (?:authorize[-_]account|account authorize)\s+(?:-\S+\s+)*\S+\s+VALUE`)},
 	{[]string{"credentials(", "auth(", "client(", "login("}, byCall},
-	{digitGates("/bot"), groups(regexp.MustCompile(`(?i)^/bot(\d{6,12}:[\w-]{30,})`))}, // Telegram
+	{digitGates("/bot"), groups(lazy.MustCompile(`(?i)^/bot(\d{6,12}:[\w-]{30,})`))}, // Telegram
 	// ~/.pgpass (https://www.postgresql.org/docs/current/libpq-pgpass.html)
-	{[]string{":5432:", ":5433:", ":6432:", ":*:"}, groups(regexp.MustCompile(`^:(?:\d+|\*):[\w*-]+:[\w.*@-]+:(\S{6,})`))},
+	{[]string{":5432:", ":5433:", ":6432:", ":*:"}, groups(lazy.MustCompile(`^:(?:\d+|\*):[\w*-]+:[\w.*@-]+:(\S{6,})`))},
 	// What passwords are kept as: crypt(5), Apache's, LDAP's.
 	{[]string{"$1$", "$5$", "$6$", "$7$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"}, byHash},
-	{[]string{"{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{bcrypt}", "{argon2}"}, groups(regexp.MustCompile(`^(?i)(\{[a-z0-9-]+\}[./A-Za-z0-9$=,+-]{16,})`))},
+	{[]string{"{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{bcrypt}", "{argon2}"}, groups(lazy.MustCompile(`^(?i)(\{[a-z0-9-]+\}[./A-Za-z0-9$=,+-]{16,})`))},
 	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`, "-a")},
 	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+)|["']?([^\s'":]{24,}):(?:["'\s]|$))`, "-u", "user")},
 	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`, " pass:", "-k")},
@@ -93,8 +94,8 @@ var rules = []rule{
 	{[]string{"mc alias", "mc config"}, command(`^mc (?:alias set|config host add)\s+\S+\s+\S+\s+VALUE\s+VALUE`)},
 	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z0-9]+\b[^|;]*?\s-k[ =]VALUE`)},
 	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z0-9]+\b[^|;]*?\s-i[ =]VALUE`)},
-	{[]string{"a3-"}, groups(regexp.MustCompile(`^(A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`))}, // 1Password
-	{[]string{"account.key."}, command(`^(?i:account\.key\.)[\w.-]+\s*[=:]\s*VALUE`)},                      // Azure's, of Hadoop
+	{[]string{"a3-"}, groups(lazy.MustCompile(`^(A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`))}, // 1Password
+	{[]string{"account.key."}, command(`^(?i:account\.key\.)[\w.-]+\s*[=:]\s*VALUE`)},                    // Azure's, of Hadoop
 	{[]string{"wandb login"}, command(`^wandb login\b[^|;]*?\s([0-9a-f]{40}|wandb_v1_\w+)`)},
 	{[]string{"vault login"}, command(`^vault login\s+(?:-\S+\s+)*([a-z]{1,3}\.[\w-]{20,})`)},
 	{[]string{"unseal key"}, command(`^(?i:unseal key)s?\s*\d*\s*:\s*(\S+)`)},
@@ -107,17 +108,17 @@ var rules = []rule{
 	{[]string{"from-literal"}, command(`^from-literal[= ]["']?[^=\s]+=VALUE`)},
 	{[]string{"auth plain ", "auth login "}, command(`^(?i:auth (?:plain|login))\s+([A-Za-z0-9+/]{8,}=*)`)},
 	// A key of anaconda.org in an address, and the token of a node of k3s (https://docs.k3s.io/cli/token).
-	{[]string{"/t/"}, groups(regexp.MustCompile(`^/t/((?:[a-z]{2}-)?[0-9a-f][0-9a-f-]{19,})(?:/|\s|$)`))},
-	{[]string{"access_token="}, groups(regexp.MustCompile(`^access_token=(\d{15,16}(?:\||%)[\w-]{20,40})`))},                           // of an app of Facebook
-	{[]string{"__contribsys__com"}, groups(regexp.MustCompile(`(?i)^__contribsys__com["']?\s*[=:]\s*["']?([a-f0-9]{8}:[a-f0-9]{8})`))}, // Sidekiq
-	{[]string{"sonar.login", "sonar_login"}, groups(regexp.MustCompile(`(?i)^sonar[._]login["']?\s*[=:]\s*["']?([a-z0-9_=-]{40,44})`))},
-	{[]string{"k10"}, groups(regexp.MustCompile(`(?i)^K10[0-9a-f]{64}::([^\s"']+)`))},
+	{[]string{"/t/"}, groups(lazy.MustCompile(`^/t/((?:[a-z]{2}-)?[0-9a-f][0-9a-f-]{19,})(?:/|\s|$)`))},
+	{[]string{"access_token="}, groups(lazy.MustCompile(`^access_token=(\d{15,16}(?:\||%)[\w-]{20,40})`))},                           // of an app of Facebook
+	{[]string{"__contribsys__com"}, groups(lazy.MustCompile(`(?i)^__contribsys__com["']?\s*[=:]\s*["']?([a-f0-9]{8}:[a-f0-9]{8})`))}, // Sidekiq
+	{[]string{"sonar.login", "sonar_login"}, groups(lazy.MustCompile(`(?i)^sonar[._]login["']?\s*[=:]\s*["']?([a-z0-9_=-]{40,44})`))},
+	{[]string{"k10"}, groups(lazy.MustCompile(`(?i)^K10[0-9a-f]{64}::([^\s"']+)`))},
 	{[]string{`"kind":"secret"`, `"kind": "secret"`, `\"kind\":\"secret\"`, `\"kind\": \"secret\"`}, bySecretManifest},
 	{[]string{"extpass"}, command(`^extpass\s+["']?echo\s+([^\s"']+)`)},
 	{[]string{"secretstr(", "secretbytes("}, command(`^(?i:secret(?:str|bytes))\(b?['"]([^'"]+)['"]`)},
 	{endGates("=="), byWholeKey},
-	{[]string{"password for ", "password of ", "passphrase for ", "passphrase of "}, groups(regexp.MustCompile(`^(?i:pass(?:word|phrase) (?:for|of) (?:[\w.@'-]+ ){1,5}(?:is|was)) ["']?([^\s"',]*\d[^\s"',]{3,})`))},
-	{[]string{"jdbc:oracle:thin:"}, groups(regexp.MustCompile(`(?i)^jdbc:oracle:thin:[^/@\s]+/([^@\s]+)@`))},
+	{[]string{"password for ", "password of ", "passphrase for ", "passphrase of "}, groups(lazy.MustCompile(`^(?i:pass(?:word|phrase) (?:for|of) (?:[\w.@'-]+ ){1,5}(?:is|was)) ["']?([^\s"',]*\d[^\s"',]{3,})`))},
+	{[]string{"jdbc:oracle:thin:"}, groups(lazy.MustCompile(`(?i)^jdbc:oracle:thin:[^/@\s]+/([^@\s]+)@`))},
 }
 
 // byWholeKey masks 64 bytes in base64, which the keys of Azure's storage, buses and hubs are; a checksum of npm says that it
@@ -156,7 +157,7 @@ func digitGates(begin string) (out []string) {
 	return out
 }
 
-var hashed = regexp.MustCompile(`^(?i)\$(?:apr1|argon2i?d?|[1567y]|2[aby])\$[./A-Za-z0-9$=,+-]{20,}`)
+var hashed = lazy.MustCompile(`^(?i)\$(?:apr1|argon2i?d?|[1567y]|2[aby])\$[./A-Za-z0-9$=,+-]{20,}`)
 
 // byHash masks what a password is kept as (crypt(5)).
 func byHash(s *scan, at int) int {
@@ -166,7 +167,7 @@ func byHash(s *scan, at int) int {
 }
 
 // argument is one in quotation marks of a call.
-var argument = regexp.MustCompile(`^\s*(?:\w+\s*=\s*)?b?(?:'([^']*)'|"([^"]*)")\s*(,)?`)
+var argument = lazy.MustCompile(`^\s*(?:\w+\s*=\s*)?b?(?:'([^']*)'|"([^"]*)")\s*(,)?`)
 
 // byCall masks what a program logs in with: what looks random, and the second of two words of login().
 func byCall(s *scan, at int) int {
@@ -265,7 +266,7 @@ func byURL(s *scan, at int) int {
 	return from + end
 }
 
-var cookie = regexp.MustCompile(`^(?i:cookie)s?\d?["']?\]?\s*[:=]\s*(?:b?["'{]+)?`)
+var cookie = lazy.MustCompile(`^(?i:cookie)s?\d?["']?\]?\s*[:=]\s*(?:b?["'{]+)?`)
 
 // byCookie masks the values of cookies; their names and attributes stay.
 func byCookie(s *scan, at int) int {
@@ -310,7 +311,7 @@ func byCookie(s *scan, at int) int {
 
 var attributes = words("path domain expires max-age samesite httponly secure version priority")
 
-var authorization = regexp.MustCompile(`^(?i:authorization)\\*["']?\s*(?:[:=,]|%3A)\s*(\\*b?["'])?`)
+var authorization = lazy.MustCompile(`^(?i:authorization)\\*["']?\s*(?:[:=,]|%3A)\s*(\\*b?["'])?`)
 
 // byAuthorization masks what stands behind the scheme of an Authorization header.
 func byAuthorization(s *scan, at int) int {

@@ -2,9 +2,10 @@ package redact
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // longestManifest is how many lines of a manifest are read: a Secret that fills its 1 MiB has them in a few long ones.
@@ -79,8 +80,8 @@ func encodesText(v string) bool {
 }
 
 var (
-	dataOf  = regexp.MustCompile(`\\?"(?:data|stringData)\\?"\s*:\s*\{([^{}]*)\}`)
-	valueIn = regexp.MustCompile(`:\s*\\?"([^"\\]+)`)
+	dataOf  = lazy.MustCompile(`\\?"(?:data|stringData)\\?"\s*:\s*\{([^{}]*)\}`)
+	valueIn = lazy.MustCompile(`:\s*\\?"([^"\\]+)`)
 )
 
 // bySecretManifest masks the data of a Secret that stands on one line, as kubectl's annotation of what was applied.

@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // byName masks the value of a name that says that it is a secret.
@@ -91,12 +92,12 @@ func quoteAt(text string) string {
 }
 
 var (
-	operator = regexp.MustCompile(`^(?:\s*(?:\[\w*\])?\s*(?:\|\||[:?+.]{0,3}=>?|:|：|＝|->|=|\\u003[dD]|%3[aAdD]))`)
+	operator = lazy.MustCompile(`^(?:\s*(?:\[\w*\])?\s*(?:\|\||[:?+.]{0,3}=>?|:|：|＝|->|=|\\u003[dD]|%3[aAdD]))`)
 	// typed is the type between a name and its value: "key: String = ".
-	typed = regexp.MustCompile(`^\s*:\s*[A-Za-z_][\w.\[\]]*\s+=\s*["']`)
+	typed = lazy.MustCompile(`^\s*:\s*[A-Za-z_][\w.\[\]]*\s+=\s*["']`)
 	// pair is what stands between a name and its value where each is a value: {"name": N, "value": V}.
-	pair    = regexp.MustCompile(`^\s*,?\s*\\*["']?(?i:value)\\*["']?\s*[:=]\s*`)
-	element = regexp.MustCompile(`^</\w+>\s*<\w+>\s*`)
+	pair    = lazy.MustCompile(`^\s*,?\s*\\*["']?(?i:value)\\*["']?\s*[:=]\s*`)
+	element = lazy.MustCompile(`^</\w+>\s*<\w+>\s*`)
 )
 
 // operatorAt is what stands between a name and its value; empty: nothing of the kind.
@@ -285,7 +286,7 @@ func (n *named) value(p int, at place, ends string) {
 }
 
 // exception is one that is named like a secret: what follows is its message.
-var exception = regexp.MustCompile(`^\w*(?:Error|Exception): `)
+var exception = lazy.MustCompile(`^\w*(?:Error|Exception): `)
 
 // closingAt is where the same quotation mark, escaped as deep, ends a text; -1: nowhere.
 func closingAt(text string, from int, quote string) int {
@@ -356,7 +357,7 @@ func (n *named) unquoted(p int, at place, ends string) {
 	n.mask(p, to)
 }
 
-var kubelet = regexp.MustCompile(`^" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)\b`)
+var kubelet = lazy.MustCompile(`^" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)\b`)
 
 // fillers stand between a name and a value in a sentence.
 var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key default")

@@ -9,8 +9,9 @@ package redact
 
 import (
 	"maps"
-	"regexp"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // Masked stands for what is secret.
@@ -72,7 +73,7 @@ func Text(text string) string {
 }
 
 // secretOption is an option of a command line whose value is the next word.
-var secretOption = regexp.MustCompile(`^--?[A-Za-z]`)
+var secretOption = lazy.MustCompile(`^--?[A-Za-z]`)
 
 // Tree masks the secrets in all texts of a decoded JSON value: within each text as Text does, the value
 // of a key that is named like a secret, the word behind an option that is, and the value beside a name

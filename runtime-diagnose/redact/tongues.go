@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // inWords are names of secrets in other languages, and what they are of.
@@ -15,7 +16,7 @@ var inWords = map[string]class{
 
 // verbs stand between a name and its value: a few characters may stand between them that end with one that says "is", or
 // with a colon.
-var verbs = regexp.MustCompile(`^["'”’]?(?:\p{Han}{1,8}[为為是成]|\p{Han}{1,4}\s*[：:])?\s*(?:是|为|為|：|:|=|＝|は|는|\s)?\s*(?:[:：=]\s*)?["'“‘「]?`)
+var verbs = lazy.MustCompile(`^["'”’]?(?:\p{Han}{1,8}[为為是成]|\p{Han}{1,4}\s*[：:])?\s*(?:是|为|為|：|:|=|＝|は|는|\s)?\s*(?:[:：=]\s*)?["'“‘「]?`)
 
 func byWord(s *scan, at int) int {
 	for w, c := range inWords {

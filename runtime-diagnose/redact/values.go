@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // place is how a value stands beside its name.
@@ -104,7 +105,7 @@ func placeholder(v string) bool {
 }
 
 // code is source text that says where a value comes from.
-var code = regexp.MustCompile(`^(?:(?:args|self|config|cfg|os|settings|opts?|options|conf|params?|kwargs|env|environ|getpass|request|ctx|this|vault|keyring|process|System|secrets)\.[A-Za-z_][\w.]*|(?:[a-z_]\w*\.)*[a-zA-Z_]\w*[(\[].*)$`)
+var code = lazy.MustCompile(`^(?:(?:args|self|config|cfg|os|settings|opts?|options|conf|params?|kwargs|env|environ|getpass|request|ctx|this|vault|keyring|process|System|secrets)\.[A-Za-z_][\w.]*|(?:[a-z_]\w*\.)*[a-zA-Z_]\w*[(\[].*)$`)
 
 // path is the name of a file.
 func path(v string) bool {
@@ -125,7 +126,7 @@ func path(v string) bool {
 }
 
 // measured is a number with a unit, a version, a time or an address.
-var measured = regexp.MustCompile(`^(?:v?\d[\d.,:/-]*[a-zA-Z%]{0,4}|0x[0-9a-fA-F]+|\d+x\d+\w*|[a-z]+-?\d{1,4}|\w+\(.*|[\w.-]+:\d+|[^\s/]*/.*|\d+(?:st|nd|rd|th)|utf-?\d+|sha\d+.*|[\w.-]+\.[a-z]{1,5}(?::\d+)?)$`)
+var measured = lazy.MustCompile(`^(?:v?\d[\d.,:/-]*[a-zA-Z%]{0,4}|0x[0-9a-fA-F]+|\d+x\d+\w*|[a-z]+-?\d{1,4}|\w+\(.*|[\w.-]+:\d+|[^\s/]*/.*|\d+(?:st|nd|rd|th)|utf-?\d+|sha\d+.*|[\w.-]+\.[a-z]{1,5}(?::\d+)?)$`)
 
 func measure(v string) bool {
 	if len(v) > 128 {

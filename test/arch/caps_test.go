@@ -55,6 +55,7 @@ var caps = map[string]string{
 	"preflight/checks/resources.mostCores":           "preflight/checks/resources/testdata/amount-in-wrong-unit/fires-on-ten-million-cores.txtar",
 	"preflight.mostEarlier":                          "preflight.TestEarlierRunsAreBounded",
 	"preflight.mostEarlierText":                      "preflight.TestRunOfSaysHowARunEnded/a line one above the bound",
+	"preflight/quota.mostOrderSteps":                 "preflight/fit.TestWhatRunsBesideWhatIsNotSortedForEver",
 	"preflight/cluster.MostDeviceRequests":           "preflight/fit.TestDevicesThatAreAlikeForAllRequestsAreCounted/the 65th of 65 is not counted",
 	"preflight/cluster.maxAge":                       "preflight/cluster.TestMaxDurationOfT9k",
 	"preflight/cluster.mostDeviceClasses":            "preflight/cluster.TestDevicesAreCountedByClassAsOneByOne",

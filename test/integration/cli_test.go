@@ -152,6 +152,13 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		}
 	})
 
+	It("writes no snapshot for somebody who may list nothing", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "cluster.yaml")
+		_, said := run(2, "snapshot", "-o", file, "--as", "nobody")
+		Expect(said).To(ContainSubstring("nothing of the cluster could be listed, and no file is written"))
+		Expect(file).NotTo(BeAnExistingFile())
+	})
+
 	It("keeps commands, environments, images and annotations out of a snapshot", func() {
 		out, _ := run(0, "snapshot", "-o", "-")
 		Expect(out).To(ContainSubstring("notebook-ana"))

@@ -259,36 +259,47 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 	var best candidate
 	found, looks := false, 0
 	consider := func(s candidate) {
-		if s.pods == 0 {
+		if !b.mayNow(i, s.nodeGroup, s.node) {
 			return
 		}
-		looks++
-		node := s.node
-		if !b.may(i, s.nodeGroup, node, b.countsAt(s.bin)) {
-			return
-		}
-		s.fill = b.domainFill(i, s.nodeGroup, node)
+		s.fill = b.domainFill(i, s.nodeGroup, s.node)
 		if !found || s.before(best, largeFirst) {
 			best, found = s, true
 		}
 	}
 	caps := b.Capacities(b.PodSets[i])
-	for at := range b.Bins {
+	open := b.openFor(i)
+	bins := open.bins
+	open.bins = bins[:0]
+	for _, at := range bins {
 		p := &b.Bins[at]
-		consider(candidate{bin: at, nodeGroup: p.NodeGroup, node: p.Nodes[0], pods: b.PodsPerNode(i, at)})
+		pods := b.PodsPerNode(i, int(at))
+		if pods == 0 {
+			continue
+		}
+		if looks++; b.mayStill(i, p.NodeGroup, p.Nodes[0], b.Count(int(at))) {
+			open.bins = append(open.bins, at)
+			consider(candidate{bin: int(at), nodeGroup: p.NodeGroup, node: p.Nodes[0], pods: pods})
+		}
 	}
 	emptiest, passed := b.emptiest(i), 0
-	for _, nodeGroup := range b.rules.byCapacity(i, largeFirst) {
+	fresh, usedUp := b.rules.byCapacity(i, largeFirst), &open.usedUp[assign.OneIf(largeFirst)]
+	for *usedUp < len(fresh) && b.Left(int(fresh[*usedUp])) == 0 {
+		*usedUp++
+	}
+	for _, nodeGroup := range fresh[*usedUp:] {
 		s := candidate{bin: -1, nodeGroup: int(nodeGroup), pods: int(caps[nodeGroup]), fill: emptiest}
 		if found && !s.before(best, largeFirst) { // nor is any after it: they only get worse
 			break
 		}
-		if passed++; b.Left(s.nodeGroup) > 0 {
-			s.node = b.Fresh[nodeGroup][b.Taken[nodeGroup]]
-			consider(s)
+		if passed++; b.Left(s.nodeGroup) > 0 && s.pods > 0 {
+			looks++
+			if s.node = b.Fresh[nodeGroup][b.Taken[nodeGroup]]; b.mayStill(i, s.nodeGroup, s.node, nil) {
+				consider(s)
+			}
 		}
 	}
-	if !b.rules.solver.Cycle.Budget.Spend(looks*b.rules.about[i].stepsPerLook+(passed+len(b.Bins))/4) || !found {
+	if !b.rules.solver.Cycle.Budget.Spend(looks*b.rules.about[i].stepsPerLook+passed/4+len(bins)/2) || !found {
 		return false
 	}
 	if best.bin < 0 {
@@ -354,13 +365,6 @@ func (s candidate) before(o candidate, largeFirst bool) bool {
 		return s.pods > o.pods
 	}
 	return s.pods < o.pods
-}
-
-func (b *simulation) countsAt(bin int) []int32 {
-	if bin < 0 {
-		return nil
-	}
-	return b.Count(bin)
 }
 
 // domainFill is how full the domains of a node are, by the spread rules that count the pod set.

@@ -20,6 +20,26 @@ type simulation struct {
 	order        []assign.BindStep
 	ignoreDoubt  bool // pass over what is not known
 	anchors      []int32
+	open         []openBins // by pod set; nil: not looked for since a pod was taken back
+}
+
+// openBins are the bins and the fresh nodes on which a pod set may have room: pods that come leave none where there was none.
+type openBins struct {
+	bins   []int32
+	seen   int    // bins that have been looked at
+	usedUp [2]int // by order: the node groups at its beginning that have no fresh node left
+}
+
+// openFor are the bins that pod set i may have room on, those among them that came since the last time.
+func (b *simulation) openFor(i int) *openBins {
+	if b.open == nil {
+		b.open = make([]openBins, len(b.PodSets))
+	}
+	o := &b.open[i]
+	for ; o.seen < len(b.Bins); o.seen++ {
+		o.bins = append(o.bins, int32(o.seen))
+	}
+	return o
 }
 
 // simulate starts without a pod of the stage.
@@ -86,7 +106,17 @@ func (b *simulation) level(r *spreadRule, domain int32) int32 {
 // may says whether the rules let one more pod of a pod set onto a node, room aside; counts are
 // the pods of the stage that are on it (nil: none).
 func (b *simulation) may(i, nodeGroup int, node int32, counts []int32) bool {
-	return b.mayAntiAffinity(i, nodeGroup, node) && b.mayAffinity(i, nodeGroup, node) && b.maySpread(i, nodeGroup, node) && b.maySharedVolume(i, node) && b.rules.mayAttach(i, nodeGroup, counts)
+	return b.mayStill(i, nodeGroup, node, counts) && b.mayNow(i, nodeGroup, node)
+}
+
+// mayStill holds the rules by which a node that is shut stays so, however many pods come.
+func (b *simulation) mayStill(i, nodeGroup int, node int32, counts []int32) bool {
+	return b.mayAntiAffinity(i, nodeGroup, node) && b.rules.mayAttach(i, nodeGroup, counts)
+}
+
+// mayNow holds the rules by which other pods may open it.
+func (b *simulation) mayNow(i, nodeGroup int, node int32) bool {
+	return b.mayAffinity(i, nodeGroup, node) && b.maySpread(i, nodeGroup, node) && b.maySharedVolume(i, node)
 }
 
 func (b *simulation) mayAntiAffinity(i, nodeGroup int, node int32) bool {
@@ -204,6 +234,7 @@ func (b *simulation) bind(i, at int) {
 func (b *simulation) unbind(i, at int) {
 	nodeGroup, node := b.Bins[at].NodeGroup, b.Bins[at].Nodes[0]
 	b.Put(i, at, -1)
+	b.open = nil
 	b.tally(i, nodeGroup, node, -1)
 	for rule := range b.rules.affinity {
 		if b.rules.affinity[rule].with.has(i) {

@@ -205,7 +205,7 @@ func (m *evictions) rebuilt() (yes, known bool) {
 // hold remembers how many pods the nodes take.
 func (m *evictions) hold(podSets []*assign.PodSet) {
 	m.held = nil
-	if len(m.gang.Stages()) > 1 || !m.budget.Spend(len(podSets)*len(m.view.Nodes())/4) {
+	if len(m.cycle.Order.Stages) > 1 || !m.budget.Spend(len(podSets)*len(m.view.Nodes())/4) {
 		return
 	}
 	for _, k := range podSets {

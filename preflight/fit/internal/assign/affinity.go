@@ -55,7 +55,7 @@ func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (
 			bar(p, &t.AntiAffinity[i])
 		})
 	}
-	has := map[[2]string]bool{}
+	has := map[cluster.Label]bool{}
 	for _, p := range s.PodsWithAntiAffinity() {
 		if !cycle.Budget.Spend(3 * len(p.AntiAffinity())) {
 			return idle, now
@@ -81,14 +81,15 @@ func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (
 }
 
 // mayHave says that the pods of a role may have a label; known keeps what was asked.
-func mayHave(p *job.Pod, label [2]string, known map[[2]string]bool) bool {
-	if label[0] == "" {
+func mayHave(p *job.Pod, label cluster.Label, known map[cluster.Label]bool) bool {
+	if label == (cluster.Label{}) {
 		return true
 	}
 	may, asked := known[label]
 	if !asked {
-		value, is, _, _ := p.Label(label[0])
-		may = is == job.Unknown || is == job.Present && value == label[1]
+		key, wanted := label.Value()[0], label.Value()[1]
+		value, is, _, _ := p.Label(key)
+		may = is == job.Unknown || is == job.Present && value == wanted
 		known[label] = may
 	}
 	return may

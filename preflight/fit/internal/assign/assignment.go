@@ -59,7 +59,7 @@ type Assignment struct {
 	q         *Solver
 	PodSets   []*PodSet
 	idle      bool
-	clash     [][]bool         // pod sets that cannot share a node; with itself: one per node
+	clash     [][]int32        // by pod set: those it cannot share a node with; with itself: one per node
 	Column    []int            // that the pod sets ask for, of all columns
 	Needs     [][]cluster.Need // by pod set; column is a place in the list above
 	Fresh     [][]int32        // by node group: nodes in no bin, and those taken from them
@@ -115,16 +115,37 @@ func (q *Solver) NewAssignment(podSets []*PodSet, idle bool, beside Reserved) *A
 	return p
 }
 
+// stepsPerPair is what it costs to find out whether two pod sets keep from each other.
+const stepsPerPair = 4
+
+// guarded says whether pods keep from others on their node, for whatever reason.
+func (f *podFacts) guarded() bool {
+	return len(f.Ports)+len(f.Disks)+len(f.apartBy)+len(f.AntiAffinity) > 0
+}
+
 // clashing says which pod sets cannot share a node; it is worked out once.
-func (q *Solver) clashing(podSets []*PodSet) [][]bool {
+func (q *Solver) clashing(podSets []*PodSet) [][]int32 {
 	if q.clash != nil && slices.Equal(q.clashOf, podSets) {
 		return q.clash
 	}
-	q.clashOf, q.clash = podSets, make([][]bool, len(podSets))
+	q.clashOf, q.clash = podSets, make([][]int32, len(podSets))
+	var guarded []int // those that anything keeps from others
 	for i, k := range podSets {
-		q.clash[i] = make([]bool, len(podSets))
-		for j := range podSets {
-			q.clash[i][j] = i == j && k.OnePerNode || i != j && q.Clashes(k, podSets[j])
+		if k.Facts.guarded() {
+			guarded = append(guarded, i)
+		}
+		if k.OnePerNode {
+			q.clash[i] = append(q.clash[i], int32(i))
+		}
+	}
+	for _, i := range guarded {
+		if !q.Cycle.Budget.Spend(stepsPerPair * len(podSets)) {
+			break
+		}
+		for j, other := range podSets {
+			if i != j && !(j < i && other.Facts.guarded()) && q.Clashes(podSets[i], other) { // or they have been asked
+				q.clash[i], q.clash[j] = append(q.clash[i], int32(j)), append(q.clash[j], int32(i))
+			}
 		}
 	}
 	return q.clash
@@ -205,8 +226,8 @@ func (p *Assignment) PodsPerNode(i, at int) int {
 		return 0
 	}
 	counts := p.Count(at)
-	for j, clash := range p.clash[i] {
-		if clash && counts[j] > 0 {
+	for _, j := range p.clash[i] {
+		if counts[j] > 0 {
 			return 0
 		}
 	}

@@ -35,6 +35,7 @@ type sums struct {
 
 // capacityFor finds how many pods that ask for so much each node takes, or works it out.
 func (a *nodeFilter) capacityFor(needs []cluster.Need, alone bool) *capacity {
+	a.cycle.Budget.Spend(len(a.Capacities))
 	for _, h := range a.Capacities {
 		if h.onePerNode == alone && slices.Equal(h.needs, needs) {
 			return h

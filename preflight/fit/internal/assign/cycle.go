@@ -27,10 +27,11 @@ type Cycle struct {
 	AttachLimits []cluster.AttachLimits // of drivers that attach the gang's volumes and have a limit, and of devices
 	Constrained  bool                   // pods of the gang decide where others of it may go, beyond their node
 	selectorKeys map[string]bool        // keys of labels of pods that some rule looks at; nil: not gathered yet
+	Order        *gang.Order
 	Arena        *arena
 	Filters      []*nodeFilter
 	ResourceSums []*resourceSums
-	matched      map[Relation][]int8   // by group: whether a rule of one is about another; 0: not asked yet
+	matched      [sorts][][][]int8     // by sort, group, rule and group: whether it is about that; 0: not asked yet
 	spreadPods   map[string][2][]int32 // by selector: pods that are there by node, now and idle
 	terms        []cluster.PodTerm     // of anti-affinity, equal ones once
 	sameLabels   []int                 // by group: the first one whose pods have the same labels
@@ -77,18 +78,23 @@ const (
 	AntiAffine = iota
 	Affine
 	Spread
+	sorts
 )
 
 // Meets says whether a rule is about the pods of a group, and asks once.
 func (cycle *Cycle) Meets(rule Relation, group int, ask func() (yes bool, doubt string)) (yes bool, doubt string) {
-	row := cycle.matched[rule]
-	if row == nil {
-		row = make([]int8, len(cycle.Facts))
-		if cycle.matched == nil {
-			cycle.matched = map[Relation][]int8{}
-		}
-		cycle.matched[rule] = row
+	rows := &cycle.matched[rule.Sort]
+	for rule.Group >= len(*rows) {
+		*rows = append(*rows, nil)
 	}
+	of := &(*rows)[rule.Group]
+	for rule.Rule >= len(*of) {
+		*of = append(*of, nil)
+	}
+	if (*of)[rule.Rule] == nil {
+		(*of)[rule.Rule] = make([]int8, len(cycle.Facts))
+	}
+	row := (*of)[rule.Rule]
 	group = cycle.sameLabels[group]
 	switch {
 	case row[group] == 1:
@@ -150,6 +156,7 @@ func NewStrictCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 
 func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 	cycle := &Cycle{s: s, Budget: b, Facts: make([]podFacts, len(g.Groups)), stays: map[*cluster.Pod]bool{}, Arena: borrow(s), strict: strict}
+	cycle.Order, _ = g.Order(b.Spend) // where that was too much, there is no verdict
 	cycle.countOwn(g)
 	cycle.findSameLabels(g)
 	keys, byName := map[string]bool{}, false

@@ -13,7 +13,7 @@ func (k *PodSet) FilteredAs(o *PodSet) bool { return k.nodeFilter == o.nodeFilte
 func (q *Solver) Clashing(podSets []*PodSet) []bool {
 	out := make([]bool, len(podSets))
 	for i, row := range q.clashing(podSets) {
-		out[i] = slices.Contains(row, true)
+		out[i] = len(row) > 0
 	}
 	return out
 }

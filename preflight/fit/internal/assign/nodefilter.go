@@ -37,7 +37,7 @@ func (q *Solver) nodeFilter(k *PodSet) *nodeFilter {
 	same := equality.Semantic.DeepEqual
 	for _, a := range q.Cycle.Filters {
 		y := &a.pod.Spec
-		if !q.Cycle.Budget.Spend(2) {
+		if !q.Cycle.Budget.Spend(3) {
 			break
 		}
 		if a.ignoreHealth == q.IgnoreHealth && a.facts.filtersAlike(k.Facts) && x.NodeName == y.NodeName && same(x.NodeSelector, y.NodeSelector) && same(x.Tolerations, y.Tolerations) && same(x.Affinity, y.Affinity) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -17,9 +18,10 @@ import (
 
 // gone says that all groups of a pod set have completed before every group of a stage.
 func (q *Solver) gone(k *PodSet, stage []int) bool {
+	q.Cycle.Budget.Spend(2 + len(k.Groups)*len(stage)/4)
 	for _, a := range k.Groups {
 		for _, b := range stage {
-			if !q.Gang.CompletedBefore(a, b) {
+			if !q.Cycle.Order.CompletedBefore(a, b) {
 				return false
 			}
 		}
@@ -46,7 +48,7 @@ type Solver struct {
 	Requests     []job.Resources // by group: of one pod; nil: not asked yet
 	Purpose      Purpose
 	clashOf      []*PodSet // the pod sets that clash is about
-	clash        [][]bool  // with itself: one per node
+	clash        [][]int32 // by pod set: those it keeps from; with itself: one per node
 }
 
 // Purpose is what a question is asked for.
@@ -146,18 +148,20 @@ func (q *Solver) Inform(format string, args ...any) {
 // PodSets makes the pod sets of a stage.
 func (q *Solver) PodSets(stage []int) []*PodSet {
 	var out []*PodSet
+	like := map[string][]*PodSet{} // those that ask for the same, on the same nodes
 	for _, i := range stage {
-		if !q.Cycle.Budget.Spend(stepsPerGroup) {
+		if !q.Cycle.Budget.Spend(3 * stepsPerGroup / 2) {
 			break
 		}
 		if q.Need[i] == 0 && q.Extra[i] == 0 {
 			continue
 		}
 		group := &q.Gang.Groups[i]
-		k := q.alike(out, i)
+		asks := q.asks(i)
+		k := q.alike(like[asks], i)
 		if k == nil {
 			k = &PodSet{Name: group.Name, source: &group.Pod, Pod: &group.Pod, Facts: &q.Cycle.Facts[i]}
-			out = append(out, k)
+			out, like[asks] = append(out, k), append(like[asks], k)
 		}
 		k.Groups = append(k.Groups, i)
 		k.Count = int(saturate.Add(int64(k.Count), int64(q.Need[i])))
@@ -168,17 +172,32 @@ func (q *Solver) PodSets(stage []int) []*PodSet {
 	return out
 }
 
-// alike finds the pod set that a group belongs to.
+// alike finds the pod set that a group belongs to, among those that ask for the same.
 func (q *Solver) alike(podSets []*PodSet, group int) *PodSet {
 	for _, k := range podSets {
-		if !q.Cycle.Budget.Spend(3) {
+		if !q.Cycle.Budget.Spend(stepsPerGroup) {
 			return nil
 		}
-		if maps.Equal(q.requested(k.Groups[0]), q.requested(group)) && q.Cycle.Budget.Spend(stepsPerGroup) && q.equal(k.source, &q.Gang.Groups[group].Pod) {
+		if q.equal(k.source, &q.Gang.Groups[group].Pod) {
 			return k
 		}
 	}
 	return nil
+}
+
+// asks is what the pods of a group ask for, and the labels that a node needs for them, as a text that others share.
+func (q *Solver) asks(group int) string {
+	text := make([]byte, 0, 128)
+	requested := q.requested(group)
+	for _, name := range slices.Sorted(maps.Keys(requested)) {
+		text = strconv.AppendInt(append(append(text, name...), '='), requested[name], 10)
+		text = append(text, '\n')
+	}
+	selector := q.Gang.Groups[group].Pod.Spec.NodeSelector
+	for _, key := range slices.Sorted(maps.Keys(selector)) {
+		text = append(append(append(append(text, key...), ':'), selector[key]...), '\n')
+	}
+	return string(text)
 }
 
 // requested is what one pod of a group takes.

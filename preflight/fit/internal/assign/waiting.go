@@ -213,7 +213,7 @@ func (cycle *Cycle) doubtSharedClasses(g gang.Gang) {
 		}) {
 			continue
 		}
-		if cycle.strict && len(g.Stages()) == 1 && cycle.keepApart(class) {
+		if cycle.strict && len(cycle.Order.Stages) == 1 && cycle.keepApart(class) {
 			continue
 		}
 		for _, u := range users[1:] {

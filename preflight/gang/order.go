@@ -1,0 +1,142 @@
+package gang
+
+import "slices"
+
+// Order is which groups of a gang run one after the other, by what they name in After. It is made once for a question.
+type Order struct {
+	Stages [][]int // sets of groups that run one after the other; within one all run together
+	depth  []int   // by group: the stage it is of
+	before []bits  // by group: those that have completed when it starts; nil where nobody waits
+}
+
+// bits is a set of groups.
+type bits []uint64
+
+func (s bits) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+func (s bits) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+func (s bits) meets(o bits) bool {
+	for at, word := range s {
+		if word&o[at] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s bits) join(o bits) {
+	for at, word := range o {
+		s[at] |= word
+	}
+}
+
+// stepsPerDeal are the steps that are spent at one go.
+const stepsPerDeal = 8192
+
+// Order sorts the groups. False: that costs more than may be spent, in steps of some nanoseconds each, and all are one stage.
+// A circle is no order: then all run together.
+func (g Gang) Order(spend func(steps int) bool) (o *Order, sorted bool) {
+	n, waits, words := len(g.Groups), 0, (len(g.Groups)+63)/64
+	for i := range g.Groups {
+		waits += len(g.Groups[i].After)
+	}
+	sorted = true
+	for left := 2*(n+waits) + (n+waits)*words/4; waits > 0 && sorted && left > 0; left -= stepsPerDeal {
+		sorted = spend(min(left, stepsPerDeal))
+	}
+	if waits > 0 && sorted {
+		if o := sort(g.after(), words); o != nil {
+			return o, true
+		}
+	}
+	o = &Order{depth: make([]int, n)}
+	if n > 0 {
+		o.Stages = [][]int{make([]int, n)}
+	}
+	for i := range n {
+		o.Stages[0][i] = i
+	}
+	return o, sorted
+}
+
+// after is who waits for whom, by number.
+func (g Gang) after() [][]int {
+	at := make(map[string]int, len(g.Groups))
+	for i, group := range slices.Backward(g.Groups) { // of one name the first counts
+		at[group.Name] = i
+	}
+	after := make([][]int, len(g.Groups))
+	for i, group := range g.Groups {
+		for _, name := range group.After {
+			if before, ok := at[name]; ok && before != i {
+				after[i] = append(after[i], before)
+			}
+		}
+	}
+	return after
+}
+
+// sort is the order of groups of which each waits for some; nil: they wait in a circle.
+func sort(after [][]int, words int) *Order {
+	o := &Order{depth: make([]int, len(after)), before: make([]bits, len(after))}
+	left, next, ready := make([]int, len(after)), make([][]int, len(after)), []int(nil)
+	for i, of := range after {
+		o.before[i] = make(bits, words)
+		for _, before := range of {
+			next[before] = append(next[before], i)
+		}
+		if left[i] = len(of); left[i] == 0 {
+			ready = append(ready, i)
+		}
+	}
+	done := 0
+	for ; done < len(ready); done++ {
+		i := ready[done]
+		for _, j := range next[i] {
+			o.depth[j] = max(o.depth[j], o.depth[i]+1)
+			o.before[j].join(o.before[i])
+			o.before[j].add(i)
+			if left[j]--; left[j] == 0 {
+				ready = append(ready, j)
+			}
+		}
+	}
+	if done < len(after) {
+		return nil
+	}
+	o.Stages = make([][]int, slices.Max(o.depth)+1) // none is empty: before each there is what it waits for
+	for i, level := range o.depth {
+		o.Stages[level] = append(o.Stages[level], i)
+	}
+	return o
+}
+
+// Beside are groups that certainly run at the same time as a stage, itself included: those of earlier stages whose end
+// none of them waits for.
+func (o *Order) Beside(stage []int) []int {
+	out := slices.Clone(stage)
+	if o.before == nil || o.depth[stage[0]] == 0 {
+		return out
+	}
+	words := len(o.before[0])
+	in, ended := make(bits, words), make(bits, words)
+	add := func(i int) {
+		in.add(i)
+		ended.join(o.before[i])
+	}
+	for _, i := range stage {
+		add(i)
+	}
+	for i := range slices.Backward(o.depth) {
+		if o.depth[i] < o.depth[stage[0]] && !ended.has(i) && !o.before[i].meets(in) {
+			out = append(out, i)
+			add(i)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// CompletedBefore says whether group a has completed when group b starts.
+func (o *Order) CompletedBefore(a, b int) bool { return o.before != nil && o.before[b].has(a) }
