@@ -224,7 +224,7 @@ func (h *heard) fitOf() *fit.Result {
 	}
 	switch nodes := h.record.Fit.Nodes; {
 	case nodes == nil:
-		text = "what Signalbox in the cluster answers, without the names of nodes, which are for who may list them"
+		text = "what Signalbox in the cluster answers, without the names of nodes, which only those see who may list them"
 	case nodes.Unlisted:
 		text = "what Signalbox in the cluster answers, without the plan, which is too long for it; --ask=never lists nodes and pods instead"
 	}

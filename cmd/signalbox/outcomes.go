@@ -19,7 +19,7 @@ type tally struct {
 	Check    string `json:"check"`
 	Fired    int    `json:"fired"`
 	CameTrue int    `json:"cameTrue"` // the job failed, or waits, of what the check names
-	Other    int    `json:"other"`    // it failed of something else
+	Other    int    `json:"other"`    // it failed for another reason
 	Ran      int    `json:"ran"`      // it ran to its end and is well
 	Unsaid   int    `json:"unsaid"`   // it ended, and nobody can say of what, or the check names nothing to fail of
 	Open     int    `json:"open"`     // it goes on

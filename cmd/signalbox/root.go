@@ -121,6 +121,8 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return "; " + c.CommandPath() + " changes nothing on the cluster unless a flag says so"
 	case slices.Contains([]string{"previous", "tail", "since", "container", "all-containers"}, name) && c.Name() == "diagnose":
 		return "; the logs of all pods and containers are read, of runs before a restart, too"
+	case slices.Contains([]string{"severity", "kind", "category", "owner", "needs"}, name) && c.Parent() != nil && c.Parent().Name() == "list":
+		return fmt.Sprintf("; its words filter: %s error", c.CommandPath())
 	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on never makes findings no failure"
 	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:

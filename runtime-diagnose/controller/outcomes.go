@@ -19,7 +19,7 @@ import (
 )
 
 // What admission says of a job is forgotten by the time the job fails. The controller remembers it on the
-// job, and settles it when the job has ended: it failed of that, it failed of something else, or it ran.
+// job, and settles it when the job has ended: it failed of that, it failed for another reason, or it ran.
 
 // Warning is what a check said of a job, and what became of it.
 type Warning struct {
@@ -34,7 +34,7 @@ type Outcome string
 // The outcomes of a warning.
 const (
 	CameTrue Outcome = "came-true" // the job failed, or waits, of what the check names
-	Other    Outcome = "other"     // it failed of something else
+	Other    Outcome = "other"     // it failed for another reason
 	Ran      Outcome = "ran"       // it ran to its end and is well
 	Unsaid   Outcome = "unsaid"    // it ended, and nobody can say of what, or the check names nothing to fail of
 )
@@ -201,7 +201,7 @@ func (r Remembered) sentence() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Warned at %s: %s. It came of that.", at.UTC().Format("15:04"), strings.Join(parts, "; "))
+	return fmt.Sprintf(" Warned at %s: %s. That is what happened.", at.UTC().Format("15:04"), strings.Join(parts, "; "))
 }
 
 // settle puts what became of the warnings into a finding, and counts what is new.
@@ -222,8 +222,8 @@ func (r *Reconciler) settle(ctx context.Context, u *unstructured.Unstructured, f
 
 // becameOf are the outcomes in words.
 var becameOf = map[Outcome]string{
-	CameTrue: "it came of that", Other: "it failed of something else", Ran: "it ran nevertheless",
-	Unsaid: "whether anything came of it cannot be said", "": "nothing has come of it so far",
+	CameTrue: "that is what happened", Other: "it failed for another reason", Ran: "it ran all the same",
+	Unsaid: "whether it mattered is not known", "": "not so far",
 }
 
 // Recall is what stands on a job of what admission warned of, each with what became of it in the light of a

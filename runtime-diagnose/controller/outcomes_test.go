@@ -65,17 +65,17 @@ func TestWhatWasWarnedIsRecalled(t *testing.T) {
 		"it failed of one": {
 			diagnose.Result{Verdict: diagnose.Diagnosed, Category: "shm-exhausted"},
 			kinds.Failed,
-			"Warned at 08:02: shm is 64 MiB (shm-missing): it came of that; no Secret s (secret-missing): it failed of something else; two images (images-differ): whether anything came of it cannot be said; and 2 more.",
+			"Warned at 08:02: shm is 64 MiB (shm-missing): that is what happened; no Secret s (secret-missing): it failed for another reason; two images (images-differ): whether it mattered is not known; and 2 more.",
 		},
 		"it ran": {
 			diagnose.Result{Verdict: diagnose.Healthy},
 			kinds.Succeeded,
-			"Warned at 08:02: shm is 64 MiB (shm-missing): it ran nevertheless; no Secret s (secret-missing): it ran nevertheless; two images (images-differ): whether anything came of it cannot be said; and 2 more.",
+			"Warned at 08:02: shm is 64 MiB (shm-missing): it ran all the same; no Secret s (secret-missing): it ran all the same; two images (images-differ): whether it mattered is not known; and 2 more.",
 		},
 		"it runs": {
 			diagnose.Result{Verdict: diagnose.Healthy},
 			kinds.Running,
-			"Warned at 08:02: shm is 64 MiB (shm-missing): nothing has come of it so far; no Secret s (secret-missing): nothing has come of it so far; two images (images-differ): nothing has come of it so far; and 2 more.",
+			"Warned at 08:02: shm is 64 MiB (shm-missing): not so far; no Secret s (secret-missing): not so far; two images (images-differ): not so far; and 2 more.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestWarningsAreSettledAtTheEndOfTheJob(t *testing.T) {
 		want      map[string]Outcome
 		says      string
 	}{
-		"it failed of that": {"Failed", oomKilled, map[string]Outcome{"shm-above-memory-limit": CameTrue, "secret-missing": Other, "images-differ": Unsaid}, "Warned at 08:00: what shm-above-memory-limit says (shm-above-memory-limit). It came of that."},
+		"it failed of that": {"Failed", oomKilled, map[string]Outcome{"shm-above-memory-limit": CameTrue, "secret-missing": Other, "images-differ": Unsaid}, "Warned at 08:00: what shm-above-memory-limit says (shm-above-memory-limit). That is what happened."},
 		"it ran": {"Succeeded", func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodSucceeded
 			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}

@@ -67,7 +67,7 @@ var _ = Describe("A shell where Signalbox is installed", Ordered, func() {
 	It("answers who may only create the job, and names no node", func() {
 		code, said := run("fit", job, "--as", "author")
 		Expect(code).To(Equal(0), said)
-		Expect(said).To(ContainSubstring("without the names of nodes, which are for who may list them"))
+		Expect(said).To(ContainSubstring("without the names of nodes, which only those see who may list them"))
 		Expect(said).NotTo(ContainSubstring("plan"))
 	})
 
