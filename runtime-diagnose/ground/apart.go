@@ -1,7 +1,9 @@
 package ground
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -18,8 +20,9 @@ const MaxUnsupported = 600
 // longestUnsupported is how many bytes one of them may have.
 const longestUnsupported = 240
 
-// unproven are the reasons that say no more than that evidence does not show a claim.
-var unproven = map[Reason]bool{NoCitation: true, Word: true, Topic: true}
+// doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
+// words can be read otherwise than they were meant, and what the rules can't follow may still be true.
+var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true}
 
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
@@ -29,24 +32,117 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
+	spoke := strings.TrimRight(spokenOf.ReplaceAllString(acquitted.ReplaceAllString(noDemand.ReplaceAllString(body, " "), " "), " "), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case Injected(body), demands.MatchString(said.ReplaceAllString(strings.ReplaceAll(body, "I/O", " "), " ")):
+	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && g.better(plain, cites)), han(body) && (brings.MatchString(body) || denies(body) && !denies(g.support(cites))), g.deniesConcretes(body, cites):
+	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(body) && g.better(plain, cites)):
 		return Contradicts
+	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
+		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !legible(body), !han(body) && len(looked(body)) == 0 && !g.related(body, cites), len(cites) == 0 && len(looked(body)) > 0, g.strange(body):
-		return why // of what nobody mentions
+	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !g.related(body, cites) || g.strange(body)):
+		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
+	case g.almostSo(body, cites):
+		return Otherwise
 	}
 	if !slices.Contains(g.apart, body) {
 		g.apart = append(g.apart, body)
 	}
 	return ""
+}
+
+// ended are words by which something is said to have come to a good end.
+var ended = lazy.MustCompile(`(?i)\b(?:normal(?:ly)?|fine|well|complet\w+|finish\w*|succe\w+|passed|recovered|healthy|ready|resolved|admitted|restored|work(?:s|ed))\b|完成|成功|恢复|就绪`)
+
+// ofNone says whether a claim says that there is none of a name.
+func ofNone(body, name string) bool {
+	at := strings.Index(body, name)
+	return at > 0 && none.MatchString(body[:at])
+}
+
+// none stands before what there is none of.
+var none = lazy.MustCompile(`(?i)\b(?:no|without)(?: \w+)? $`)
+
+// mostDerived bounds the numbers of which others are derived.
+const mostDerived = 24
+
+// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the product of three.
+func derived(w, text string) bool {
+	n, err := strconv.ParseFloat(w, 64)
+	if err != nil {
+		return false
+	}
+	var of []float64
+	for _, m := range digitsOf.FindAllString(text, -1) {
+		if x, err := strconv.ParseFloat(m, 64); err == nil && len(of) < mostDerived && !slices.Contains(of, x) {
+			of = append(of, x)
+		}
+	}
+	for _, a := range of {
+		for _, b := range of {
+			if a+b == n || a-b == n || a*b == n || slices.ContainsFunc(of, func(c float64) bool { return a*b*c == n }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exitCodes are those of signals, of which everybody speaks, and the signals.
+var (
+	exitCodes = words("6 9 11 15 128 134 137 139 143")
+	ofExit    = lazy.MustCompile(`(?i)\bexit(?:ed)?\b|\bsignal\b|退出码`)
+)
+
+// mostEdits is how many edits of claims are tried in one answer.
+const mostEdits = 256
+
+// almostSo says whether one edit makes a claim what its evidence says: another number of it, a "not" less or one more. Then it says other than
+// its evidence, whatever else might be meant.
+func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
+	if len(cites) == 0 {
+		return false
+	}
+	so := func(edited string) bool {
+		g.edits++
+		return g.edits <= mostEdits && edited != body && g.entails(squeeze(edited), cites) == ""
+	}
+	if m := negation.FindStringIndex(body); m != nil && so(body[:m[0]]+body[m[1]:]) {
+		return true
+	}
+	if m := auxiliary.FindStringIndex(body); m != nil && !negation.MatchString(body) && so(body[:m[1]]+" not"+body[m[1]:]) {
+		return true
+	}
+	text := g.texts(cites)
+	for _, m := range digitsOf.FindAllStringIndex(body, mostDerived) {
+		for _, n := range digitsOf.FindAllString(text, mostDerived) {
+			if n != body[m[0]:m[1]] && so(body[:m[0]]+n+body[m[1]:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// auxiliary is a verb behind which a "not" stands.
+var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
+
+// initials are what everybody calls so: DNS, OOM, PCIe.
+var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^PCIe$|^NVLink$|^(?:fp|bf|tf|int|float)\d{1,2}(?:'s)?$`)
+
+// strangeName says whether a claim has a number or a name that stands nowhere in what was read.
+func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
+	support := g.support(slices.Collect(maps.Keys(g.items)))
+	body = unshortened(unrounded(ungrouped(strings.ReplaceAll(body, "I/O", " "), support), support), support)
+	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
+		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+	})
 }
 
 // better says whether a claim says something to be well that its evidence does not say so.
@@ -69,40 +165,14 @@ func (g *grounds) related(body string, cites []evidence.ID) bool {
 	return len(content(body)) > 1
 }
 
-// deniesConcretes says whether a claim says "not" in one breath with a number, a name or a member: the opposite of what was
-// read has all words of it. A failure of which its evidence tells is none of that.
-func (g *grounds) deniesConcretes(body string, cites []evidence.ID) bool {
-	if body = byItself.ReplaceAllString(body, " "); supposed.MatchString(body) {
-		return false
-	}
-	support := g.support(cites)
-	trouble := denies(support)
-	_, denied := affirmed(support)
-	if trouble || han(body) {
-		body = failing.ReplaceAllString(body, " ")
-	}
-	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) }) {
-		body = notCause.ReplaceAllString(body, " ")
-	}
-	if han(body) {
-		return negation.MatchString(body)
-	}
-	return slices.ContainsFunc(clauseEnd.Split(ratherThan.ReplaceAllString(inDigits(body), ", not "), -1), func(clause string) bool {
-		if words := looked(clause); len(words) > 0 && !short.MatchString(negation.ReplaceAllString(clause, " ")) && !slices.ContainsFunc(words, func(w string) bool { return !holds(denied, w) }) {
-			return false // its evidence denies the same
-		}
-		return negation.MatchString(clause) && (concrete(clause) || !trouble && memberIn.MatchString(clause))
-	})
-}
-
-// ratherThan denies what stands behind it, and not what stands before it.
-var ratherThan = lazy.MustCompile(`(?i)\b(?:rather than|instead of)\b`)
-
 // said are turns in which nobody is spoken to.
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
 
+// noDemand are turns that hold a word of a demand and are none.
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
+
 // demands are words by which somebody is told what is to be done, or spoken to.
-var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|请|应|必须|需要您|建议|您|你|我`)
+var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
 
 // hanNumber counts in characters.
 var hanNumber = lazy.MustCompile(`[二三四五六七八九十百千万]+\s*(?:个|号|进程|节点|步|次|台)|第[一二三四五六七八九十]`)
@@ -224,6 +294,6 @@ func (g *grounds) ofAnother(body string, cites []evidence.ID) bool {
 			return false
 		}
 		n := count([]evidence.ID{i.ID})
-		return n > own && (n > 1 || len(signs) > 0)
+		return n > own+1 || n > own && len(signs) > 0
 	})
 }

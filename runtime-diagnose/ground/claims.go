@@ -23,8 +23,26 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 		return true
 	}
 	// A template may show nothing of the cause: then the error may be said of what it shows.
+	if leftOpen.MatchString(s) {
+		return true
+	}
+	s = g.acquits(s)
 	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
+}
+
+// leftOpen ends a claim that says of something that it is not known.
+var leftOpen = lazy.MustCompile(`(?i)^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said|among)|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
+
+// acquitted is what is said to be no cause.
+var acquitted = lazy.MustCompile(`(?i)\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
+
+// acquits is a claim without what it says to be no cause, where that is none of what the rules found.
+func (g *grounds) acquits(s string) string {
+	if !acquitted.MatchString(s) || slices.ContainsFunc(tellingWords(acquitted.ReplaceAllString(s, " ")), stemsOf(g.Says).has) {
+		return s
+	}
+	return acquitted.ReplaceAllString(s, " ")
 }
 
 // ofEffects says whether a claim tells why a consequence came about, by what the line of the consequence says itself: it has
@@ -109,13 +127,12 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
 	}
 	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
-	if why := g.foreign(c); why != "" {
-		return why
+	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
+		if why := why(c); why != "" {
+			return why
+		}
 	}
-	if why := g.contradicted(c); why != "" {
-		return why
-	}
-	return g.unproven(c)
+	return ""
 }
 
 // rightAt is a "right" that says where or when, and not that something is so.
@@ -186,21 +203,26 @@ func (g *grounds) foreign(c *claim) Reason {
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
+	if leftOpen.MatchString(c.body) { // it asserts nothing of what it asks
+		return ""
+	}
+	loose := Reason("")
 	if !c.open {
-		if why := g.turned(c.plain, c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); why != "" {
-			return why
+		if loose = g.turned(c.plain, c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); loose == Otherwise {
+			return loose
 		}
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
 	switch {
-	case turned:
-		return Contradicts
-	case miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), !counted(c.plain, c.support), mislabelled(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts),
-		miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support), !wholes(c.unquoted, c.support):
-		return Number
-	case misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts), misgoverned(c.plain, c.support),
-		doneTo(c.plain, c.support), g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
+	case turned, miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
+		misgoverned(c.plain, c.support), doneTo(c.plain, c.support):
+		return Otherwise
+	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
 		return Reversed
+	case loose != "", misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+		return Word
+	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
+		return Number
 	case !g.together(c.plain, c.cites):
 		return Apart
 	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
@@ -268,11 +290,20 @@ func (g *grounds) copied(body string, cites []evidence.ID) bool {
 	return false
 }
 
+// neverAgain says that nothing was started again, and zeroRestarts that this was counted.
+var (
+	neverAgain   = lazy.MustCompile(`(?i)\b(?:was|were|is|has|have)(?: not|n['’]t| never) (?:been )?restarted\b`)
+	zeroRestarts = lazy.MustCompile(`(?i)\brestarts?[ :=]{1,2}0\b|\b0 restarts?\b`)
+)
+
 // noneOf says that there is none of something.
 var noneOf = lazy.MustCompile(`(?i)\b(?:no|zero|without) ([a-z]{4,})\b`)
 
 // asCounted writes "no restarts" as "0 restarts" where evidence counts them as 0.
 func asCounted(body, support string) string {
+	if neverAgain.MatchString(body) && zeroRestarts.MatchString(support) {
+		body = neverAgain.ReplaceAllString(body, "had 0 restarts")
+	}
 	return noneOf.ReplaceAllStringFunc(body, func(m string) string {
 		of := noneOf.FindStringSubmatch(m)[1]
 		if ok, _ := regexp.MatchString(`(?i)\b`+of+`[ :=]{1,2}0\b|\b0 `+of+`\b`, support); ok {
@@ -286,7 +317,7 @@ func asCounted(body, support string) string {
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support, texts string, ofEffect bool) Reason {
+func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reason) {
 	body = asCounted(body, support)
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), " ")
 	whole := support
@@ -295,20 +326,18 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) Reason {
 		has := stemsOf(support)
 		for _, m := range positives.FindAllString(rest, -1) {
 			if !has.has(m[strings.LastIndexByte(m, ' ')+1:]) {
-				return Contradicts
+				loose = Word
 			}
 		}
 	}
-	if deniedThere(body, whole) || deniedThere(body, texts) || deniesWhatIs(body, whole, ofEffect) {
-		return Contradicts
+	if m := succeeded.FindString(rest); deniedThere(body, whole) || deniedThere(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) ||
+		denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) && !supposed.MatchString(body) {
+		return Otherwise
 	}
-	if able(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) {
-		return Contradicts
+	if deniesWhatIs(body, whole, ofEffect) || able(body, texts) {
+		return Word
 	}
-	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
-		return Contradicts
-	}
-	return ""
+	return loose
 }
 
 // denied says whether a claim says "not" of what its evidence says nothing of.

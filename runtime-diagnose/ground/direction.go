@@ -13,7 +13,7 @@ import (
 // because tells cause from consequence by the words between them; the second group of what comes after
 // is the cause.
 var (
-	forward  = lazy.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	forward  = lazy.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|(?:brought|took|pulled|dragged|knocked) (?:[\w-]+ ){1,5}down|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
 	backward = lazy.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|(?:as |is |was |just |only )?(?:a |the )?(?:result|consequence) of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 

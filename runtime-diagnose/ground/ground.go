@@ -65,6 +65,7 @@ const (
 	Topic       Reason = "about something else than its evidence"
 	Apart       Reason = "joins what stands in different pieces of evidence"
 	Contradicts Reason = "contradicts the finding"
+	Otherwise   Reason = "says other than its evidence"
 	Reversed    Reason = "turns cause and consequence round"
 	Order       Reason = "orders something"
 	Command     Reason = "a command or an address"
@@ -131,6 +132,7 @@ type grounds struct {
 	why       map[Reason]int
 	sentences int
 	dropped   int
+	edits     int // of claims, that were tried
 }
 
 func newGrounds(s Shown) *grounds {
@@ -177,7 +179,7 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
-		if unproven[why] && (g.mayBlame(s, cites, cause) || !cause && g.ofEffects(body, cites)) {
+		if doubtful[why] && (g.mayBlame(s, cites, cause) || !cause && g.ofEffects(body, cites)) {
 			if why = g.standsApart(body, cites, why); why == "" {
 				continue
 			}
@@ -239,9 +241,9 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1")
 	body = strings.Trim(inList.ReplaceAllString(body, ""), " |")
 	switch {
-	case commands(body), markup.MatchString(body), encoded(body):
+	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):
 		return body, nil, Command
-	case orders.MatchString(body), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
+	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
 		return body, nil, Contradicts
@@ -260,7 +262,7 @@ func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reas
 }
 
 // otherFine says that nothing is wrong with something.
-var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
@@ -274,7 +276,7 @@ func (g *grounds) withoutOthers(body string) string {
 				return m
 			}
 		}
-		if len(of) == 0 || slices.ContainsFunc(tellingWords(phrase), stemsOf(g.Says).has) {
+		if len(of) == 0 && !strings.HasPrefix(strings.ToLower(m), "not") || slices.ContainsFunc(tellingWords(phrase), stemsOf(g.Says).has) {
 			return m
 		}
 		return " "

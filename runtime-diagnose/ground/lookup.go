@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
@@ -36,6 +37,28 @@ func words(list string) map[string]bool {
 		m[w] = true
 	}
 	return m
+}
+
+// spokenOf is a program that a sentence speaks of: the ssh line, curl failed.
+var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia-smi|helm|docker|git|mount|conda|pip3?|npm|apt|bash|python3?|make)(?:'s)? (?:(?:then|also|itself|never|still|even|only|just) )?(?:had|has|have|is|was|were|did|does|do|could|can|cannot|would|will|may|might|lines?|servers?|daemons?|process(?:es)?|keys?|connections?|logins?|client|failed|fails|exited|exits|returned|returns|reported|reports|ended|ends|printed|prints|found|finds|to|from|and|or|as|by|with|without|at|on|in|into|over|step|call|error|command|package|image|module|refused)\b`)
+
+// host is a name of one, without a scheme.
+var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"]|$)`)
+
+// plainly is a claim without the programs that it speaks of and the hosts that it has from what was read and sends nobody to: they are no commands
+// and no addresses to go to.
+func (g *grounds) plainly(body string) string {
+	body = spokenOf.ReplaceAllString(body, " ")
+	if guides.MatchString(body) {
+		return body
+	}
+	return host.ReplaceAllStringFunc(body, func(m string) string {
+		name := strings.ToLower(host.FindStringSubmatch(m)[1])
+		if !strings.HasSuffix(name, ".sh") && !strings.HasSuffix(name, ".py") && slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return containsToken(strings.ToLower(i.Text), name) }) {
+			return " "
+		}
+		return m
+	})
 }
 
 // commands says that a text holds a command or an address.

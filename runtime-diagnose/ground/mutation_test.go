@@ -73,8 +73,8 @@ func mutations(s scenario, claim string) map[string]string {
 	return out
 }
 
-// A faithful claim with another number, another member, a "not" more or less, or its halves in the other order is shown
-// in no case.
+// A faithful claim with another number, another member, a "not" more or less, or its halves in the other order is never shown
+// as supported, and hardly ever apart.
 func TestMutations(t *testing.T) {
 	all, told := 0, [3]int{}
 	for _, s := range scenarios(t) {
@@ -90,13 +90,19 @@ func TestMutations(t *testing.T) {
 					continue // the limit: true as well
 				}
 				k := Keep(Answer{Analysis: made[kind]}, shown)
-				if told[outcomeOf(k)]++; outcomeOf(k) != dropped {
-					t.Errorf("%s: %s: %s%v", s.Name, kind, k.Analysis, k.Unsupported)
+				switch told[outcomeOf(k)]++; outcomeOf(k) {
+				case published:
+					t.Errorf("%s: %s: %s", s.Name, kind, k.Analysis)
+				case apart:
+					t.Logf("%s: %s: %s", s.Name, kind, k.Unsupported)
 				}
 			}
 		}
 	}
 	t.Logf("of %d: %d published, %d shown as unsupported", all, told[published], told[apart])
+	if told[apart]*20 > all {
+		t.Errorf("%d of %d are shown as unsupported: more than one in twenty", told[apart], all)
+	}
 }
 
 func keysOf(m map[string]string) func(func(string) bool) {

@@ -1,0 +1,71 @@
+package ground
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+)
+
+// What is shown as what the evidence says is close to its words: where it has the numbers and names of a line in another order, says that there
+// is no other, or what came first, each word of it may be there and the sentence be false. Such claims stand apart.
+
+var (
+	// noneElse says that something is so of nothing else.
+	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single)\b|只有|唯一|仅`)
+	// sequence says what came before what.
+	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still)\b|先|之前|之后|然后|随后|首先`)
+	// plainNot says that something is not so.
+	plainNot = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|n['’]t|none)\b|n['’]t\b|不|未|没有|无法`)
+	// stateOf is a state that something is said to be in.
+	stateOf = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|still|already|now) (?:still |already |now |up and )?(running|ready|pending|alive|up|scheduled|available|bound|mounted|complete|terminated|waiting)\b`)
+)
+
+// loosely says why a claim whose words all stand in its evidence may be false nevertheless; empty: it says them as its evidence does.
+func (g *grounds) loosely(c *claim) Reason {
+	low := strings.ToLower(c.texts)
+	for _, of := range []*lazy.Regexp{noneElse, sequence} {
+		for _, m := range of.FindAllString(c.unquoted, -1) {
+			if !strings.Contains(low, strings.ToLower(m)) {
+				return Word
+			}
+		}
+	}
+	has := stemsOf(c.texts)
+	for _, m := range stateOf.FindAllStringSubmatch(c.unquoted, -1) {
+		if !has.has(m[1]) {
+			return Word
+		}
+	}
+	if plainNot.MatchString(c.texts) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
+		return Word
+	}
+	if len(c.cites) > 1 && forward.MatchString(c.unquoted) && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) }) {
+		return Apart
+	}
+	for _, id := range c.cites {
+		if inverted(c.unquoted, g.items[id]) {
+			return Apart
+		}
+	}
+	return ""
+}
+
+// inverted says whether a claim has two numbers or names of a line, that stand there once each, the other way round.
+func inverted(plain string, of evidence.Item) bool {
+	said, line := " "+strings.ToLower(plain)+" ", " "+strings.ToLower(of.Text)+" "
+	last := -1
+	for _, w := range looked(plain) {
+		w = strings.ToLower(w)
+		if strings.Count(said, w) != 1 || strings.Count(line, w) != 1 {
+			continue
+		}
+		at := strings.Index(line, w)
+		if at < last {
+			return true
+		}
+		last = at
+	}
+	return false
+}
