@@ -3,7 +3,6 @@ package ground
 import (
 	"cmp"
 	"regexp"
-
 	"slices"
 	"strconv"
 	"strings"

@@ -3,7 +3,6 @@ package ground
 import (
 	"fmt"
 	"regexp"
-
 	"slices"
 	"strings"
 	"unicode"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-
 	"slices"
 	"strings"
 	"unicode"

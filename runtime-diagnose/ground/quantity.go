@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"regexp"
-
 	"slices"
 	"strconv"
 	"strings"

@@ -119,8 +119,8 @@ func (q *Solver) NewAssignment(podSets []*PodSet, idle bool, beside Reserved) *A
 const stepsPerPair = 4
 
 // guarded says whether pods keep from others on their node, for whatever reason.
-func (f *podFacts) guarded() bool {
-	return len(f.Ports)+len(f.Disks)+len(f.apartBy)+len(f.AntiAffinity) > 0
+func (t *podFacts) guarded() bool {
+	return len(t.Ports)+len(t.Disks)+len(t.apartBy)+len(t.AntiAffinity) > 0
 }
 
 // clashing says which pod sets cannot share a node; it is worked out once.

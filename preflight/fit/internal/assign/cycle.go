@@ -184,7 +184,7 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 	if !b.Spend(stepsOfLabels(len(s.Nodes()), len(keys))) {
 		return cycle
 	}
-	cycle.doubtSharedClasses(g)
+	cycle.doubtSharedClasses()
 	cycle.doubtStorage(g)
 	cycle.Grouping = s.GroupNodes(slices.Sorted(maps.Keys(keys)))
 	byLabels := cycle.Grouping

@@ -185,7 +185,7 @@ func servedTogether(s *cluster.Snapshot, cycle *Cycle, t *podFacts, waiting []wa
 
 // doubtSharedClasses blurs the answer where pods of several groups have claims that wait for volumes of
 // one class that are there, and these may not do for all of them: which claim takes which is not judged.
-func (cycle *Cycle) doubtSharedClasses(g gang.Gang) {
+func (cycle *Cycle) doubtSharedClasses() {
 	type user struct {
 		waitingClaim
 		group int
