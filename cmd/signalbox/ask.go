@@ -220,7 +220,7 @@ func (h *heard) fitOf() *fit.Result {
 	}
 	text := "what Signalbox in the cluster answers; --ask=never lists nodes and pods instead"
 	if out.WaitsForOthers {
-		text += ", and --who names those whose end would help"
+		text += ", and fit --who names those whose end would help"
 	}
 	switch nodes := h.record.Fit.Nodes; {
 	case nodes == nil:

@@ -88,6 +88,9 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	if len(raw.Clusters) > 0 && raw.CurrentContext == "" && !named {
 		return nil, &noCluster{why: "the kubeconfig has no current context"}
 	}
+	if name := *flags.Context; name != "" && raw.Contexts[name] == nil && len(raw.Contexts) > 0 {
+		return nil, usagef("read kubeconfig: context %q does not exist; expected %s", name, orList(slices.Sorted(maps.Keys(raw.Contexts))))
+	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, usagef("read kubeconfig: %w", err)
@@ -200,13 +203,14 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 	for _, r := range viewed() {
 		p.step("reading %s …", r.Resource)
 		var objects []*unstructured.Unstructured
+		var held []*cluster.Held
 		var whole bool
 		var err error
 		if pods != nil && r.GroupResource == (schema.GroupResource{Resource: "pods"}) {
 			v.Pods, err = live.Pods(ctx, pods)
 			whole = err == nil
 		} else {
-			objects, whole, err = c.list(ctx, r)
+			objects, held, whole, err = c.list(ctx, r, pods != nil)
 		}
 		switch {
 		case apierrors.IsForbidden(err):
@@ -219,7 +223,7 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 		case whole:
 			v.Complete = append(v.Complete, r.GroupResource)
 		}
-		v.Objects = append(v.Objects, objects...)
+		v.Objects, v.Held = append(v.Objects, objects...), append(v.Held, held...)
 	}
 	for _, m := range []struct{ namespace, name string }{autoscalerStatus, {cluster.ShapesNamespace, cluster.ShapesName}} {
 		if o := c.configMap(ctx, m.namespace, m.name); o != nil {
@@ -241,31 +245,38 @@ func (c *liveCluster) configMap(ctx context.Context, namespace, name string) *un
 	return o
 }
 
-// list is all objects of a resource, trimmed; whole is false where the cluster does not
-// serve it. (As in the webhook's view, what is not served is unknown, not absent.)
-func (c *liveCluster) list(ctx context.Context, r resource) (out []*unstructured.Unstructured, whole bool, err error) {
+// list is all objects of a resource, trimmed, or packed where there may be many of them; whole is false where the cluster does
+// not serve it. (As in the webhook's view, what is not served is unknown, not absent.)
+func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*unstructured.Unstructured, held []*cluster.Held, whole bool, err error) {
 	version := r.version(c.served[r.Group])
 	if version == "" {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
 	from := c.objects.Resource(r.WithVersion(version))
 	for next := ""; ; {
 		page, err := from.List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
-			return nil, false, nil
+			return nil, nil, false, nil
 		case apierrors.IsResourceExpired(err) && next != "":
-			out, next = nil, "" // the listing took longer than the server remembers
+			out, held, next = nil, nil, "" // the listing took longer than the server remembers
 			continue
 		case err != nil:
-			return nil, false, err
+			return nil, nil, false, err
 		}
 		for i := range page.Items {
-			out = append(out, trim(&page.Items[i]))
+			o := trim(&page.Items[i])
+			if pack {
+				if packed := cluster.Hold(o); packed.Packed() {
+					held = append(held, packed)
+					continue
+				}
+			}
+			out = append(out, o)
 		}
 		if next = page.GetContinue(); next == "" {
 			sortObjects(out)
-			return out, true, nil
+			return out, held, true, nil
 		}
 	}
 }

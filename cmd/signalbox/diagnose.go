@@ -374,7 +374,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	if err != nil {
 		for _, t := range targets {
 			if t.any && !f.noFiles { // a slip rather than the name of a job
-				return unresolved(t.name)
+				return usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", oneLine(err.Error()), t.name)
 			}
 		}
 		return err

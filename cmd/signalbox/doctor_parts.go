@@ -55,14 +55,18 @@ const (
 func (d *doctor) examine(ctx context.Context) examination {
 	d.own = webhook.Namespace
 	e := &examination{Schema: doctorSchema}
-	hook := d.configuration(ctx, e)
+	hook, unread := d.configuration(ctx, e)
 	if hook != nil && hook.ClientConfig.Service != nil {
 		d.own = hook.ClientConfig.Service.Namespace
 	}
 	e.Namespace = d.own
 	d.serverVersion(e)
 	pods := d.deployment(ctx, e)
-	d.reached(ctx, e, hook)
+	if unread != nil {
+		e.unknown(partReached, unread)
+	} else {
+		d.reached(ctx, e, hook)
+	}
 	d.certificate(e, "certificate", hook)
 	d.leader(ctx, e)
 	d.closed(ctx, e, d.settings(ctx, e), pods)
@@ -82,29 +86,29 @@ func (d *doctor) install() string {
 }
 
 // configuration is our webhook in the API server; nil: there is none, or it cannot be read.
-func (d *doctor) configuration(ctx context.Context, e *examination) *admissionregistrationv1.ValidatingWebhook {
+func (d *doctor) configuration(ctx context.Context, e *examination) (hook *admissionregistrationv1.ValidatingWebhook, unread error) {
 	const part = "webhook configuration"
 	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, webhook.ConfigurationName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		e.wrong(part, d.install(), "there is none called %s: the API server asks nobody about jobs", webhook.ConfigurationName)
-		return nil
+		return nil, nil
 	case err != nil:
 		e.unknown(part, err)
-		return nil
+		return nil, err
 	}
 	at := slices.IndexFunc(found.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool { return w.Name == webhook.Name })
 	if at < 0 {
 		e.wrong(part, d.install(), "%s holds no webhook called %s", found.Name, webhook.Name)
-		return nil
+		return nil, nil
 	}
-	hook := &found.Webhooks[at]
+	hook = &found.Webhooks[at]
 	if p := hook.FailurePolicy; p == nil || *p != admissionregistrationv1.Ignore {
 		e.wrong(part, d.install(), "failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away")
-		return hook
+		return hook, nil
 	}
 	e.fine(part, "failurePolicy Ignore, %d rules", len(hook.Rules))
-	return hook
+	return hook, nil
 }
 
 func (d *doctor) serverVersion(e *examination) {
@@ -175,9 +179,11 @@ func whyNotReady(pods []corev1.Pod) string {
 	return ""
 }
 
+const partReached = "webhook is reached"
+
 // reached asks the API server about a job that is never stored: whoever answers is the webhook.
 func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
-	const part = "webhook is reached"
+	const part = partReached
 	if hook == nil {
 		e.wrong(part, d.install(), "nothing tells the API server to")
 		return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -43,6 +44,14 @@ func newExplain(sh *shell) *cobra.Command {
 	return c
 }
 
+// signalOf says by which signal a shell reports a program ended that has such an exit code.
+func signalOf(code int) string {
+	if code <= 128 || code > 128+64 {
+		return ""
+	}
+	return fmt.Sprintf(" A shell says so of a program that signal %d ended.", code-128)
+}
+
 // explain prints what the reference has under a name, all of it where a name means several
 // things; case does not matter, nor whether its words are joined by dashes. JSON has the first.
 func explain(sh *shell, name, format string) error {
@@ -79,6 +88,9 @@ func explain(sh *shell, name, format string) error {
 	names := allNames()
 	if within := namesWith(name, names); within != "" {
 		return usagef("nothing is called %q alone; names with it: %s", name, within)
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "exit-"), "exit code ")); err == nil && n > 0 && n < 256 {
+		return newPage(sh.out).write(fmt.Sprintf("%d (exit code of a container)\n\nNo general meaning: the program chose it, and its log says why.%s\n", n, signalOf(n)))
 	}
 	if known, err := knownLine(name); err != nil || known != "" {
 		if err == nil {

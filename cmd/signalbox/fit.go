@@ -25,7 +25,7 @@ func newFit(sh *shell) *cobra.Command {
 	files := &inputFlags{from: from}
 	output, failOn, colour := oneOf("text", "json", "yaml", "md", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "fit FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
+		Use:   "fit FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "say whether jobs fit on the cluster, where, and what would make them fit",
 		Long: `Fit answers one question for every training job in the files: is there room for all
 its pods at once? It prints the placement, or the reason with both numbers and the

@@ -99,7 +99,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		}
 		found, err := manifest.Sources([]string{name}, sh.in)
 		if err != nil {
-			if word, called, ok := strings.Cut(name, "/"); kindCalled(word) != nil && !strings.Contains(called, "/") {
+			if word, called, ok := strings.Cut(name, "/"); kindCalled(word) != nil && !strings.Contains(called, "/") && !namesFile(name) {
 				if !ok { // KIND NAME
 					name = strings.Join(args, " ")
 				}
@@ -145,7 +145,12 @@ func (f *inputFlags) ofCluster(args []string) bool {
 	}
 	word, name, ok := strings.Cut(args[0], "/")
 	_, err := os.Lstat(args[0])
-	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/")
+	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/") && !namesFile(args[0])
+}
+
+// namesFile says whether a word ends as names of files do: whoever writes it means one, whether it is there or not.
+func namesFile(word string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json", ".log", ".txt", ".out", ".err", ".gz", ".tgz", ".zip", ".tar"}, strings.ToLower(filepath.Ext(word)))
 }
 
 // liveJobs are jobs of the cluster as kubectl get -o yaml prints them, KIND/NAME… or KIND NAME….

@@ -85,6 +85,9 @@ func onlyNames(args []string) bool {
 
 // unresolved is the error about what is no KIND/NAME.
 func unresolved(arg string) error {
+	if namesFile(arg) {
+		return usagef("%s: no such file or folder", arg)
+	}
 	_, _, err := collect.Resolve(kinds.All(), arg)
 	return usagef("%s%s", oneLine(err.Error()), hint(arg))
 }
@@ -217,18 +220,25 @@ func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResourc
 // that one of the others was made of do not count.
 func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error) {
 	var found []target
+	unread := 0
 	for _, k := range kinds.All() {
 		served := c.resources(k)
 		if len(served) == 0 {
 			continue
 		}
 		o, err := c.objects.Resource(served[0]).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
-		if err == nil && !isPart(o) {
+		switch {
+		case err == nil && !isPart(o):
 			found = append(found, target{kind: k, name: name})
+		case apierrors.IsForbidden(err):
+			unread++
 		}
 	}
 	switch len(found) {
 	case 0:
+		if unread > 0 {
+			return target{}, usagef("you may not read %s of jobs in namespace %s, so whether one is called %q is not known", count(unread, "kind"), c.namespace, name)
+		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {
 			return t, usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)

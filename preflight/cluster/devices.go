@@ -220,7 +220,7 @@ func (s *Snapshot) DeviceClass(name corev1.ResourceName) string {
 		return class
 	}
 	if driver := s.driverOf(name); driver != "" {
-		return "that is not in the snapshot, of driver " + driver
+		return "that was not read, of driver " + driver
 	}
 	return ""
 }

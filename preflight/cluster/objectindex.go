@@ -56,6 +56,9 @@ func Hold(o *unstructured.Unstructured) *Held {
 	return out
 }
 
+// Packed says that of the object what was read is kept, with its JSON: there may be many of its kind.
+func (o *Held) Packed() bool { return o.packed != nil }
+
 // GetObjectMeta is what an informer asks for: the name, and whether an event is news.
 func (o *Held) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: o.name.Namespace, Name: o.name.Name, ResourceVersion: o.version}

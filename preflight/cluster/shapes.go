@@ -66,7 +66,7 @@ func readShapes(o *unstructured.Unstructured) (any, error) {
 func (s *Snapshot) ShapesOf(profile string) (of []Shape, why string) {
 	o, presence := s.find(configMap.WithVersion("v1"), ShapesNamespace, ShapesName)
 	if presence != job.Present {
-		return nil, "ConfigMap " + ShapesNamespace + "/" + ShapesName + " is not in the snapshot"
+		return nil, "ConfigMap " + ShapesNamespace + "/" + ShapesName + " was not read"
 	}
 	read, ok := o.read.(*shapes)
 	if !ok {

@@ -176,6 +176,9 @@ func (b *Builder) KeepPod(p *Pod) { b.store.KeepPod(p) }
 // Object adds any other object (claims, quotas, runtimes, priority classes …).
 func (b *Builder) Object(o *unstructured.Unstructured) { b.store.SetObject(o) }
 
+// KeepObject is Object with what is held already.
+func (b *Builder) KeepObject(o *Held) { b.store.KeepObject(o) }
+
 // Complete says that the view holds all Objects of a resource: what is not there is
 // absent, not unknown.
 func (b *Builder) Complete(resources ...schema.GroupResource) {

@@ -78,7 +78,7 @@ func TestWhereDevicesMayServeAResourceItsAbsenceIsNoProof(t *testing.T) {
 		why     string
 	}{
 		"a device class offers it":          {gpuClass, nil, fit.Unknown, "nvidia.com/gpu is served as devices of class gpu.nvidia.com (DRA), which are not counted"},
-		"a driver of the vendor may":        {sliceOf("a", 4, ""), nil, fit.Unknown, "nvidia.com/gpu is served as devices of class that is not in the snapshot, of driver gpu.nvidia.com (DRA), which are not counted"},
+		"a driver of the vendor may":        {sliceOf("a", 4, ""), nil, fit.Unknown, "nvidia.com/gpu is served as devices of class that was not read, of driver gpu.nvidia.com (DRA), which are not counted"},
 		"a driver, and no class offers it":  {sliceOf("a", 4, ""), []string{"deviceclasses.resource.k8s.io"}, fit.TooBig, ""},
 		"a driver of another vendor cannot": {strings.ReplaceAll(sliceOf("a", 4, ""), "nvidia", "example"), nil, fit.TooBig, ""},
 	}
@@ -118,7 +118,7 @@ func TestWhatIsUnknownOfClaimsIsSaid(t *testing.T) {
 			two + template + held("x", "d0", "") + held("y", "d1", "") + held("z", "d1", "") + held("w", "d2", ", adminAccess: true"), whole, claims(1),
 			"template gpus asks for 2 devices of class gpu.nvidia.com; 8 devices are published, 2 allocated",
 		},
-		"claims by name":           {two + held("mine", "d0", "")[5:], whole, named, "claim mine asks for 1 device of class gpu.nvidia.com; claim none is not in the snapshot; 8 devices are published, 1 allocated"},
+		"claims by name":           {two + held("mine", "d0", "")[5:], whole, named, "claim mine asks for 1 device of class gpu.nvidia.com; claim none was not read; 8 devices are published, 1 allocated"},
 		"several classes":          {two + claimOf("exactly: {deviceClassName: b}}, {name: s, exactly: {deviceClassName: a, count: 3}"), whole, claims(1), "template gpus asks for 3 devices of class a and 1 device of class b; 8 devices are published, 0 allocated"},
 		"claims are not all known": {two + template, whole[:1], claims(1), "template gpus asks for 2 devices of class gpu.nvidia.com; 8 devices are published"},
 		"nor are the devices":      {two + template, nil, claims(1), "template gpus asks for 2 devices of class gpu.nvidia.com; the devices that are published are not all in the snapshot"},

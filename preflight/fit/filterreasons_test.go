@@ -183,8 +183,8 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 		"another scheduler": {func(s *corev1.PodSpec) { s.SchedulerName = "volcano" }, fit.Fits, "Worker is placed by the scheduler volcano, which may decide by rules of its own"},
 		"a claim we do not see": {func(s *corev1.PodSpec) {
 			s.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
-		}, fit.Fits, "the claim data is not in the snapshot; it may bind Worker to some nodes"},
-		"a runtime class we do not see": {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Fits, "the runtime class kata is not in the snapshot; what it adds to Worker is not counted"},
+		}, fit.Fits, "the claim data was not read; it may bind Worker to some nodes"},
+		"a runtime class we do not see": {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Fits, "the runtime class kata was not read; what it adds to Worker is not counted"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestWhatAPodGroupAsksOfItsPodsTogetherIsNotJudged(t *testing.T) {
 		"devices that they share":        {of(", resourceClaims: [{name: c, resourceClaimTemplateName: t}]"), 2, fit.Unknown, shared},
 		"and too few nodes":              {of(", resourceClaims: [{name: c, resourceClaimTemplateName: t}]"), 1, fit.Unknown, shared},
 		"too few nodes in any zone":      {of(", schedulingConstraints: {topology: [{key: zone}]}"), 1, fit.TooBig, ""},
-		"a group that is not there":      {"", 2, fit.Unknown, "the pod group g is not in the snapshot; what it asks of its pods together is not judged"},
+		"a group that is not there":      {"", 2, fit.Unknown, "the pod group g was not read; what it asks of its pods together is not judged"},
 		"and not enough nodes in any of": {"", 1, fit.TooBig, ""},
 	}
 	for name, tc := range cases {

@@ -29,7 +29,8 @@ const (
 // View is a cluster view under construction: plain objects and what is known to be whole.
 type View struct {
 	Objects  []*unstructured.Unstructured
-	Pods     []*cluster.Pod // besides those among Objects: what counts of them
+	Pods     []*cluster.Pod  // besides those among Objects: what counts of them
+	Held     []*cluster.Held // besides Objects: those of kinds of which there are many
 	Complete []schema.GroupResource
 	Absent   []Named // asked for one by one, and not there
 	Taken    time.Time
@@ -154,6 +155,9 @@ func (v View) Snapshot() (*cluster.Snapshot, error) {
 		if err := build(&b, o); err != nil {
 			return nil, err
 		}
+	}
+	for _, o := range v.Held {
+		b.KeepObject(o)
 	}
 	for _, p := range v.Pods {
 		b.KeepPod(p)

@@ -98,7 +98,7 @@ func ClaimText(s *cluster.Snapshot, namespace string, spec *corev1.PodSpec) stri
 // requestText is what a claim asks for at least, behind its name; nil: it is not known.
 func requestText(spec *resourcev1.ResourceClaimSpec) string {
 	if spec == nil {
-		return " is not in the snapshot"
+		return " was not read"
 	}
 	least := map[string]int64{}
 	for i := range spec.Devices.Requests {

@@ -84,7 +84,7 @@ func (o *check) namespaceSelected(name string, queue *cluster.ClusterQueue) {
 	}
 	namespace, there := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
 	if queue.Spec.NamespaceSelector != nil && there != job.Present {
-		o.note("whether ClusterQueue %s takes jobs of namespace %s depends on labels that are not in the snapshot", name, o.gang.Namespace)
+		o.note("whether ClusterQueue %s takes jobs of namespace %s depends on labels that were not read", name, o.gang.Namespace)
 		return
 	}
 	if there == job.Present && selector.Matches(labels.Set(namespace.GetLabels())) {

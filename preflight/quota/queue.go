@@ -67,7 +67,7 @@ func (o *check) started() bool {
 // missingQueue reports a queue that does not exist, if the view would hold it.
 func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 	if !o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
-		o.note("the %s %s is not in the snapshot; what it allows is not known", gk.Kind, name)
+		o.note("the %s %s was not read; what it allows is not known", gk.Kind, name)
 		return
 	}
 	if why := o.s.WhyUnread(gk, namespace, name); why != "" {
@@ -75,7 +75,7 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 		return
 	}
 	if _, there := o.s.Lookup(namespaceKind, "", namespace); namespace != "" && there == job.Absent {
-		o.note("the namespace %s is not in the snapshot; whether it has a %s %s is not known", namespace, gk.Kind, name)
+		o.note("the namespace %s was not read; whether it has a %s %s is not known", namespace, gk.Kind, name)
 		return
 	}
 	message := "it does not exist"

@@ -72,7 +72,7 @@ func TestShapesOfT9k(t *testing.T) {
 		"a shape of the job, as much": {of("colossalaijobs"), "small", pod("5", 1, "2"), "", ""},
 		"a shape of others":           {of("notebooks"), "small", pod("11", 1, "8"), "", ""},
 		"no such profile":             {of("pods"), "large", pod("11", 1, "8"), "", ""},
-		"no ConfigMap":                {"", "small", pod("11", 1, "8"), "", "how large the pods of Queue q may be stands in the resource shape profile small, which is not judged: ConfigMap t9k-system/resource-shapes is not in the snapshot"},
+		"no ConfigMap":                {"", "small", pod("11", 1, "8"), "", "how large the pods of Queue q may be stands in the resource shape profile small, which is not judged: ConfigMap t9k-system/resource-shapes was not read"},
 		"not YAML":                    {shapes + "[", "small", pod("11", 1, "8"), "", "how large the pods of Queue q may be stands in the resource shape profile small, which is not judged: read ConfigMap t9k-system/resource-shapes: config.yaml is not YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content"},
 		"an amount that is none":      {shapes + "profiles: [{name: small, rules: [{resourceShape: {requests: {cpu: much}}}]}]", "small", pod("11", 1, "8"), "", "how large the pods of Queue q may be stands in the resource shape profile small, which is not judged: read ConfigMap t9k-system/resource-shapes: profiles[0].rules[0].resourceShape.requests.cpu is \"much\"; expected a quantity such as 8, 500m or 64Gi"},
 		"a container without a cpu":   {of("pods"), "small", build.Queued(gang.T9k, "q", build.Workers(1, "1")), "never queue-shape Queue t9k-system/q: container main of Worker does not say requests.cpu, which the resource shape small needs of every container\n", ""},

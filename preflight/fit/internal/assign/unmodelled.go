@@ -60,7 +60,7 @@ func (q *Solver) lookPast(k *PodSet) {
 func (q *Solver) lookPastGroup(name string) {
 	group := quota.NativeGroup(q.Snapshot, q.Gang.Namespace, name)
 	if group == nil {
-		q.DoubtYes(fmt.Sprintf("the pod group %s is not in the snapshot; what it asks of its pods together is not judged", name))
+		q.DoubtYes(fmt.Sprintf("the pod group %s was not read; what it asks of its pods together is not judged", name))
 		return
 	}
 	asks := func(fields ...string) bool {
@@ -125,7 +125,7 @@ func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
 	}
 	class := q.Snapshot.RuntimeClass(&k.Pod.Spec)
 	if class == nil {
-		q.Inform("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.Name)
+		q.Inform("the runtime class %s was not read; what it adds to %s is not counted", *name, k.Name)
 		return requests
 	}
 	k.Pod, requests = admitted(class, k.Pod, requests)

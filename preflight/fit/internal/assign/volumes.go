@@ -58,7 +58,7 @@ func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, grou
 	claim, there := cluster.ReadOf[corev1.PersistentVolumeClaim](s, cluster.ClaimKind, namespace, name)
 	switch there {
 	case job.Unknown:
-		t.inform("the claim %s is not in the snapshot; it may bind %s to some nodes", name, group)
+		t.inform("the claim %s was not read; it may bind %s to some nodes", name, group)
 		return nil
 	case job.Absent:
 		t.block("the claim %s does not exist in namespace %s", name, namespace)
@@ -92,7 +92,7 @@ func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim
 	pv, there := cluster.ReadOf[cluster.Volume](s, cluster.VolumeKind, "", name)
 	switch there {
 	case job.Unknown:
-		t.inform("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim.Name, group)
+		t.inform("the volume %s of the claim %s was not read; it may bind %s to some nodes", name, claim.Name, group)
 	case job.Absent:
 		t.block("the volume %s of the claim %s does not exist", name, claim.Name)
 	case job.Present:
@@ -193,7 +193,7 @@ func installed(s *cluster.Snapshot, t *podFacts, driver, group string) {
 	}
 	has, known := s.HasDriver(driver)
 	if !known {
-		t.doubtYes(fmt.Sprintf("%s goes only to nodes with the driver %s, and which have it is not in the snapshot", group, driver))
+		t.doubtYes(fmt.Sprintf("%s goes only to nodes with the driver %s, and which have it was not read", group, driver))
 		return
 	}
 	closeWhereNot(s, t, has)

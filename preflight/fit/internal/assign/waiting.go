@@ -114,7 +114,7 @@ func provisions(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Pe
 		return p
 	}
 	if !makes && !whole {
-		t.inform("volumes of the class %s are not in the snapshot; %s may bind its pods to some nodes", class.Name, what)
+		t.inform("volumes of the class %s were not read; %s may bind its pods to some nodes", class.Name, what)
 		return provision{ever: func(int) bool { return true }}
 	}
 	if own && s.HasUnclaimed(class.Name) {
