@@ -85,7 +85,7 @@ func onlyNames(args []string) bool {
 
 // unresolved is the error about what is no KIND/NAME.
 func unresolved(arg string) error {
-	if namesFile(arg) {
+	if namesFile(arg) && !isAddress(arg) {
 		return usagef("%s: no such file or folder", arg)
 	}
 	_, _, err := collect.Resolve(kinds.All(), arg)
