@@ -58,7 +58,7 @@ queues, quotas) is unknown in such a snapshot.`,
 				return own(err)
 			}
 			if len(view.Objects) == 0 { // whoever reads such a file takes the cluster for empty
-				return &exit{exitUsage, fmt.Errorf("nothing of the cluster could be listed, and no file is written: %s; expected a user who may list nodes and pods, as the ClusterRole signalbox-user lets him", strings.Join(byReason(skipped), "; "))}
+				return &exit{exitUsage, fmt.Errorf("nothing of the cluster could be listed, and no file is written: %s; expected a user who may list nodes and pods", strings.Join(byReason(skipped), "; "))}
 			}
 			if pseudonyms {
 				disguise(&view, cmp.Or(salt, rand.Text()))
