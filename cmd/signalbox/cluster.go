@@ -266,13 +266,11 @@ func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*u
 		}
 		for i := range page.Items {
 			o := trim(&page.Items[i])
-			if pack {
-				if packed := cluster.Hold(o); packed.Packed() {
-					held = append(held, packed)
-					continue
-				}
+			if pack && cluster.Many(o.GroupVersionKind().GroupKind()) {
+				held = append(held, cluster.Hold(o))
+			} else {
+				out = append(out, o)
 			}
-			out = append(out, o)
 		}
 		if next = page.GetContinue(); next == "" {
 			sortObjects(out)

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -167,4 +169,21 @@ func renderExamination(sh *shell, format string, e examination, paint painter) e
 	}
 	fmt.Fprintf(&b, "%d wrong, %d unknown, %d well\n", count[partWrong], count[partUnknown], count[partFine])
 	return newPage(sh.out).write(b.String())
+}
+
+// whyNotReady is what the first pod that is not ready waits for, in the kubelet's or the scheduler's words.
+func whyNotReady(pods []corev1.Pod) string {
+	for _, p := range pods {
+		for _, c := range p.Status.ContainerStatuses {
+			if w := c.State.Waiting; w != nil {
+				return fmt.Sprintf(": %s: %s %s", p.Name, w.Reason, w.Message)
+			}
+		}
+		for _, c := range p.Status.Conditions {
+			if c.Status == corev1.ConditionFalse && c.Message != "" {
+				return fmt.Sprintf(": %s: %s", p.Name, c.Message)
+			}
+		}
+	}
+	return ""
 }

@@ -13,7 +13,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,11 +61,7 @@ func (d *doctor) examine(ctx context.Context) examination {
 	e.Namespace = d.own
 	d.serverVersion(e)
 	pods := d.deployment(ctx, e)
-	if unread != nil {
-		e.unknown(partReached, unread)
-	} else {
-		d.reached(ctx, e, hook)
-	}
+	d.reached(ctx, e, hook, unread)
 	d.certificate(e, "certificate", hook)
 	d.leader(ctx, e)
 	d.closed(ctx, e, d.settings(ctx, e), pods)
@@ -162,29 +157,14 @@ func (d *doctor) replicas(ctx context.Context, e *examination, part string, foun
 	e.wrong(part, "kubectl -n "+d.own+" describe pods -l app.kubernetes.io/name=signalbox", "%d of %d ready%s", found.Status.ReadyReplicas, want, why)
 }
 
-// whyNotReady is what the first pod that is not ready waits for, in the kubelet's or the scheduler's words.
-func whyNotReady(pods []corev1.Pod) string {
-	for _, p := range pods {
-		for _, c := range p.Status.ContainerStatuses {
-			if w := c.State.Waiting; w != nil {
-				return fmt.Sprintf(": %s: %s %s", p.Name, w.Reason, w.Message)
-			}
-		}
-		for _, c := range p.Status.Conditions {
-			if c.Status == corev1.ConditionFalse && c.Message != "" {
-				return fmt.Sprintf(": %s: %s", p.Name, c.Message)
-			}
-		}
-	}
-	return ""
-}
-
-const partReached = "webhook is reached"
-
 // reached asks the API server about a job that is never stored: whoever answers is the webhook.
-func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
-	const part = partReached
-	if hook == nil {
+func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionregistrationv1.ValidatingWebhook, unread error) {
+	const part = "webhook is reached"
+	switch {
+	case unread != nil:
+		e.unknown(part, unread)
+		return
+	case hook == nil:
 		e.wrong(part, d.install(), "nothing tells the API server to")
 		return
 	}

@@ -64,19 +64,8 @@ func explain(sh *shell, name, format string) error {
 	if err != nil {
 		return err
 	}
-	var texts []string
-	for _, f := range found {
-		switch format {
-		case "json":
-			return writeJSON(sh.out, f.value)
-		case "md":
-			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.row[1:], ": ")))))
-		default:
-			texts = append(texts, plainText(f.shelf, f.entry))
-		}
-	}
-	if len(texts) > 0 {
-		return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
+	if len(found) > 0 {
+		return show(sh, format, found...)
 	}
 	entries, err := ofThatSort(strings.ReplaceAll(name, " ", "-"))
 	if err != nil {
@@ -90,7 +79,8 @@ func explain(sh *shell, name, format string) error {
 		return usagef("nothing is called %q alone; names with it: %s", name, within)
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "exit-"), "exit code ")); err == nil && n > 0 && n < 256 {
-		return newPage(sh.out).write(fmt.Sprintf("%d (exit code of a container)\n\nNo general meaning: the program chose it, and its log says why.%s\n", n, signalOf(n)))
+		w := word{strconv.Itoa(n), "exit code of a container", "No general meaning: the program chose it, and its log says why." + signalOf(n)}
+		return show(sh, format, shelved{exitCodeShelf(), entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w}})
 	}
 	if known, err := knownLine(name); err != nil || known != "" {
 		if err == nil {
@@ -104,6 +94,22 @@ func explain(sh *shell, name, format string) error {
 		return explainSort(sh, format, said)
 	}
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, names), sh.name)
+}
+
+// show prints entries; JSON has the first.
+func show(sh *shell, format string, found ...shelved) error {
+	var texts []string
+	for _, f := range found {
+		switch format {
+		case "json":
+			return writeJSON(sh.out, f.value)
+		case "md":
+			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.row[1:], ": ")))))
+		default:
+			texts = append(texts, plainText(f.shelf, f.entry))
+		}
+	}
+	return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
 }
 
 // knownLine is what signatures know of words that may be of a log, where they are several; empty: none knows them.

@@ -56,8 +56,8 @@ func Hold(o *unstructured.Unstructured) *Held {
 	return out
 }
 
-// Packed says that of the object what was read is kept, with its JSON: there may be many of its kind.
-func (o *Held) Packed() bool { return o.packed != nil }
+// Many says that a large cluster has tens of thousands of a kind: held, they take little.
+func Many(kind schema.GroupKind) bool { return objectReaders[kind].many }
 
 // GetObjectMeta is what an informer asks for: the name, and whether an event is news.
 func (o *Held) GetObjectMeta() metav1.Object {

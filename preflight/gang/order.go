@@ -1,34 +1,15 @@
 package gang
 
-import "slices"
+import (
+	"math/big"
+	"slices"
+)
 
 // Order is which groups of a gang run one after the other, by what they name in After. It is made once for a question.
 type Order struct {
-	Stages [][]int // sets of groups that run one after the other; within one all run together
-	depth  []int   // by group: the stage it is of
-	before []bits  // by group: those that have completed when it starts; nil where nobody waits
-}
-
-// bits is a set of groups.
-type bits []uint64
-
-func (s bits) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
-
-func (s bits) add(i int) { s[i/64] |= 1 << (i % 64) }
-
-func (s bits) meets(o bits) bool {
-	for at, word := range s {
-		if word&o[at] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (s bits) join(o bits) {
-	for at, word := range o {
-		s[at] |= word
-	}
+	Stages [][]int   // sets of groups that run one after the other; within one all run together
+	depth  []int     // by group: the stage it is of
+	before []big.Int // by group: those that have completed when it starts, as a set of bits; nil where nobody waits
 }
 
 // stepsPerDeal are the steps that are spent at one go.
@@ -46,7 +27,7 @@ func (g Gang) Order(spend func(steps int) bool) (o *Order, sorted bool) {
 		sorted = spend(min(left, stepsPerDeal))
 	}
 	if waits > 0 && sorted {
-		if o := sort(g.after(), words); o != nil {
+		if o := sort(g.after()); o != nil {
 			return o, true
 		}
 	}
@@ -78,11 +59,10 @@ func (g Gang) after() [][]int {
 }
 
 // sort is the order of groups of which each waits for some; nil: they wait in a circle.
-func sort(after [][]int, words int) *Order {
-	o := &Order{depth: make([]int, len(after)), before: make([]bits, len(after))}
+func sort(after [][]int) *Order {
+	o := &Order{depth: make([]int, len(after)), before: make([]big.Int, len(after))}
 	left, next, ready := make([]int, len(after)), make([][]int, len(after)), []int(nil)
 	for i, of := range after {
-		o.before[i] = make(bits, words)
 		for _, before := range of {
 			next[before] = append(next[before], i)
 		}
@@ -95,8 +75,8 @@ func sort(after [][]int, words int) *Order {
 		i := ready[done]
 		for _, j := range next[i] {
 			o.depth[j] = max(o.depth[j], o.depth[i]+1)
-			o.before[j].join(o.before[i])
-			o.before[j].add(i)
+			b := &o.before[j]
+			b.SetBit(b.Or(b, &o.before[i]), i, 1)
 			if left[j]--; left[j] == 0 {
 				ready = append(ready, j)
 			}
@@ -119,17 +99,16 @@ func (o *Order) Beside(stage []int) []int {
 	if o.before == nil || o.depth[stage[0]] == 0 {
 		return out
 	}
-	words := len(o.before[0])
-	in, ended := make(bits, words), make(bits, words)
+	var in, ended, both big.Int
 	add := func(i int) {
-		in.add(i)
-		ended.join(o.before[i])
+		in.SetBit(&in, i, 1)
+		ended.Or(&ended, &o.before[i])
 	}
 	for _, i := range stage {
 		add(i)
 	}
 	for i := range slices.Backward(o.depth) {
-		if o.depth[i] < o.depth[stage[0]] && !ended.has(i) && !o.before[i].meets(in) {
+		if o.depth[i] < o.depth[stage[0]] && ended.Bit(i) == 0 && both.And(&in, &o.before[i]).Sign() == 0 {
 			out = append(out, i)
 			add(i)
 		}
@@ -139,4 +118,4 @@ func (o *Order) Beside(stage []int) []int {
 }
 
 // CompletedBefore says whether group a has completed when group b starts.
-func (o *Order) CompletedBefore(a, b int) bool { return o.before != nil && o.before[b].has(a) }
+func (o *Order) CompletedBefore(a, b int) bool { return o.before != nil && o.before[b].Bit(a) == 1 }

@@ -105,7 +105,7 @@ func (o *check) wanted(i int) int64 { return int64(o.gang.Groups[i].Least()) }
 
 func (o *check) missing(i int) int64 { return max(0, o.wanted(i)-int64(o.exist[i])) }
 
-// mostOrderSteps is what it may cost to sort the groups of a gang into stages.
+// mostOrderSteps is what it may cost to sort the groups of a gang into stages, and to look at each group beside each stage.
 const mostOrderSteps = 1 << 20
 
 // together are the sets of groups whose pods certainly exist at the same time.
@@ -113,7 +113,7 @@ func (o *check) together() [][]int {
 	var out [][]int
 	left := mostOrderSteps
 	order, sorted := o.gang.Order(func(steps int) bool { left -= steps; return left >= 0 })
-	if !sorted { // of none it is said that it runs beside another
+	if !sorted || len(order.Stages) > 1 && len(order.Stages)*len(o.gang.Groups) > mostOrderSteps { // of none it is said that it runs beside another
 		o.note("which of the %d roles run at the same time is not judged: they wait for each other in too many ways", len(o.gang.Groups))
 		for i := range o.gang.Groups {
 			out = append(out, []int{i})

@@ -44,7 +44,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !g.related(body, cites) || g.strange(body)):
+	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) || g.strange(body)):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
@@ -101,7 +101,7 @@ var (
 )
 
 // mostEdits is how many edits of claims are tried in one answer.
-const mostEdits = 256
+const mostEdits = 512
 
 // almostSo says whether one edit makes a claim what its evidence says: another number of it, a "not" less or one more. Then it says other than
 // its evidence, whatever else might be meant.
@@ -110,8 +110,8 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 		return false
 	}
 	so := func(edited string) bool {
-		g.edits++
-		return g.edits <= mostEdits && edited != body && g.entails(squeeze(edited), cites) == ""
+		g.edits++ // beyond the bound it may be so, and is not shown
+		return g.edits > mostEdits || edited != body && g.entails(squeeze(edited), cites) == ""
 	}
 	if m := negation.FindStringIndex(body); m != nil && so(body[:m[0]]+body[m[1]:]) {
 		return true
@@ -119,9 +119,11 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if m := auxiliary.FindStringIndex(body); m != nil && !negation.MatchString(body) && so(body[:m[1]]+" not"+body[m[1]:]) {
 		return true
 	}
-	text := g.texts(cites)
-	for _, m := range digitsOf.FindAllStringIndex(body, mostDerived) {
-		for _, n := range digitsOf.FindAllString(text, mostDerived) {
+	numbersOf := digitsOf.FindAllString(g.texts(cites), -1)
+	slices.Sort(numbersOf)
+	numbersOf = slices.Compact(numbersOf)
+	for _, m := range digitsOf.FindAllStringIndex(body, -1) {
+		for _, n := range numbersOf {
 			if n != body[m[0]:m[1]] && so(body[:m[0]]+n+body[m[1]:]) {
 				return true
 			}
@@ -157,12 +159,9 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) && stemsOf(g.texts(cites)).has(word)
 }
 
-// related says whether a claim has two words that say something: more, where it rests on nothing.
-func (g *grounds) related(body string, cites []evidence.ID) bool {
-	if len(cites) == 0 {
-		return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
-	}
-	return len(content(body)) > 1
+// related says whether a claim that rests on nothing has two words that say something.
+func related(body string) bool {
+	return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
 }
 
 // said are turns in which nobody is spoken to.

@@ -83,3 +83,19 @@ func TestWhatEvidenceSaysInOtherForms(t *testing.T) {
 		}
 	}
 }
+
+// Once as many edits of claims have been tried as one answer may cost, what would have to be tried is not shown.
+func TestEditsOfClaimsAreBounded(t *testing.T) {
+	s := Shown{
+		Items: []evidence.Item{{ID: "pod/w-1/t#9", Source: evidence.Source{Pod: "w-1", Rank: 1}, Text: "checkpoint not written: [Errno 28] No space left on device: '/ckpt/m.pt', volume scratch"}},
+		Root:  []evidence.ID{"pod/w-1/t#9"}, Says: "the disk is full",
+	}
+	const claim = "The volume for the checkpoints is probably shared with others"
+	for before, want := range map[int]Reason{mostEdits - 1: "", mostEdits: Otherwise} {
+		g := newGrounds(s)
+		g.edits = before
+		if why := g.standsApart(claim, s.Root, Word); why != want {
+			t.Errorf("after %d edits: %q, want %q", before, why, want)
+		}
+	}
+}

@@ -21,11 +21,11 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
 		return true
 	}
-	// A template may show nothing of the cause: then the error may be said of what it shows.
-	if leftOpen.MatchString(s) {
+	if !cause && leftOpen.MatchString(s) {
 		return true
 	}
 	s = g.acquits(s)
+	// A template may show nothing of the cause: then the error may be said of what it shows.
 	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
 }
@@ -202,8 +202,8 @@ func (g *grounds) foreign(c *claim) Reason {
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
-	if leftOpen.MatchString(c.body) { // it asserts nothing of what it asks
-		return ""
+	if !c.open && leftOpen.MatchString(c.body) { // it asserts nothing of what it asks, but may of something beside it
+		return Word
 	}
 	loose := Reason("")
 	if !c.open {

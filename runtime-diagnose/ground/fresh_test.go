@@ -39,6 +39,7 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 		"2/t#4 INFO train: resumed at step 20", `2/t#5 {"level": "INFO", "rank": 4, "step": 10, "loss": 6.3734}`, "0/t#6 RuntimeError: connect [10.0.0.2]:35227: Connection refused")
 	disk := gang("run-1: the disk is full", "1/t#1", "", "1/t#1 checkpoint not written: [Errno 28] No space left on device: '/ckpt/m.pt', volume scratch")
 	shard := gang("run-2: a file or folder is missing", "2/t#1", "", "2/t#1 FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-00006.npz'")
+	label := gang("run-1: an exception of the program", "1/t#1", "", "1/t#1 XGBoostError: label must be in [0,1] for logistic regression")
 	read := gang("run-1: a file system failed", "1/t#1", "", "1/t#1 OSError: [Errno 5] Input/output error")
 	name := gang("run-1: a name does not resolve (host run-mastr)", "1/t#1", "", "1/t#1 the addresses of (run-mastr, 29500) cannot be retrieved (gai error: Name or service not known)")
 	type of = map[string]Shown
@@ -65,6 +66,7 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 			"Reading the data failed with an I/O error (errno 5) in the loader of the data on run-1 [pod/run-1/t#1].":                      read,
 		},
 		dropped: {
+			"run-1 stopped because its labels are not within [0,1], which logistic regression requires [pod/run-1/t#1].":              label, // true, and lost
 			"The name run-mastr resolved to an address [pod/run-1/t#1].":                                                              name,
 			"The checkpoint was read completely before the crash [pod/run-2/t#3].":                                                    file,
 			"The data parallel size is 8 and the micro batch size is 6 [pod/run-0/t#3].":                                              sizes,
