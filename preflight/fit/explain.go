@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -28,7 +27,9 @@ func explain(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 	}
 	Reject(q, &r.Rejected, subject)
 	for _, k := range podSets {
-		r.Asks = append(r.Asks, askOf(q, k))
+		if last := len(r.Asks) - 1; last < 0 || q.Gang.Groups[k.Groups[0]].Part == nil || r.Asks[last].Role != k.Name {
+			r.Asks = append(r.Asks, askOf(q, k))
+		}
 	}
 	r.Usable = usable(q, podSets, r.Verdict == TooBig)
 }
@@ -52,13 +53,16 @@ func usable(q *assign.Solver, podSets []*assign.PodSet, idle bool) (nodes int) {
 
 // FirstWithout is the first group that has not all its pods placed, and its pod set.
 func FirstWithout(q *assign.Solver, podSets []*assign.PodSet) (*assign.PodSet, string) {
-	placed := map[string]int{}
+	placed := map[string]int{} // what is left of it for groups that come later
 	for _, p := range q.Plan {
 		placed[q.Gang.Groups[p.Group].Name] += p.Count
 	}
 	for i, g := range q.Gang.Groups {
+		if placed[g.Name] -= g.Least(); placed[g.Name] >= 0 {
+			continue
+		}
 		for _, k := range podSets {
-			if slices.Contains(k.Groups, i) && placed[g.Name] < g.Least() {
+			if slices.Contains(k.Groups, i) {
 				return k, g.Name
 			}
 		}
@@ -113,14 +117,23 @@ func (r *Rejections) add(g assign.FilterReason, nodes int) {
 
 func askOf(q *assign.Solver, k *assign.PodSet) Ask {
 	a := Ask{Role: k.Name, Each: job.Resources{}, OnePerNode: k.OnePerNode, Nodes: int(k.Takers)}
-	var roles []string
-	for _, i := range k.Groups {
+	var roles words.Roles
+	groups := k.Groups
+	if part := q.Gang.Groups[groups[0]].Part; part != nil { // what is said of a role is said of all its parts
+		groups = groups[:0:0]
+		for i := range q.Gang.Groups {
+			if q.Gang.Groups[i].Name == k.Name {
+				groups = append(groups, i)
+			}
+		}
+	}
+	for _, i := range groups {
 		g := &q.Gang.Groups[i]
 		pods := max(0, g.Count) - q.Running[i]
-		roles = append(roles, words.Pods(g.Name, pods))
+		roles.Add(g.Name, pods)
 		a.Pods = int(saturate.Add(int64(a.Pods), int64(pods)))
 	}
-	a.Roles = strings.Join(roles, " + ")
+	a.Roles = roles.String()
 	for _, n := range k.Needs {
 		if n.Name != corev1.ResourcePods {
 			a.Each[n.Name] = n.N

@@ -24,7 +24,7 @@ func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *Budget) Resul
 		return unanswered(g, b.Why())
 	}
 	g = quota.Stored(s, g)
-	r, cycle := Solve(s, g, b)
+	r, cycle := Solve(s, g.InParts(), b)
 	defer cycle.Release()
 	if !b.Gone {
 		AddViolations(s, &r, g)

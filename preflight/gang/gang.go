@@ -59,6 +59,16 @@ type Group struct {
 	Flavors  []string // of Kueue, whose labels and tolerations were added
 	// Untied is how the pods have to lie to each other, where their affinity does not say it; empty: it does.
 	Untied string
+	// Part says which part of its role the group is; nil: it is all of the role.
+	Part     *Part
+	parts    *job.Parts // of the role, which is not taken apart yet
+	declared int        // the pods of all parts
+}
+
+// Part is one of several equal parts of a role; its pods have a label with a value of their own.
+type Part struct {
+	Label, Value string
+	By           string // the annotation that asks for it
 }
 
 // Of is what of a job has to run together.
@@ -81,7 +91,7 @@ func Of(j *job.Job) Gang {
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
 		workload, of := workloadRef(j, r)
 		g.Groups = append(g.Groups, Group{
-			Workload: workload, WorkloadGroup: of,
+			Workload: workload, WorkloadGroup: of, parts: r.Parts, declared: most,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
 		})
 	}
@@ -154,6 +164,17 @@ func (g Gang) PriorityClass() string {
 // Index finds a group by name, -1 if there is none.
 func (g Gang) Index(name string) int {
 	return slices.IndexFunc(g.Groups, func(o Group) bool { return o.Name == name })
+}
+
+// IndexOf finds the group of a pod of a role: of its part, where the pod says of which it is.
+func (g Gang) IndexOf(role string, p *corev1.Pod) int {
+	at := slices.IndexFunc(g.Groups, func(o Group) bool {
+		return o.Name == role && (o.Part == nil || p.Labels[o.Part.Label] == o.Part.Value)
+	})
+	if at < 0 {
+		return g.Index(role)
+	}
+	return at
 }
 
 // WorkloadKind holds the groups of Kubernetes 1.35, and workloadRef is how a pod names one;

@@ -18,16 +18,14 @@ const stepsPerDeal = 8192
 // Order sorts the groups. False: that costs more than may be spent, in steps of some nanoseconds each, and all are one stage.
 // A circle is no order: then all run together.
 func (g Gang) Order(spend func(steps int) bool) (o *Order, sorted bool) {
-	n, waits, words := len(g.Groups), 0, (len(g.Groups)+63)/64
-	for i := range g.Groups {
-		waits += len(g.Groups[i].After)
-	}
+	after, waits := g.after()
+	n, words := len(g.Groups), (len(g.Groups)+63)/64
 	sorted = true
 	for left := 2*(n+waits) + (n+waits)*words/4; waits > 0 && sorted && left > 0; left -= stepsPerDeal {
 		sorted = spend(min(left, stepsPerDeal))
 	}
 	if waits > 0 && sorted {
-		if o := sort(g.after()); o != nil {
+		if o := sort(after()); o != nil {
 			return o, true
 		}
 	}
@@ -41,21 +39,30 @@ func (g Gang) Order(spend func(steps int) bool) (o *Order, sorted bool) {
 	return o, sorted
 }
 
-// after is who waits for whom, by number.
-func (g Gang) after() [][]int {
-	at := make(map[string]int, len(g.Groups))
-	for i, group := range slices.Backward(g.Groups) { // of one name the first counts
-		at[group.Name] = i
-	}
-	after := make([][]int, len(g.Groups))
+// after is who waits for whom, by number, and how often one waits for another.
+func (g Gang) after() (after func() [][]int, waits int) {
+	at := make(map[string][]int, len(g.Groups)) // parts of a role have one name; of other groups the first of a name counts
 	for i, group := range g.Groups {
-		for _, name := range group.After {
-			if before, ok := at[name]; ok && before != i {
-				after[i] = append(after[i], before)
-			}
+		if group.Part != nil || at[group.Name] == nil {
+			at[group.Name] = append(at[group.Name], i)
 		}
 	}
-	return after
+	for _, group := range g.Groups {
+		for _, name := range group.After {
+			waits += max(1, len(at[name]))
+		}
+	}
+	return func() [][]int {
+		after := make([][]int, len(g.Groups))
+		for i, group := range g.Groups {
+			for _, name := range group.After {
+				if name != group.Name {
+					after[i] = append(after[i], at[name]...)
+				}
+			}
+		}
+		return after
+	}, waits
 }
 
 // sort is the order of groups of which each waits for some; nil: they wait in a circle.

@@ -67,6 +67,8 @@ type Role struct {
 	Container string
 	// After names roles that must have completed before this one starts: they do not run together.
 	After []string
+	// Parts are equal parts of the role that choose their neighbours by themselves; nil: it has none.
+	Parts *Parts
 }
 
 // Range is an inclusive span of counts.

@@ -3,6 +3,7 @@ package kinds
 import (
 	"crypto/sha1" //nolint:gosec // as the webhooks make their keys
 	"encoding/hex"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,9 +18,25 @@ func placeKey(namespace, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// mostParts is how many parts of a role are told from each other.
+const mostParts = 256
+
+// partsOf are the parts of a role whose names begin so; nil: they are too many to be told from each other. Of a job that
+// gets its name later the keys are other ones, and as much its own.
+func partsOf(j *job.Job, label, by, name string, parts int) *job.Parts {
+	if parts < 1 || parts > mostParts {
+		return nil
+	}
+	p := &job.Parts{Label: label, By: by}
+	for i := range parts {
+		p.Values = append(p.Values, placeKey(j.Ref.Namespace, j.Ref.Name+"-"+name+strconv.Itoa(i)))
+	}
+	return p
+}
+
 // exclusive keeps the pods of one key in one place, and those of other keys out of it, of other namespaces, too, where
-// they are selected. An empty key stands for one that cannot be told of a role as a whole.
-func exclusive(p *job.Pod, topology, label, key string, namespaces *metav1.LabelSelector, at job.Path) {
+// they are selected.
+func exclusive(p *job.Pod, topology, label string, namespaces *metav1.LabelSelector, at job.Path) {
 	affinity := p.Spec.Affinity.DeepCopy()
 	if affinity == nil {
 		affinity = &corev1.Affinity{}
@@ -35,9 +52,9 @@ func exclusive(p *job.Pod, topology, label, key string, namespaces *metav1.Label
 		*to = append(*to, corev1.PodAffinityTerm{TopologyKey: topology, LabelSelector: &metav1.LabelSelector{MatchExpressions: all}, NamespaceSelector: namespaces})
 	}
 	term("affinity.podAffinity", &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: []string{key}})
+		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: []string{job.OwnPart}})
 	term("affinity.podAntiAffinity", &affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
 		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpExists},
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{key}})
+		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{job.OwnPart}})
 	p.Spec.Affinity = affinity
 }

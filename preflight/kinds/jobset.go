@@ -170,10 +170,10 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		}
 		jobSetMarks(&role, j.Ref.Name, rj.Name, &rj.Template.Spec)
-		jobSetPlaces(j, &role, rj)
 		settle(&role)
 		j.Roles = append(j.Roles, role)
 	}
+	jobSetPlaces(j, o.Spec.ReplicatedJobs)
 	gang(r, j)
 	return r.finish(j)
 }
@@ -194,20 +194,31 @@ func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
 	return "", ""
 }
 
-// jobSetPlaces ties the pods of each Job to the place that it has to itself (there, setExclusiveAffinities).
-func jobSetPlaces(j *job.Job, role *job.Role, rj *replicatedJob) {
-	topology, at := ExclusiveTopology(j, role)
-	if topology == "" {
-		return
+// jobSetPlaces ties the pods of each Job to the place that it has to itself (there, setExclusiveAffinities). Jobs of other
+// roles ask for none, and are told from each other by those that do.
+func jobSetPlaces(j *job.Job, all []replicatedJob) {
+	asked := false
+	for i := range j.Roles {
+		topology, at := ExclusiveTopology(j, &j.Roles[i])
+		if topology != "" {
+			exclusive(&j.Roles[i].Pod, topology, jobSetJobKey, &metav1.LabelSelector{}, at)
+			asked = true
+		}
 	}
-	key := ""
-	if jobs := rj.Replicas; (jobs == nil || *jobs == 1) && j.Ref.Namespace != "" && j.Source.GetName() != "" {
-		key = placeKey(j.Ref.Namespace, j.Ref.Name+"-"+rj.Name+"-0")
-		m := &role.Pod.Marks
-		m.Labels[jobSetJobKey] = key
-		m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
+	for i := range j.Roles {
+		jobs := 1
+		if n := all[i].Replicas; n != nil {
+			jobs = int(*n)
+		}
+		if !asked {
+			continue
+		}
+		p, m := partsOf(j, jobSetJobKey, jobSetExclusive, all[i].Name+"-", jobs), &j.Roles[i].Pod.Marks
+		if j.Roles[i].Parts = p; jobs == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
+			m.Labels[jobSetJobKey] = p.Values[0]
+			m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
+		}
 	}
-	exclusive(&role.Pod, topology, jobSetJobKey, key, &metav1.LabelSelector{}, at)
 }
 
 // jobSetPods is how many pods of a replicated Job run together, and where to change it.

@@ -141,8 +141,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 }
 
 // lwsMarks are the labels of the pods, and what the webhook adds so that a group has a place to itself
-// (lws v0.7.0 pkg/webhooks/pod_webhook.go, Default and SetExclusiveAffinities). Of several groups each
-// has a key of its own, which cannot be told of a role as a whole.
+// (lws v0.7.0 pkg/webhooks/pod_webhook.go, Default and SetExclusiveAffinities).
 func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	m := job.Marks{
 		Labels: map[string]string{lwsName: j.Ref.Name},
@@ -153,10 +152,8 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 		m.Labels[lwsWorker] = "0"
 		m.Varies = []string{lwsGroup, lwsRevision}
 	}
-	key := ""
 	if groups == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
-		key = placeKey(j.Ref.Namespace, j.Ref.Name+"-0")
-		m.Labels[lwsGroupKey] = key
+		m.Labels[lwsGroupKey] = placeKey(j.Ref.Namespace, j.Ref.Name+"-0")
 	} else {
 		m.Varies = append(m.Varies, lwsGroupKey)
 	}
@@ -166,10 +163,11 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	role.Pod.Marks = m
 	annotations := j.Source.GetAnnotations()
 	if topology := annotations[lwsExclusive]; topology != "" {
-		exclusive(&role.Pod, topology, lwsGroupKey, key, nil, job.Path("metadata.annotations").Key(lwsExclusive))
+		role.Parts = partsOf(j, lwsGroupKey, lwsExclusive, "", groups)
+		exclusive(&role.Pod, topology, lwsGroupKey, nil, job.Path("metadata.annotations").Key(lwsExclusive))
 	}
 	if topology := annotations[lwsSubExclusive]; topology != "" && subgroups {
-		exclusive(&role.Pod, topology, lwsSubgroupKey, "", nil, job.Path("metadata.annotations").Key(lwsSubExclusive))
+		exclusive(&role.Pod, topology, lwsSubgroupKey, nil, job.Path("metadata.annotations").Key(lwsSubExclusive))
 	}
 }
 

@@ -37,6 +37,8 @@ func (w *writer) large(seed uint64) bool {
 		w.nodes()
 		w.running()
 		w.manyRoles()
+	case seed%exclusiveEvery == 16:
+		w.exclusive()
 	default:
 		return false
 	}

@@ -234,6 +234,7 @@ var drawn = []string{
 	"scheduling gates", "sidecars", "spread", "spread over two topologies", "spread with node policies", "stages", "taints",
 	"volume of a node", "volume of a zone", "volume of the pod's own",
 	severalOfClass, severalOfPod, storageCapacity,
+	exclusiveJobs, exclusiveGroups, exclusiveOthers,
 	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceShared, deviceOfNone, deviceOfVictim, neverPreempts, noClass, manyRoles, manyPods, manyNodes,
 }
 

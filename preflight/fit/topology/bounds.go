@@ -16,7 +16,7 @@ import (
 // bound is the first rule that alone keeps some of the pods from a place, in words with
 // both numbers; empty: none does. Each bound counts what no placement can pass.
 func (w *RuleSet) bound() string {
-	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundSpread} {
+	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundDomains, w.boundSpread} {
 		if rule := find(); rule != "" {
 			return rule
 		}

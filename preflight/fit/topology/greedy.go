@@ -11,6 +11,9 @@ import (
 // mostAnchors is how many beginnings of a set that must stay together are tried.
 const mostAnchors = 8
 
+// mostStarts is how many sets have their beginnings tried.
+const mostStarts = 4 * mostAnchors
+
 // mostRebuilds is how often pods that found no place are tried again before the others.
 const mostRebuilds = 16
 
@@ -159,10 +162,16 @@ func (w *RuleSet) starts() [][]int32 {
 		free[i] = -1
 	}
 	out := [][]int32{free}
+	if w.places != nil { // of the ways to give all of them domains, one at a time is none
+		return append(out, w.places)
+	}
 	for at := range w.affinity {
 		r := &w.affinity[at]
 		if !r.open || !r.holders.meets(r.with) {
 			continue
+		}
+		if len(out) > mostStarts {
+			break
 		}
 		for _, d := range w.roomiest(r.tops[0], r.holders)[:min(mostAnchors, w.topologies[r.tops[0]].size)] {
 			start := slices.Clone(free)

@@ -31,6 +31,16 @@ func (s podSetSet) meets(o podSetSet) bool {
 	return false
 }
 
+// holds says whether all pod sets of another set are in the set.
+func (s podSetSet) holds(o podSetSet) bool {
+	for at, word := range o {
+		if word&^s[at] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (s podSetSet) join(o podSetSet) {
 	for at, word := range o {
 		s[at] |= word

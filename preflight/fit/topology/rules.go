@@ -75,6 +75,7 @@ type RuleSet struct {
 	feeds    [][]int    // by pod set: the counters that count its pods
 	about    []rulesFor // by pod set
 
+	places        []int32 // by affinity rule: a domain that its pods may have to themselves; -1: any; nil: none do
 	stepsPerMix   int
 	unordered     bool        // nodes were found for all pods, and no order to bind them
 	spare         *simulation // of no use any more
@@ -102,7 +103,15 @@ type antiAffinityRule struct {
 	top           int
 	holders, with podSetSet
 
-	held, there, both int // counters: of holders, of with, of either
+	held, there, both int // counters: of holders, of with (-1: what there is of both and not of held), of either
+}
+
+// others are the pods of with in a domain, by counters.
+func (r *antiAffinityRule) others(in [][]int32, d int32) int32 {
+	if r.there < 0 {
+		return in[r.both][d] - in[r.held][d]
+	}
+	return in[r.there][d]
 }
 
 // affinityRule: a pod of the holders goes where, in every one of the topologies, a pod of the
@@ -216,7 +225,10 @@ func (w *RuleSet) count() {
 	}
 	for at := range w.antiAffinity {
 		r := &w.antiAffinity[at]
-		r.held, r.there, r.both = number(r.top, r.holders, nil), number(r.top, r.with, nil), number(r.top, r.holders.with(r.with), nil)
+		r.held, r.there, r.both = number(r.top, r.holders, nil), -1, number(r.top, r.holders.with(r.with), nil)
+		if r.holders.meets(r.with) {
+			r.there = number(r.top, r.with, nil)
+		}
 	}
 	for at := range w.affinity {
 		r := &w.affinity[at]

@@ -10,9 +10,13 @@ type rulesFor struct {
 // sortRules gives each pod set the rules that it has to do with.
 func (w *RuleSet) sortRules() {
 	w.about = make([]rulesFor, len(w.podSets))
+	against := w.against()
 	for at := range w.antiAffinity {
-		for i := range w.antiAffinity[at].holders.with(w.antiAffinity[at].with).all() {
-			w.about[i].antiAffinity = append(w.about[i].antiAffinity, at)
+		r := &w.antiAffinity[at]
+		for i := range r.holders.with(r.with).all() {
+			if own := against[r.top][i]; r.holders.has(i) || own == nil || !own.holds(r.holders) {
+				w.about[i].antiAffinity = append(w.about[i].antiAffinity, at)
+			}
 		}
 	}
 	for at := range w.affinity {
@@ -32,4 +36,23 @@ func (w *RuleSet) sortRules() {
 		r := &w.about[i]
 		r.stepsPerLook = 1 + (len(r.antiAffinity)+len(r.affinity)+len(r.spread)+len(w.sharedVolumes)+len(w.attachLimits))/2
 	}
+}
+
+// against are the pod sets that the rules of a pod set keep it from, by topology, then pod set (nil: none): of rules that
+// hold both ways it is enough to ask one.
+func (w *RuleSet) against() [][]podSetSet {
+	out := make([][]podSetSet, len(w.topologies))
+	for at := range w.antiAffinity {
+		r := &w.antiAffinity[at]
+		if out[r.top] == nil {
+			out[r.top] = make([]podSetSet, len(w.podSets))
+		}
+		for i := range r.holders.all() {
+			if out[r.top][i] == nil {
+				out[r.top][i] = w.set()
+			}
+			out[r.top][i].join(r.with)
+		}
+	}
+	return out
 }

@@ -62,6 +62,7 @@ type mix struct {
 // remark is what matters of one domain for what is still to come: no more than most of a counter.
 type remark struct {
 	counter int
+	less    int // 1 + the counter that is taken away; 0: none is
 	domain  int32
 	most    int32
 }
@@ -324,18 +325,22 @@ func (x *search) remarks(j int32) (out []remark) {
 func (x *search) remark(out []remark, top int, d int32) []remark {
 	for at := range x.rules.antiAffinity {
 		if r := &x.rules.antiAffinity[at]; r.top == top {
-			out = append(out, remark{r.held, d, 1}, remark{r.there, d, 1}, remark{r.both, d, 2})
+			if out = append(out, remark{counter: r.held, domain: d, most: 1}, remark{counter: r.both, domain: d, most: 2}); r.there < 0 {
+				out = append(out, remark{counter: r.both, less: 1 + r.held, domain: d, most: 1})
+			} else {
+				out = append(out, remark{counter: r.there, domain: d, most: 1})
+			}
 		}
 	}
 	for at := range x.rules.affinity {
 		r := &x.rules.affinity[at]
 		if j := slices.Index(r.tops, top); j >= 0 {
-			out = append(out, remark{r.held[j], d, 1}, remark{r.there[j], d, 1}, remark{r.others[j], d, 1})
+			out = append(out, remark{counter: r.held[j], domain: d, most: 1}, remark{counter: r.there[j], domain: d, most: 1}, remark{counter: r.others[j], domain: d, most: 1})
 		}
 	}
 	for at := range x.rules.spread {
 		if r := &x.rules.spread[at]; r.top == top {
-			out = append(out, remark{r.level, d, math.MaxInt32}, remark{r.held, d, 1}, remark{r.heldCounted, d, math.MaxInt32}, remark{r.heldSelf, d, 1})
+			out = append(out, remark{counter: r.level, domain: d, most: math.MaxInt32}, remark{counter: r.held, domain: d, most: 1}, remark{counter: r.heldCounted, domain: d, most: math.MaxInt32}, remark{counter: r.heldSelf, domain: d, most: 1})
 		}
 	}
 	return out
@@ -483,7 +488,11 @@ func (x *search) known(j, floor int) (tried int, known bool) {
 		key = append(key, uint32(n))
 	}
 	for _, r := range x.begun[j] {
-		key = append(key, uint32(min(r.most, x.in[r.counter][r.domain])))
+		n := x.in[r.counter][r.domain]
+		if r.less > 0 {
+			n -= x.in[r.less-1][r.domain]
+		}
+		key = append(key, uint32(min(r.most, n)))
 	}
 	x.key = key
 	was, known := x.seen.Remember(key, uint32(floor))

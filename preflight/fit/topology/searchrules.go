@@ -20,7 +20,7 @@ func (x *search) keepsAntiAffinity(j int, m *mix) bool {
 			continue
 		}
 		d := x.nodes[j].domains[r.top]
-		if d >= 0 && x.in[r.held][d] > 0 && x.in[r.there][d] > 0 && x.in[r.both][d] > 1 {
+		if d >= 0 && x.in[r.held][d] > 0 && r.others(x.in, d) > 0 && x.in[r.both][d] > 1 {
 			return false
 		}
 	}

@@ -127,7 +127,7 @@ func (b *simulation) mayAntiAffinity(i, nodeGroup int, node int32) bool {
 		if d < 0 {
 			continue
 		}
-		if holds && b.in[r.there][d] > 0 || meant && b.in[r.held][d] > 0 {
+		if holds && r.others(b.in, d) > 0 || meant && b.in[r.held][d] > 0 {
 			return false
 		}
 	}

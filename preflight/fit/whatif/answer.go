@@ -22,18 +22,19 @@ func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *fit.Budget
 		return fit.Fit(ctx, s, g, b) // which says why there is no answer
 	}
 	g = quota.Stored(s, g)
-	r, cycle := fit.Solve(s, g, b)
+	parts := g.InParts()
+	r, cycle := fit.Solve(s, parts, b)
 	defer cycle.Release()
 	if b.Gone {
 		return r
 	}
 	fit.AddViolations(s, &r, g)
-	moveAside(s, &r, g, b)
-	if within := withinQuota(s, g, &r, cycle); within != "" {
+	moveAside(s, &r, parts, b)
+	if within := withinQuota(s, parts, &r, cycle); within != "" {
 		r.Changes = append(r.Changes, within)
 	}
 	if r.Refused() {
-		q := suggest(s, g, &r, cycle)
+		q := suggest(s, parts, &r, cycle)
 		r.Changes, r.Numbers = append(r.Changes, q.found...), q.numbers
 		r.Assumed = append(r.Assumed, q.passed...)
 	}

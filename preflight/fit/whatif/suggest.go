@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -94,7 +95,11 @@ func (q *suggester) tryOn(g gang.Gang, cycle *assign.Cycle, what assign.Purpose)
 		q.pass("not every change that might make it fit was tried: there are more than %d", mostTries)
 		return nil, false
 	}
-	done := cycle.Budget.Try(assign.MostTrySteps)
+	steps := assign.MostTrySteps
+	if q.apartBy() != "" { // parts that keep apart cost more, and are fewer than pods
+		steps *= 4
+	}
+	done := cycle.Budget.Try(steps)
 	a = &trial{Solver: assign.NewSolver(q.s, g, cycle)}
 	a.Purpose = what
 	failed, podSets := fit.Run(a.Solver, &a.result)
@@ -131,6 +136,9 @@ func (q *suggester) keepOn(g gang.Gang, cycle *assign.Cycle, format string, args
 func (q *suggester) note(g gang.Gang) {
 	var all []fit.Group
 	for i := range g.Groups {
+		if g.Groups[i].Part != nil {
+			return // how many parts there are is written elsewhere
+		}
 		was, is := &q.gang.Groups[i].Pod.Spec, &g.Groups[i].Pod.Spec
 		if !equality.Semantic.DeepEqual(was.NodeSelector, is.NodeSelector) || !equality.Semantic.DeepEqual(was.Tolerations, is.Tolerations) ||
 			!equality.Semantic.DeepEqual(was.Affinity, is.Affinity) || !equality.Semantic.DeepEqual(was.TopologySpreadConstraints, is.TopologySpreadConstraints) {
@@ -173,41 +181,82 @@ func largest(below int64, ok func(int64) bool) int64 {
 }
 
 // fewest finds the role that has to give up fewest pods for the gang to fit and a function
-// to hold, which holds for fewer pods if it does for more; -1: none.
-func (q *suggester) fewest(holds func(gang.Gang) bool) (best, pods int) {
-	best = -1
+// to hold, which holds for fewer pods if it does for more; of a role in parts, whole ones. ok: there is one.
+func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool) {
 	for i, g := range q.gang.Groups {
-		if g.Single || g.Count < 2 || g.Min > 0 && g.Min < g.Count {
+		whole, most, resized := g.Part == nil, g.Count, q.resized
+		if !whole {
+			most, resized = q.parts(i), q.inFewerParts
+		}
+		if g.Single || most < 2 || g.Min > 0 && g.Min < g.Count || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
 			continue
 		}
-		n := int(largest(int64(g.Count), func(n int64) bool {
-			fewer := q.resized(i, int(n))
+		tries := func(n int64) bool {
+			fewer := resized(i, int(n))
 			if !holds(fewer) {
 				return false
 			}
 			_, ok := q.try(fewer, assign.Deciding)
 			return ok
-		}))
-		if n > 0 && (best < 0 || g.Count-n < q.gang.Groups[best].Count-pods) {
-			best, pods = i, n
+		}
+		n := int64(most - 1) // which is what a part that is too many leaves; it costs the most
+		if whole || !tries(n) {
+			n = largest(int64(most), tries)
+		}
+		if fewer := resized(i, int(n)); n > 0 && (!ok || fewer.Pods() > best.Pods()) {
+			best, ok = fewer, true
 		}
 	}
-	return best, pods
+	return best, ok
 }
 
 // fewerPods takes pods from one role.
 func (q *suggester) fewerPods() {
-	best, pods := q.fewest(func(gang.Gang) bool { return true })
-	if best >= 0 {
-		g := q.gang.Groups[best]
-		q.keep(q.resized(best, pods), "fits with %s instead of %d", words.Pods(g.Name, pods), g.Count)
+	if fewer, ok := q.fewest(func(gang.Gang) bool { return true }); ok {
+		q.keep(fewer, "%s", q.withFewer(fewer))
 	}
+}
+
+// withFewer says of which roles a gang has fewer pods.
+func (q *suggester) withFewer(fewer gang.Gang) string {
+	var is, was []string
+	before := q.gang.Whole().Groups
+	for i, g := range fewer.Whole().Groups {
+		if g.Count != before[i].Count {
+			is, was = append(is, words.Pods(g.Name, g.Count)), append(was, strconv.Itoa(before[i].Count))
+		}
+	}
+	return "fits with " + strings.Join(is, " + ") + " instead of " + strings.Join(was, " + ")
 }
 
 func (q *suggester) resized(i, pods int) gang.Gang {
 	return q.with(func(at int, g *gang.Group) {
 		if at == i {
 			g.Count, g.Min = pods, 0
+		}
+	})
+}
+
+// parts is how many parts the role has whose first is a group.
+func (q *suggester) parts(first int) (n int) {
+	for _, g := range q.gang.Groups[first:] {
+		if g.Part == nil || g.Name != q.gang.Groups[first].Name {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// inFewerParts keeps so many parts of the role whose first is a group; what other roles have of the others goes with them.
+func (q *suggester) inFewerParts(first, parts int) gang.Gang {
+	gone := map[string]bool{}
+	for _, g := range q.gang.Groups[first+parts : first+q.parts(first)] {
+		gone[g.Part.Value] = true
+	}
+	return q.with(func(_ int, g *gang.Group) {
+		if g.Part != nil && gone[g.Part.Value] {
+			g.Count, g.Min = 0, 0
 		}
 	})
 }
@@ -220,6 +269,10 @@ func (q *suggester) smallerPods() {
 		q.pass("smaller pods were not tried: one asks for more than %d %s", mostDevices, name)
 	}
 	if each < 2 || each > mostDevices {
+		return
+	}
+	if slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return g.Part != nil }) {
+		q.pass("smaller pods were not tried: parts of the job keep apart")
 		return
 	}
 	grow := -1 // the role that takes the additional pods

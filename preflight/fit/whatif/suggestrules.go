@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -19,6 +20,16 @@ func (q *suggester) looserRules() {
 				return c.TopologyKey == key && c.WhenUnsatisfiable != corev1.ScheduleAnyway
 			})
 		})
+	}
+	if by := q.apartBy(); by != "" {
+		g := q.with(func(_ int, g *gang.Group) {
+			if g.Part != nil {
+				g.Pod.Spec.Affinity = withoutPart(g.Pod.Spec.Affinity, g.Part.Label)
+			}
+		})
+		q.keepOn(g, assign.NewCycle(q.s, g, q.cycle.Budget), "fits without %s", by)
+		q.widerClaim()
+		return
 	}
 	has := func(terms func(*corev1.PodSpec) []corev1.PodAffinityTerm) bool {
 		return slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return len(terms(&g.Pod.Spec)) > 0 })
@@ -40,6 +51,33 @@ func (q *suggester) looserRules() {
 		})
 	}
 	q.widerClaim()
+}
+
+// apartBy is the annotation by which parts of the job keep apart; empty: none do.
+func (q *suggester) apartBy() string {
+	for _, g := range q.gang.Groups {
+		if g.Part != nil {
+			return g.Part.By
+		}
+	}
+	return ""
+}
+
+// withoutPart is an affinity without the terms by which the parts of a role keep apart.
+func withoutPart(a *corev1.Affinity, label string) *corev1.Affinity {
+	if a == nil || a.PodAffinity == nil || a.PodAntiAffinity == nil {
+		return a // it has no such terms
+	}
+	a = a.DeepCopy()
+	about := func(t corev1.PodAffinityTerm) bool {
+		return t.LabelSelector != nil && slices.ContainsFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
+	}
+	for _, terms := range []*[]corev1.PodAffinityTerm{
+		&a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+	} {
+		*terms = slices.DeleteFunc(*terms, about)
+	}
+	return a
 }
 
 // spreads are the topologies over which pods must spread, in order.

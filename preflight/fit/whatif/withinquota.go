@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
-	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // withinQuota is the largest gang that the quotas leave room for, where they are all that is
@@ -25,11 +23,11 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 	q := newSuggester(s, g, r, cycle)
 	exist := quota.Existing(s, g)
 	kept := func(g gang.Gang) bool {
-		limits, notes := quota.CheckWith(s, g, exist)
+		limits, notes := quota.CheckWith(s, g.Whole(), exist)
 		return len(limits)+len(notes) == 0
 	}
-	best, pods := q.fewest(kept)
-	if best < 0 {
+	fewer, ok := q.fewest(kept)
+	if !ok {
 		return ""
 	}
 	var owners []string
@@ -38,8 +36,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 			owners = append(owners, l.Owner())
 		}
 	}
-	fewer := q.resized(best, pods)
-	text := fmt.Sprintf("fits with %s instead of %d, which is within %s", words.Pods(g.Groups[best].Name, pods), g.Groups[best].Count, strings.Join(owners, " and "))
+	text := q.withFewer(fewer) + ", which is within " + strings.Join(owners, " and ")
 	if !kept(fewer) || !q.keep(fewer, "%s", text) {
 		return ""
 	}

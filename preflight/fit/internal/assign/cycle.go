@@ -232,8 +232,10 @@ func (cycle *Cycle) countOwn(g gang.Gang) {
 		if p.Node() == "" || p.Deleted() {
 			continue
 		}
-		if name, ok := g.Own(p.Metadata(&scratch)); ok && g.Index(name) >= 0 {
-			cycle.Own = append(cycle.Own, ownPod{g.Index(name), p})
+		pod := p.Metadata(&scratch)
+		role, own := g.Own(pod)
+		if at := g.IndexOf(role, pod); own && at >= 0 {
+			cycle.Own = append(cycle.Own, ownPod{at, p})
 			cycle.stays[p] = true
 		}
 	}

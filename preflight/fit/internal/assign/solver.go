@@ -197,6 +197,9 @@ func (q *Solver) asks(group int) string {
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		text = append(append(append(append(text, key...), ':'), selector[key]...), '\n')
 	}
+	if part := q.Gang.Groups[group].Part; part != nil { // pods of two parts are never alike
+		text = append(text, part.Value...)
+	}
 	return string(text)
 }
 

@@ -1,0 +1,123 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// claimant is pods that must all share one domain, and keep others out of it.
+type claimant struct {
+	rule             int       // of affinity
+	podSets, against podSetSet // against: pod sets of which none may be in the same domain
+	domains          []int     // that hold all of them
+}
+
+// boundDomains looks for pods that must share one domain each and keep each other out of it: there must be as many
+// domains, each with room for those that it is given.
+func (w *RuleSet) boundDomains() string {
+	for top := range w.topologies {
+		all := w.claimants(top)
+		if len(all) < 2 {
+			continue
+		}
+		if found := w.assignDomains(top, all); found >= 0 && found < len(all) {
+			podSets := w.set()
+			for _, c := range all {
+				podSets.join(c.podSets)
+			}
+			_, who := w.pods(podSets)
+			return fmt.Sprintf("%s are %d sets that each need %s to themselves; at most %s can have one", who, len(all), domainWord(w.topologies[top].key), words.Count(found, "set", "sets"))
+		}
+	}
+	return ""
+}
+
+// claimants are pods that each claim a domain of a topology, no two of which may share one.
+func (w *RuleSet) claimants(top int) (out []claimant) {
+	for at := range w.affinity {
+		r := &w.affinity[at]
+		if !r.open || len(r.tops) != 1 || r.tops[0] != top || r.with.empty() || !r.with.without(r.holders).empty() || slices.Contains(r.seeded[0], true) {
+			continue // some of them may begin in another domain
+		}
+		c := claimant{rule: at, podSets: w.set(), against: w.set()}
+		for i := range r.holders.all() {
+			if w.podSets[i].Count > 0 {
+				c.podSets.add(i)
+			}
+		}
+		if c.podSets.empty() || !w.solver.Cycle.Budget.Spend(len(w.antiAffinity)*len(c.podSets)) {
+			continue
+		}
+		for _, apart := range w.antiAffinity {
+			if apart.top != top {
+				continue
+			}
+			if apart.holders.meets(c.podSets) {
+				c.against.join(apart.with)
+			}
+			if apart.with.meets(c.podSets) {
+				c.against.join(apart.holders)
+			}
+		}
+		if !slices.ContainsFunc(out, func(o claimant) bool { return !o.podSets.meets(c.against) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// assignDomains is how many of them get a domain of their own (a maximum matching by augmenting paths); -1: it was not worked out.
+func (w *RuleSet) assignDomains(top int, all []claimant) (found int) {
+	rooms, budget := w.rooms(top), w.solver.Cycle.Budget
+	for at := range all {
+		c := &all[at]
+		if !budget.Spend(w.topologies[top].size * len(c.podSets) / 2) {
+			return -1
+		}
+		n, _ := w.pods(c.podSets)
+		for d := range w.topologies[top].size {
+			if w.roomIn(rooms, d, c.podSets) >= int64(n) {
+				c.domains = append(c.domains, d)
+			}
+		}
+	}
+	taken := make([]int, w.topologies[top].size) // by domain: 1 + who has it
+	tried := make([]int, len(taken))             // by domain: for whom it was tried last
+	var find func(at, round int) bool
+	find = func(at, round int) bool {
+		if !budget.Spend(1 + len(all[at].domains)/8) {
+			return false
+		}
+		for _, d := range all[at].domains {
+			if tried[d] == round {
+				continue
+			}
+			tried[d] = round
+			if taken[d] == 0 || find(taken[d]-1, round) {
+				taken[d] = at + 1
+				return true
+			}
+		}
+		return false
+	}
+	for at := range all {
+		if find(at, at+1) {
+			found++
+		}
+	}
+	if !budget.Spend(0) {
+		return -1
+	}
+	w.places = make([]int32, len(w.affinity))
+	for at := range w.places {
+		w.places[at] = -1
+	}
+	for d, who := range taken {
+		if who > 0 {
+			w.places[all[who-1].rule] = int32(d)
+		}
+	}
+	return found
+}

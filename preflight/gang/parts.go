@@ -1,0 +1,67 @@
+package gang
+
+// mostParts is how many groups a gang has at most whose roles are taken apart: the rules between them are as many.
+const mostParts = 256
+
+// InParts is the gang with a group for each part of its roles, of the role's name: parts choose their neighbours by labels
+// of their own. A role of which not all pods are wanted stays whole, for nothing says which of its parts lack some; so do
+// all where the parts are more than can be told from each other.
+func (g Gang) InParts() Gang {
+	parts := 0
+	for i := range g.Groups {
+		if g.Groups[i].apart() {
+			parts += len(g.Groups[i].parts.Values)
+		}
+	}
+	if parts == 0 || parts > mostParts {
+		return g
+	}
+	groups := make([]Group, 0, len(g.Groups)+parts)
+	for _, group := range g.Groups {
+		if group.apart() {
+			groups = append(groups, group.split()...)
+		} else {
+			groups = append(groups, group)
+		}
+	}
+	g.Groups = groups
+	return g
+}
+
+// apart says whether the group can be taken apart.
+func (g *Group) apart() bool {
+	return g.parts != nil && g.Count == g.declared && g.Min == g.Count && g.Count%len(g.parts.Values) == 0
+}
+
+// split is a group for each part.
+func (g *Group) split() []Group {
+	out := make([]Group, len(g.parts.Values))
+	for i, value := range g.parts.Values {
+		part := *g
+		part.Count /= len(out)
+		part.Min = part.Count
+		part.Part, part.parts = &Part{Label: g.parts.Label, Value: value, By: g.parts.By}, nil
+		part.Pod = g.parts.Pod(g.Pod, value)
+		if g.Unplaced != nil {
+			unplaced := g.parts.Pod(*g.Unplaced, value)
+			part.Unplaced = &unplaced
+		}
+		out[i] = part
+	}
+	return out
+}
+
+// Whole is the gang with the parts of a role together again.
+func (g Gang) Whole() Gang {
+	var groups []Group
+	for _, group := range g.Groups {
+		if last := len(groups) - 1; group.Part != nil && last >= 0 && groups[last].Part != nil && groups[last].Name == group.Name {
+			groups[last].Count += group.Count
+			groups[last].Min += group.Min
+		} else {
+			groups = append(groups, group)
+		}
+	}
+	g.Groups = groups
+	return g
+}
