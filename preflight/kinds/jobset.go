@@ -182,6 +182,9 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 // asked for; empty: it does not, or the nodes were labelled by hand. A role's annotations come before the JobSet's
 // (sigs.k8s.io/jobset v0.10.1 pkg/webhooks/pod_mutating_webhook.go, Default).
 func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
+	if j.Ref.Kind != "JobSet" {
+		return "", ""
+	}
 	for _, at := range []job.Path{r.Path.Child("template", "metadata", "annotations"), "metadata.annotations"} {
 		marks, _ := j.Field(at).(map[string]any)
 		if _, byHand := marks[jobSetNodeSelector]; byHand {

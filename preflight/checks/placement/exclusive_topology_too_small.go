@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -22,43 +23,51 @@ var exclusiveTopologyTooSmall = &check.Check{
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Cluster,
 	Run: func(p *check.Pass) error {
-		if p.Cluster.Autoscaler() != "" || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
-			return nil
-		}
 		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			key, at := kinds.ExclusiveTopology(p.Job, r)
-			jobs, written := facts.Number(p.Job, r.Path.Child("replicas"))
-			if !written {
-				jobs = 1
-			}
-			if key == "" || jobs == 0 || p.Over() {
-				continue
-			}
-			nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)
-			places := map[string]int64{}
-			for _, n := range nodes {
-				if where, has := n.Labels[key]; has {
-					places[where] = saturate.Add(places[where], saturate.Mul(podsOn(r, n.Node), int64(n.Count)))
-				}
-			}
-			each := int64(r.Replicas.Max) / jobs
-			enough := 0
-			for _, where := range slices.Sorted(maps.Keys(places)) {
-				if places[where] >= each {
-					enough++
-				}
-			}
-			switch {
-			case len(nodes) == 0: // node-selector-matches-no-node
-			case len(places) == 0:
-				p.Reportf(at, "the %s need one %s each, but none of the %s that they may use has that label", facts.Count(jobs, r.Name+" Job"), key, facts.Count(facts.NodesIn(nodes), "node"))
-			case int64(enough) < jobs:
-				p.Reportf(at, "the %s need one %s each, but only %d can hold %s even idle (there are %d)", facts.Count(jobs, r.Name+" Job"), key, enough, facts.Count(each, "pod"), len(places))
+			if at, why := tooFewPlaces(p, &p.Job.Roles[i]); why != "" {
+				p.Reportf(at, "%s", why)
 			}
 		}
 		return nil
 	},
+}
+
+// tooFewPlaces says why not all Jobs of a role can have a place to themselves even on the idle cluster, and where they ask
+// for it; empty: they can, or ask for none.
+func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
+	if p.Cluster.Autoscaler() != "" || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
+		return "", ""
+	}
+	key, at := kinds.ExclusiveTopology(p.Job, r)
+	jobs, written := facts.Number(p.Job, r.Path.Child("replicas"))
+	if !written {
+		jobs = 1
+	}
+	if key == "" || jobs == 0 || p.Over() {
+		return "", ""
+	}
+	nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)
+	places := map[string]int64{}
+	for _, n := range nodes {
+		if where, has := n.Labels[key]; has {
+			places[where] = saturate.Add(places[where], saturate.Mul(podsOn(r, n.Node), int64(n.Count)))
+		}
+	}
+	each := int64(r.Replicas.Max) / jobs
+	enough := 0
+	for _, where := range slices.Sorted(maps.Keys(places)) {
+		if places[where] >= each {
+			enough++
+		}
+	}
+	switch {
+	case len(nodes) == 0: // node-selector-matches-no-node
+	case len(places) == 0:
+		return at, fmt.Sprintf("the %s need one %s each, but none of the %s that they may use has that label", facts.Count(jobs, r.Name+" Job"), key, facts.Count(facts.NodesIn(nodes), "node"))
+	case int64(enough) < jobs:
+		return at, fmt.Sprintf("the %s need one %s each, but only %d can hold %s even idle (there are %d)", facts.Count(jobs, r.Name+" Job"), key, enough, facts.Count(each, "pod"), len(places))
+	}
+	return "", ""
 }
 
 // podsOn is how many pods of a role a node could hold if it were empty, by what it says it has.

@@ -22,6 +22,9 @@ var gangDoesNotFit = &check.Check{
 			if why, _ := facts.ShapeOf(p.Cluster, &p.Job.Roles[i]); why != facts.Fitting || p.Over() {
 				return nil // a check of its own says which pod and why, or an autoscaler may help
 			}
+			if _, why := tooFewPlaces(p, &p.Job.Roles[i]); why != "" {
+				return nil // exclusive-topology-too-small
+			}
 		}
 		if len(facts.OutOfReach(p)) > 0 {
 			return nil // claim-out-of-reach
