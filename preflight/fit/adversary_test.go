@@ -41,6 +41,9 @@ func hostiles() map[string]func(testing.TB) []hostile {
 		"2000_roles_that_differ":   func(testing.TB) []hostile { return []hostile{{inZones(2, 8), crowdOf(2000)}} },
 		"2000_roles_in_a_row":      func(testing.TB) []hostile { return []hostile{{demo(), inARow(2000, 1)}, {demo(), inARow(2000, 100)}} },
 		"5000_pods_that_keep_away": manyGuards,
+		"256_places_of_their_own": func(testing.TB) []hostile {
+			return []hostile{{inRacks(100, 8), placed(100, 8)}, {inRacks(99, 9), placed(100, 8)}, {inRacks(255, 3), placed(256, 2)}}
+		},
 	}
 }
 

@@ -1,0 +1,74 @@
+package fit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// inRacks is a cluster of idle racks.
+func inRacks(racks, nodes int) *cluster.Snapshot {
+	items := []any{build.Pod("other", build.In("x"), build.On("r000-00"), build.Requests("cpu=1"))}
+	for i := range racks * nodes {
+		rack := fmt.Sprintf("r%03d", i/nodes)
+		items = append(items, build.Node(fmt.Sprintf("%s-%02d", rack, i%nodes), build.GPUs(8), build.Label("rack", rack)))
+	}
+	return clusterOf(items...)
+}
+
+// placed is a job of so many parts, each of which wants a rack to itself.
+func placed(parts, pods int) gang.Gang {
+	const label = "example.com/key"
+	p := build.Pod("x", build.Asks("8"))
+	role := job.Role{Name: "slice", Replicas: job.Exactly(parts * pods), Parts: &job.Parts{Label: label, By: "exclusive"}}
+	for i := range parts {
+		role.Parts.Values = append(role.Parts.Values, fmt.Sprintf("key-%d", i))
+	}
+	term := func(all ...metav1.LabelSelectorRequirement) []corev1.PodAffinityTerm {
+		return []corev1.PodAffinityTerm{{TopologyKey: "rack", LabelSelector: &metav1.LabelSelector{MatchExpressions: all}}}
+	}
+	own := []string{job.OwnPart}
+	p.Spec.Affinity = &corev1.Affinity{
+		PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term(
+			metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: own})},
+		PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term(
+			metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpExists},
+			metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: own})},
+	}
+	role.Pod = job.Pod{Spec: p.Spec, Labels: p.Labels, Marks: job.Marks{Varies: []string{label}}}
+	return gang.Of(&job.Job{Ref: job.Ref{Namespace: "ml", Name: "train"}, Roles: []job.Role{role}})
+}
+
+func TestPlacesOfTheirOwn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		on      *cluster.Snapshot
+		gang    gang.Gang
+		verdict fit.Verdict
+		says    string
+	}{
+		"a rack each":                           {inRacks(3, 2), placed(3, 2), fit.Fits, ""},
+		"one rack too few":                      {inRacks(2, 4), placed(3, 2), fit.TooBig, "6 slices are 3 sets that each need one rack to themselves; at most 2 sets can have one\nfits with 4 slices instead of 6"},
+		"racks that none fits into":             {inRacks(4, 1), placed(2, 2), fit.TooBig, "2 slices must all share one rack; at most 1 of 2 find room in one\nfits without exclusive"},
+		"a hundred racks, as many parts":        {inRacks(100, 8), placed(100, 8), fit.Fits, ""},
+		"more parts than one question can pay":  {inRacks(255, 3), placed(256, 2), fit.Unknown, "the answer takes more than the 786432 steps"},
+		"more parts than are told from another": {inRacks(300, 1), placed(257, 1), fit.Unknown, "the label example.com/key, which differs from pod to pod"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := whatif.Answer(t.Context(), tc.on, tc.gang)
+			said := r.Reason + "\n" + strings.Join(append(r.Changes, r.Assumed...), "\n")
+			if r.Verdict != tc.verdict || !strings.Contains(said, tc.says) {
+				t.Errorf("%v: %s\nwant %v: %s", r.Verdict, said, tc.verdict, tc.says)
+			}
+		})
+	}
+}
