@@ -34,22 +34,68 @@ func (g *Gang) tied(j *job.Job) {
 	if j.Source == nil || g.System != KAI {
 		return
 	}
-	switch key := j.Source.GetAnnotations()[kaiTopology]; {
-	case key == "":
-	case len(g.Groups) == 1:
-		g.Groups[0].tieTo(key, !g.unnamed)
-	default:
-		g.Untied = "all pods lie in one " + key
+	key := j.Source.GetAnnotations()[kaiTopology]
+	if key == "" {
+		return
 	}
+	own := g.ownLabels()
+	if g.unnamed || len(own) == 0 {
+		g.Untied = "all pods lie in one " + key
+		return
+	}
+	for i := range g.Groups {
+		g.Groups[i].near(key, own)
+	}
+}
+
+// ownLabels are the labels that the operator puts on all pods of the job alike.
+func (g *Gang) ownLabels() map[string]string {
+	var own map[string]string
+	for i := range g.Groups {
+		marks := g.Groups[i].Pod.Marks
+		if i == 0 {
+			own = maps.Clone(marks.Labels)
+		}
+		maps.DeleteFunc(own, func(label, value string) bool {
+			other, has := marks.Labels[label]
+			return !has || other != value || slices.Contains(marks.Varies, label)
+		})
+	}
+	return own
 }
 
 // InKueue puts the gang into a queue of Kueue, which keeps the pods of its roles in one domain where they ask for that.
 func (g *Gang) InKueue(queue string) {
 	g.Queue, g.System = queue, Kueue
 	g.Groups = slices.Clone(g.Groups)
+	if key := g.shared(); key != "" && !g.unnamed {
+		if own := g.ownLabels(); len(own) > 0 {
+			for i := range g.Groups {
+				g.Groups[i].near(key, own)
+			}
+			return
+		}
+	}
 	for i := range g.Groups {
 		g.Groups[i].tie(!g.unnamed)
 	}
+}
+
+// shared is the label of nodes of which all roles share one value, where they are one group of pod sets; empty: they are not.
+func (g *Gang) shared() (key string) {
+	if len(g.Groups) < 2 {
+		return ""
+	}
+	for i := range g.Groups {
+		a := g.Groups[i].Pod.Annotations
+		if a[sliceTopology] != "" || a[topologyGroup] == "" || a[topologyGroup] != g.Groups[0].Pod.Annotations[topologyGroup] {
+			return ""
+		}
+		if key = a[requiredTopology]; key == "" || key != g.Groups[0].Pod.Annotations[requiredTopology] {
+			return ""
+		}
+	}
+	return key
 }
 
 // TopologyRequested says whether pods ask Kueue for places that lie near each other, in whatever way.
@@ -82,12 +128,18 @@ func (g *Group) tie(named bool) {
 // be told from others, that is noted.
 func (g *Group) tieTo(key string, named bool) {
 	p := &g.Pod
-	if !named || len(p.Marks.Labels) == 0 {
+	own := maps.Clone(p.Marks.Labels)
+	maps.DeleteFunc(own, func(label, _ string) bool { return slices.Contains(p.Marks.Varies, label) })
+	if !named || len(own) == 0 {
 		g.Untied = "the pods of " + g.Name + " lie in one " + key
 		return
 	}
-	own := maps.Clone(p.Marks.Labels)
-	maps.DeleteFunc(own, func(label, _ string) bool { return slices.Contains(p.Marks.Varies, label) })
+	g.near(key, own)
+}
+
+// near keeps the pods of a group in one domain with pods that have some labels.
+func (g *Group) near(key string, labels map[string]string) {
+	p := &g.Pod
 	affinity := p.Spec.Affinity.DeepCopy()
 	if affinity == nil {
 		affinity = &corev1.Affinity{}
@@ -96,6 +148,6 @@ func (g *Group) tieTo(key string, named bool) {
 		affinity.PodAffinity = &corev1.PodAffinity{}
 	}
 	terms := &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	*terms = append(*terms, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: own}})
+	*terms = append(*terms, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}})
 	p.Spec.Affinity = affinity
 }
