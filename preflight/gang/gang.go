@@ -59,10 +59,11 @@ type Group struct {
 	Flavors  []string // of Kueue, whose labels and tolerations were added
 	// Untied is how the pods have to lie to each other, where their affinity does not say it; empty: it does.
 	Untied string
+	// Parts are those of the role, which is not taken apart yet, and Declared the pods of all of them; nil: it has none.
+	Parts    *job.Parts
+	Declared int
 	// Part says which part of its role the group is; nil: it is all of the role.
-	Part     *Part
-	parts    *job.Parts // of the role, which is not taken apart yet
-	declared int        // the pods of all parts
+	Part *Part
 }
 
 // Part is one of several equal parts of a role; its pods have a label with a value of their own.
@@ -91,7 +92,7 @@ func Of(j *job.Job) Gang {
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
 		workload, of := workloadRef(j, r)
 		g.Groups = append(g.Groups, Group{
-			Workload: workload, WorkloadGroup: of, parts: r.Parts, declared: most,
+			Workload: workload, WorkloadGroup: of, Parts: r.Parts, Declared: most,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
 		})
 	}

@@ -10,7 +10,7 @@ func (g Gang) InParts() Gang {
 	parts := 0
 	for i := range g.Groups {
 		if g.Groups[i].apart() {
-			parts += len(g.Groups[i].parts.Values)
+			parts += len(g.Groups[i].Parts.Values)
 		}
 	}
 	if parts == 0 || parts > mostParts {
@@ -30,20 +30,20 @@ func (g Gang) InParts() Gang {
 
 // apart says whether the group can be taken apart.
 func (g *Group) apart() bool {
-	return g.parts != nil && g.Count == g.declared && g.Min == g.Count && g.Count%len(g.parts.Values) == 0
+	return g.Parts != nil && g.Count == g.Declared && g.Min == g.Count && g.Count%len(g.Parts.Values) == 0
 }
 
 // split is a group for each part.
 func (g *Group) split() []Group {
-	out := make([]Group, len(g.parts.Values))
-	for i, value := range g.parts.Values {
+	out := make([]Group, len(g.Parts.Values))
+	for i, value := range g.Parts.Values {
 		part := *g
 		part.Count /= len(out)
 		part.Min = part.Count
-		part.Part, part.parts = &Part{Label: g.parts.Label, Value: value, By: g.parts.By}, nil
-		part.Pod = g.parts.Pod(g.Pod, value)
+		part.Part, part.Parts = &Part{Label: g.Parts.Label, Value: value, By: g.Parts.By}, nil
+		part.Pod = g.Parts.Pod(g.Pod, value)
 		if g.Unplaced != nil {
-			unplaced := g.parts.Pod(*g.Unplaced, value)
+			unplaced := g.Parts.Pod(*g.Unplaced, value)
 			part.Unplaced = &unplaced
 		}
 		out[i] = part
