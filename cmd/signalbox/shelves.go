@@ -27,12 +27,18 @@ func checkShelf() shelf {
 			for _, c := range set.Checks() {
 				out = append(out, entry{
 					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
-					page: checkPage(c), value: checkValue(c),
+					page: checkPage(c), value: checkValue(c), hint: silence(c.Name),
 				})
 			}
 			return out, nil
 		},
 	}
+}
+
+// silence is how a check is made silent: what is the same for all of them stands once in the documentation.
+func silence(name string) string {
+	return fmt.Sprintf("To silence it for one job, annotate the job with `%s: %s` and `%s: WHY`; everywhere, set `checks.disable: [%[2]s]` in the configuration; for one run, give `--disable %[2]s`.",
+		check.IgnoreAnnotation, name, check.ReasonAnnotation)
 }
 
 func checkValue(c *check.Check) any {
@@ -156,7 +162,7 @@ func signatureShelf() shelf {
 		about:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
 		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
 		entries: func() ([]entry, error) {
-			catalog, err := signature.Builtin()
+			catalog, err := builtinSignatures()
 			if err != nil {
 				return nil, err
 			}
