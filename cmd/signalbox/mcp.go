@@ -165,7 +165,7 @@ type (
 		Kind          string `json:"kind,omitempty" jsonschema:"only jobs of this kind"`
 		Healthy       string `json:"healthy,omitempty" jsonschema:"only jobs that are Yes, No or Unknown"`
 		Category      string `json:"category,omitempty" jsonschema:"only jobs whose cause is of this category"`
-		Owner         string `json:"owner,omitempty" jsonschema:"only jobs on which this owner has to act"`
+		Owner         string `json:"owner,omitempty" jsonschema:"only jobs on whose cause this owner has to act, as in user, platform or hardware; not who submitted them"`
 		Queue         string `json:"queue,omitempty" jsonschema:"only jobs of this queue"`
 	}
 )
