@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -180,7 +181,10 @@ func signatureShelf() shelf {
 
 func signaturePage(s *signature.Signature) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** (%s, %s; running the job again, unchanged: %s)\n\n", s.Title, s.Category, s.Role, s.Retry)
+	again := map[signature.Retry]string{
+		signature.Helps: "a retry without changes helps", signature.Useless: "a retry without changes is useless",
+	}[s.Retry]
+	fmt.Fprintf(&b, "**%s** (category %s, role %s; %s)\n\n", s.Title, s.Category, s.Role, cmp.Or(again, "whether a retry helps is not known"))
 	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", oneLine(s.Proves), oneLine(s.DoesNotProve))
 	if s.Pattern != "" {
 		fmt.Fprintf(&b, "```regexp\n%s\n```\n\n", s.Pattern)
