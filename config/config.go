@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -277,7 +278,8 @@ type Duration time.Duration
 func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil {
-		return fmt.Errorf("line %d: %q is no duration; write it as 200ms, 30s or 5m", n.Line, n.Value)
+		// As the decoder's own error it does not end the decoding: what else is wrong is told, too.
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no duration; write it as 200ms, 30s or 5m", n.Line, n.Value)}}
 	}
 	*d = Duration(v)
 	return nil
@@ -295,7 +297,8 @@ func Default() Config {
 	return c
 }
 
-// Load reads a file. The error names the file, the line and what is wrong.
+// Load reads a file. The error names the file, the line and all that is wrong; where it is Mistakes, what could be
+// read is returned, too.
 func Load(path string) (Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -304,10 +307,15 @@ func Load(path string) (Config, error) {
 	defer f.Close()
 	c, err := Read(f)
 	if err != nil {
-		return Config{}, fmt.Errorf("read config %s: %w", path, err)
+		return c, fmt.Errorf("read config %s: %w", path, err)
 	}
 	return c, nil
 }
+
+// Mistakes are settings that do not exist or make no sense, a line each with the path.
+type Mistakes []string
+
+func (m Mistakes) Error() string { return strings.Join(m, "\n") }
 
 // maxBytes bounds a configuration; a ConfigMap cannot hold more either.
 const maxBytes = 1 << 20
@@ -326,17 +334,25 @@ func Read(r io.Reader) (Config, error) {
 	if len(text) > maxBytes {
 		return Config{}, fmt.Errorf("the file has more than %d bytes", maxBytes)
 	}
+	var wrong Mistakes
 	if err := decode(bytes.NewReader(text), &c); err != nil {
-		return Config{}, err
+		many, ok := errors.AsType[*yaml.TypeError](err)
+		if !ok {
+			return Config{}, err
+		}
+		wrong = nearest(text, many)
 	}
-	return c, c.validate()
+	if wrong = append(wrong, c.validate()...); len(wrong) > 0 {
+		return c, wrong
+	}
+	return c, nil
 }
 
 func decode(r io.Reader, into *Config) error {
 	d := yaml.NewDecoder(r)
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return nearest(err)
+		return err
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return errors.New("more than one YAML document; expected one")

@@ -1,10 +1,10 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,26 +15,62 @@ import (
 // unknownName is how the YAML decoder says that a struct has no field of a name.
 var unknownName = regexp.MustCompile(`^line (\d+): field (.*) not found in type config\.(\w+)$`)
 
-// nearest says of names that do not exist which one is meant.
-func nearest(err error) error {
-	var many *yaml.TypeError
-	if !errors.As(err, &many) {
-		return err
-	}
+// onLine is how the YAML decoder begins what it says of a value.
+var onLine = regexp.MustCompile(`^line (\d+): (.*)$`)
+
+// nearest are what the decoder says of a text, with the paths; of names that do not exist it says which one is meant.
+func nearest(text []byte, many *yaml.TypeError) (out Mistakes) {
+	var root yaml.Node
+	_ = yaml.Unmarshal(text, &root) // it was decoded: without it there are no paths
 	names := map[string][]string{}
 	namesOf(reflect.TypeFor[Config](), names)
-	var lines []string
 	for _, line := range many.Errors {
 		if m := unknownName.FindStringSubmatch(line); m != nil {
 			meant := check.DidYouMean(m[2], names[m[3]]).String()
 			if meant == "" {
 				meant = "; here are " + strings.Join(names[m[3]], ", ")
 			}
-			line = fmt.Sprintf("line %s: no setting is called %q here%s", m[1], m[2], meant)
+			path := m[2]
+			if at := pathsOn(&root, "", func(key, _ *yaml.Node) bool { return strconv.Itoa(key.Line) == m[1] && key.Value == m[2] }); len(at) > 0 {
+				path = at[0]
+			}
+			line = fmt.Sprintf("line %s: no setting is called %s%s", m[1], path, meant)
+		} else if m := onLine.FindStringSubmatch(line); m != nil {
+			at := pathsOn(&root, "", func(_, value *yaml.Node) bool {
+				return strconv.Itoa(value.Line) == m[1] && value.Kind == yaml.ScalarNode && (strings.Contains(m[2], "`"+value.Value+"`") || strings.Contains(m[2], strconv.Quote(value.Value)))
+			})
+			if len(at) == 1 { // of several it is not known which one is meant
+				line = fmt.Sprintf("line %s: %s: %s", m[1], at[0], m[2])
+			}
 		}
-		lines = append(lines, line)
+		out = append(out, line)
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return out
+}
+
+// pathsOn are the paths of settings that a function holds for.
+func pathsOn(n *yaml.Node, path string, is func(key, value *yaml.Node) bool) (out []string) {
+	switch n.Kind {
+	case yaml.DocumentNode:
+		for _, c := range n.Content {
+			out = append(out, pathsOn(c, path, is)...)
+		}
+	case yaml.SequenceNode:
+		for i, c := range n.Content {
+			out = append(out, pathsOn(c, fmt.Sprintf("%s[%d]", path, i), is)...)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			at := strings.TrimPrefix(path+"."+key.Value, ".")
+			if is(key, value) {
+				out = append(out, at)
+			}
+			out = append(out, pathsOn(value, at, is)...)
+		}
+	case yaml.ScalarNode, yaml.AliasNode:
+	}
+	return out
 }
 
 // namesOf collects the settings by the name of their type.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -22,9 +21,8 @@ func loopback(address string) bool {
 }
 
 // validate names everything that makes no sense, not only the first.
-func (c Config) validate() error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+func (c Config) validate() (wrong Mistakes) {
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if c.Namespace == "" {
 		bad("namespace is empty; expected the namespace Signalbox runs in")
 	}
@@ -113,7 +111,7 @@ func (c Config) validate() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)
 	}
-	return errors.Join(errs...)
+	return wrong
 }
 
 // longestReview leaves the API server, which the webhook configuration tells to wait 2s, time

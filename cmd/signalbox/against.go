@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -152,21 +153,33 @@ func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, cata
 			return nil, err
 		}
 	default:
-		targets, err := readNamed([]string{name})
+		namespace, short := ofNamespace(name)
+		targets, err := readTargets([]string{short})
 		if err != nil {
 			return nil, err
 		}
 		if *live == nil {
-			if *live, err = reach(ctx, f.kube, ", a folder or a file of logs"); err != nil {
+			if *live, err = reach(ctx, f.kube, ", or "+shown(name)+" as a folder or a file of logs"); err != nil {
 				return nil, err
 			}
 		}
-		if c, err = (*live).caseOf(ctx, sh, targets[0]); err != nil {
+		there := **live
+		there.namespace = cmp.Or(namespace, there.namespace)
+		if c, err = there.caseOf(ctx, sh, targets[0]); err != nil {
 			return nil, err
 		}
 	}
 	r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
 	return &finished{name, c, r}, ctx.Err()
+}
+
+// ofNamespace splits NAMESPACE/KIND/NAME, which names a job of another namespace than -n does; empty: none is named.
+func ofNamespace(name string) (namespace, rest string) {
+	before, after, ok := strings.Cut(name, "/")
+	if kind, _, more := strings.Cut(after, "/"); ok && more && plainName.MatchString(before) && kindCalled(kind) != nil {
+		return before, after
+	}
+	return "", name
 }
 
 // compared is everything but the lines.

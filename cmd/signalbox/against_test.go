@@ -35,3 +35,14 @@ func TestAComparisonCountsWhatItHasNoRoomFor(t *testing.T) {
 		t.Errorf("%d lines and %d more, %d fields and %d more; want %d and 1, %d and 1", len(c.New), c.Others, len(c.Fields), c.More, mostNewLines, mostFields)
 	}
 }
+
+func TestARunOfAnotherNamespaceIsNamedByAPath(t *testing.T) {
+	for name, want := range map[string]string{
+		"train": " train", "pytorchjob/train": " pytorchjob/train", "prod/pytorchjob/train": "prod pytorchjob/train",
+		"logs/rank/0": " logs/rank/0", "../pytorchjob/x": " ../pytorchjob/x",
+	} {
+		if namespace, rest := ofNamespace(name); namespace+" "+rest != want {
+			t.Errorf("%s is %q of namespace %q; want %q", name, rest, namespace, want)
+		}
+	}
+}

@@ -330,14 +330,7 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	for _, n := range a.Namespaces {
 		spaces = append(spaces, []string{visibleLine(n.Name), fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
 	}
-	var refused []string
-	for _, j := range a.Jobs {
-		for _, l := range j.Lines() {
-			if j.Decision == preflight.Denied && l.Severity == finding.Error {
-				refused = append(refused, visibleLine(fmt.Sprintf("%s: [%s] %s", j.Job, l.Check, oneLine(l.Message))))
-			}
-		}
-	}
+	named := auditNames(a)
 	var b strings.Builder
 	if f.output.value == "md" {
 		b.WriteString("## " + head + "\n")
@@ -346,11 +339,11 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 				b.WriteString("\n" + markdownTable(t))
 			}
 		}
-		if len(refused) > 0 {
-			b.WriteString("\n### Denied\n\n")
-		}
-		for _, r := range refused {
-			b.WriteString("- " + inProse(r) + "\n")
+		for _, list := range named {
+			fmt.Fprintf(&b, "\n### %s%s\n\n", strings.ToUpper(list.title[:1]), list.title[1:])
+			for _, line := range list.lines {
+				b.WriteString("- " + inProse(line) + "\n")
+			}
 		}
 		return page{to: sh.out}.write(b.String())
 	}
@@ -360,13 +353,52 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 			b.WriteString("\n" + p.table(t))
 		}
 	}
-	if len(refused) > 0 {
-		b.WriteString("\n" + paint.as("bold", "denied") + "\n")
-	}
-	for _, r := range refused {
-		b.WriteString("  " + r + "\n")
+	for _, list := range named {
+		b.WriteString("\n" + paint.as("bold", list.title) + "\n")
+		for _, line := range list.lines {
+			b.WriteString("  " + line + "\n")
+		}
 	}
 	return p.write(b.String())
+}
+
+// mostErrorsNamed is how many errors of jobs that nobody denies are named; of denials and failures each is.
+const mostErrorsNamed = 20
+
+// auditList is a part of an audit that names jobs, a line each.
+type auditList struct {
+	title string
+	lines []string
+}
+
+// auditNames are the jobs of which a sum says too little: who is denied, whose findings are errors, and of whom
+// something could not be said.
+func auditNames(a audited) (out []auditList) {
+	var denied, errs, undecided []string
+	for _, j := range a.Jobs {
+		for _, l := range j.Lines() {
+			line := visibleLine(fmt.Sprintf("%s: [%s] %s", j.Job, l.Check, oneLine(l.Message)))
+			switch {
+			case l.Severity != finding.Error:
+			case j.Decision == preflight.Denied:
+				denied = append(denied, line)
+			default:
+				errs = append(errs, line)
+			}
+		}
+		for _, why := range j.Failures() {
+			undecided = append(undecided, visibleLine(fmt.Sprintf("%s: %s", j.Job, oneLine(why))))
+		}
+	}
+	if more := len(errs) - mostErrorsNamed; more > 0 {
+		errs = append(errs[:mostErrorsNamed], fmt.Sprintf("%d more; -o json has all", more))
+	}
+	for _, list := range []auditList{{"denied", denied}, {"errors", errs}, {"not decided", undecided}} {
+		if len(list.lines) > 0 {
+			out = append(out, list)
+		}
+	}
+	return out
 }
 
 // auditHead is the sum in one line.

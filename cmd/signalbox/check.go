@@ -95,7 +95,7 @@ is busy now.`,
 			}
 			paint := newPainter(colour.value, sh.out)
 			pages.on(all.jobs)
-			if err := renderCheck(sh.out, output.value, all.jobs, all.troubles, paint); err != nil {
+			if err := renderCheck(sh.out, output.value, failOn.value, all.jobs, all.troubles, paint); err != nil {
 				return own(fmt.Errorf("write the report: %w", err))
 			}
 			if err := writeFixes(sh, all.fixes); err != nil {
@@ -386,10 +386,15 @@ func objection(r preflight.Report, failOn string) bool {
 	if r.Decision == preflight.Denied {
 		return true
 	}
-	least := severities[failOn]
-	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool {
-		return f.Severity >= least && (!waits(r) || !saysBusy(f))
+	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool { return fails(r, f, failOn) && (!waits(r) || !saysBusy(f)) })
+}
+
+// fails says whether one line of a report makes the exit code another than 0.
+func fails(r preflight.Report, f finding.Finding, failOn string) bool {
+	denies := slices.ContainsFunc(r.Rulings, func(r preflight.Ruling) bool {
+		return r.Effect == preflight.Deny && r.Policy == f.Check && r.Path == f.Path && r.Message == f.Message
 	})
+	return denies || f.Severity >= severities[failOn] || failOn != "never" && waits(r) && saysBusy(f)
 }
 
 // waits says whether the job would fit if only others were not using the cluster.

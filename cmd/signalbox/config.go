@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,8 +55,8 @@ Exit codes: 0 all files are right · 2 one is not.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var wrong []error
 			for _, file := range args {
-				if err := sh.checkConfig(file); err != nil {
-					wrong = append(wrong, err)
+				if found := sh.checkConfig(file); len(found) > 0 {
+					wrong = append(wrong, found...)
 					continue
 				}
 				if _, err := fmt.Fprintf(sh.out, "%s: the settings are right\n", visibleLine(file)); err != nil {
@@ -69,27 +71,36 @@ Exit codes: 0 all files are right · 2 one is not.`,
 	}
 }
 
-// checkConfig reads a file with settings, or standard input, and builds what they tune.
-func (sh *shell) checkConfig(file string) error {
+// checkConfig reads a file with settings, or standard input, and builds what they tune. It says all that is wrong.
+func (sh *shell) checkConfig(file string) (wrong []error) {
+	name := file
+	settings, err := config.Config{}, error(nil)
 	if file == "-" && sh.in != nil {
-		settings, err := config.Read(sh.in)
-		if err == nil {
-			_, err = tune(settings.Checks)
-		}
-		if err != nil {
-			return fmt.Errorf("standard input: %w", err)
-		}
-		return nil
+		name = "standard input"
+		settings, err = config.Read(sh.in)
+	} else {
+		settings, err = config.Load(file)
 	}
-	settings, err := config.Load(file)
+	many, readable := errors.AsType[config.Mistakes](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: no such file; expected a file with settings", file)
-	case err != nil:
-		return err
+		return []error{fmt.Errorf("%s: no such file; expected a file with settings", file)}
+	case err != nil && !readable:
+		return []error{fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "read config "+file+": "))}
 	}
 	if _, err := tune(settings.Checks); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		tuning, ok := errors.AsType[config.Mistakes](err)
+		if !ok {
+			tuning = config.Mistakes{err.Error()}
+		}
+		for _, t := range tuning {
+			if !slices.Contains(many, t) {
+				many = append(many, t)
+			}
+		}
 	}
-	return nil
+	for _, m := range many {
+		wrong = append(wrong, fmt.Errorf("%s: %s", name, m))
+	}
+	return wrong
 }

@@ -170,7 +170,7 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 		},
 		"a setting is misspelt": {
 			func(i *installation) { i.settings.Data["config.yaml"] = "webhok: {}" },
-			`wrong settings: signalbox-config-1: line 1: no setting is called "webhok" here; did you mean "webhook"?` + "\n",
+			`wrong settings: signalbox-config-1: line 1: no setting is called webhok; did you mean "webhook"?` + "\n",
 		},
 		"a policy does not load": {func(i *installation) {
 			i.more = append(i.more, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{

@@ -93,13 +93,19 @@ func explain(sh *shell, name, format string) error {
 		fmt.Fprintf(sh.err, "%s: nothing is called %q; these speak of it:\n", sh.name, name)
 		return explainSort(sh, format, said)
 	}
-	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, names), sh.name)
+	if near := check.DidYouMean(name, names).String(); near != "" {
+		return usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.name)
+	}
+	return usagef("nothing is called %q; %s list shows all names", name, sh.name)
 }
 
 // show prints entries; JSON has the first.
 func show(sh *shell, format string, found ...shelved) error {
 	var texts []string
 	for _, f := range found {
+		if f.hint != "" {
+			f.page = strings.TrimSpace(f.page) + "\n\n" + f.hint + "\n"
+		}
 		switch format {
 		case "json":
 			return writeJSON(sh.out, f.value)
@@ -117,7 +123,7 @@ func knownLine(words string) (string, error) {
 	if len(strings.Fields(words)) < 2 {
 		return "", nil
 	}
-	catalog, err := signature.Builtin()
+	catalog, err := builtinSignatures()
 	if err != nil {
 		return "", fmt.Errorf("read signatures: %w", err)
 	}
@@ -249,7 +255,7 @@ func explainSort(sh *shell, format string, entries []entry) error {
 
 // explainLine prints which signatures know a line, the one that counts first.
 func explainLine(sh *shell, line string) error {
-	catalog, err := signature.Builtin()
+	catalog, err := builtinSignatures()
 	if err != nil {
 		return fmt.Errorf("read signatures: %w", err)
 	}

@@ -110,3 +110,15 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// A name that is none is looked for in every part of the reference, in several ways: reading it each time took seconds.
+func TestTheReferenceIsReadOnce(t *testing.T) {
+	for _, s := range shelves() {
+		if _, err := s.entries(); err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(1, func() { _, _ = s.entries() }); n > 2 {
+			t.Errorf("reading %s again takes %v allocations", s.name, n)
+		}
+	}
+}

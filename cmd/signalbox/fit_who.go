@@ -172,11 +172,14 @@ func (a *whoAnswer) text() (out []string) {
 	if a.Unreadable != nil {
 		n += a.Unreadable.Jobs
 	}
-	set := "a small set whose end lets it start; whether it is the smallest was not found out"
-	if a.Smallest {
-		set = "the smallest set whose end lets it start"
+	these, fewer := fmt.Sprintf("it starts if these %d end", n), "; whether fewer would do was not found out"
+	if n == 1 {
+		these, fewer = "it starts if this one ends", ""
 	}
-	line("who", "%s: %d", set, n)
+	if a.Smallest && n > 1 {
+		fewer = "; fewer would not do"
+	}
+	line("who", "%s%s", these, fewer)
 	for _, h := range a.Holders {
 		text := fmt.Sprintf("%s %s/%s: %s on %s", h.Kind, h.Namespace, h.Name, held(h.Pods, h.Devices), nodesText(h.Nodes))
 		if len(h.Marks) > 0 {

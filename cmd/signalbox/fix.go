@@ -234,6 +234,10 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 func spelt(edits []edit) string {
 	var out []string
 	for _, e := range edits {
+		if e.key {
+			out = append(out, string(e.at)+" named "+e.with)
+			continue
+		}
 		out = append(out, string(e.at)+" = "+e.with)
 	}
 	return strings.Join(out, ", ")
@@ -275,7 +279,13 @@ func bringsNew(was, is reviewed) string {
 // remedies are the changes that would cure a finding exactly, if they do.
 func (f *fixer) remedies(r reviewed, found finding.Finding) (out [][]edit) {
 	at := found.Path
-	if found.Meant != "" {
+	switch {
+	case found.Meant == "":
+	case found.Named:
+		if beside, _ := r.from.Spots(at.Parent().Key(found.Meant)); beside.Line == 0 { // a name that is there already is not written twice
+			out = append(out, []edit{{at: at, with: found.Meant, key: true}})
+		}
+	default:
 		out = append(out, []edit{{at: at, with: found.Meant}}, []edit{{at: at.Child("name"), with: found.Meant}}, []edit{{at: at, with: found.Meant, key: true}})
 	}
 	_, spot := r.from.Spots(at)

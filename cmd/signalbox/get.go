@@ -80,7 +80,10 @@ func newGet(sh *shell) *cobra.Command {
 controller wrote on them. Jobs that one job was made of are left out, unless --parts.
 
 What hurts stands first: jobs that are not healthy and hold devices, by devices and time; then
-those that wait, those that run, and those that have ended.`,
+those that wait, those that run, and those that have ended.
+
+Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
+cause of what is wrong.`,
 		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name\n  %[1]s get jobs -A -w", sh.name),
 		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
 	}
@@ -92,7 +95,7 @@ those that wait, those that run, and those that have ended.`,
 	jobs.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`")
 	jobs.Flags().StringVar(&f.kind, "kind", "", "only jobs of this `kind`")
 	jobs.Flags().StringVar(&f.category, "category", "", "only jobs whose cause is of this `category`")
-	jobs.Flags().StringVar(&f.owner, "owner", "", "only jobs on which this `owner` has to act: user, platform, hardware …")
+	jobs.Flags().StringVar(&f.owner, "owner", "", "only jobs on whose cause this `owner` has to act: user, platform, hardware …; not who submitted them")
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
 	completeCluster(jobs, f.kube)
@@ -105,7 +108,7 @@ those that wait, those that run, and those that have ended.`,
 	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
 	addChoice(jobs, f.state, "state", "", "only jobs in this state")
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
-	addChoice(jobs, f.output, "output", "o", "output format")
+	addChoice(jobs, f.output, "output", "o", "output format; name is kind/name, and with -A also -n and the namespace, as diagnose takes them")
 	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
 	jobs.ValidArgsFunction = f.completeNames(sh)
 	c.ValidArgsFunction = completeKinds(f.kube)
@@ -146,7 +149,11 @@ func (f *getFlags) wrong(sh *shell) error {
 		return usagef("no category is called %q%s; %s list categories shows all", f.category, check.DidYouMean(f.category, slugs), sh.name)
 	}
 	if all := owners(); f.owner != "" && !slices.Contains(all, f.owner) {
-		return usagef("no owner is called %q%s; expected %s", f.owner, check.DidYouMean(f.owner, all), orList(all))
+		meant := check.DidYouMean(f.owner, all).String()
+		if meant == "" { // the name of somebody
+			meant = "; --owner is who has to act on the cause, and not who submitted the job"
+		}
+		return usagef("no owner is called %q%s; expected %s", f.owner, meant, orList(all))
 	}
 	return nil
 }
@@ -201,7 +208,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			return same
 		})
 		if first || len(changed) > 0 {
-			if err := renderJobs(sh, f.output.value, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
+			if err := f.render(sh, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 				return err
 			}
 		}
@@ -395,17 +402,22 @@ func sortRows(rows []jobRow, by string, now time.Time) {
 	})
 }
 
-func renderJobs(sh *shell, format string, rows []jobRow, all, first bool, paint painter) error {
-	switch format {
+// render prints jobs; all: each with its namespace.
+func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint painter) error {
+	switch f.output.value {
 	case "json", "yaml":
-		return renderDocument(sh.out, format, struct {
+		return renderDocument(sh.out, f.output.value, struct {
 			Schema string   `json:"schema"`
 			Jobs   []jobRow `json:"jobs"`
 		}{jobsSchema, rows})
 	case "name":
 		var b strings.Builder
 		for _, r := range rows {
-			fmt.Fprintf(&b, "%s/%s\n", strings.ToLower(r.Kind), r.Name)
+			fmt.Fprintf(&b, "%s/%s", strings.ToLower(r.Kind), r.Name)
+			if f.all { // as diagnose takes it: the name alone could not be used
+				b.WriteString(" -n " + r.Namespace)
+			}
+			b.WriteString("\n")
 		}
 		_, err := io.WriteString(sh.out, b.String())
 		return err
@@ -413,11 +425,12 @@ func renderJobs(sh *shell, format string, rows []jobRow, all, first bool, paint 
 	if len(rows) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(sh.out, plainly(jobTable(sh, rows, all, format == "wide", first, paint), os.Getenv))
+	_, err := io.WriteString(sh.out, plainly(f.table(sh, rows, all, first, paint), os.Getenv))
 	return err
 }
 
-func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) string {
+func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint painter) string {
+	wide := f.output.value == "wide"
 	dash := func(s string) string {
 		if s == "" {
 			return "-"
@@ -431,6 +444,9 @@ func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) 
 	} else {
 		head = append(head, "WAITS FOR")
 		spare, tight = []int{7, 2, 6}, []int{3, 0}
+		if f.sortBy.value == "age" { // what it is sorted by stays
+			spare = []int{7, 6}
+		}
 	}
 	table := [][]string{head}
 	for _, r := range rows {

@@ -24,7 +24,7 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 		}
 	}
 	sortRows(rows, f.sortBy.value, sh.now())
-	if err := renderJobs(sh, f.output.value, rows, f.all || namespace == "", !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
+	if err := f.render(sh, rows, f.all || namespace == "", !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 		return err
 	}
 	switch {

@@ -98,10 +98,10 @@ func TestJobsAreATable(t *testing.T) {
 	for format, want := range map[string]string{
 		"text": "NAMESPACE  KIND        NAME  AGE    STATE    HEALTHY  CATEGORY  FIRST POD      DEVICES  WAITS FOR\n" +
 			"ml         PyTorchJob  sick  150m   Running  No       gpu-oom   sick-worker-1  32       -\n",
-		"name": "pytorchjob/sick\n",
+		"name": "pytorchjob/sick -n ml\n",
 	} {
 		out.Reset()
-		if err := renderJobs(sh, format, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, painter{}); err != nil {
+		if err := jobsAs(format, true).render(sh, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, painter{}); err != nil {
 			t.Fatal(err)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -109,4 +109,9 @@ func TestJobsAreATable(t *testing.T) {
 			t.Errorf("-o %s:\n%s\nwant\n%s", format, out.String(), want)
 		}
 	}
+}
+
+// jobsAs prints jobs in a format.
+func jobsAs(format string, all bool) *getFlags {
+	return &getFlags{all: all, output: oneOf(format), sortBy: oneOf("hurt")}
 }

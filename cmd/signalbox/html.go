@@ -215,7 +215,7 @@ func auditSections(a audited) []browser.Section {
 	left := 0
 	for _, j := range a.Jobs {
 		lines := j.Lines()
-		if len(lines) == 0 && j.Decision == preflight.Allowed {
+		if len(lines) == 0 && len(j.Failures()) == 0 && j.Decision == preflight.Allowed {
 			continue
 		}
 		if len(out) > mostJobsShown {
@@ -231,6 +231,9 @@ func auditSections(a audited) []browser.Section {
 		}
 		if len(t.Rows) > 0 {
 			s.Tables = []browser.Table{t}
+		}
+		for _, why := range j.Failures() {
+			s.Notes = append(s.Notes, "not decided: "+oneLine(why))
 		}
 		out = append(out, s)
 	}

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // entry is one thing of the reference, from the literal that the code runs.
@@ -16,6 +19,7 @@ type entry struct {
 	name  string
 	row   []string // the cells of list -o text, name first
 	page  string   // Markdown below a heading of its own
+	hint  string   // Markdown that explain adds to it
 	value any      // JSON
 }
 
@@ -30,11 +34,30 @@ type shelf struct {
 
 // shelves are the parts of the reference, in the order of the documentation.
 func shelves() []shelf {
-	return []shelf{
-		checkShelf(), kindShelf(), signatureShelf(), ruleShelf(), categoryShelf(), policyShelf(), metricShelf(),
-		wordShelf(), annotationShelf(), exitCodeShelf(), settingShelf(), flagShelf(),
-	}
+	reference.once.Do(func() {
+		reference.shelves = []shelf{
+			checkShelf(), kindShelf(), signatureShelf(), ruleShelf(), categoryShelf(), policyShelf(), metricShelf(),
+			wordShelf(), annotationShelf(), exitCodeShelf(), settingShelf(), flagShelf(),
+		}
+		for i := range reference.shelves {
+			read := sync.OnceValues(reference.shelves[i].entries)
+			reference.shelves[i].entries = func() ([]entry, error) {
+				all, err := read()
+				return slices.Clone(all), err
+			}
+		}
+	})
+	return slices.Clone(reference.shelves)
 }
+
+// reference is read once: a name that is none is looked for in all of it, in several ways.
+var reference struct {
+	once    sync.Once
+	shelves []shelf
+}
+
+// builtinSignatures are read once, too.
+var builtinSignatures = sync.OnceValues(signature.Builtin)
 
 func newList(sh *shell) *cobra.Command {
 	var names []string

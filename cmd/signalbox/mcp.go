@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if f.listen == "" {
-		err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(sh.in), Writer: nopWriteCloser{sh.out}})
+		err := server.Run(ctx, finishing{&mcp.IOTransport{Reader: io.NopCloser(sh.in), Writer: nopWriteCloser{sh.out}}})
 		if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -140,10 +141,13 @@ func (nopWriteCloser) Close() error { return nil }
 // What the tools take. The texts after jsonschema are read by the model that calls them.
 type (
 	manifestAsked struct {
-		Manifest  string   `json:"manifest" jsonschema:"the YAML or JSON of the jobs and of the objects that belong to them, as kubectl apply takes it"`
-		Namespace string   `json:"namespace,omitempty" jsonschema:"for objects that name none"`
-		Offline   bool     `json:"offline,omitempty" jsonschema:"look at the manifest only, and at no cluster"`
-		Set       []string `json:"set,omitempty" jsonschema:"fit only: what if, as in Worker.replicas=3,5 or Worker.gpus=4"`
+		Manifest  string `json:"manifest" jsonschema:"the YAML or JSON of the jobs and of the objects that belong to them, as kubectl apply takes it"`
+		Namespace string `json:"namespace,omitempty" jsonschema:"for objects that name none"`
+		Offline   bool   `json:"offline,omitempty" jsonschema:"look at the manifest only, and at no cluster"`
+	}
+	gangAsked struct {
+		manifestAsked
+		Set []string `json:"set,omitempty" jsonschema:"what if, as in Worker.replicas=3,5 or Worker.gpus=4"`
 	}
 	jobAsked struct {
 		Kind      string `json:"kind,omitempty" jsonschema:"the kind of a job of the cluster, as in PyTorchJob, or pod; may be left out"`
@@ -161,7 +165,7 @@ type (
 		Kind          string `json:"kind,omitempty" jsonschema:"only jobs of this kind"`
 		Healthy       string `json:"healthy,omitempty" jsonschema:"only jobs that are Yes, No or Unknown"`
 		Category      string `json:"category,omitempty" jsonschema:"only jobs whose cause is of this category"`
-		Owner         string `json:"owner,omitempty" jsonschema:"only jobs on which this owner has to act"`
+		Owner         string `json:"owner,omitempty" jsonschema:"only jobs on whose cause this owner has to act, as in user, platform or hardware; not who submitted them"`
 		Queue         string `json:"queue,omitempty" jsonschema:"only jobs of this queue"`
 	}
 )
@@ -218,14 +222,11 @@ func tool[In any](name, schema, title, description string, answer func(context.C
 }
 
 func (t *toolbox) check(ctx context.Context, in manifestAsked) (*mcp.CallToolResult, error) {
-	if len(in.Set) > 0 {
-		return nil, errors.New("set is given to check; expected it for fit only")
-	}
 	return t.run(ctx, in.Manifest, append([]string{"check", "-", "--output=json"}, t.world(in)...))
 }
 
-func (t *toolbox) fit(ctx context.Context, in manifestAsked) (*mcp.CallToolResult, error) {
-	args := append([]string{"fit", "-", "--output=json"}, t.world(in)...)
+func (t *toolbox) fit(ctx context.Context, in gangAsked) (*mcp.CallToolResult, error) {
+	args := append([]string{"fit", "-", "--output=json"}, t.world(in.manifestAsked)...)
 	for _, s := range in.Set {
 		args = append(args, "--set="+s)
 	}
@@ -317,6 +318,18 @@ func (t *toolbox) given(keep func(name string) bool) []string {
 	return args
 }
 
+// parameterFlags are the flags for which the tools have a parameter; the name is the same, but for the dash in it.
+var parameterFlags = regexp.MustCompile(`(^|[\s("'])(?:--(all-namespaces|namespace|offline|set|kind|healthy|category|owner|queue|log|line)|(-A|-n))($|[\s.,:;)"'=])`)
+
+// inParameters is what a command says, in the words of who calls a tool: a model has no flags to set.
+func inParameters(said string) string {
+	return parameterFlags.ReplaceAllStringFunc(said, func(m string) string {
+		part := parameterFlags.FindStringSubmatch(m)
+		name := cmp.Or(part[2], map[string]string{"-A": "all-namespaces", "-n": "namespace"}[part[3]])
+		return part[1] + strings.ReplaceAll(name, "-", "_") + part[4]
+	})
+}
+
 // run runs a command and answers with what it printed. That jobs have findings is an answer; that a command could
 // not do what it should is an error, in its own words.
 func (t *toolbox) run(ctx context.Context, input string, args []string) (*mcp.CallToolResult, error) {
@@ -329,7 +342,7 @@ func (t *toolbox) run(ctx context.Context, input string, args []string) (*mcp.Ca
 	var out, errs bytes.Buffer
 	sh := &shell{name: t.sh.name, in: strings.NewReader(input), out: &out, err: &errs, now: t.sh.now}
 	code := run(ctx, sh, args)
-	said := strings.TrimSpace(redact.Text(errs.String()))
+	said := inParameters(strings.TrimSpace(redact.Text(errs.String())))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -64,6 +64,16 @@ func TestToolsReadOnlyAndAnswerBySchema(t *testing.T) {
 	}
 	var names []string
 	for _, tool := range listed.Tools {
+		schema, err := json.Marshal(tool.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if takes := strings.Contains(string(schema), `"set":`); takes != (tool.Name == "fit") {
+			t.Errorf("%s takes set: %v", tool.Name, takes)
+		}
+		if takes := strings.Contains(string(schema), `"manifest":`); takes != (tool.Name == "fit" || tool.Name == "check") {
+			t.Errorf("%s takes a manifest: %v", tool.Name, takes)
+		}
 		names = append(names, tool.Name)
 		if !tool.Annotations.ReadOnlyHint {
 			t.Errorf("%s may write", tool.Name)
@@ -120,7 +130,7 @@ func TestToolsSayWhatIsWrong(t *testing.T) {
 		"no YAML":                 {"check", map[string]any{"manifest": "a: [", "offline": true}, `"errors":[{`},
 		"no manifest":             {"check", map[string]any{}, "manifest"},
 		"a field that is none":    {"check", map[string]any{"manifest": "a: b", "path": "/etc/passwd"}, "path"},
-		"set for check":           {"check", map[string]any{"manifest": "a: b", "set": []string{"Worker.gpus=1"}}, "expected it for fit only"},
+		"set for check":           {"check", map[string]any{"manifest": "a: b", "set": []string{"Worker.gpus=1"}}, "set"},
 		"no kind":                 {"diagnose", map[string]any{"name": "x"}, "kubeconfig"},
 		"neither":                 {"diagnose", map[string]any{}, `kind is ""`},
 		"a file for a name":       {"diagnose", map[string]any{"name": "mcp.go"}, `name "mcp.go"`},
@@ -131,6 +141,7 @@ func TestToolsSayWhatIsWrong(t *testing.T) {
 		"no cluster to list":      {"list_jobs", map[string]any{}, "kubeconfig"},
 		"a flag for a name":       {"explain", map[string]any{"name": "--output=json"}, `nothing is called "--output=json"`},
 		"neither name nor line":   {"explain", map[string]any{}, "expected either name or line"},
+		"an owner that is none":   {"list_jobs", map[string]any{"owner": "alice"}, `no owner is called "alice"`},
 		"a category that is none": {"list_jobs", map[string]any{"namespace": "--all-namespaces"}, "kubeconfig"},
 	}
 	for name, tc := range cases {
@@ -143,6 +154,9 @@ func TestToolsSayWhatIsWrong(t *testing.T) {
 				for _, c := range r.Content {
 					text += c.(*mcp.TextContent).Text
 				}
+			}
+			if strings.Contains(text, "--owner") || strings.Contains(text, "--offline") {
+				t.Errorf("a flag is named, and the tool has a parameter:\n%s", text)
 			}
 			if !strings.Contains(text, tc.want) || err == nil && !r.IsError && name != "no YAML" {
 				t.Errorf("error %v, answer %+v\n%s", err, r, text)
@@ -190,6 +204,25 @@ func TestToolsOverStandardInput(t *testing.T) {
 	_ = client.Close() // never fails
 	if code := <-ended; code != exitFine {
 		t.Errorf("exit code %d when the client left", code)
+	}
+}
+
+// Input through a pipe ends with its last question: each is answered all the same.
+func TestToolsAnswerWhatWasAskedBeforeTheInputEnded(t *testing.T) {
+	var out strings.Builder
+	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explain","arguments":{"line":"Killed"}}}
+{"jsonrpc":"2.0","id":"three","method":"tools/call","params":{"name":"explain","arguments":{"name":"gpu-oom"}}}
+`
+	code := run(t.Context(), &shell{name: "signalbox", in: strings.NewReader(in), out: &out, err: io.Discard, now: time.Now}, []string{"mcp"})
+	if code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{`"id":1,`, `"id":2,`, `"id":"three",`, "## gpu-oom"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %s in:\n%s", want, out.String())
+		}
 	}
 }
 

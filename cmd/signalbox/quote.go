@@ -70,6 +70,9 @@ func (q *quotes) line(file string, n int) (string, bool) {
 // line cannot be shown.
 func (r reviewed) quote(f finding.Finding, paint painter) string {
 	n, column, word := r.from.Place(f.Path)
+	if key, _ := r.from.Spots(f.Path); f.Named && key.Line > 0 {
+		n, column, word = key.Line, key.Column, key.Word
+	}
 	line, ok := r.quotes.line(r.from.Source, n)
 	text := []rune(strings.ReplaceAll(line, "\t", " "))
 	if !ok || column == 0 || column > len(text) || strings.TrimSpace(line) == "" {

@@ -69,7 +69,7 @@ func categoryShelf() shelf {
 		about:   "A category is one class of causes; every diagnosis ends with one.",
 		columns: []string{"name", "who acts", "the cause is"},
 		entries: func() ([]entry, error) {
-			catalog, err := signature.Builtin()
+			catalog, err := builtinSignatures()
 			if err != nil {
 				return nil, err
 			}

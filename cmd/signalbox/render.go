@@ -18,7 +18,7 @@ import (
 )
 
 // renderCheck writes the report of a check in one of the documented formats.
-func renderCheck(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
 	switch format {
 	case "json", "yaml":
 		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
@@ -27,7 +27,7 @@ func renderCheck(to io.Writer, format string, jobs []reviewed, troubles []prefli
 	case "sarif":
 		return renderSARIF(to, jobs, troubles)
 	case "junit":
-		return renderJUnit(to, jobs, troubles)
+		return renderJUnit(to, failOn, jobs, troubles)
 	case "github":
 		return renderGitHub(to, jobs, troubles)
 	case "gitlab":

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
 // splitPlace is the file and the line of "job.yaml:12".
@@ -97,16 +96,17 @@ type junitMessage struct {
 }
 
 // renderJUnit writes the XML that CI servers read as test results: a suite is a job, a
-// case is a finding (notes pass), a reason why checks did not run, or a clean review.
-func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+// case is a finding, a reason why checks did not run, or a clean review. What does not make the exit code another
+// than 0 passes: a server would call a run broken that is none.
+func renderJUnit(to io.Writer, failOn string, jobs []reviewed, troubles []preflight.Trouble) error {
 	all := junitSuites{Name: "signalbox"}
 	for _, j := range jobs {
 		s := junitSuite{Name: j.Job.String()}
 		for _, f := range j.Lines() {
 			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
 			c.File, c.Line = landing(j.from.Source, j.line(f))
-			if f.Severity == finding.Note {
-				c.Out = f.Line()
+			if !fails(j.Report, f, failOn) {
+				c.Out = f.Severity.String() + ": " + f.Line() + "\n" + f.Remedy
 			} else {
 				c.Failure = &junitMessage{Message: oneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
 				s.Failures++

@@ -197,9 +197,9 @@ func needsCommand(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	have := "nothing follows"
+	have := "a command is missing"
 	if len(args) > 0 {
-		have = fmt.Sprintf("%q follows", args[0])
+		have = fmt.Sprintf("%q is no command", args[0])
 	}
 	if len(args) > 0 && args[0] == "list" {
 		for _, s := range shelves() {
@@ -210,9 +210,9 @@ func needsCommand(c *cobra.Command, args []string) error {
 	}
 	if len(args) > 0 && c.Name() == "get" {
 		if others := []string{"pods", "pod", "po", "nodes", "node", "no", "events", "all"}; slices.Contains(others, args[0]) {
-			return usagef("%s: %s, which kubectl get lists; %s get jobs lists training jobs with their first pod", c.CommandPath(), have, c.Root().CommandPath())
+			return usagef("kubectl get %s lists those; %s get jobs lists training jobs with their first pod", args[0], c.Root().CommandPath())
 		}
-		return usagef("%s: %s; expected jobs, or a kind of them%s", c.CommandPath(), have, check.DidYouMean(args[0], append(names, kindWords()...)))
+		return usagef("%s: no kind of job is called %q; expected jobs, or a kind of them%s", c.CommandPath(), args[0], check.DidYouMean(args[0], append(names, kindWords()...)))
 	}
 	for _, sub := range c.Commands() {
 		if len(args) > 0 && slices.Contains(sub.SuggestFor, args[0]) {

@@ -81,7 +81,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 	t.Run("get jobs", func(t *testing.T) {
 		var out bytes.Buffer
 		o := objectOf(t, sickJob)
-		if err := renderJobs(&shell{out: &out}, "json", []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, false, true, painter{}); err != nil {
+		if err := jobsAs("json", false).render(&shell{out: &out}, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, false, true, painter{}); err != nil {
 			t.Fatal(err)
 		}
 		valid(t, "jobs", out.Bytes())

@@ -117,6 +117,20 @@ func (h *heard) fitInstead(unknown *fit.Result, chosen bool) *fit.Result {
 // ours are warnings in the form of Signalbox's webhook: "[name] path: what is".
 var ours = regexp.MustCompile(`^\[([a-z0-9-]+)\] (.*)$`)
 
+// droppedField is the field that the API server's warning is about, if that is one it does not know; else empty.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation has the text, 2026-11.
+func droppedField(warning string) job.Path {
+	name, ok := strings.CutPrefix(warning, "unknown field ")
+	if !ok {
+		return ""
+	}
+	name, err := strconv.Unquote(name)
+	if at := job.Path(name); err == nil && at.Valid() {
+		return at
+	}
+	return ""
+}
+
 // findings are what was said of the job, but for what the findings there are say already.
 func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 	spoke := func(check string) bool {
@@ -124,13 +138,14 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 	}
 	for _, text := range h.warnings {
 		text = oneLine(text)
-		m := ours.FindStringSubmatch(text)
+		m, field := ours.FindStringSubmatch(text), droppedField(text)
 		switch {
+		case field != "" && slices.ContainsFunc(said, func(f finding.Finding) bool { return f.Named && f.Path == field }):
 		case m != nil && (m[1] == "signalbox" || spoke(m[1])), strings.Contains(text, webhook.More):
 		case m != nil: // a policy that may not be read from here
 			out = append(out, finding.Finding{Check: m[1], Severity: finding.Warning, Message: m[2]})
 		default:
-			out = append(out, finding.Finding{Check: serverCheck, Severity: finding.Warning, Message: "the API server warns: " + text})
+			out = append(out, finding.Finding{Check: serverCheck, Severity: finding.Warning, Path: field, Named: field != "", Message: "the API server warns: " + text})
 		}
 	}
 	return append(out, h.refusals(said, spoke)...)

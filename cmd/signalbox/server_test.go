@@ -82,3 +82,19 @@ func TestWhatACheckHasSaidIsNotSaidTwice(t *testing.T) {
 		t.Errorf("unsaid (-want +got):\n%s", diff)
 	}
 }
+
+func TestAnUnknownFieldIsSaidOnce(t *testing.T) {
+	h := &heard{warnings: []string{`unknown field "spec.backoffLimt"`, `unknown field "spec.template.spec.x"`, "spec.y is deprecated"}}
+	said := []finding.Finding{{Check: "unknown-field", Severity: finding.Warning, Path: "spec.backoffLimt", Named: true}}
+	var got []string
+	for _, f := range h.findings(said) {
+		got = append(got, string(f.Path)+": "+f.Message)
+	}
+	want := []string{
+		`spec.template.spec.x: the API server warns: unknown field "spec.template.spec.x"`,
+		": the API server warns: spec.y is deprecated",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,12 +28,18 @@ func checkShelf() shelf {
 			for _, c := range set.Checks() {
 				out = append(out, entry{
 					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
-					page: checkPage(c), value: checkValue(c),
+					page: checkPage(c), value: checkValue(c), hint: silence(c.Name),
 				})
 			}
 			return out, nil
 		},
 	}
+}
+
+// silence is how a check is made silent: what is the same for all of them stands once in the documentation.
+func silence(name string) string {
+	return fmt.Sprintf("To silence it for one job, annotate the job with `%s: %s` and `%s: WHY`; everywhere, set `checks.disable: [%[2]s]` in the configuration; for one run, give `--disable %[2]s`.",
+		check.IgnoreAnnotation, name, check.ReasonAnnotation)
 }
 
 func checkValue(c *check.Check) any {
@@ -156,7 +163,7 @@ func signatureShelf() shelf {
 		about:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
 		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
 		entries: func() ([]entry, error) {
-			catalog, err := signature.Builtin()
+			catalog, err := builtinSignatures()
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +181,10 @@ func signatureShelf() shelf {
 
 func signaturePage(s *signature.Signature) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** (%s, %s; running the job again, unchanged: %s)\n\n", s.Title, s.Category, s.Role, s.Retry)
+	again := map[signature.Retry]string{
+		signature.Helps: "a retry without changes helps", signature.Useless: "a retry without changes is useless",
+	}[s.Retry]
+	fmt.Fprintf(&b, "**%s** (category %s, role %s; %s)\n\n", s.Title, s.Category, s.Role, cmp.Or(again, "whether a retry helps is not known"))
 	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", oneLine(s.Proves), oneLine(s.DoesNotProve))
 	if s.Pattern != "" {
 		fmt.Fprintf(&b, "```regexp\n%s\n```\n\n", s.Pattern)

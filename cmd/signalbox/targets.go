@@ -166,25 +166,34 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	return from.Case(ctx, t.kind, object)
 }
 
-// elsewhere says where a job of the name is, if its namespace is another one, or which name is
-// meant.
+// elsewhere says where a job of the name is, if its namespace is another one, or which name is meant; no kind: any.
 func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
-	for _, gvr := range c.resources(t.kind) {
+	all := kinds.All()
+	if t.kind != nil {
+		all = []*kinds.Kind{t.kind}
+	}
+	var served []schema.GroupVersionResource
+	for _, k := range all {
+		if gvrs := c.resources(k); len(gvrs) > 0 {
+			served = append(served, gvrs[0])
+		}
+	}
+	for _, gvr := range served {
 		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: 1})
-		if err == nil && len(found.Items) > 0 {
-			return fmt.Sprintf("; there is one in namespace %s", found.Items[0].GetNamespace())
+		for i := 0; err == nil && i < len(found.Items); i++ {
+			if o := &found.Items[i]; o.GetName() == t.name && o.GetNamespace() != c.namespace {
+				return fmt.Sprintf("; there is one in namespace %[1]s: -n %[1]s", o.GetNamespace())
+			}
 		}
+	}
+	var names []string
+	for _, gvr := range served {
 		here, err := c.objects.Resource(gvr).Namespace(c.namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
-		if err != nil {
-			continue
-		}
-		var names []string
-		for i := range here.Items {
+		for i := 0; err == nil && i < len(here.Items); i++ {
 			names = append(names, here.Items[i].GetName())
 		}
-		return check.DidYouMean(t.name, names).String()
 	}
-	return ""
+	return check.DidYouMean(t.name, names).String()
 }
 
 // asked is the job of the cluster that an argument names.
@@ -241,6 +250,9 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {
+			if meant := c.elsewhere(ctx, target{name: name}); meant != "" {
+				return t, usagef("no job and no pod of one is called %q in namespace %s%s", name, c.namespace, meant)
+			}
 			return t, usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
 		}
 		return t, err

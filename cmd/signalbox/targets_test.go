@@ -3,6 +3,13 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 func TestNamesAloneAreJobs(t *testing.T) {
@@ -31,6 +38,48 @@ func TestNamesAloneAreJobs(t *testing.T) {
 			}
 			if text := strings.Join(got, " "); !strings.Contains(text, want) {
 				t.Errorf("readTargets %s: %s; want %s", args, text, want)
+			}
+		})
+	}
+}
+
+// A job that is not there is often another one's slip of the pen, or in another namespace.
+func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
+	lists, served := map[schema.GroupVersionResource]string{}, map[string][]string{}
+	for _, k := range kinds.All() {
+		for _, gvk := range k.GVKs {
+			lists[gvk.GroupVersion().WithResource(k.Resource)] = gvk.Kind + "List"
+			served[gvk.Group] = append(served[gvk.Group], gvk.Version)
+		}
+	}
+	var objects []runtime.Object
+	for _, at := range []string{"ml/llama-7b", "ml/vit", "prod/bert"} {
+		namespace, name, _ := strings.Cut(at, "/")
+		objects = append(objects, objectOf(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: "+name+", namespace: "+namespace+"}\n"))
+	}
+	c := &liveCluster{
+		objects: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		clients: kubefake.NewClientset(), served: served, namespace: "ml",
+	}
+	for arg, want := range map[string]string{
+		"pytorchjob/llama7b": `PyTorchJob ml/llama7b: not found; did you mean "llama-7b"?`,
+		"pytorchjob/bert":    "PyTorchJob ml/bert: not found; there is one in namespace prod: -n prod",
+		"llama7b":            `no job and no pod of one is called "llama7b" in namespace ml; did you mean "llama-7b"?`,
+		"bert":               `no job and no pod of one is called "bert" in namespace ml; there is one in namespace prod: -n prod`,
+		"something-else":     `no job and no pod of one is called "something-else" in namespace ml; -n NAMESPACE looks in another`,
+	} {
+		t.Run(arg, func(t *testing.T) {
+			targets, err := readTargets([]string{arg})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if t0 := targets[0]; t0.kind == nil {
+				_, err = c.jobCalled(t.Context(), t0.name)
+			} else {
+				_, err = c.asked(t.Context(), t0)
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v\nwant %s", err, want)
 			}
 		})
 	}

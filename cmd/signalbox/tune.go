@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,6 +28,13 @@ func tune(c config.Checks) (tuned, error) {
 	}
 	base := config.Tuning{Disable: c.Disable, Severity: c.Severity, Params: c.Params}
 	out := tuned{in: make(map[string]*check.Set, len(c.Namespaces))}
+	wrong := mistakes(all, "checks", base)
+	for _, name := range slices.Sorted(maps.Keys(c.Namespaces)) {
+		wrong = append(wrong, mistakes(all, "checks.namespaces."+name, c.Namespaces[name])...)
+	}
+	if len(wrong) > 0 {
+		return tuned{}, &exit{exitUsage, wrong}
+	}
 	if out.everywhere, err = selected(all, "checks", base); err != nil {
 		return tuned{}, err
 	}
@@ -36,6 +44,36 @@ func tune(c config.Checks) (tuned, error) {
 		}
 	}
 	return out, nil
+}
+
+// mistakes are all that is wrong in one layer of tuning, each with its path.
+func mistakes(all *check.Set, where string, l config.Tuning) (wrong config.Mistakes) {
+	known := func(path, name string) bool {
+		_, err := all.Find(name)
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s.%s: %v", where, path, err))
+		}
+		return err == nil
+	}
+	for _, name := range l.Disable {
+		known("disable", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Severity)) {
+		known("severity", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Params)) {
+		if !known("params", name) {
+			continue
+		}
+		values, err := parameters(l.Params[name])
+		if err == nil {
+			_, err = all.Select(check.Selection{Params: map[string]any{name: values}})
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s.params.%s: %s", where, name, strings.TrimPrefix(err.Error(), "set parameters of "+name+": ")))
+		}
+	}
+	return wrong
 }
 
 // selected applies layers of tuning, later ones over earlier ones.

@@ -39,11 +39,11 @@ func TestTune(t *testing.T) {
 		"off in a namespace":       {"checks: {namespaces: {ml: {disable: [ttl-deletes-logs]}}}", "note", "", ""},
 		"on in a namespace":        {"checks: {disable: [ttl-deletes-logs], namespaces: {ml: {severity: {ttl-deletes-logs: warning}}}}", "", "warning", ""},
 		"a parameter there":        {"checks: {params: {ttl-deletes-logs: {leastSeconds: 30}}, namespaces: {ml: {params: {ttl-deletes-logs: {leastSeconds: 90}}}}}", "", "note", ""},
-		"a name misspelt":          {"checks: {disable: [ttl-deletes-log]}", "", "", `read checks: switch off: no check is called "ttl-deletes-log"; did you mean "ttl-deletes-logs"?`},
-		"misspelt in a namespace":  {"checks: {namespaces: {ml: {severity: {ttl-delete-logs: note}}}}", "", "", `read checks.namespaces.ml: set severity: no check is called "ttl-delete-logs"; did you mean "ttl-deletes-logs"?`},
-		"a parameter misspelt":     {"checks: {params: {ttl-deletes-logs: {leastSecond: 1}}}", "", "", `read checks: set parameters of ttl-deletes-logs: no parameter is called "leastSecond"; did you mean "leastSeconds"?`},
-		"a parameter of no number": {"checks: {params: {ttl-deletes-logs: {leastSeconds: soon}}}", "", "", `read checks: set parameters of ttl-deletes-logs: json: cannot unmarshal string`},
-		"parameters that are none": {"checks: {params: {ttl-deletes-logs: 3}}", "", "", `read checks.params.ttl-deletes-logs: expected names and values`},
+		"a name misspelt":          {"checks: {disable: [ttl-deletes-log]}", "", "", `checks.disable: no check is called "ttl-deletes-log"; did you mean "ttl-deletes-logs"?`},
+		"misspelt in a namespace":  {"checks: {namespaces: {ml: {severity: {ttl-delete-logs: note}}}}", "", "", `checks.namespaces.ml.severity: no check is called "ttl-delete-logs"; did you mean "ttl-deletes-logs"?`},
+		"a parameter misspelt":     {"checks: {params: {ttl-deletes-logs: {leastSecond: 1}}}", "", "", `checks.params.ttl-deletes-logs: no parameter is called "leastSecond"; did you mean "leastSeconds"?`},
+		"a parameter of no number": {"checks: {params: {ttl-deletes-logs: {leastSeconds: soon}}}", "", "", `checks.params.ttl-deletes-logs: json: cannot unmarshal string`},
+		"parameters that are none": {"checks: {params: {ttl-deletes-logs: 3}}", "", "", `checks.params.ttl-deletes-logs: expected names and values`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

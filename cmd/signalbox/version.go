@@ -90,9 +90,9 @@ func (i installed) String() string {
 	case i.Unknown != "":
 		return visibleLine("cluster: unknown; " + i.Unknown)
 	case i.Signalbox == "":
-		return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox answers about a job in namespace %s", i.Kubernetes, i.Namespace))
+		return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox reviews jobs in namespace %s", i.Kubernetes, i.Namespace))
 	}
-	return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s answers in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
+	return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s reviews jobs in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
 }
 
 // String is the version in one line.

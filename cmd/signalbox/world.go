@@ -214,7 +214,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 			return v, false, usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.why)
 		}
 		if none.silent {
-			in.notes = append(in.notes, "nothing was asked of a cluster; --offline says that this is meant")
+			in.notes = append(in.notes, "no cluster was asked; give --offline if that is what you want")
 			w.silent = none.why
 			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.why}}
 		}

@@ -16,6 +16,7 @@ type Finding struct {
 	Runbook  string   `json:"runbook,omitempty" policy:"-"` // the address of a page about the check; empty: nobody named where pages are
 	Rule     string   `json:"-"`                            // of the limit before the nodes that the finding is about; empty: of none
 	Meant    string   `json:"-"`                            // the name for which what is written at Path is a slip; empty: none is near
+	Named    bool     `json:"-"`                            // it is about the name of the field at Path, and not about its value
 }
 
 // Fact is one number or name of a finding, for Rego and JSON.

@@ -68,3 +68,35 @@ func TestTheLargestGangThatTheQuotasLeaveRoomFor(t *testing.T) {
 		})
 	}
 }
+
+func TestAChangeSaysWhatItDoesNotCure(t *testing.T) {
+	three := build.Nodes(3, "h100", build.GPUs(8))
+	cases := map[string]struct {
+		objects string
+		want    []string
+	}{
+		"a quota with room for what the nodes take": {
+			quotaOf("requests.nvidia.com/gpu: 64", "requests.nvidia.com/gpu: 0", ""),
+			[]string{"fits with 3 Workers instead of 4 (3 Workers on 3 nodes)"},
+		},
+		"a quota that leaves nothing for the smallest gang": {
+			quotaOf("requests.nvidia.com/gpu: 4", "requests.nvidia.com/gpu: 0", ""),
+			[]string{"fits with 3 Workers instead of 4 (3 Workers on 3 nodes), but ResourceQuota ml/q stops it"},
+		},
+		"a quota tighter than the nodes": {
+			quotaOf("requests.nvidia.com/gpu: 16", "requests.nvidia.com/gpu: 0", ""),
+			[]string{
+				"fits with 2 Workers instead of 4, which is within ResourceQuota ml/q (2 Workers on 2 nodes)",
+				"fits with 3 Workers instead of 4 (3 Workers on 3 nodes), but ResourceQuota ml/q stops it",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := whatif.Answer(t.Context(), ruled(t, tc.objects, nil, three), queued("", "", gangOf(group("Worker", 4, build.Asks("8")))))
+			if diff := cmp.Diff(tc.want, got.Changes); diff != "" {
+				t.Errorf("changes (-want +got):\n%s\n%s", diff, got)
+			}
+		})
+	}
+}

@@ -19,7 +19,7 @@ type UnreadKind int
 const (
 	_                        UnreadKind = iota
 	FieldUnknown                        // the kind has no such field
-	FieldMisspelt                       // the name that comes near
+	FieldMisspelt                       // the name that comes nearest, and those that come as near
 	FieldMisplaced                      // where such a field is
 	FieldNewer                          // the newest version that was looked at and does not have it
 	FieldNotInCRD                       // the versions of the CRD that leave the field of Kubernetes out

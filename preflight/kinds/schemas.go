@@ -119,8 +119,8 @@ func (c *crd) dropped(key string, fields map[string]ref) (job.UnreadKind, []stri
 		}
 	}
 	names := sortedKeys(fields)
-	if near := nearest(key, names); near != "" {
-		return job.FieldMisspelt, []string{near}
+	if near := allNearest(key, names); near != nil {
+		return job.FieldMisspelt, near
 	}
 	if where := c.deeper(key, fields, names); where != "" {
 		return job.FieldMisplaced, []string{where}

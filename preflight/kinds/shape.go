@@ -77,8 +77,8 @@ func below(t reflect.Type, s *shape) map[string]string {
 
 // unknown is what to say about a field that the type does not have.
 func (s *shape) unknown(key string) (job.UnreadKind, []string) {
-	if near := nearest(key, s.names); near != "" {
-		return job.FieldMisspelt, []string{near}
+	if near := allNearest(key, s.names); near != nil {
+		return job.FieldMisspelt, near
 	}
 	if where, ok := s.below[strings.ToLower(key)]; ok {
 		return job.FieldMisplaced, []string{where}
@@ -105,6 +105,25 @@ func nearest(key string, names []string) string {
 		return begun(key, names)
 	}
 	return best
+}
+
+// allNearest are the name that was probably meant, and those that are as near; none where none is near.
+func allNearest(key string, names []string) []string {
+	near := nearest(key, names)
+	switch {
+	case near == "":
+		return nil
+	case strings.HasPrefix(strings.ToLower(near), strings.ToLower(key)): // the one that begins so
+		return []string{near}
+	}
+	out := []string{near}
+	most := distance(strings.ToLower(key), strings.ToLower(near), len(key))
+	for _, name := range names {
+		if name != near && most > 0 && distance(strings.ToLower(key), strings.ToLower(name), most) <= most {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // begun is the one name that begins with a key of some length: priorityClassName of priorityClass.

@@ -23,8 +23,12 @@ var unknownField = &check.Check{
 			default:
 				continue
 			}
-			f := finding.Finding{Path: u.Path, Message: message}
+			f := finding.Finding{Path: u.Path, Message: message, Named: u.NotAField()}
 			switch u.Kind {
+			case job.FieldMisspelt:
+				if len(u.Args) == 1 { // of several that are equally near, none is meant for sure
+					f.Meant = u.Args[0]
+				}
 			case job.FieldNewer, job.RuntimeFieldNewer:
 				f.Remedy = "Correct the name or move the field, unless the version in the cluster is newer: every other one drops it."
 			case job.RoleUnlisted:

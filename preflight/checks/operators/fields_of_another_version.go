@@ -19,7 +19,7 @@ var fieldsOfAnotherVersion = &check.Check{
 		const overrides, patches = job.Path("spec.podTemplateOverrides"), job.Path("spec.runtimePatches")
 		switch {
 		case p.Job.Field("spec.podSpecOverrides") != nil:
-			p.Reportf("spec.podSpecOverrides", "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them")
+			p.Report(finding.Finding{Path: "spec.podSpecOverrides", Named: true, Message: "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them"})
 		case p.Job.Field(overrides) != nil && p.Job.Field(patches) != nil:
 			p.Reportf(patches, "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the two")
 		}

@@ -38,7 +38,9 @@ type suggester struct {
 	cycle  *assign.Cycle
 	tries  int
 	found  []string
+	halves []string // what cures the nodes only: a rule before them stops the changed gang, too
 	passed []string // what was not tried, and why
+	exist  []int    // pods of each group that there are; nil: not counted yet
 
 	numbers [][]fit.Group // what was found and is numbers only
 }
@@ -63,6 +65,7 @@ func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cy
 	q.toleration()
 	q.otherPool()
 	q.looserRules()
+	q.found = append(q.found, q.halves...)
 	return q
 }
 
@@ -126,10 +129,45 @@ func (q *suggester) keepOn(g gang.Gang, cycle *assign.Cycle, format string, args
 	a, ok := q.tryOn(g, cycle, assign.Keeping)
 	if ok {
 		plan := fit.Planned(a.Solver)
-		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+fit.Result{Plan: plan}.PlanText()+q.models(g, plan)+")")
+		text := fmt.Sprintf(format, args...) + " (" + fit.Result{Plan: plan}.PlanText() + q.models(g, plan) + ")"
+		if stops := q.stopped(g); stops != "" {
+			q.halves = append(q.halves, text+", but "+stops+" stops it")
+		} else {
+			q.found = append(q.found, text)
+		}
 		q.note(g)
 	}
 	return ok
+}
+
+// stopped is what stops a changed gang before the nodes; empty: nothing is known to.
+func (q *suggester) stopped(g gang.Gang) string {
+	if g.NodesOnly || q.s.Rules() == nil || q.s.Incomplete() != "" {
+		return ""
+	}
+	if q.exist == nil {
+		q.exist = quota.Existing(q.s, q.gang)
+	}
+	limits, _ := quota.CheckWith(q.s, g, q.exist)
+	var owners []string
+	for _, l := range limits {
+		// A change of amounts is one of Requests, and what the containers say stays as it was.
+		asWritten := l.Rule == quota.RuleRange || l.Rule == quota.RuleAmount || strings.HasPrefix(l.Resource, "limits.")
+		if o := l.Owner(); !slices.Contains(owners, o) && !(asWritten && q.smaller(g)) {
+			owners = append(owners, o)
+		}
+	}
+	return strings.Join(owners, " and ")
+}
+
+// smaller says that pods of a changed gang ask for other amounts.
+func (q *suggester) smaller(g gang.Gang) bool {
+	for i := range g.Groups {
+		if !maps.Equal(podspec.Requested(g.Groups[i].Pod), podspec.Requested(q.gang.Groups[i].Pod)) {
+			return true
+		}
+	}
+	return false
 }
 
 // note keeps the numbers of a change that is nothing else.
