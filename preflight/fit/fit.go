@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -24,7 +26,7 @@ func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *Budget) Resul
 		return unanswered(g, b.Why())
 	}
 	g = quota.Stored(s, g)
-	r, cycle := Solve(s, g.InParts(), b)
+	r, cycle := Solve(s, InParts(s, g), b)
 	defer cycle.Release()
 	if !b.Gone {
 		AddViolations(s, &r, g)
@@ -41,6 +43,17 @@ const Steps = assign.MostSteps
 // NewBudget is a budget of so many steps. The verdict comes first, what would fit instead is looked for with
 // what is left. With more steps what was answered is answered the same.
 func NewBudget(steps int) *Budget { return assign.NewBudget(steps) }
+
+// InParts is the gang with a group for each part of its roles, as they are in a view.
+func InParts(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	return g.InParts(func(spec *corev1.PodSpec) (value int32, known bool) {
+		if s == nil || s.Rules() == nil {
+			return 0, false
+		}
+		class, known := s.PriorityClass(spec)
+		return class.Value, known
+	})
+}
 
 // unanswered is unknown, for a reason.
 func unanswered(g gang.Gang, why string) Result {

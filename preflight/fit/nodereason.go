@@ -30,7 +30,7 @@ func NodeReasons(s *cluster.Snapshot, g gang.Gang, of corev1.ResourceName) []Nod
 		return nil
 	}
 	out, b := make([]NodeReason, len(s.Nodes())), NewBudget(16*Steps)
-	g = g.InParts()
+	g = InParts(s, g)
 	cycle := assign.NewCycle(s, g, b)
 	if !b.Spend(0) {
 		for at := range out {

@@ -37,7 +37,7 @@ func placed(parts, pods int) gang.Gang {
 	term := func(all ...metav1.LabelSelectorRequirement) []corev1.PodAffinityTerm {
 		return []corev1.PodAffinityTerm{{TopologyKey: "rack", LabelSelector: &metav1.LabelSelector{MatchExpressions: all}}}
 	}
-	own := []string{job.OwnPart}
+	own := []string{job.Own}
 	p.Spec.Affinity = &corev1.Affinity{
 		PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term(
 			metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: own})},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Parts are equal parts of a role that choose their neighbours by themselves, as the Jobs of a JobSet do: the pods of each
@@ -13,41 +14,53 @@ type Parts struct {
 	Label  string
 	Values []string // by part
 	By     string   // the annotation that asks for it
+	Ranks  string   // a label that says the priority of the pods, which keep apart from those of their own; empty: from all
 }
 
-// OwnPart stands in an affinity between pods for the value that the pod's own part has.
-const OwnPart = ""
+// Own stands in an affinity between pods for the value that the pod itself has.
+const Own = ""
 
-// Pod is the pod of the part that has a value.
-func (p *Parts) Pod(of Pod, value string) Pod {
+// Pod is the pod of the part that has a value; priority: that of the pod, as a label says it (empty: not known).
+func (p *Parts) Pod(of Pod, value, priority string) Pod {
 	of.Labels, of.Marks.Labels = maps.Clone(of.Labels), maps.Clone(of.Marks.Labels)
 	for _, all := range []*map[string]string{&of.Labels, &of.Marks.Labels} {
 		if *all == nil {
 			*all = map[string]string{}
 		}
-		(*all)[p.Label] = value
+		if (*all)[p.Label] = value; p.Ranks != "" && priority != "" {
+			(*all)[p.Ranks] = priority
+		}
 	}
-	other := func(key string) bool { return key == p.Label }
-	of.Marks.Varies = slices.DeleteFunc(slices.Clone(of.Marks.Varies), other)
+	known := func(key string) bool { return key == p.Label || key == p.Ranks && priority != "" }
+	of.Marks.Varies = slices.DeleteFunc(slices.Clone(of.Marks.Varies), known)
+	of.Marks.Some = slices.DeleteFunc(slices.Clone(of.Marks.Some), known)
 	of.Spec.Affinity = of.Spec.Affinity.DeepCopy()
 	if a := of.Spec.Affinity; a != nil && a.PodAffinity != nil {
-		p.settle(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, value)
+		p.settle(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, value, priority)
 	}
 	if a := of.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		p.settle(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, value)
+		p.settle(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, value, priority)
 	}
 	return of
 }
 
-// settle writes the part's value where OwnPart stands for it.
-func (p *Parts) settle(terms []corev1.PodAffinityTerm, value string) {
+// settle writes the pod's own values where Own stands for them. Of a priority that is not known it keeps apart from all.
+func (p *Parts) settle(terms []corev1.PodAffinityTerm, value, priority string) {
 	for i := range terms {
-		if terms[i].LabelSelector == nil {
+		selector := terms[i].LabelSelector
+		if selector == nil {
 			continue
 		}
-		for k := range terms[i].LabelSelector.MatchExpressions {
-			if r := &terms[i].LabelSelector.MatchExpressions[k]; r.Key == p.Label && slices.Equal(r.Values, []string{OwnPart}) {
+		selector.MatchExpressions = slices.DeleteFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+			return r.Key == p.Ranks && priority == "" && slices.Equal(r.Values, []string{Own})
+		})
+		for k := range selector.MatchExpressions {
+			switch r := &selector.MatchExpressions[k]; {
+			case !slices.Equal(r.Values, []string{Own}):
+			case r.Key == p.Label:
 				r.Values = []string{value}
+			case r.Key == p.Ranks:
+				r.Values = []string{priority}
 			}
 		}
 	}

@@ -35,8 +35,8 @@ func partsOf(j *job.Job, label, by, name string, parts int) *job.Parts {
 }
 
 // exclusive keeps the pods of one key in one place, and those of other keys out of it, of other namespaces, too, where
-// they are selected.
-func exclusive(p *job.Pod, topology, label string, namespaces *metav1.LabelSelector, at job.Path) {
+// they are selected; of pods that say their priority by a label, of their own alone.
+func exclusive(p *job.Pod, topology, label, ranks string, namespaces *metav1.LabelSelector, at job.Path) {
 	affinity := p.Spec.Affinity.DeepCopy()
 	if affinity == nil {
 		affinity = &corev1.Affinity{}
@@ -52,9 +52,13 @@ func exclusive(p *job.Pod, topology, label string, namespaces *metav1.LabelSelec
 		*to = append(*to, corev1.PodAffinityTerm{TopologyKey: topology, LabelSelector: &metav1.LabelSelector{MatchExpressions: all}, NamespaceSelector: namespaces})
 	}
 	term("affinity.podAffinity", &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: []string{job.OwnPart}})
-	term("affinity.podAntiAffinity", &affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpExists},
-		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{job.OwnPart}})
+		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: []string{job.Own}})
+	others := []metav1.LabelSelectorRequirement{
+		{Key: label, Operator: metav1.LabelSelectorOpExists}, {Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{job.Own}},
+	}
+	if ranks != "" {
+		others = append(others, metav1.LabelSelectorRequirement{Key: ranks, Operator: metav1.LabelSelectorOpIn, Values: []string{job.Own}})
+	}
+	term("affinity.podAntiAffinity", &affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, others...)
 	p.Spec.Affinity = affinity
 }

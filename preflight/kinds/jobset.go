@@ -119,6 +119,7 @@ const (
 	jobIndex              = "jobset.sigs.k8s.io/job-index"
 	completionIndex       = "batch.kubernetes.io/job-completion-index"
 	jobSetJobKey          = "jobset.sigs.k8s.io/job-key"
+	jobSetPriority        = "jobset.sigs.k8s.io/priority"
 	jobSetController      = "jobset.sigs.k8s.io/jobset-controller"
 )
 
@@ -197,27 +198,35 @@ func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
 	return "", ""
 }
 
-// jobSetPlaces ties the pods of each Job to the place that it has to itself (there, setExclusiveAffinities). Jobs of other
-// roles ask for none, and are told from each other by those that do.
+// jobSetPlaces ties the pods of each Job to the place that it has to itself, where its role asks for one (there,
+// setExclusiveAffinities): Jobs of another priority, or of roles that ask for none, may be there too. Followers go where
+// their leader is.
 func jobSetPlaces(j *job.Job, all []replicatedJob) {
-	asked := false
+	topologies, asked := make([]string, len(j.Roles)), false
 	for i := range j.Roles {
-		topology, at := ExclusiveTopology(j, &j.Roles[i])
-		if topology != "" {
-			exclusive(&j.Roles[i].Pod, topology, jobSetJobKey, &metav1.LabelSelector{}, at)
+		role := &j.Roles[i]
+		var at job.Path
+		if topologies[i], at = ExclusiveTopology(j, role); topologies[i] != "" {
+			exclusive(&role.Pod, topologies[i], jobSetJobKey, jobSetPriority, &metav1.LabelSelector{}, at)
 			asked = true
+			continue
 		}
+		m := &role.Pod.Marks
+		m.Some = slices.DeleteFunc(slices.Clone(m.Some), func(label string) bool { return label == jobSetPriority })
 	}
 	for i := range j.Roles {
 		jobs := 1
 		if n := all[i].Replicas; n != nil {
 			jobs = int(*n)
 		}
-		if !asked {
+		p := partsOf(j, jobSetJobKey, jobSetExclusive, all[i].Name+"-", jobs)
+		if !asked || p == nil {
 			continue
 		}
-		p, m := partsOf(j, jobSetJobKey, jobSetExclusive, all[i].Name+"-", jobs), &j.Roles[i].Pod.Marks
-		if j.Roles[i].Parts = p; jobs == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
+		if j.Roles[i].Parts = p; topologies[i] != "" {
+			p.Ranks = jobSetPriority
+		}
+		if m := &j.Roles[i].Pod.Marks; jobs == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
 			m.Labels[jobSetJobKey] = p.Values[0]
 			m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
 		}

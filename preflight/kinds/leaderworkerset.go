@@ -164,10 +164,10 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	annotations := j.Source.GetAnnotations()
 	if topology := annotations[lwsExclusive]; topology != "" {
 		role.Parts = partsOf(j, lwsGroupKey, lwsExclusive, "", groups)
-		exclusive(&role.Pod, topology, lwsGroupKey, nil, job.Path("metadata.annotations").Key(lwsExclusive))
+		exclusive(&role.Pod, topology, lwsGroupKey, "", nil, job.Path("metadata.annotations").Key(lwsExclusive))
 	}
 	if topology := annotations[lwsSubExclusive]; topology != "" && subgroups {
-		exclusive(&role.Pod, topology, lwsSubgroupKey, nil, job.Path("metadata.annotations").Key(lwsSubExclusive))
+		exclusive(&role.Pod, topology, lwsSubgroupKey, "", nil, job.Path("metadata.annotations").Key(lwsSubExclusive))
 	}
 }
 

@@ -89,7 +89,7 @@ var jobSetKeys = map[bool]job.Marks{true: keysOfJobSet(true), false: keysOfJobSe
 func keysOfJobSet(indexed bool) job.Marks {
 	m := job.Marks{
 		Whole: []string{jobSetPrefix},
-		Some:  []string{jobSetPrefix + "priority", jobSetPrefix + "coordinator", jobSetPrefix + "job-restart-attempt"},
+		Some:  []string{jobSetPriority, jobSetPrefix + "coordinator", jobSetPrefix + "job-restart-attempt"},
 		Varies: []string{
 			jobSetPrefix + "jobset-uid", jobSetPrefix + "restart-attempt", jobSetPrefix + "replicatedjob-replicas",
 			jobSetPrefix + "global-replicas", jobSetPrefix + "job-index", jobSetJobKey,

@@ -28,7 +28,11 @@ const (
 const (
 	jobKey   = "jobset.sigs.k8s.io/job-key"
 	groupKey = "leaderworkerset.sigs.k8s.io/group-key"
+	rankKey  = "jobset.sigs.k8s.io/priority"
 )
+
+// ordinary is the priority of pods that name no class.
+func ordinary(*corev1.PodSpec) (value int32, known bool) { return 0, true }
 
 // exclusive makes a gang whose parts have places to themselves, as its author writes it.
 func (w *writer) exclusive() {
@@ -49,7 +53,7 @@ func (w *writer) exclusive() {
 	if err != nil {
 		panic(err)
 	}
-	w.s.gang = named(gang.Of(j).InParts())
+	w.s.gang = named(gang.Of(j).InParts(ordinary))
 	w.own()
 }
 
@@ -93,12 +97,16 @@ func (w *writer) places(key string) {
 		n := w.s.nodes[w.IntN(len(w.s.nodes))]
 		value := fmt.Sprintf("other-%d", i%2)
 		p := build.Pod(fmt.Sprintf("other-%d", i), build.In(pick(w, home, other)), build.On(n.Name), build.PodLabel(key, value), build.Requests("cpu=1", "memory=1Gi"))
+		others := []metav1.LabelSelectorRequirement{
+			{Key: key, Operator: metav1.LabelSelectorOpExists}, {Key: key, Operator: metav1.LabelSelectorOpNotIn, Values: []string{value}},
+		}
+		if rank := pick(w, "0", "0", "1000"); key == jobKey && !w.one(4) {
+			p.Labels[rankKey] = rank
+			others = append(others, metav1.LabelSelectorRequirement{Key: rankKey, Operator: metav1.LabelSelectorOpIn, Values: []string{rank}})
+		}
 		if w.one(2) {
 			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-				TopologyKey: pick(w, zone, rack), NamespaceSelector: &metav1.LabelSelector{},
-				LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-					{Key: key, Operator: metav1.LabelSelectorOpExists}, {Key: key, Operator: metav1.LabelSelectorOpNotIn, Values: []string{value}},
-				}},
+				TopologyKey: pick(w, zone, rack), NamespaceSelector: &metav1.LabelSelector{}, LabelSelector: &metav1.LabelSelector{MatchExpressions: others},
 			}}}}
 		}
 		if w.run(p, n) {

@@ -39,7 +39,7 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 	}
 	large := 0
 	for _, name := range sorted(jobs) {
-		g := named(alone(gang.Of(jobs[name])).InParts())
+		g := named(alone(gang.Of(jobs[name])).InParts(ordinary))
 		switch {
 		case g.Pods() > mostGiven:
 			large++

@@ -50,6 +50,9 @@ func (w *RuleSet) claimants(top int) (out []claimant) {
 		if c.podSets.empty() || !w.solver.Cycle.Budget.Spend(len(w.antiAffinity)*len(c.podSets)) {
 			continue
 		}
+		if w.topologies[top].of == nil {
+			w.keptFromNodes(&c)
+		}
 		for _, apart := range w.antiAffinity {
 			if apart.top != top {
 				continue
@@ -66,6 +69,18 @@ func (w *RuleSet) claimants(top int) (out []claimant) {
 		}
 	}
 	return out
+}
+
+// keptFromNodes adds the pod sets that may not be on a node with those of the claimant: what rules of other topologies are
+// to a domain, clashes are to a node.
+func (w *RuleSet) keptFromNodes(c *claimant) {
+	for i := range c.podSets.all() {
+		for j, other := range w.podSets {
+			if j != i && w.solver.Cycle.Budget.Spend(1) && w.solver.Clashes(w.podSets[i], other) {
+				c.against.add(j)
+			}
+		}
+	}
 }
 
 // assignDomains is how many of them get a domain of their own (a maximum matching by augmenting paths); -1: it was not worked out.

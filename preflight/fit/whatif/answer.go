@@ -22,7 +22,7 @@ func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *fit.Budget
 		return fit.Fit(ctx, s, g, b) // which says why there is no answer
 	}
 	g = quota.Stored(s, g)
-	parts := g.InParts()
+	parts := fit.InParts(s, g)
 	r, cycle := fit.Solve(s, parts, b)
 	defer cycle.Release()
 	if b.Gone {

@@ -33,7 +33,7 @@ func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.
 	if s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented {
 		return ""
 	}
-	d := &completions{s: s, gang: g.InParts(), budget: fit.NewBudget(8 * fit.Steps)}
+	d := &completions{s: s, gang: fit.InParts(s, g), budget: fit.NewBudget(8 * fit.Steps)}
 	if !d.budget.Until(ctx) {
 		return ""
 	}

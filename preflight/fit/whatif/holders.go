@@ -57,7 +57,7 @@ func HoldersWithin(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fi
 	case s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented:
 		return Departure{Reason: "whether it fits is not known, so who is in its way is not known either"}
 	}
-	q := &holders{completions: completions{s: s, gang: g.InParts(), budget: fit.NewBudget(tries * fit.Steps)}, tries: tries}
+	q := &holders{completions: completions{s: s, gang: fit.InParts(s, g), budget: fit.NewBudget(tries * fit.Steps)}, tries: tries}
 	if !q.budget.Until(ctx) {
 		return Departure{Reason: q.budget.Why()}
 	}
