@@ -49,7 +49,7 @@ type Remembered struct {
 // The bounds of what is remembered of one job.
 const (
 	mostWarnings = 8
-	mostSaid     = 120 // bytes of one sentence
+	mostSaid     = 240 // bytes of one sentence: shorter ones end before the number that matters
 	freshJob     = 10 * time.Minute
 	remarkAfter  = 30 * time.Second // it is written by itself when the job is that old
 )
