@@ -82,6 +82,10 @@ func elsewhere(compiler *ast.Compiler, data map[string]any) (out ast.Errors) {
 			if len(r) < 2 || !r[0].Equal(ast.DefaultRootDocument) {
 				return false
 			}
+			if part := inputBelow(compiler, data, r); part != "" {
+				out = append(out, ast.NewError(ast.TypeErr, r[0].Location, "undefined data: data.signalbox.%[1]s; did you mean \"input.%[1]s\"?", part))
+				return false
+			}
 			if root, ok := r[1].Value.(ast.String); ok && !slices.Contains(known, string(root)) {
 				slices.Sort(known)
 				out = append(out, ast.NewError(ast.TypeErr, r[0].Location, "undefined data: data.%s%s", string(root), check.DidYouMean(string(root), known)))
@@ -90,6 +94,29 @@ func elsewhere(compiler *ast.Compiler, data map[string]any) (out ast.Errors) {
 		})
 	}
 	return out
+}
+
+// inputBelow is the part of the input that a reference looks for below data.signalbox, where settings and policies lie:
+// it would be undefined for good, and the rule silent; empty: it is none, or something of that name is there.
+func inputBelow(compiler *ast.Compiler, data map[string]any, r ast.Ref) string {
+	if len(r) < 3 || !r[1].Equal(ast.StringTerm("signalbox")) {
+		return ""
+	}
+	part, ok := r[2].Value.(ast.String)
+	if !ok || !slices.Contains([]string{"job", "findings", "cluster", "request", "earlier", "object", "old_object", "old_job"}, string(part)) {
+		return ""
+	}
+	for _, root := range []string{"config", "signalbox"} {
+		if settings, ok := data[root].(map[string]any); ok && settings[string(part)] != nil {
+			return ""
+		}
+	}
+	for _, m := range compiler.Modules {
+		if at := m.Package.Path; len(at) > 2 && at[2].Equal(r[2]) {
+			return ""
+		}
+	}
+	return string(part)
 }
 
 // place is where a term stands in a file.

@@ -92,10 +92,11 @@ func TestPlacesOfARuleAreBounded(t *testing.T) {
 // TestDataThatLiesNowhereIsAnError: settings lie at data.config, and other documents where they say.
 func TestDataThatLiesNowhereIsAnError(t *testing.T) {
 	for rule, want := range map[string]string{
-		"data.config.limit":    "",
-		"data.signalbox.limit": "",
-		"data.teams.limit":     "",
-		"data.confg.limit":     `compile policies: a.rego:8: undefined data: data.confg; did you mean "config"?`,
+		"data.config.limit":                    "",
+		"data.signalbox.limit":                 "",
+		"data.teams.limit":                     "",
+		"data.signalbox.cluster.gpus_per_node": `compile policies: a.rego:8: undefined data: data.signalbox.cluster; did you mean "input.cluster"?`,
+		"data.confg.limit":                     `compile policies: a.rego:8: undefined data: data.confg; did you mean "config"?`,
 	} {
 		_, err := policies.Load(files("a.rego", policy("a", `deny contains "x" if input.job.gpus > `+rule), "x.yaml", "teams: {limit: 1}"))
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

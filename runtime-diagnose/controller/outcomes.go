@@ -49,7 +49,8 @@ type Remembered struct {
 // The bounds of what is remembered of one job.
 const (
 	mostWarnings = 8
-	mostSaid     = 120 // bytes of one sentence
+	mostSaid     = 240 // bytes of one sentence: shorter ones end before the number that matters
+	allSaid      = 960 // bytes of all: the annotations have a bound together
 	freshJob     = 10 * time.Minute
 	remarkAfter  = 30 * time.Second // it is written by itself when the job is that old
 )
@@ -78,6 +79,9 @@ var predicts = map[string][]string{
 	"cpu-small-beside-gpus": {"host-oom-killed"}, "tensor-parallel-exceeds-gpus": {"wrong-world-size"},
 }
 
+// room is how many bytes of a sentence are remembered beside so many others.
+func room(sentences int) int { return min(mostSaid, allSaid/max(1, sentences)) }
+
 // warned is what is remembered of a job; ok is false where nothing is, or what stands there came with a job
 // that was exported and created again.
 func warned(u *unstructured.Unstructured) (r Remembered, ok bool) {
@@ -86,7 +90,7 @@ func warned(u *unstructured.Unstructured) (r Remembered, ok bool) {
 		return Remembered{}, false
 	}
 	for i := range r.Checks[:min(len(r.Checks), mostWarnings)] {
-		r.Checks[i].Check, r.Checks[i].Says = cut(r.Checks[i].Check, mostSaid), cut(r.Checks[i].Says, mostSaid)
+		r.Checks[i].Check, r.Checks[i].Says = cut(r.Checks[i].Check, room(mostWarnings)), cut(r.Checks[i].Says, room(len(r.Checks)))
 	}
 	at, err := time.Parse(time.RFC3339, r.At)
 	if err != nil || len(r.Checks) > mostWarnings || at.Before(u.GetCreationTimestamp().Truncate(time.Second)) {
@@ -135,7 +139,7 @@ func (r *Reconciler) review(ctx context.Context, u *unstructured.Unstructured, v
 			note.More++
 			continue
 		}
-		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: words.OneLine(w.Says, mostSaid-len("…"))})
+		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: words.OneLine(w.Says, room(min(len(says), mostWarnings))-len("…"))})
 	}
 	return note
 }

@@ -264,3 +264,28 @@ func TestWhoPutOnAFinalizerIsKept(t *testing.T) {
 		t.Errorf("kept are %v", kept)
 	}
 }
+
+// A sentence that names what is short at its end is told to its end; many together have no more room than before.
+func TestAWarningIsRememberedToItsEnd(t *testing.T) {
+	says := "0 of 2 pods fit now: the 2 Workers ask for 16 nvidia.com/gpu, but the 5 nodes they may use have 8 free, and " + strings.Repeat("x", 40) + " is the node to wait for"
+	for n, whole := range map[int]bool{1: true, 4: true, mostWarnings: false} {
+		w := newWorld(t)
+		w.Review = func(context.Context, *unstructured.Unstructured) (out []Warning, ok bool) {
+			for range n {
+				out = append(out, Warning{Check: "gang-does-not-fit", Says: says})
+			}
+			return out, true
+		}
+		note := w.Reconciler.review(t.Context(), w.job, view{now: start})
+		all := 0
+		for _, c := range note.Checks {
+			all += len(c.Says)
+			if (c.Says == says) != whole {
+				t.Errorf("beside %d others: %q", n-1, c.Says)
+			}
+		}
+		if all > allSaid {
+			t.Errorf("%d warnings take %d bytes; want at most %d", n, all, allSaid)
+		}
+	}
+}

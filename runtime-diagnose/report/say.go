@@ -114,8 +114,8 @@ func (d *draft) sayCause(r *Report) {
 	r.Plain = b.String()
 	r.Analysis = b.String() + followersSentence(r.Followers)
 	if r.Waiting != "" && root.Item.Kind != evidence.Log {
-		r.Analysis = strings.TrimRight(r.Waiting, ".") + ". " + r.Analysis
-		r.Plain = strings.TrimRight(r.Waiting, ".") + ". " + r.Plain
+		waits := strings.TrimRight(d.unsaid(r.Waiting, r.Error), ".") + ". "
+		r.Analysis, r.Plain = waits+r.Analysis, waits+r.Plain
 	}
 }
 

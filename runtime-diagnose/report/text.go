@@ -39,7 +39,7 @@ func text(r Report) string {
 	var b strings.Builder
 	n := numbersOf(&r)
 	b.WriteString(headline(r) + "\n")
-	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {
+	if head, _, _ := strings.Cut(r.Waiting, ": "); r.Waiting != "" && !strings.HasPrefix(r.Analysis, strings.TrimRight(head, ".")) {
 		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
 	}
 	for _, remark := range r.Remarks {

@@ -170,3 +170,20 @@ func (d *draft) schedulerSays(pending []control.Pod) []string {
 	}
 	return out
 }
+
+// unsaid is a text about what waits without the reasons that an error has said: of the same nodes one breakdown is enough.
+func (d *draft) unsaid(waiting, said string) string {
+	head, why, ok := strings.Cut(strings.TrimSuffix(waiting, "."), ": ")
+	if !ok {
+		return waiting
+	}
+	ours := "" // of the nodes that the scheduler's words break down
+	if answer, known := d.fit(); known && strings.Contains(said, "nodes takes it (") {
+		ours = answer.Rejected.String()
+	}
+	parts := slices.DeleteFunc(strings.Split(why, "; "), func(part string) bool { return part == ours || strings.Contains(said, part) })
+	if len(parts) == 0 {
+		return head + "."
+	}
+	return head + ": " + strings.Join(parts, "; ") + "."
+}
