@@ -50,6 +50,7 @@ type Result struct {
 	WaitsForOthers bool              `json:"-"`                  // the only objection is that the cluster is busy now
 	PodTooBig      bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
 	WithNodesBack  bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
+	NotEvenThen    bool              `json:"-"`                  // TooBig also with those back, which is proven
 	Autoscaler     string            `json:"-"`                  // that adds nodes to the cluster; empty: none was seen
 	Queue          string            `json:"-"`                  // the queue that decides when the pods start; empty: none
 

@@ -270,25 +270,26 @@ func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) []*assign.Pod
 		podSets, together = alone, idle(alone)
 	}
 	r.Shortfall = lacking(together)
-	r.WithNodesBack = fitsWithNodesBack(q)
+	r.WithNodesBack, r.NotEvenThen = fitsWithNodesBack(q)
 	return podSets
 }
 
 // fitsWithNodesBack says whether the gang would fit on the idle cluster if all its nodes
-// were ready and took pods. Then "too big" is true, but no reason to change the job.
-func fitsWithNodesBack(q *assign.Solver) bool {
+// were ready and took pods. Then "too big" is true, but no reason to change the job. no: it is proven that it would not.
+func fitsWithNodesBack(q *assign.Solver) (yes, no bool) {
 	if !q.Snapshot.Lacking() {
-		return false
+		return false, false
 	}
 	defer q.Cycle.Budget.Try(assign.MostTrySteps)() // it explains, and proves nothing
 	lifted := assign.NewSolver(q.Snapshot, q.Gang, q.Cycle)
 	lifted.IgnoreHealth = true
 	for _, stage := range q.Cycle.Order.Stages {
-		if !placeable(lifted, stage, lifted.PodSets(q.Cycle.Order.Beside(stage)), true).Yes || !q.Cycle.Budget.Spend(0) {
-			return false
+		a := placeable(lifted, stage, lifted.PodSets(q.Cycle.Order.Beside(stage)), true)
+		if counted := q.Cycle.Budget.Spend(0); !a.Yes || !counted {
+			return false, a.No && counted && len(lifted.FlipsNo) == 0
 		}
 	}
-	return true
+	return true, false
 }
 
 // lacking keeps the resources that are short, in sum or in one place; all of them where

@@ -174,7 +174,7 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		settle(&role)
 		j.Roles = append(j.Roles, role)
 	}
-	jobSetPlaces(j, o.Spec.ReplicatedJobs)
+	jobSetPlaces(j, o.Spec.ReplicatedJobs, func(i int) (string, job.Path) { return ExclusiveTopology(j, &j.Roles[i]) })
 	gang(r, j)
 	return r.finish(j)
 }
@@ -201,12 +201,12 @@ func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
 // jobSetPlaces ties the pods of each Job to the place that it has to itself, where its role asks for one (there,
 // setExclusiveAffinities): Jobs of another priority, or of roles that ask for none, may be there too. Followers go where
 // their leader is.
-func jobSetPlaces(j *job.Job, all []replicatedJob) {
+func jobSetPlaces(j *job.Job, all []replicatedJob, asks func(i int) (topology string, at job.Path)) {
 	topologies, asked := make([]string, len(j.Roles)), false
 	for i := range j.Roles {
 		role := &j.Roles[i]
 		var at job.Path
-		if topologies[i], at = ExclusiveTopology(j, role); topologies[i] != "" {
+		if topologies[i], at = asks(i); topologies[i] != "" {
 			exclusive(&role.Pod, topologies[i], jobSetJobKey, jobSetPriority, &metav1.LabelSelector{}, at)
 			asked = true
 			continue

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -150,6 +151,31 @@ func unnamed(j *job.Job) {
 				delete(m.Labels, key)
 				m.Varies = append(m.Varies, key)
 			}
+		}
+	}
+}
+
+// prefixes begin the labels that an operator alone writes, on pods of the jobs of these groups.
+var prefixes = map[string][]string{
+	jobSetPrefix: {"jobset.x-k8s.io", "trainer.kubeflow.org"},
+	lwsPrefix:    {"leaderworkerset.x-k8s.io"},
+	rayPrefix:    {"ray.io"},
+}
+
+// foreign says that pods do not get the labels of operators that have nothing to do with their job. What has an owner may be
+// part of something larger.
+func foreign(j *job.Job) {
+	if j.Source == nil || len(j.Source.GetOwnerReferences()) > 0 {
+		return
+	}
+	group := j.Source.GroupVersionKind().Group
+	for _, prefix := range slices.Sorted(maps.Keys(prefixes)) {
+		if slices.Contains(prefixes[prefix], group) {
+			continue
+		}
+		for i := range j.Roles {
+			m := &j.Roles[i].Pod.Marks
+			m.Whole = append(slices.Clip(m.Whole), prefix)
 		}
 	}
 }

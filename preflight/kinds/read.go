@@ -93,6 +93,7 @@ func (r *reader) finish(j *job.Job) (*job.Job, error) {
 	}
 	if j != nil {
 		unnamed(j)
+		foreign(j)
 		j.Unread = r.unread
 	}
 	if len(r.problems) == 0 {

@@ -188,6 +188,7 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 		t.out[i].Pod.Partial = t.runtime == nil
 	}
 	j.Roles = t.out
+	t.places(j)
 	j.Gang.Queue = o.Spec.Annotations[volcanoQueue]
 	t.podGroup(&j.Gang)
 	gang(r, j)

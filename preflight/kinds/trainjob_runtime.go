@@ -85,6 +85,38 @@ func (t *resolution) roles() {
 	}
 }
 
+// places ties the pods of each Job to a place where the runtime, the job or a patch asks for that, the finest first
+// (v2.1.0 pkg/runtime/framework/plugins/jobset/builder.go, NewBuilder; what is said of the JobSet is of all its Jobs).
+func (t *resolution) places(j *job.Job) {
+	if t.runtime == nil {
+		return
+	}
+	all := t.runtime.Template.Spec.ReplicatedJobs
+	jobSetPlaces(j, all, func(i int) (topology string, at job.Path) {
+		var said []map[string]string
+		for _, p := range t.spec.RuntimePatches {
+			for _, one := range p.TrainingRuntimeSpec.Template.Spec.ReplicatedJobs {
+				if one.Name == all[i].Name {
+					said = append(said, one.Template.Metadata.Annotations)
+				}
+			}
+		}
+		said = append(said, all[i].Template.Annotations)
+		for _, p := range t.spec.RuntimePatches {
+			said = append(said, p.TrainingRuntimeSpec.Template.Metadata.Annotations)
+		}
+		for _, marks := range append(said, t.spec.Annotations, t.runtime.Template.Metadata.Annotations) {
+			if _, byHand := marks[jobSetNodeSelector]; byHand {
+				return "", ""
+			}
+			if marks[jobSetExclusive] != "" {
+				return marks[jobSetExclusive], t.ref
+			}
+		}
+		return "", ""
+	})
+}
+
 // pods is how many pods of one replicated Job run (v2.1.0 pkg/runtime/core/trainingruntime.go
 // newRuntimeInfo, the plugins torch, mpi and plainml, and jobset/builder.go).
 func (t *resolution) pods(rj *replicatedJob, step string) int {
