@@ -122,9 +122,13 @@ var schedulingRules = []struct {
 		"unschedulable-cpu-memory", "not enough free CPU or memory", "unschedulable-cpu-memory", signature.Precise, signature.User, signature.RetryUnknown,
 		"No node that passes the other filters has enough free CPU, memory or storage for one pod.", "That the pod needs so much: requests are taken at their word.",
 		"Lower the requests to what the job uses, or wait for running jobs to end.\nCompare the request with the largest node's allocatable.")},
+	{func(f Refusal) bool { return betweenPods.MatchString(f.Reason) || f.Reason == "MatchInterPodAffinity" }, rule(
+		"unschedulable-neighbours", "other pods keep the pod from every node", "unschedulable-affinity", signature.Precise, signature.User, signature.RetryUnknown,
+		"Affinity, anti-affinity or a spread between pods leaves the pod no node that passes the other filters.", "That the rule is wrong: it may hold once other pods have ended.",
+		"Compare the pod's affinity, anti-affinity and topologySpreadConstraints with the pods that run on those nodes.\nElse wait for them to end.")},
 	{func(f Refusal) bool {
-		return strings.Contains(f.Reason, "affinity") || strings.Contains(f.Reason, "topology spread") || strings.Contains(f.Reason, "selector") || strings.Contains(f.Reason, "requested node name") ||
-			f.Reason == "MatchNodeSelector" || f.Reason == "MatchInterPodAffinity" || f.Reason == "HostName"
+		return strings.Contains(f.Reason, "affinity") || strings.Contains(f.Reason, "selector") || strings.Contains(f.Reason, "requested node name") ||
+			f.Reason == "MatchNodeSelector" || f.Reason == "HostName"
 	}, rule(
 		"unschedulable-selector", "no node matches the pod's selector or affinity", "unschedulable-affinity", signature.Precise, signature.User, signature.Useless,
 		"No node has the labels that nodeSelector or affinity ask for.", "That the selector is wrong: the nodes may have lost their labels.",
@@ -144,8 +148,12 @@ var schedulingRules = []struct {
 		"Ask the administrator when the nodes come back.")},
 }
 
-// resources are the categories of nodes that passed the filters and lack something.
-var resources = map[string]bool{"unschedulable-gpu": true, "unschedulable-cpu-memory": true}
+// late are the rules about nodes that have passed the filters by which nodes are chosen: rooms and neighbours are asked
+// for after taints, selectors and volumes (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/scheduler/apis/config/v1/default_plugins.go).
+var late = map[string]bool{"unschedulable-gpu": true, "unschedulable-cpu-memory": true, "unschedulable-device-claim": true, "unschedulable-neighbours": true}
+
+// betweenPods are the reasons of the plugins InterPodAffinity and PodTopologySpread.
+var betweenPods = lazy.MustCompile(`pod (?:anti-)?affinity rules|pods anti-affinity|topology spread`)
 
 // namesDevice is a name of an extender's reason that speaks of devices.
 var namesDevice = lazy.MustCompile(`^\w*(?:GPU|Gpu|NPU|Card|Device)\w*$`)
@@ -210,7 +218,7 @@ func Judge(u Unschedulable) (*signature.Signature, map[string]string) {
 			continue
 		}
 		found, by, most = s.rule, *first, all
-		if resources[s.rule.Category] {
+		if late[s.rule.ID] {
 			break
 		}
 	}

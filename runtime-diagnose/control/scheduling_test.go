@@ -54,6 +54,14 @@ func TestSchedulerMessages(t *testing.T) {
 			"0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
 			"unschedulable-pvc", "none of 2 nodes takes it (2 pod has unbound immediate PersistentVolumeClaims)",
 		},
+		"other pods, on nodes that taints and selectors leave": {
+			"0/12 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match pod anti-affinity rules, 8 node(s) had untolerated taint(s).",
+			"unschedulable-affinity", "none of 12 nodes takes it (1 is cordoned, 3 node(s) didn't match pod anti-affinity rules, 8 are tainted)",
+		},
+		"a spread": {
+			"0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't match pod topology spread constraints.",
+			"unschedulable-affinity", "none of 3 nodes takes it (1 does not match its node selector or affinity, 2 node(s) didn't match pod topology spread constraints)",
+		},
 		"names of old releases": {
 			"0/4 nodes are available: 1 NodeUnschedulable, 3 MatchNodeSelector.",
 			"unschedulable-affinity", "none of 4 nodes takes it (1 NodeUnschedulable, 3 MatchNodeSelector)",
