@@ -245,9 +245,6 @@ func (c *liveCluster) configMap(ctx context.Context, namespace, name string) *un
 	return o
 }
 
-// mostOnPage is how many objects are read at once: read, they take a multiple of what is kept of them.
-const mostOnPage = 100
-
 // list is all objects of a resource, trimmed, or packed where there may be many of them; whole is false where the cluster does
 // not serve it. (As in the webhook's view, what is not served is unknown, not absent.)
 func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*unstructured.Unstructured, held []*cluster.Held, whole bool, err error) {
@@ -257,7 +254,7 @@ func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*u
 	}
 	from := c.objects.Resource(r.WithVersion(version))
 	for next := ""; ; {
-		page, err := from.List(ctx, metav1.ListOptions{Limit: mostOnPage, Continue: next})
+		page, err := from.List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
 			return nil, nil, false, nil

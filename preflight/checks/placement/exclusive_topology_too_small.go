@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -49,9 +51,16 @@ func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
 	nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)
 	places := map[string]int64{}
 	for _, n := range nodes {
-		if where, has := n.Labels[key]; has {
-			places[where] = saturate.Add(places[where], saturate.Mul(podsOn(r, n.Node), int64(n.Count)))
+		where, has := n.Labels[key]
+		if !has {
+			continue
 		}
+		pods := saturate.Mul(podsOn(r, n.Node), int64(n.Count))
+		lasting := slices.DeleteFunc(slices.Clone(n.Taints), func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) })
+		if podspec.Untolerated(lasting, r.Pod.Spec.Tolerations) != nil {
+			pods = 0
+		}
+		places[where] = saturate.Add(places[where], pods)
 	}
 	each := int64(r.Replicas.Max) / jobs
 	enough := 0
