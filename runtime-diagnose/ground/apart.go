@@ -111,7 +111,7 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	}
 	so := func(edited string) bool {
 		g.edits++ // beyond the bound it may be so, and is not shown
-		return g.edits > mostEdits || edited != body && g.entails(squeeze(edited), cites) == ""
+		return g.edits > mostEdits || edited != body && g.shows(squeeze(edited), cites)
 	}
 	if m := negation.FindStringIndex(body); m != nil && so(body[:m[0]]+body[m[1]:]) {
 		return true
@@ -140,7 +140,7 @@ var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^PCIe$|^NVLink$|^(?:
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
-	support := g.support(slices.Collect(maps.Keys(g.items)))
+	support := g.support(slices.Sorted(maps.Keys(g.items)))
 	body = unshortened(unrounded(ungrouped(strings.ReplaceAll(body, "I/O", " "), support), support), support)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
 		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
