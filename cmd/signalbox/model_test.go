@@ -53,7 +53,7 @@ func TestExplainInTheShell(t *testing.T) {
 		fakellm.Broken:     {err: "ask model broken: error, status code: 500"},
 	} {
 		settings := filepath.Join(dir, name+".yaml")
-		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: "+name+"}\n"), 0o600); err != nil {
+		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: "+name+", attempts: 1}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
