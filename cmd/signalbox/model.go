@@ -147,7 +147,7 @@ func (m *model) tell(ctx context.Context, sh *shell, limit time.Duration, q expl
 		fmt.Fprint(p.to, "\n\n")
 	}
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		if cause := context.Cause(ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
 			err = cause
 		}
 		sh.tell("%v; the finding stands without it", err)

@@ -245,7 +245,7 @@ func TestASlowModelHoldsUpNoProgram(t *testing.T) {
 	if diff := cmp.Diff(rules.String(), out.String()); diff != "" {
 		t.Errorf("the finding is not what it is without a model (-rules +got):\n%s", diff)
 	}
-	if want := "silent has not answered within 1ms (--patience 2m waits longer); the finding stands without it"; !strings.Contains(said.String(), want) {
+	if want := "signalbox: silent has not answered within 1ms (--patience 2m waits longer); the finding stands without it"; !strings.Contains(said.String(), want) {
 		t.Errorf("%q; want %q", said.String(), want)
 	}
 }

@@ -21,7 +21,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
 		return true
 	}
-	if !cause && leftOpen.MatchString(s) {
+	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
 		return true
 	}
 	s = g.acquits(s)
@@ -265,6 +265,8 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
 		return Reversed
+	case g.ofWriter(c.plain, c.cites):
+		return Member
 	case loose != "", misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
