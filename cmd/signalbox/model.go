@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -25,19 +26,20 @@ import (
 // modelFlags say which model is asked, and how.
 type modelFlags struct {
 	settings string // file
-	prompts  string // folder
+	prompts  string // folder, or the manifest of a ConfigMap
 	record   string // folder
 	replay   string // folder
 	explain  bool
 	only     bool // print the question, ask nobody
 	early    bool // a finding may be printed before the model has answered: once more with what it says
 	patience time.Duration
-	model    *model // nil: none is needed
+	own      prompt.Source // of the prompts; nil: what the server reads
+	model    *model        // nil: none is needed
 }
 
 func (f *modelFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings of the server: llm and prompts are read")
-	c.Flags().StringVar(&f.prompts, "prompts", "", "`folder` with prompts of your own, <kind>.tmpl and default.tmpl")
+	c.Flags().StringVar(&f.prompts, "prompts", "", "`folder` with prompts of your own, <kind>.tmpl and default.tmpl, or the manifest of a ConfigMap with them")
 }
 
 // model is what a shell asks a model with; one for all jobs of a command line, because it counts its calls.
@@ -67,6 +69,12 @@ func (f *modelFlags) open() error {
 	case f.explain && client == llm.Off:
 		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
 	}
+	client = patient(client, settings)
+	if f.prompts != "" {
+		if f.own, err = prompt.Given(f.prompts); err != nil {
+			return &exit{exitUsage, err}
+		}
+	}
 	if f.record != "" {
 		client = llm.Recording(client, f.record)
 	}
@@ -74,10 +82,15 @@ func (f *modelFlags) open() error {
 	return nil
 }
 
+// patient asks again, as the controller does, what may succeed then.
+func patient(c llm.Client, settings config.Config) llm.Client {
+	return llm.Retrying(c, llm.Patience{Attempts: settings.LLM.Attempts, Wait: 2 * time.Second, Within: 2 * time.Duration(settings.LLM.Timeout)})
+}
+
 // sources are where prompts come from: the folder of the command line, else what the server reads.
 func (f *modelFlags) sources(settings config.Config, kube kubernetes.Interface) []prompt.Source {
-	if f.prompts != "" {
-		return []prompt.Source{prompt.Dir(f.prompts)}
+	if f.own != nil {
+		return []prompt.Source{f.own}
 	}
 	return controller.Prompts{Namespace: settings.Namespace, ConfigMap: settings.Prompts.ConfigMap, Dir: settings.Prompts.Dir}.Sources(kube)
 }
@@ -134,7 +147,7 @@ func (m *model) tell(ctx context.Context, sh *shell, limit time.Duration, q expl
 		fmt.Fprint(p.to, "\n\n")
 	}
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
+		if cause := context.Cause(ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
 			err = cause
 		}
 		sh.tell("%v; the finding stands without it", err)

@@ -53,7 +53,7 @@ func TestExplainInTheShell(t *testing.T) {
 		fakellm.Broken:     {err: "ask model broken: error, status code: 500"},
 	} {
 		settings := filepath.Join(dir, name+".yaml")
-		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: "+name+"}\n"), 0o600); err != nil {
+		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: "+name+", attempts: 1}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
@@ -245,7 +245,7 @@ func TestASlowModelHoldsUpNoProgram(t *testing.T) {
 	if diff := cmp.Diff(rules.String(), out.String()); diff != "" {
 		t.Errorf("the finding is not what it is without a model (-rules +got):\n%s", diff)
 	}
-	if want := "silent has not answered within 1ms (--patience 2m waits longer); the finding stands without it"; !strings.Contains(said.String(), want) {
+	if want := "signalbox: silent has not answered within 1ms (--patience 2m waits longer); the finding stands without it"; !strings.Contains(said.String(), want) {
 		t.Errorf("%q; want %q", said.String(), want)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,12 +93,12 @@ func newPromptLint(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE…",
 		Short: "check prompts of your own: what does not parse or run, names that no job has",
-		Long: `Prompt lint reads templates (<kind>.tmpl, default.tmpl) as the server does and runs each on jobs of
-different shapes. A fault that keeps a template from being used is an error: the built-in prompt
+		Long: `Prompt lint reads templates (<kind>.tmpl, default.tmpl), or those of a ConfigMap in a manifest, as the server
+does and runs each on jobs of different shapes. A fault that keeps a template from being used is an error: the built-in prompt
 would stand in for it. Names that nothing fills, and a prompt that shows no evidence, are warnings.
 
 Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
-		Example: fmt.Sprintf("  %[1]s prompt lint prompts/*.tmpl", sh.name),
+		Example: fmt.Sprintf("  %[1]s prompt lint prompts/*.tmpl\n  %[1]s prompt lint aegis-prompts.yaml", sh.name),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("nothing to check; expected FILE…")
@@ -107,20 +109,23 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 				if err != nil {
 					return &exit{exitUsage, err}
 				}
-				faults := prompt.Lint(filepath.Base(name), string(text))
-				for _, f := range faults {
-					word := "warning"
-					if f.Fatal {
-						word, bad = "error", true
-					}
-					if _, err := fmt.Fprintf(sh.out, "%s: %s: %s\n", word, shown(name), f.Text); err != nil {
-						return err
-					}
+				templates, of := map[string]string{filepath.Base(name): string(text)}, ""
+				if manifest := prompt.Manifest(text); manifest != nil {
+					templates, of = manifest, name
 				}
-				if len(faults) == 0 {
-					if _, err := io.WriteString(sh.out, "ok: "+shown(name)+"\n"); err != nil {
+				if len(templates) == 0 {
+					return usagef("%s is a ConfigMap without data; expected templates by the names of kinds, like pytorchjob.tmpl", shown(name))
+				}
+				for _, key := range slices.Sorted(maps.Keys(templates)) {
+					place := shown(name)
+					if of != "" {
+						place += ": " + visibleLine(key)
+					}
+					fatal, err := lintOne(sh.out, place, key, templates[key])
+					if err != nil {
 						return err
 					}
+					bad = bad || fatal
 				}
 			}
 			if bad {
@@ -129,6 +134,39 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 			return nil
 		},
 	}
+}
+
+// lintOne prints what is wrong with a template, and says whether that keeps it from being used.
+func lintOne(out io.Writer, place, key, text string) (fatal bool, err error) {
+	faults := prompt.Lint(key, text)
+	if why := unasked(key); why != "" {
+		faults = append(faults, prompt.Fault{Text: why})
+	}
+	for _, f := range faults {
+		word := "warning"
+		if f.Fatal {
+			word, fatal = "error", true
+		}
+		if _, err := fmt.Fprintf(out, "%s: %s: %s\n", word, place, f.Text); err != nil {
+			return fatal, err
+		}
+	}
+	if len(faults) == 0 {
+		_, err = io.WriteString(out, "ok: "+place+"\n")
+	}
+	return fatal, err
+}
+
+// unasked says why nobody is asked by a template of this name; empty: somebody is.
+func unasked(key string) string {
+	names := []string{"default.tmpl"}
+	for _, k := range kinds.All() {
+		names = append(names, strings.ToLower(k.Name)+".tmpl")
+	}
+	if slices.Contains(names, key) {
+		return ""
+	}
+	return "no kind of job is asked about by " + visibleLine(key) + "; expected a name like pytorchjob.tmpl, or default.tmpl" + check.DidYouMean(key, names).String()
 }
 
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model

@@ -75,6 +75,7 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 	case client == llm.Off:
 		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model")
 	}
+	client = patient(client, settings)
 	fmt.Fprintf(sh.out, "%s\n", visibleLine(name))
 	if replay == "" {
 		for _, a := range trial.Abilities(ctx, client) {

@@ -180,7 +180,7 @@ func judged(a ground.Answer, model string, q Question, r diagnose.Result) (*diag
 // against is what the answer is held against.
 func against(q Question, r diagnose.Result) ground.Shown {
 	s := ground.Shown{
-		Items: prompt.Shown(swap(q.Request.User, q.names), r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Namespace: r.Job.Namespace,
+		Items: prompt.Shown(swap(q.Request.User, q.names), r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Kind: r.Job.Kind, Namespace: r.Job.Namespace,
 		Names: []string{r.Job.Name}, Remedies: r.Solution, Healthy: r.Verdict == diagnose.Healthy,
 		Prompt: swap(q.Request.User, q.names),
 	}

@@ -67,7 +67,7 @@ func TestStories(t *testing.T) {
 			Model: fakellm.Obedient, Dropped: 3, LeftOut: "3 of 3 sentences left out: 1 a command or an address; 1 contradicts the finding; 1 orders something",
 		}, ""},
 		"fails":                       {fakellm.Broken, nil, "explain PyTorchJob ml/train: ask model broken: error, status code: 500"},
-		"does not answer in its time": {fakellm.Silent, nil, "deadline exceeded"},
+		"does not answer in its time": {fakellm.Silent, nil, "there is no whole answer after 1s"},
 		"answers in another protocol": {fakellm.Garbled, nil, "ask model garbled"},
 	}
 	for name, tc := range cases {

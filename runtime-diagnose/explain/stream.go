@@ -17,6 +17,7 @@ func (e Explainer) complete(ctx context.Context, client llm.Client, q Question, 
 	if e.Heard == nil || !ok {
 		return client.Complete(ctx, q.Request)
 	}
+	judge := ground.NewJudge(against(q, r))
 	var text strings.Builder
 	last, told := "", ""
 	return s.Stream(ctx, q.Request, func(piece string) {
@@ -26,11 +27,9 @@ func (e Explainer) complete(ctx context.Context, client llm.Client, q Question, 
 			return
 		}
 		last = part
-		a := ground.Parse(swap(part, q.names))
-		a.Nominate = ground.Nomination{}
-		story, _ := judged(a, "", q, r)
-		if more, ok := strings.CutPrefix(story.Text, told); ok && more != "" {
-			told = story.Text
+		kept := judge.Keep(ground.Parse(swap(part, q.names))).Text()
+		if more, ok := strings.CutPrefix(kept, told); ok && more != "" {
+			told = kept
 			e.Heard(more)
 		}
 	})

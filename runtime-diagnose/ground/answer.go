@@ -21,7 +21,12 @@ type Answer struct {
 type Nomination struct{ Line, Quote, Category string }
 
 // heading is one of the words at the start of a line, with the marks models put around it.
-var heading = lazy.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}(healthy|error|analysis|solution|nominate|健康|错误|分析|解决方案|提名)[\s*_]{0,4}[:：][\s*_]{0,4}`)
+var heading = lazy.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}` + headings + `[\s*_]{0,4}[:：][\s*_]{0,4}`)
+
+// title is a heading that has a line of its own, as Markdown has it.
+var title = lazy.MustCompile(`(?i)^(?:\s{0,3}#{1,6}[\s*_\d.)]{0,8}|\s{0,3}(?:\*\*|__)[\d.)\s]{0,4})` + headings + `[\s*_]{0,4}$`)
+
+const headings = `(healthy|errors?|analysis|solutions?|nominate|(?:是否)?健康(?:状态|状况)?|错误(?:信息|原因)?|(?:原因|根因|问题|错误)?分析|解决(?:方案|方法|办法|步骤)|提名)`
 
 // thoughts are what a reasoning model thinks aloud; an unclosed one runs to the end.
 var thoughts = lazy.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
@@ -39,7 +44,11 @@ func Parse(text string) Answer {
 	nominate := ""
 	at := &a.Analysis
 	for line := range strings.Lines(text) {
-		if m := heading.FindStringSubmatchIndex(line); m != nil {
+		m := heading.FindStringSubmatchIndex(line)
+		if m == nil {
+			m = title.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n"))
+		}
+		if m != nil {
 			if at = a.field(line[m[2]:m[3]]); at == nil {
 				at = &nominate
 			}
@@ -75,19 +84,25 @@ func nominationOf(text string) (n Nomination) {
 var slug = lazy.MustCompile(`\b[a-z0-9]+(?:-[a-z0-9]+)+\b|\bsegfault\b|\bevicted\b`)
 
 func (a *Answer) field(name string) *string {
-	switch strings.ToLower(name) {
-	case "healthy", "健康":
+	switch low := strings.ToLower(name); {
+	case low == "healthy", strings.Contains(low, "健康"):
 		return &a.Healthy
-	case "error", "错误":
-		return &a.Error
-	case "solution", "解决方案":
-		return &a.Solution
-	case "nominate", "提名":
-		return nil
-	default:
+	case low == "analysis", strings.HasSuffix(low, "分析"):
 		return &a.Analysis
+	case strings.HasPrefix(low, "error"), strings.HasPrefix(low, "错误"):
+		return &a.Error
+	case strings.HasPrefix(low, "solution"), strings.HasPrefix(low, "解决"):
+		return &a.Solution
+	default:
+		return nil
 	}
 }
+
+// named is the name of a value of JSON that is one of the headings.
+var named = lazy.MustCompile(`(?i)^` + headings + `$`)
+
+// wrapped is how many objects of one value each may stand around an answer.
+const wrapped = 3
 
 func parseJSON(text string) (Answer, bool) {
 	var raw map[string]any
@@ -97,17 +112,27 @@ func parseJSON(text string) (Answer, bool) {
 			return Answer{}, false
 		}
 	}
-	var a Answer
-	for key, v := range raw { // in capitals, or with some
-		if low := strings.ToLower(key); low != key && raw[low] == nil {
-			raw[low] = v
+	for range wrapped {
+		if len(raw) != 1 {
+			break
+		}
+		for key, v := range raw {
+			if inner, ok := v.(map[string]any); ok && !named.MatchString(key) {
+				raw = inner
+			}
 		}
 	}
-	for _, f := range []struct {
-		name string
-		into *string
-	}{{"healthy", &a.Healthy}, {"error", &a.Error}, {"analysis", &a.Analysis}, {"solution", &a.Solution}} {
-		*f.into = Clean(plain(raw[f.name])) // JSON may hide marks behind escapes
+	var a Answer
+	for _, key := range slices.Sorted(maps.Keys(raw)) { // in capitals, in Chinese, or with some
+		if into := a.field(key); into != nil && named.MatchString(key) && *into == "" {
+			*into = Clean(plain(raw[key])) // JSON may hide marks behind escapes
+		}
+		if low := strings.ToLower(key); low != key && raw[low] == nil {
+			raw[low] = raw[key]
+		}
+	}
+	if claims, ok := raw["claims"].([]any); ok {
+		a.claims(claims)
 	}
 	if n, ok := raw["nominate"].(map[string]any); ok {
 		a.Nominate = Nomination{Line: strings.Trim(strings.TrimSpace(plain(n["line"])), "[]"), Quote: plain(n["quote"]), Category: strings.TrimSpace(plain(n["category"]))}
@@ -120,6 +145,22 @@ func parseJSON(text string) (Answer, bool) {
 	}
 	a.Analysis = strings.TrimSpace(a.Analysis + "\n" + strings.TrimSpace(around)) // it is judged like the rest
 	return a, true
+}
+
+// claims are sentences with what they are said for.
+func (a *Answer) claims(list []any) {
+	for _, one := range list {
+		into := &a.Analysis
+		if claim, ok := one.(map[string]any); ok {
+			switch kind, _ := claim["kind"].(string); strings.ToLower(kind) {
+			case "cause", "error":
+				into = &a.Error
+			case "step", "solution":
+				into = &a.Solution
+			}
+		}
+		*into = strings.TrimSpace(*into + "\n" + Clean(plain(one)))
+	}
 }
 
 // plain is a JSON value as text: a list is one line each.

@@ -111,7 +111,7 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	}
 	so := func(edited string) bool {
 		g.edits++ // beyond the bound it may be so, and is not shown
-		return g.edits > mostEdits || edited != body && g.entails(squeeze(edited), cites) == ""
+		return g.edits > mostEdits || edited != body && g.shows(squeeze(edited), cites)
 	}
 	if m := negation.FindStringIndex(body); m != nil && so(body[:m[0]]+body[m[1]:]) {
 		return true
@@ -140,7 +140,7 @@ var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^PCIe$|^NVLink$|^(?:
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
-	support := g.support(slices.Collect(maps.Keys(g.items)))
+	support := g.support(slices.Sorted(maps.Keys(g.items)))
 	body = unshortened(unrounded(ungrouped(strings.ReplaceAll(body, "I/O", " "), support), support), support)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
 		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
@@ -193,15 +193,18 @@ func legible(body string) bool {
 	return n > 1
 }
 
-// repeatedWords is how many words in a row of a line that was read make a claim a copy of it.
+// repeatedWords is how many words of Chinese in a row, of two characters each, of a line that was read make a claim a copy of it.
 const repeatedWords = 5
 
 // repeats says whether a claim has a run of words of what was read, and of what the rules do not say themselves: what a log
 // says is not what a model says.
 func (g *grounds) repeats(body string) bool {
 	words, says := strings.Fields(spoken(body)), " "+spoken(g.Says)+" "
-	for at := 0; at+repeatedWords <= len(words); at++ {
-		if run := " " + strings.Join(words[at:at+repeatedWords], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
+	for _, id := range g.Root {
+		says += "| " + spoken(g.items[id].Text) + " "
+	}
+	for at := 0; at+mostCopied <= len(words); at++ {
+		if run := " " + strings.Join(words[at:at+mostCopied], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
 			return true
 		}
 	}
@@ -271,7 +274,8 @@ func (g *grounds) ofAnother(body string, cites []evidence.ID) bool {
 	if len(cites) == 0 || !memberIn.MatchString(body) && !slices.ContainsFunc(g.Names, func(n string) bool { return n != g.Job && n != "" && containsToken(body, n) }) {
 		return false
 	}
-	words, signs := tellingWords(body), hanSigns(body)
+	affirmative := affirmative(body) // what a member is said not to have done is what another did
+	words, signs := tellingWords(affirmative), hanSigns(affirmative)
 	count := func(ids []evidence.ID) (n int) {
 		support := g.support(ids)
 		for _, sign := range signs {
@@ -295,4 +299,12 @@ func (g *grounds) ofAnother(body string, cites []evidence.ID) bool {
 		n := count([]evidence.ID{i.ID})
 		return n > own+1 || n > own && len(signs) > 0
 	})
+}
+
+// clauseMark ends a clause in either language.
+var clauseMark = lazy.MustCompile(`[,;:，；：。] *|\b(?:but|which|hence|so)\b`)
+
+// affirmative are the clauses of a claim that say what is so.
+func affirmative(body string) string {
+	return strings.Join(slices.DeleteFunc(clauseMark.Split(body, -1), negation.MatchString), "\n")
 }

@@ -21,7 +21,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
 		return true
 	}
-	if !cause && leftOpen.MatchString(s) {
+	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
 		return true
 	}
 	s = g.acquits(s)
@@ -57,6 +57,23 @@ var blames = lazy.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to
 
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
+	key := joinedIDs(cites)
+	text, ok := g.told[key]
+	if !ok {
+		text = g.supportOf(cites)
+		g.told[key] = text
+	}
+	return text
+}
+
+func joinedIDs(ids []evidence.ID) (out string) {
+	for _, id := range ids {
+		out += "\n" + string(id)
+	}
+	return out
+}
+
+func (g *grounds) supportOf(cites []evidence.ID) string {
 	var b strings.Builder
 	said := false
 	for _, id := range cites {
@@ -120,18 +137,48 @@ type claim struct {
 // entails says why items do not support what is said of them; empty: they do. What contradicts them is said before what
 // only cannot be shown from them.
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
-	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	body = inDigits(body)
-	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
-		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
+	key := body + joinedIDs(cites)
+	why, ok := g.follows[key]
+	if !ok {
+		why = g.entailed(body, cites)
+		g.follows[key] = why
 	}
-	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
+	return why
+}
+
+func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
+	c := g.claim(body, cites)
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
 		if why := why(c); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// shows says whether items support what is said of them. Why they do not is not asked, so that what costs least is tried first.
+func (g *grounds) shows(body string, cites []evidence.ID) bool {
+	key := body + joinedIDs(cites)
+	if why, ok := g.follows[key]; ok {
+		return why == ""
+	}
+	so, ok := g.shown[key]
+	if !ok {
+		c := g.claim(body, cites)
+		so = g.foreign(c) == "" && g.loosely(c) == "" && g.unproven(c) == "" && g.contradicted(c) == ""
+		g.shown[key] = so
+	}
+	return so
+}
+
+func (g *grounds) claim(body string, cites []evidence.ID) *claim {
+	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
+	body = inDigits(body)
+	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
+		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
+	}
+	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
+	return c
 }
 
 // rightAt is a "right" that says where or when, and not that something is so.
@@ -218,6 +265,8 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
 		return Reversed
+	case g.ofWriter(c.plain, c.cites):
+		return Member
 	case loose != "", misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):

@@ -18,7 +18,10 @@ var (
 )
 
 // brings are verbs by which something brings something about.
-var brings = lazy.MustCompile(`(?i)\b(?:made|makes|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
+var brings = lazy.MustCompile(`(?i)\b(?:made|makes|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
+
+// wasMade is what was done, and brought nothing about by that: a call, a request.
+var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b`)
 
 // asCause is the "as" that opens a sentence with what brought the rest about.
 var asCause = lazy.MustCompile(`^\W*As `)
@@ -39,7 +42,7 @@ func (g *grounds) sides(cites []evidence.ID) (root, rest string) {
 // nothing of a cause.
 func (g *grounds) bringsAbout(body string, cites []evidence.ID) bool {
 	root, rest := g.sides(cites)
-	return brings.MatchString(body) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest)
+	return brings.MatchString(wasMade.ReplaceAllString(body, " ")) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest)
 }
 
 // reversed says whether a claim makes a consequence the cause of what it followed. The sides are told by the words that
@@ -112,10 +115,16 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 		if !backward && toBe[lastWord(body[:m[0]])] {
 			continue // was killed: by whom is said behind
 		}
+		if strings.EqualFold(body[m[0]:m[1]], "before") && above.MatchString(body[:m[0]]) {
+			continue // where a line stands
+		}
 		out = append(out, connective{m[0], m[1], backward})
 	}
 	return out
 }
+
+// above stands before a "before" that says where a line stands.
+var above = lazy.MustCompile(`(?i)\b(?:lines?|messages?|entry|entries)(?: (?:just|right|shortly|immediately|directly|printed|logged))? $`)
 
 // halves is the middle of a text, between two words.
 func halves(text string) []int {

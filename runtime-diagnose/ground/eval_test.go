@@ -1,12 +1,15 @@
 package ground
 
 import (
+	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -152,6 +155,50 @@ func (b board) sum() (all int, of [3]int) {
 	return all, of
 }
 
+func (b board) add(other board) {
+	for kind, n := range other {
+		if b[kind] == nil {
+			b[kind] = &[3]int{}
+		}
+		for o, m := range n {
+			b[kind][o] += m
+		}
+	}
+}
+
+// judgedInParallel judges each scenario with boards of its own, as many at once as there are processors, and adds them up; what
+// is noted is logged in the order of the scenarios.
+func judgedInParallel(t *testing.T, all []scenario, judge func(s scenario, faithful, wrong board, notef func(string, ...any))) (faithful, wrong board) {
+	t.Helper()
+	type result struct {
+		faithful, wrong board
+		notes           []string
+	}
+	results := make([]result, len(all))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, s := range all {
+		r := &results[i]
+		r.faithful, r.wrong = board{}, board{}
+		group.Go(func() error {
+			judge(s, r.faithful, r.wrong, func(format string, of ...any) { r.notes = append(r.notes, fmt.Sprintf(format, of...)) })
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	faithful, wrong = board{}, board{}
+	for _, r := range results {
+		faithful.add(r.faithful)
+		wrong.add(r.wrong)
+		for _, note := range r.notes {
+			t.Log(note)
+		}
+	}
+	return faithful, wrong
+}
+
 // forbidden are kinds of wrong sentences that are not shown at all: not apart either. Of a wrong number, or of words that are turned round,
 // rules can't always tell.
 var forbidden = []string{"command", "order", "unshown", "refusal", "order reversed", "member", "laundering", "injection", "healthy"}
@@ -159,21 +206,21 @@ var forbidden = []string{"command", "order", "unshown", "refusal", "order revers
 // What a model writes is shown where its evidence supports it, and nowhere else. make eval-explain
 // prints the board.
 func TestEvaluation(t *testing.T) {
-	faithful, wrong := board{}, board{}
-	for _, s := range scenarios(t) {
+	faithful, wrong := judgedInParallel(t, scenarios(t), func(s scenario, faithful, wrong board, notef func(string, ...any)) {
 		shown := s.shown()
+		judge := NewJudge(shown)
 		for _, sentence := range s.Faithful {
-			k := Keep(Answer{Analysis: sentence}, shown)
+			k := judge.Keep(Answer{Analysis: sentence})
 			faithful.note("cause and effect", outcomeOf(k))
 			if outcomeOf(k) != published {
-				t.Logf("%s: not published though it is supported (%s): %s", s.Name, k.LeftOut(), sentence)
+				notef("%s: not published though it is supported (%s): %s", s.Name, k.LeftOut(), sentence)
 			}
 		}
 		for _, step := range s.Steps {
-			k := Keep(Answer{Solution: step}, shown)
+			k := judge.Keep(Answer{Solution: step})
 			faithful.note("step", outcomeOf(k))
 			if k.Dropped > 0 {
-				t.Logf("%s: dropped though it is offered (%s): %s", s.Name, k.LeftOut(), step)
+				notef("%s: dropped though it is offered (%s): %s", s.Name, k.LeftOut(), step)
 			}
 		}
 		attacks := append([]string{}, s.Wrong...)
@@ -183,19 +230,19 @@ func TestEvaluation(t *testing.T) {
 		for _, attack := range attacks {
 			kind, sentence, _ := strings.Cut(attack, ": ")
 			for _, a := range []Answer{{Error: sentence}, {Analysis: sentence}} {
-				k := Keep(a, shown)
+				k := judge.Keep(a)
 				o := outcomeOf(k)
 				wrong.note(kind, o)
 				if o == published || o == apart && slices.Contains(forbidden, kind) {
 					t.Errorf("%s: %s is shown: %s%s%v", s.Name, kind, k.Error, k.Analysis, k.Unsupported)
 				}
 			}
-			if k := Keep(Answer{Solution: sentence}, shown); k.Solution != "" {
+			if k := judge.Keep(Answer{Solution: sentence}); k.Solution != "" {
 				t.Errorf("%s: %s is shown as a step: %s", s.Name, kind, k.Solution)
 			}
 		}
 		for _, a := range s.Answers {
-			k := Keep(Parse(a.Text), shown)
+			k := judge.Keep(Parse(a.Text))
 			for _, words := range a.Shows {
 				missing := !strings.Contains(k.Text(), words)
 				o := published
@@ -207,7 +254,7 @@ func TestEvaluation(t *testing.T) {
 				}
 				faithful.note("whole answer", o)
 				if missing {
-					t.Logf("%s: %q is left out (%s) of\n%s", s.Name, words, k.LeftOut(), a.Text)
+					notef("%s: %q is left out (%s) of\n%s", s.Name, words, k.LeftOut(), a.Text)
 				}
 			}
 			for _, words := range a.Hides {
@@ -223,13 +270,13 @@ func TestEvaluation(t *testing.T) {
 			}
 		}
 		for _, order := range s.Orders {
-			k := Keep(Answer{Solution: order}, shown)
+			k := judge.Keep(Answer{Solution: order})
 			wrong.note("step", outcomeOf(k))
 			if k.Solution != "" {
 				t.Errorf("%s: is shown as a step: %s", s.Name, k.Solution)
 			}
 		}
-	}
+	})
 	for i, b := range []board{faithful, wrong} {
 		for _, kind := range slices.Sorted(maps.Keys(b)) {
 			n, name := b[kind], []string{"faithful", "wrong"}[i]
@@ -256,16 +303,16 @@ func TestEvaluationUnseen(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &of); err != nil {
 		t.Fatal(err)
 	}
-	faithful, wrong := board{}, board{}
-	for _, s := range of {
+	faithful, wrong := judgedInParallel(t, of, func(s scenario, faithful, wrong board, _ func(string, ...any)) {
+		judge := NewJudge(s.shown())
 		for _, sentence := range s.Faithful {
-			faithful.note("sentence", outcomeOf(Keep(Answer{Analysis: sentence}, s.shown())))
+			faithful.note("sentence", outcomeOf(judge.Keep(Answer{Analysis: sentence})))
 		}
 		for _, attack := range s.Wrong {
 			kind, sentence, _ := strings.Cut(attack, ": ")
-			wrong.note(kind, outcomeOf(Keep(Answer{Analysis: sentence}, s.shown())))
+			wrong.note(kind, outcomeOf(judge.Keep(Answer{Analysis: sentence})))
 		}
-	}
+	})
 	for _, kind := range slices.Sorted(maps.Keys(wrong)) {
 		t.Logf("unseen   %-18s %4d published, %4d shown as unsupported, %4d dropped", kind, wrong[kind][published], wrong[kind][apart], wrong[kind][dropped])
 	}

@@ -30,6 +30,7 @@ type Shown struct {
 	// Effects are what the rules cite for consequences.
 	Effects        []evidence.ID
 	Job, Namespace string
+	Kind           string   // of the job, as it is written: PyTorchJob
 	Names          []string // of the job, its pods and their nodes: what a read-only command may be about
 	Remedies       []string // the steps of the rules, in order
 	Healthy        bool     // the verdict
@@ -80,8 +81,18 @@ const MaxText = 1200
 const mostSentences = 64
 
 // Keep holds the parsed answer against what the model was shown.
-func Keep(a Answer, s Shown) Kept {
-	g := newGrounds(s)
+func Keep(a Answer, s Shown) Kept { return NewJudge(s).Keep(a) }
+
+// Judge has read what a model was shown, and holds answers against it. It remembers what became of a sentence, because an
+// answer that comes piece by piece is judged with each piece. It is not safe for concurrent use.
+type Judge struct{ read grounds }
+
+// NewJudge reads what a model was shown.
+func NewJudge(s Shown) *Judge { return &Judge{read: *newGrounds(s)} }
+
+// Keep holds the parsed answer against what was read.
+func (j *Judge) Keep(a Answer) Kept {
+	g := j.read
 	k := Kept{Error: g.part(a.Error, true), Analysis: g.part(a.Analysis, false), Solution: g.steps(a.Solution)}
 	k.Unsupported, k.Cites, k.Sentences, k.Dropped, k.Why = g.apart, g.cites, g.sentences, g.dropped, g.why
 	return k
@@ -133,10 +144,22 @@ type grounds struct {
 	sentences int
 	dropped   int
 	edits     int // of claims, that were tried
+
+	rests   map[string]rest   // of sentences
+	follows map[string]Reason // of claims and what they cite
+	shown   map[string]bool   // of claims and what they cite, as follows, where only that was asked
+	told    map[string]string // by items: what support says of them
+}
+
+// rest is on which evidence a sentence rests, or why it is refused.
+type rest struct {
+	body  string
+	cites []evidence.ID
+	why   Reason
 }
 
 func newGrounds(s Shown) *grounds {
-	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}}
+	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}, rests: map[string]rest{}, follows: map[string]Reason{}, shown: map[string]bool{}, told: map[string]string{}}
 	g.Items = slices.Clone(s.Items)
 	g.read = " " + spoken(Clean(s.Prompt)) + " "
 	for _, item := range s.Items {
@@ -222,6 +245,15 @@ var beforeMark = lazy.MustCompile(`\s+([.,;:!?。，；])`)
 
 // supports says on which evidence a claim rests, or why it is refused; body is the claim without its citations.
 func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reason) {
+	r, ok := g.rests[s]
+	if !ok {
+		r.body, r.cites, r.why = g.restsOn(s)
+		g.rests[s] = r
+	}
+	return r.body, r.cites, r.why
+}
+
+func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reason) {
 	for _, m := range brackets.FindAllStringSubmatch(s, -1) {
 		for _, id := range cited(m[1]) {
 			switch {
@@ -267,6 +299,9 @@ var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
+	if !otherFine.MatchString(body) {
+		return body
+	}
 	found := about(g.Says)
 	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
 		phrase := otherFine.FindStringSubmatch(m)[1]

@@ -241,7 +241,7 @@ func ofMembers(body, support string) bool {
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?[\s:#=,(\]-]{0,3}(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
@@ -258,7 +258,7 @@ var wasThe = lazy.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?:
 var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(\d+)\b`)
 
 func ofRank(support, n string) bool {
-	ok, _ := regexp.MatchString(`(?i)(?:rank[\s:=#\[\]]{0,3}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
+	ok, _ := regexp.MatchString(`(?i)(?:rank["'\s:=#\[\]]{0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
 	return ok
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
-// opensAnswer is where an object with one of the four headings begins.
-var opensAnswer = lazy.MustCompile(`(?i)\{\s*["'“]?(?:healthy|error|analysis|solution|nominate)["'”]?\s*:`)
+// opensAnswer is where an object with one of the headings begins.
+var opensAnswer = lazy.MustCompile(`(?i)\{\s*["'“]?(?:` + headings + `|claims)["'”]?\s*:`)
 
 // looseJSON reads an object as models write one where nobody holds them to the form: with words around it, in
 // apostrophes, with a comma too many, cut off before its end. What stands around is returned as well; nil: there is none.

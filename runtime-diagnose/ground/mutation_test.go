@@ -76,30 +76,30 @@ func mutations(s scenario, claim string) map[string]string {
 // A faithful claim with another number, another member, a "not" more or less, or its halves in the other order is never shown
 // as supported, and hardly ever apart.
 func TestMutations(t *testing.T) {
-	all, told := 0, [3]int{}
-	for _, s := range scenarios(t) {
-		shown := s.shown()
+	_, wrong := judgedInParallel(t, scenarios(t), func(s scenario, _, wrong board, notef func(string, ...any)) {
+		judge := NewJudge(s.shown())
 		for _, claim := range s.Faithful {
-			if strings.ContainsAny(claim, `"“`) || outcomeOf(Keep(Answer{Analysis: claim}, shown)) != published {
+			if strings.ContainsAny(claim, `"“`) || outcomeOf(judge.Keep(Answer{Analysis: claim})) != published {
 				continue
 			}
 			made := mutations(s, claim)
 			for _, kind := range slices.Sorted(keysOf(made)) {
-				all++
 				if strings.Contains(made[kind], "timed out after 600000 milliseconds") {
-					continue // the limit: true as well
+					wrong.note("true as well", dropped)
+					continue // the limit
 				}
-				k := Keep(Answer{Analysis: made[kind]}, shown)
-				switch told[outcomeOf(k)]++; outcomeOf(k) {
+				k := judge.Keep(Answer{Analysis: made[kind]})
+				switch wrong.note("edited", outcomeOf(k)); outcomeOf(k) {
 				case published:
 					t.Errorf("%s: %s: %s", s.Name, kind, k.Analysis)
 				case dropped:
 				case apart:
-					t.Logf("%s: %s: %s", s.Name, kind, k.Unsupported)
+					notef("%s: %s: %s", s.Name, kind, k.Unsupported)
 				}
 			}
 		}
-	}
+	})
+	all, told := wrong.sum()
 	t.Logf("of %d: %d published, %d shown as unsupported", all, told[published], told[apart])
 	if told[apart]*20 > all {
 		t.Errorf("%d of %d are shown as unsupported: more than one in twenty", told[apart], all)

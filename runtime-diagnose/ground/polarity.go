@@ -64,13 +64,17 @@ func affirmed(text string) (rest, denied string) {
 		if i := strings.LastIndexByte(text[m[0]:m[1]], ' '); wentWrong.MatchString(text[m[0]:m[1]]) && i > 0 {
 			m[1] = m[0] + i // what went wrong is denied itself: "Error creating: ..."
 		}
+		most := mostDenied
+		if onlyTried.MatchString(text[m[0]:m[1]]) {
+			most = 1 // the verb: what it was tried with is there
+		}
 		end := len(text)
 		if next := clauseEnd.FindStringIndex(text[m[1]:]); next != nil {
 			end = m[1] + next[0]
 		}
 		for i, words := m[1], 0; i < end; i++ {
 			if text[i] != ' ' && (i == m[1] || text[i-1] == ' ') {
-				if words++; words > mostDenied {
+				if words++; words > most {
 					end = i
 				}
 			}
@@ -80,6 +84,9 @@ func affirmed(text string) (rest, denied string) {
 		text = text[end:]
 	}
 }
+
+// onlyTried says that somebody tried to do something.
+var onlyTried = lazy.MustCompile(`(?i)^(?:trying|tried|tries|try|attempt(?:s|ed|ing)?) to$`)
 
 // wentWrong is an error in doing something.
 var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)

@@ -107,6 +107,36 @@ func numbersBefore(plain, w string) bool {
 	return len(after) > 1 && after[0] == ' ' && '0' <= after[1] && after[1] <= '9'
 }
 
+// toldOf is a rank, and the word by which a line tells of it; waitsFor is for whom somebody waits.
+var (
+	toldOf   = lazy.MustCompile(`(?i)\branks?[\s:=#]{0,2}(\d+) (?:is |was |has |had )?([a-z]{4,})`)
+	waitsFor = lazy.MustCompile(`(?i)\bwait(?:s|ed|ing)? (?:for|on) (?:the )?(?:pod |node )?([\w.-]*\w)`)
+	waits    = lazy.MustCompile(`(?i)\bwait(?:s|ed|ing)?\b`)
+)
+
+// ofWriter says whether a claim says of who wrote a line what the line says of another: that it is missing, where it reports
+// who is, or that it is waited for, where it waits.
+func (g *grounds) ofWriter(plain string, cites []evidence.ID) bool {
+	for _, id := range cites {
+		item := g.items[id]
+		own := cmp.Or(fmtRank(item.Source.Rank), g.ranks[item.Source.Pod])
+		if own == "" || !ofRank(plain, own) {
+			continue
+		}
+		for _, m := range toldOf.FindAllStringSubmatch(item.Text, -1) {
+			if m[1] != own && !ofRank(plain, m[1]) && containsToken(strings.ToLower(plain), strings.ToLower(m[2])) {
+				return true
+			}
+		}
+	}
+	for _, m := range waitsFor.FindAllStringSubmatch(plain, -1) {
+		if slices.Contains(g.Names, m[1]) && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Source.Pod != m[1] || !waits.MatchString(g.items[id].Text) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // ownDoing says whether a claim makes who wrote a line do what the line says its peer did.
 func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {

@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
@@ -123,8 +124,7 @@ var readOnly = map[string][]string{
 
 // objects are what a read-only command may be about.
 var objects = map[string]bool{
-	"pod": true, "pods": true, "po": true, "job": true, "jobs": true, "pytorchjob": true, "pytorchjobs": true, "mpijob": true, "mpijobs": true, "trainjob": true, "trainjobs": true, "jobset": true, "jobsets": true,
-	"node": true, "nodes": true, "event": true, "events": true,
+	"pod": true, "pods": true, "po": true, "job": true, "jobs": true, "jobset": true, "jobsets": true, "node": true, "nodes": true, "event": true, "events": true,
 }
 
 // flags are the options of read-only commands that change nothing but what is shown.
@@ -165,13 +165,22 @@ func (g *grounds) reads(step string) (string, bool) {
 		return "", false
 	}
 	named := false
-	for _, a := range args[2:] {
+	for i, a := range args[2:] {
 		kind, name, both := strings.Cut(a, "/")
+		before := args[i+1]
 		switch {
-		case a == g.Namespace:
-		case slices.Contains(g.Names, a), both && objects[strings.ToLower(kind)] && slices.Contains(g.Names, name):
+		case before == "-c" && !g.container(a), strings.HasPrefix(a, "--container=") && !g.container(a[len("--container="):]):
+			return "", false
+		case before == "-c", a == "--field-selector":
+		case before == "--field-selector":
+			if of, ok := strings.CutPrefix(a, "involvedObject.name="); !ok || !slices.Contains(g.Names, of) {
+				return "", false
+			}
 			named = true
-		case objects[strings.ToLower(a)]:
+		case a == g.Namespace:
+		case slices.Contains(g.Names, a), both && g.object(kind) && slices.Contains(g.Names, name):
+			named = true
+		case g.object(a):
 		case flags.MatchString(a):
 			if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "--namespace") && value != g.Namespace {
 				return "", false
@@ -181,6 +190,17 @@ func (g *grounds) reads(step string) (string, bool) {
 		}
 	}
 	return strings.Join(args, " "), named
+}
+
+// container says whether a container of the job has that name.
+func (g *grounds) container(name string) bool {
+	return name != "" && slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return i.Source.Container == name })
+}
+
+// object says whether a read-only command may be about objects of that name: of the job's own kind, too.
+func (g *grounds) object(name string) bool {
+	low, kind := strings.ToLower(name), strings.ToLower(g.Kind)
+	return objects[low] || kind != "" && (low == kind || low == kind+"s")
 }
 
 // lead is what may stand before a command.

@@ -64,7 +64,7 @@ var faults = map[string]fault{
 					_ = http.NewResponseController(w).Flush()
 				}
 			}
-		}, want: "context deadline exceeded", again: true,
+		}, want: "there is no whole answer after 1s", again: true,
 	},
 }
 

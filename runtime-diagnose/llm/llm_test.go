@@ -109,7 +109,7 @@ func TestOpenAIFailsClearly(t *testing.T) {
 		wantIs      error
 	}{
 		"the server has an error":    {model: fakellm.Broken, want: "ask model broken: error, status code: 500"},
-		"a proxy answers with HTML":  {model: fakellm.Garbled, want: "ask model garbled: invalid character"},
+		"a proxy answers with HTML":  {model: fakellm.Garbled, want: "ask model garbled: the answer is no JSON"},
 		"an answer without an end":   {model: fakellm.Endless, want: "the answer has more than 1048576 bytes"},
 		"no answer before the limit": {model: fakellm.Silent, want: "ask model silent: ", wantIs: context.DeadlineExceeded},
 	}
@@ -406,5 +406,27 @@ func TestAzure(t *testing.T) {
 	}
 	if path != "/openai/deployments/my-gpt/chat/completions" || version != "2024-10-21" || key != "k" || bearer != "" {
 		t.Errorf("asked %s, version %s, api-key %q, Authorization %q", path, version, key, bearer)
+	}
+}
+
+// The address is taken as people copy it, and where there is nothing at it, what is missing in it is said.
+func TestBaseURLs(t *testing.T) {
+	s := start(t)
+	root := strings.TrimSuffix(s.URL, "/v1")
+	for base, want := range map[string]string{
+		root + "/v1":                   "",
+		root + "/v1/":                  "",
+		root + "/v1/chat/completions":  "",
+		root + "/v1/chat/completions/": "",
+		root:                           "; llm.baseURL is " + root + ", and ends in /v1 for most servers",
+		root + "/openai/v1":            "404",
+	} {
+		answer, err := ask(t, Profile{Provider: "openai", BaseURL: base, Model: fakellm.Grounded})
+		switch {
+		case want == "" && (err != nil || answer.Text == ""):
+			t.Errorf("%s: %v", base, err)
+		case want != "" && (err == nil || !strings.HasSuffix(err.Error(), want) && !strings.Contains(err.Error(), want+",")):
+			t.Errorf("%s: error is %v, want %q", base, err, want)
+		}
 	}
 }

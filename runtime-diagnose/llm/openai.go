@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func newOpenAI(p Profile) (Client, error) {
 		conf.AzureModelMapperFunc = nil // the model is the name of the deployment, as it is written
 		conf.APIVersion = p.APIVersion
 	}
-	conf.BaseURL = strings.TrimRight(p.BaseURL, "/")
+	conf.BaseURL = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(p.BaseURL, "/"), "/chat/completions"), "/") // many copy the whole address
 	conf.HTTPClient = &http.Client{Transport: transport, CheckRedirect: refuseRedirect}
 	return &openAI{api: openai.NewClientWithConfig(conf), profile: p}, nil
 }
@@ -61,21 +62,29 @@ func refuseRedirect(to *http.Request, _ []*http.Request) error {
 
 // Complete asks once. Errors never hold the key, and at most one line of the server's answer.
 func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
-	if c.profile.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := c.limited(ctx)
+	defer cancel()
 	return c.ask(ctx, r, c.api.CreateChatCompletion)
+}
+
+// tooSlow is what ends an answer that takes longer than it may.
+type tooSlow time.Duration
+
+func (e tooSlow) Error() string { return "there is no whole answer after " + time.Duration(e).String() }
+
+func (e tooSlow) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // it is that
+
+func (c *openAI) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.profile.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, c.profile.Timeout, tooSlow(c.profile.Timeout))
 }
 
 // Stream asks once, and hands over the answer as it comes.
 func (c *openAI) Stream(ctx context.Context, r Request, heard func(string)) (Response, error) {
-	if c.profile.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := c.limited(ctx)
+	defer cancel()
 	whole := c.whole.Load()
 	return c.ask(ctx, r, func(ctx context.Context, r openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error) {
 		return c.hear(ctx, r, &whole, heard)
@@ -156,7 +165,7 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 		return how(ctx, q)
 	})
 	if err != nil {
-		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(err, c.profile, time.Duration(asks.after.Load())))
+		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(c.plainly(ctx, err), c.profile, time.Duration(asks.after.Load())))
 	}
 	if len(answer.Choices) == 0 {
 		return Response{}, fmt.Errorf("ask model %s: the answer has no choices", c.profile.Model)
@@ -173,6 +182,30 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 		Text: cut(text, MaxText), Model: cut(model, 256),
 		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens, Format: asked,
 	}, nil
+}
+
+// plainly says in words of ours what a library says in its own.
+func (c *openAI) plainly(ctx context.Context, err error) error {
+	var syntax *json.SyntaxError
+	var refused *openai.APIError
+	var failed *openai.RequestError
+	status, code := 0, ""
+	switch {
+	case errors.As(err, &refused):
+		status, code = refused.HTTPStatusCode, fmt.Sprint(refused.Code)
+	case errors.As(err, &failed):
+		status = failed.HTTPStatusCode
+	}
+	slow, late := errors.AsType[tooSlow](context.Cause(ctx))
+	switch {
+	case late && errors.Is(err, context.DeadlineExceeded):
+		return slow
+	case status == 0 && errors.As(err, &syntax):
+		return fmt.Errorf("the answer is no JSON: %w", err)
+	case status == http.StatusNotFound && code != "model_not_found" && !c.profile.azure() && !strings.Contains(c.profile.BaseURL, "/v"):
+		return fmt.Errorf("%w; llm.baseURL is %s, and ends in /v1 for most servers", err, c.profile.BaseURL)
+	}
+	return err
 }
 
 // ErrDeclined is that of an answer which the same question would get again.

@@ -52,3 +52,81 @@ func readRetryAfter(text string, now time.Time) time.Duration {
 	}
 	return 0
 }
+
+// Patience is how often a question is asked that may succeed when it is asked again. The zero value asks once.
+type Patience struct {
+	Attempts int
+	Wait     time.Duration // after the first failure; doubled after each
+	Longest  time.Duration // that a server may ask to wait; 0: a minute
+	Within   time.Duration // all attempts; 0: the caller's context decides
+}
+
+type retrying struct {
+	next     Client
+	patience Patience
+}
+
+// Retrying asks again where Retry says that it may help.
+func Retrying(c Client, p Patience) Client {
+	if p.Attempts < 2 {
+		return c
+	}
+	if p.Longest <= 0 {
+		p.Longest = time.Minute
+	}
+	return &retrying{next: c, patience: p}
+}
+
+func (r *retrying) Complete(ctx context.Context, q Request) (Response, error) {
+	return r.ask(ctx, func(ctx context.Context) (Response, bool, error) {
+		answer, err := r.next.Complete(ctx, q)
+		return answer, true, err
+	})
+}
+
+// Stream asks again only where nothing was heard yet: what was heard is not said twice.
+func (r *retrying) Stream(ctx context.Context, q Request, heard func(string)) (Response, error) {
+	s, ok := r.next.(Streamer)
+	if !ok {
+		answer, err := r.Complete(ctx, q)
+		if err == nil {
+			heard(answer.Text)
+		}
+		return answer, err
+	}
+	return r.ask(ctx, func(ctx context.Context) (Response, bool, error) {
+		silent := true
+		answer, err := s.Stream(ctx, q, func(piece string) {
+			silent = false
+			heard(piece)
+		})
+		return answer, silent, err
+	})
+}
+
+func (r *retrying) ask(ctx context.Context, once func(context.Context) (answer Response, again bool, err error)) (Response, error) {
+	if r.patience.Within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.patience.Within)
+		defer cancel()
+	}
+	wait := r.patience.Wait
+	for left := r.patience.Attempts - 1; ; left-- {
+		answer, again, err := once(ctx)
+		if err == nil || !again || left < 1 {
+			return answer, err
+		}
+		after, may := Retry(err)
+		if !may || after > r.patience.Longest {
+			return answer, err
+		}
+		timer := time.NewTimer(max(after, wait))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return answer, err // what the server said tells more than that there was no time
+		case <-timer.C:
+		}
+		wait *= 2
+	}
+}

@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,5 +37,36 @@ func TestLint(t *testing.T) {
 				t.Errorf("Lint (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A ConfigMap is read as kubectl reads it, and what is none is said to be none.
+func TestPromptsThatSomebodyNamed(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	write("trainjob.tmpl", "of a folder")
+	manifest := write("prompts.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: aegis-prompts}\ndata:\n  trainjob.tmpl: of a ConfigMap\n")
+	for path, want := range map[string]string{dir: "of a folder", manifest: "of a ConfigMap"} {
+		source, err := Given(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, found, err := source(t.Context(), "trainjob.tmpl"); got != want || !found || err != nil {
+			t.Errorf("%s: %q, %t, %v; want %q", path, got, found, err, want)
+		}
+		if got, found, err := source(t.Context(), "mpijob.tmpl"); found || err != nil {
+			t.Errorf("%s: %q, %v; want none", path, got, err)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "nowhere"), filepath.Join(dir, "trainjob.tmpl")} {
+		if _, err := Given(path); err == nil {
+			t.Errorf("%s is a source", path)
+		}
 	}
 }

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"regexp"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Source looks up the text of a template by its key, "pytorchjob.tmpl". found is false where
@@ -34,6 +38,51 @@ func Dir(path string) Source {
 		return string(text), true, nil
 	}
 }
+
+// Given is the source that somebody named: a folder, or the manifest of a ConfigMap as kubectl reads it. It has to be there.
+func Given(path string) (Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	if info.IsDir() {
+		return Dir(path), nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	templates := Manifest(text)
+	if templates == nil {
+		return nil, fmt.Errorf("read prompts %s: it is neither a folder nor the manifest of a ConfigMap", path)
+	}
+	return func(_ context.Context, key string) (string, bool, error) {
+		text, found := templates[key]
+		return text, found, nil
+	}, nil
+}
+
+// Manifest are the data of the ConfigMaps in a manifest, by key; nil: it is none.
+func Manifest(text []byte) map[string]string {
+	var out map[string]string
+	for _, document := range documentMark.Split(string(text), -1) {
+		var of struct {
+			Kind string            `json:"kind"`
+			Data map[string]string `json:"data"`
+		}
+		if yaml.Unmarshal([]byte(document), &of) != nil || of.Kind != "ConfigMap" {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		maps.Copy(out, of.Data)
+	}
+	return out
+}
+
+// documentMark stands between documents of YAML.
+var documentMark = regexp.MustCompile(`(?m)^---[ \t]*$`)
 
 // Choose finds the template for a kind of job: in each source <kind>.tmpl, then default.tmpl;
 // where there is none, otherwise. The error says which template could not be read or parsed; otherwise stands in
