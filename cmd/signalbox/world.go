@@ -175,7 +175,9 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 		}
 	}
 	if !fitOnly {
-		w.engine, err = f.policies(ctx, w)
+		if w.engine, err = f.policies(ctx, w); err == nil {
+			in.notes = append(in.notes, f.manifests()...)
+		}
 	}
 	return w, err
 }
@@ -322,6 +324,25 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		w.skipped = append(w.skipped, preflight.Skip{Check: "policies", Reason: why})
 	}
 	return engine, nil
+}
+
+// manifests says which folders of policies hold manifests, which are no data.
+func (f *worldFlags) manifests() (notes []string) {
+	for i, fsys := range f.sources {
+		if note := passedOver(f.folders[i], fsys); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// passedOver says that a folder of policies holds manifests; empty: it holds none.
+func passedOver(dir string, fsys fs.FS) string {
+	names, err := policies.PassedOver(fsys)
+	if err != nil || len(names) == 0 {
+		return "" // an error comes where the policies are read
+	}
+	return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, count(len(names), "manifest"), few(names))
 }
 
 // policyFolder is a folder of policies, or the one file that was named.
