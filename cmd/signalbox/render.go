@@ -269,18 +269,22 @@ func visible(s string) string {
 func visibleLine(s string) string { return strings.ReplaceAll(visible(s), "\n", " ") }
 
 // sum is the last line of a review: what became of the jobs, and what was found; empty where
-// one job says it all.
+// one job says it all, and all checks were on.
 func sum(jobs []reviewed) string {
 	n, found := map[string]int{}, map[finding.Severity]int{}
 	all := 0
+	var off []string
 	for _, j := range jobs {
+		off = append(off, j.off...)
 		n[j.word()]++
 		for _, f := range j.told() {
 			found[f.Severity]++
 			all++
 		}
 	}
-	if len(jobs) == 1 && all < 2 {
+	slices.Sort(off)
+	off = slices.Compact(off)
+	if len(jobs) == 1 && all < 2 && len(off) == 0 {
 		return ""
 	}
 	var parts []string
@@ -293,6 +297,9 @@ func sum(jobs []reviewed) string {
 		if found[s] > 0 {
 			parts = append(parts, count(found[s], s.String()))
 		}
+	}
+	if n := len(off); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s off by %s", count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], visibleLine(jobs[0].by)))
 	}
 	return count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
 }
