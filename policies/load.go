@@ -97,7 +97,7 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	return out, nil
 }
 
-// collect reads the files in a fixed order: source by source, then by path. A rule that an earlier source has to the
+// collect reads the files in a fixed order: source by source, then by path. Manifests are no data. A rule that an earlier source has to the
 // letter (a copy of the library, which is built in) is the same rule.
 func collect(from []fs.FS) (rules, documents []source, err error) {
 	for _, fsys := range from {
@@ -125,6 +125,9 @@ func collect(from []fs.FS) (rules, documents []source, err error) {
 			text, err := fs.ReadFile(fsys, name)
 			if err != nil {
 				return err
+			}
+			if into == &documents && isManifest(text) {
+				return nil
 			}
 			if into == &rules && slices.ContainsFunc(before, func(s source) bool { return bytes.Equal(s.text, text) }) {
 				return nil

@@ -85,6 +85,7 @@ type finished struct {
 	name   string
 	of     diagnose.Case
 	result diagnose.Result
+	saved  bool // not read from the cluster now
 }
 
 // compare diagnoses two runs and says in what they differ.
@@ -106,7 +107,7 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 	var live *liveCluster
 	var both [2]*finished
 	for i, name := range []string{args[0], f.against} {
-		if both[i], err = f.oneRun(ctx, sh, name, catalog, &live); err != nil {
+		if both[i], err = f.oneRun(ctx, sh, name, catalog, &live, f.beside(both[0])); err != nil {
 			return nil, err
 		}
 	}
@@ -143,11 +144,23 @@ func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell, args []string,
 	return &exit{code: exitUnknown}
 }
 
-// oneRun is a run by what the user calls it: a path of saved evidence, or a job of the cluster.
-func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, catalog *signature.Catalog, live **liveCluster) (*finished, error) {
+// beside is the namespace in which a job is looked for that is compared with a saved one: its own, unless -n names
+// another; empty: nothing saved says it.
+func (f *diagnoseFlags) beside(first *finished) string {
+	if first == nil || !first.saved || first.of.Job == nil || *f.kube.Namespace != "" {
+		return ""
+	}
+	return first.of.Job.Ref.Namespace
+}
+
+// oneRun is a run by what the user calls it: a path of saved evidence, or a job of the cluster; beside is the namespace
+// of a job that names none.
+func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, catalog *signature.Catalog, live **liveCluster, beside string) (*finished, error) {
 	var c diagnose.Case
-	switch _, err := os.Stat(name); {
-	case err == nil:
+	_, err := os.Stat(name)
+	saved := err == nil
+	switch {
+	case saved:
 		one := &diagnoseFlags{logs: []string{name}}
 		if c, err = one.bare(ctx, sh); err != nil {
 			return nil, err
@@ -164,13 +177,13 @@ func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, cata
 			}
 		}
 		there := **live
-		there.namespace = cmp.Or(namespace, there.namespace)
+		there.namespace = cmp.Or(namespace, beside, there.namespace)
 		if c, err = there.caseOf(ctx, sh, targets[0]); err != nil {
 			return nil, err
 		}
 	}
 	r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
-	return &finished{name, c, r}, ctx.Err()
+	return &finished{name, c, r, saved}, ctx.Err()
 }
 
 // ofNamespace splits NAMESPACE/KIND/NAME, which names a job of another namespace than -n does; empty: none is named.

@@ -46,3 +46,29 @@ func TestARunOfAnotherNamespaceIsNamedByAPath(t *testing.T) {
 		}
 	}
 }
+
+func TestAJobIsLookedForBesideTheSavedOne(t *testing.T) {
+	of := func(namespace string) diagnose.Case {
+		return diagnose.Case{Job: &job.Job{Ref: job.Ref{Namespace: namespace}}}
+	}
+	cases := map[string]struct {
+		first *finished
+		flag  string
+		want  string
+	}{
+		"the first of the two":        {nil, "", ""},
+		"a bundle":                    {&finished{of: of("mm"), saved: true}, "", "mm"},
+		"a bundle, and -n":            {&finished{of: of("mm"), saved: true}, "prod", ""},
+		"logs without a job":          {&finished{saved: true}, "", ""},
+		"a job of the cluster as now": {&finished{of: of("mm")}, "", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := &diagnoseFlags{kube: kubeFlags()}
+			*f.kube.Namespace = tc.flag
+			if got := f.beside(tc.first); got != tc.want {
+				t.Errorf("namespace %q; want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -376,8 +376,8 @@ type auditList struct {
 func auditNames(a audited) (out []auditList) {
 	var denied, errs, undecided []string
 	for _, j := range a.Jobs {
-		for _, l := range j.Lines() {
-			line := visibleLine(fmt.Sprintf("%s: [%s] %s", j.Job, l.Check, oneLine(l.Message)))
+		for _, l := range onePerMessage(j.Lines()) {
+			line := visibleLine(fmt.Sprintf("%s: [%s] %s%s", j.Job, l.Check, oneLine(l.Message), l.places()))
 			switch {
 			case l.Severity != finding.Error:
 			case j.Decision == preflight.Denied:
@@ -399,6 +399,37 @@ func auditNames(a audited) (out []auditList) {
 		}
 	}
 	return out
+}
+
+// repeated is a finding, with the places of all that say the same.
+type repeated struct {
+	finding.Finding
+	paths []string
+}
+
+// onePerMessage has what a policy says of each role by the same words once.
+func onePerMessage(all []finding.Finding) (out []repeated) {
+	for _, f := range all {
+		at := slices.IndexFunc(out, func(r repeated) bool {
+			return r.Check == f.Check && r.Severity == f.Severity && r.Message == f.Message
+		})
+		if at < 0 {
+			out, at = append(out, repeated{Finding: f}), len(out)
+		}
+		out[at].paths = append(out[at].paths, string(f.Path))
+	}
+	return out
+}
+
+// places is " (2 places: PATH, PATH)", or without the paths where they do not differ; empty: there is one.
+func (r repeated) places() string {
+	if len(r.paths) == 1 {
+		return ""
+	}
+	if each := slices.Compact(slices.Sorted(slices.Values(r.paths))); len(each) == len(r.paths) && each[0] != "" {
+		return fmt.Sprintf(" (%d places: %s)", len(r.paths), few(each))
+	}
+	return fmt.Sprintf(" (%d places)", len(r.paths))
 }
 
 // auditHead is the sum in one line.

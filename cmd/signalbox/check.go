@@ -29,6 +29,8 @@ type reviewed struct {
 	who    *whoAnswer // whose end lets it start; nil: nobody asked
 	cures  []cure     // exact remedies, where the format has a place for them
 	hidden int        // findings that are not shown
+	off    []string   // checks that a file with settings leaves out
+	by     string     // that file
 	deaf   bool       // the cluster that was to be asked did not answer
 }
 
@@ -243,7 +245,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	ledBack(&report, d)
 	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes, deaf: w.silent != ""}, nil
+	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes, deaf: w.silent != "", off: w.off(report.Job.Namespace), by: w.settingsFile}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them, and speaks in the words

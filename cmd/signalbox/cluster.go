@@ -60,8 +60,8 @@ func (n *noCluster) Error() string { return n.why }
 // answersWithin is how long a cluster that nobody named expressly may take to say hello.
 const answersWithin = 5 * time.Second
 
-// connect reaches the cluster of the kubeconfig. Where the user named a kubeconfig or a
-// context, not reaching it is an error; else it is a *noCluster.
+// connect reaches the cluster of the kubeconfig. A cluster that does not answer is a *noCluster, whether a flag
+// or the environment names its kubeconfig.
 func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	c, err := dial(flags)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *liveCluster) unreached(err error) error {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // which says all that a user can act on
 	}
-	if c.named {
+	if answer := apierrors.APIStatus(nil); c.named && errors.As(err, &answer) { // it answers, and refuses
 		return fmt.Errorf("reach the cluster of context %q: %w", c.context, err)
 	}
 	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, oneLine(err.Error())), silent: true}

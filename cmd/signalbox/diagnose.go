@@ -12,12 +12,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -241,6 +243,9 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if files && manifestOnly(c, r) {
+			r.Remarks = append(slices.Clip(r.Remarks), f.leadOn(sh, c.Job.Ref))
+		}
 		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
 		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
@@ -256,6 +261,29 @@ func recalling(c diagnose.Case, r diagnose.Result) diagnose.Result {
 		}
 	}
 	return r
+}
+
+// manifestOnly says whether a case is a job as it was written, and nothing that became of it.
+func manifestOnly(c diagnose.Case, r diagnose.Result) bool {
+	if r.Verdict != diagnose.Unknown || c.Job == nil || c.Job.Source == nil || len(c.Pods)+len(c.Events)+len(c.Logs) > 0 {
+		return false
+	}
+	status, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status")
+	return c.Job.Source.GetUID() == "" && len(status) == 0
+}
+
+// leadOn says which commands answer about a manifest, and about the job of the cluster that it became.
+func (f *diagnoseFlags) leadOn(sh *shell, ref job.Ref) string {
+	file := "FILE"
+	if given := slices.Concat(f.logs, f.events, f.pods); len(given) == 1 && given[0] != "-" {
+		file = shown(given[0])
+	}
+	in := ""
+	if ref.Namespace != "" {
+		in = " -n " + ref.Namespace
+	}
+	return fmt.Sprintf("this is a manifest, and nothing that ran is in it: %[1]s check %[2]s reviews it, %[1]s fit %[2]s says whether it fits, %[1]s diagnose %[3]s/%[4]s%[5]s asks the cluster",
+		sh.name, file, strings.ToLower(ref.Kind), ref.Name, in)
 }
 
 // matched are names with patterns replaced by the files that are called so: a shell that was given quotes, or

@@ -65,7 +65,8 @@ operators' webhooks, and clocks. It writes nothing: the job it asks about is a d
 
 A namespace whose jobs the webhook is not asked about is passed over for another, unless -n names it.
 
-Exit codes: 0 all is well · 1 something is wrong · 4 something could not be looked at.`,
+Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster does not answer ·
+3 our own failure · 4 something could not be looked at.`,
 		Example: fmt.Sprintf("  %[1]s doctor\n  %[1]s doctor -o json", sh.name),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -89,6 +89,12 @@ func explain(sh *shell, name, format string) error {
 		}
 		return err
 	}
+	if each, err := severally(name); err != nil || len(each) > 0 {
+		if err == nil {
+			err = show(sh, format, each...)
+		}
+		return err
+	}
 	if said := saidBy(name); len(said) > 0 {
 		fmt.Fprintf(sh.err, "%s: nothing is called %q; these speak of it:\n", sh.name, name)
 		return explainSort(sh, format, said)
@@ -97,6 +103,22 @@ func explain(sh *shell, name, format string) error {
 		return usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.name)
 	}
 	return usagef("nothing is called %q; %s list shows all names", name, sh.name)
+}
+
+// severally is what each of several words is called; empty: there is one word, or one that is no name.
+func severally(words string) (out []shelved, err error) {
+	each := strings.Fields(words)
+	if len(each) < 2 {
+		return nil, nil
+	}
+	for _, word := range each {
+		found, err := called(word)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
 }
 
 // show prints entries; JSON has the first.

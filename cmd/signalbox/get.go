@@ -146,7 +146,11 @@ func (f *getFlags) wrong(sh *shell) error {
 		return usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), kindWords()), sh.name)
 	}
 	if slugs := categorySlugs(); f.category != "" && !slices.Contains(slugs, f.category) {
-		return usagef("no category is called %q%s; %s list categories shows all", f.category, check.DidYouMean(f.category, slugs), sh.name)
+		meant := check.DidYouMean(f.category, slugs).String()
+		if within := namesWith(f.category, slugs); within != "" {
+			meant = "; names with it: " + within
+		}
+		return usagef("no category is called %q%s; %s list categories shows all", f.category, meant, sh.name)
 	}
 	if all := owners(); f.owner != "" && !slices.Contains(all, f.owner) {
 		meant := check.DidYouMean(f.owner, all).String()

@@ -255,6 +255,9 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 	if err != nil {
 		return err
 	}
+	if note := passedOver(dir, fsys); note != "" {
+		sh.tell("note: %s", note)
+	}
 	tested, covered, err := policies.TestCovered(ctx, fsys, set)
 	if err != nil {
 		return &exit{exitUsage, err}

@@ -46,6 +46,7 @@ func policyNew(sh *shell, name, dir string) error {
 			return usagef("%s is there already", filepath.Join(dir, n))
 		}
 	}
+	others := dataIn(dir)
 	for _, n := range names {
 		to := filepath.Join(dir, filepath.FromSlash(n))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -57,5 +58,19 @@ func policyNew(sh *shell, name, dir string) error {
 		sh.tell("wrote %s", to)
 	}
 	sh.tell("next: write the rule, its examples and its test, then %s policy test %s", sh.name, dir)
+	if len(others) > 0 {
+		sh.tell("note: %s: YAML and JSON in a folder of policies is their data, unless it is a manifest; --dir policies/ gives them a folder of their own", few(others))
+	}
 	return nil
+}
+
+// dataIn are the files of a folder that policies in it would take for their data, unless they are manifests.
+func dataIn(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read cannot be written into either
+	for _, e := range entries {
+		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }

@@ -89,14 +89,14 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 	for _, r := range j.Rulings {
 		ruled[r.Policy+string(r.Path)+r.Message] = r.Effect
 	}
-	for _, f := range j.Lines() {
+	for _, f := range j.told() {
 		word := f.Severity.String()
-		if effect, ok := ruled[f.Check+string(f.Path)+f.Message]; ok {
+		if effect, ok := ruled[f.Check+string(f.Path)+f.first]; ok {
 			word = string(effect)
 		}
-		at := manifest.Document{Source: j.from.Source, Line: j.line(f)}.Where()
+		at := manifest.Document{Source: j.from.Source, Line: j.line(f.Finding)}.Where()
 		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word), paint.as("bold", f.Check), at)
-		if quote := j.quote(f, paint); quote != "" {
+		if quote := j.quote(f.Finding, paint); quote != "" {
 			b.WriteString(quote)
 		} else if f.Path != "" {
 			fmt.Fprintf(b, "    %s\n", paint.as("dim", visibleLine(string(f.Path))))
@@ -129,6 +129,69 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 	for _, line := range j.unchecked() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
+}
+
+// told is a finding as a text tells it, for all that are alike.
+type told struct {
+	finding.Finding
+	first string // the message of the first of them
+}
+
+// told are the findings as a text tells them. A YAML anchor is one place of the file for several roles, and what is
+// wrong there is told once: "container pytorch of Master and Worker has …".
+func (r reviewed) told() (out []told) {
+	for _, f := range r.Lines() {
+		at := slices.IndexFunc(out, func(t told) bool {
+			n, column, word := r.from.Place(f.Path)
+			m, also, same := r.from.Place(t.Path)
+			_, alike := both(t.Message, t.first, f.Message)
+			return alike && t.Check == f.Check && t.Severity == f.Severity && t.Remedy == f.Remedy && t.Runbook == f.Runbook &&
+				n > 0 && n == m && column == also && word == same
+		})
+		if at < 0 {
+			out = append(out, told{f, f.Message})
+			continue
+		}
+		out[at].Message, _ = both(out[at].Message, out[at].first, f.Message)
+	}
+	return out
+}
+
+// both is what was told, with the word of another message in which it differs from the first one: "of Master and
+// Worker". Of messages that differ in more than a word, or in a number, ok is false.
+func both(said, first, other string) (text string, ok bool) {
+	a, b := strings.Split(first, " "), strings.Split(other, " ")
+	if len(a) != len(b) {
+		return "", false
+	}
+	at := -1
+	for i := range a {
+		if a[i] != b[i] && at >= 0 {
+			return "", false
+		} else if a[i] != b[i] {
+			at = i
+		}
+	}
+	if at < 0 {
+		return said, true
+	}
+	word, end := b[at], ""
+	if last := word[max(0, len(word)-1):]; strings.Contains(",:;", last) && strings.HasSuffix(a[at], last) {
+		word, end = strings.TrimSuffix(word, last), last
+	}
+	if strings.ContainsFunc(word, unicode.IsDigit) && !strings.ContainsFunc(word, unicode.IsLetter) {
+		return "", false
+	}
+	before := strings.Join(a[:at], " ")
+	after := strings.TrimPrefix(strings.Join(a[at+1:], " "), " ")
+	if at+1 < len(a) {
+		after = " " + after
+	}
+	roles := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(said, before), after), end))
+	if before != "" {
+		before += " "
+	}
+	return before + strings.ReplaceAll(roles, " and ", ", ") + " and " + word + end + after, true
 }
 
 // assumed is what the fit took for given, without what a text has said already.
@@ -206,18 +269,22 @@ func visible(s string) string {
 func visibleLine(s string) string { return strings.ReplaceAll(visible(s), "\n", " ") }
 
 // sum is the last line of a review: what became of the jobs, and what was found; empty where
-// one job says it all.
+// one job says it all, and all checks were on.
 func sum(jobs []reviewed) string {
 	n, found := map[string]int{}, map[finding.Severity]int{}
 	all := 0
+	var off []string
 	for _, j := range jobs {
+		off = append(off, j.off...)
 		n[j.word()]++
-		for _, f := range j.Lines() {
+		for _, f := range j.told() {
 			found[f.Severity]++
 			all++
 		}
 	}
-	if len(jobs) == 1 && all < 2 {
+	slices.Sort(off)
+	off = slices.Compact(off)
+	if len(jobs) == 1 && all < 2 && len(off) == 0 {
 		return ""
 	}
 	var parts []string
@@ -230,6 +297,9 @@ func sum(jobs []reviewed) string {
 		if found[s] > 0 {
 			parts = append(parts, count(found[s], s.String()))
 		}
+	}
+	if n := len(off); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s off by %s", count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], visibleLine(jobs[0].by)))
 	}
 	return count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
 }

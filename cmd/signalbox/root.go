@@ -219,6 +219,9 @@ func needsCommand(c *cobra.Command, args []string) error {
 			return usagef("%s: %s; did you mean %q, which is to %s?", c.CommandPath(), have, sub.Name(), sub.Short)
 		}
 	}
+	if len(args) > 0 && c.Name() == "config" && namesFile(args[0]) {
+		return usagef("%s: %s; %[1]s check %[3]s reads settings", c.CommandPath(), have, args[0])
+	}
 	elsewhere := ""
 	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {
 		elsewhere = speaking(c, args[0])

@@ -20,7 +20,7 @@ import (
 type standing struct{ spec, status, says, fit string }
 
 const (
-	atRest   = "suspended, and nothing is wrong"
+	atRest   = "suspended; nothing of it runs"
 	wasEnded = "stopped, and nothing is wrong"
 	noPods   = "paused: no pods will start"
 	never    = "stopped: no pods will start"

@@ -88,8 +88,18 @@ func unresolved(arg string) error {
 	if namesFile(arg) && !isAddress(arg) {
 		return usagef("%s: no such file or folder", arg)
 	}
+	if namesFolder(arg) {
+		return usagef("%s: no such folder", arg)
+	}
 	_, _, err := collect.Resolve(kinds.All(), arg)
 	return usagef("%s%s", oneLine(err.Error()), hint(arg))
+}
+
+// namesFolder says whether an argument can be no KIND/NAME, because it ends in a slash or has more than one, and
+// does not begin with a kind either.
+func namesFolder(arg string) bool {
+	word, name, ok := strings.Cut(arg, "/")
+	return ok && (name == "" || strings.Contains(name, "/")) && !isAddress(arg) && kindCalled(word) == nil && !slices.Contains(podWords, strings.ToLower(word))
 }
 
 // readNamed is readTargets where a name alone says too little.

@@ -121,6 +121,9 @@ type world struct {
 	groups    []string          // of that user
 	asking    *asking           // in which namespace, where the user says so
 
+	settings     config.Checks // as a file tunes them
+	settingsFile string        // empty: none does
+
 	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
 	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
 }
@@ -146,7 +149,8 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 			return nil, &exit{exitUsage, err}
 		}
 	}
-	settings.Checks.Disable = append(settings.Checks.Disable, f.disable...)
+	w.settings, w.settingsFile = settings.Checks, f.settings
+	settings.Checks.Disable = append(slices.Clip(settings.Checks.Disable), f.disable...)
 	as, err := tune(settings.Checks)
 	if err != nil {
 		return nil, err
@@ -175,7 +179,9 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 		}
 	}
 	if !fitOnly {
-		w.engine, err = f.policies(ctx, w)
+		if w.engine, err = f.policies(ctx, w); err == nil {
+			in.notes = append(in.notes, f.manifests()...)
+		}
 	}
 	return w, err
 }
@@ -324,6 +330,25 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	return engine, nil
 }
 
+// manifests says which folders of policies hold manifests, which are no data.
+func (f *worldFlags) manifests() (notes []string) {
+	for i, fsys := range f.sources {
+		if note := passedOver(f.folders[i], fsys); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// passedOver says that a folder of policies holds manifests; empty: it holds none.
+func passedOver(dir string, fsys fs.FS) string {
+	names, err := policies.PassedOver(fsys)
+	if err != nil || len(names) == 0 {
+		return "" // an error comes where the policies are read
+	}
+	return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, count(len(names), "manifest"), few(names))
+}
+
 // policyFolder is a folder of policies, or the one file that was named.
 func policyFolder(name string) (fs.FS, error) {
 	at, err := os.Stat(name)
@@ -365,6 +390,15 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		}
 	}
 	return req, nil
+}
+
+// off says which checks the file with settings leaves out for jobs of a namespace.
+func (w *world) off(namespace string) []string {
+	if w.settingsFile == "" {
+		return nil
+	}
+	names := slices.Sorted(slices.Values(slices.Concat(w.settings.Disable, w.settings.Namespaces[namespace].Disable)))
+	return slices.Compact(names)
 }
 
 // object is the job of a document in the namespace it would go to.

@@ -127,8 +127,13 @@ func headline(r Report) string {
 	name := Subject(r)
 	switch r.Verdict {
 	case Healthy:
-		if rest, _, ok := strings.Cut(r.Waiting, ":"); ok && (rest == "stopped" || rest == "suspended") {
-			return name + ": " + rest + ", and nothing is wrong"
+		switch rest, _, _ := strings.Cut(r.Waiting, ":"); {
+		case rest == "stopped":
+			return name + ": stopped, and nothing is wrong"
+		case rest == "suspended" && (r.Coverage.PodsSeen > 0 || len(r.Coverage.Missing) > 0):
+			return name + ": suspended" // pods may still run until they have ended
+		case rest == "suspended": // whether it would run was not seen
+			return name + ": suspended; nothing of it runs"
 		}
 		return name + ": healthy"
 	case Unknown:

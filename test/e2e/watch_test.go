@@ -28,7 +28,7 @@ var _ = Describe("diagnose --watch", func() {
 		watched, err := gexec.Start(cmd, GinkgoWriter, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { watched.Kill().Wait() })
-		Eventually(watched.Out).WithContext(ctx).Should(gbytes.Say("suspended, and nothing is wrong"))
+		Eventually(watched.Out).WithContext(ctx).Should(gbytes.Say("suspended; nothing of it runs"))
 
 		_, err = objects.Resource(pytorchJobs).Namespace(namespace).Patch(ctx, "broken", types.MergePatchType, []byte(`{"spec":{"runPolicy":{"suspend":false}}}`), metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())
