@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -337,11 +339,28 @@ func (c *capped) Read(p []byte) (int, error) {
 
 func (c *capped) Close() error { return c.body.Close() }
 
+// secretHeader is the name of a header that says who asks.
+var secretHeader = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password`)
+
+// secrets are what no error may hold: a server may repeat what it was sent.
+func (p Profile) secrets() (out []string) {
+	if key, err := p.key(); err == nil && key != "" {
+		out = append(out, key)
+	}
+	for name, value := range p.Headers {
+		if fields := strings.Fields(value); secretHeader.MatchString(name) && len(fields) > 0 {
+			out = append(out, fields[len(fields)-1]) // Bearer, Basic and the like may stand before it
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
 // brief is the error on one line without the key; the cause stays reachable for errors.Is.
 func brief(err error, p Profile, after time.Duration) error {
 	text := err.Error()
-	if key, kerr := p.key(); kerr == nil && key != "" {
-		text = strings.ReplaceAll(text, key, "***")
+	for _, secret := range p.secrets() {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	return &shortError{text: cut(text, 300), cause: err, after: after}
