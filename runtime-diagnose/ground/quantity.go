@@ -130,7 +130,9 @@ func (g *grounds) ofWriter(plain string, cites []evidence.ID) bool {
 		}
 	}
 	for _, m := range waitsFor.FindAllStringSubmatch(plain, -1) {
-		if slices.Contains(g.Names, m[1]) && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Source.Pod != m[1] || !waits.MatchString(g.items[id].Text) }) {
+		if slices.Contains(g.Names, m[1]) && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+			return g.items[id].Source.Pod != m[1] || !waits.MatchString(g.items[id].Text)
+		}) {
 			return true
 		}
 	}

@@ -118,6 +118,9 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, whole
 		switch {
 		case errors.Is(err, io.EOF):
 			message.Content = text.String()
+			if ended == "" && text.Len() > 0 && out.Usage == (openai.Usage{}) { // it broke off, or the server never says that it has ended
+				return c.api.CreateChatCompletion(ctx, plain)
+			}
 			if text.Len() > 0 || message.Refusal != "" || len(message.ToolCalls) > 0 || ended != "" {
 				out.Choices = []openai.ChatCompletionChoice{{Message: message, FinishReason: ended}}
 			}
@@ -183,6 +186,7 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 	return Response{
 		Text: cut(text, MaxText), Model: cut(model, 256),
 		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens, Format: asked,
+		Cut: answer.Choices[0].FinishReason == openai.FinishReasonLength || len(text) > MaxText,
 	}, nil
 }
 
@@ -216,7 +220,11 @@ var ErrDeclined = errors.New("asking again would not help")
 // said is the text of an answer. What is none says why
 // (https://platform.openai.com/docs/api-reference/chat/object).
 func said(c openai.ChatCompletionChoice) (string, error) {
-	text := strings.TrimSpace(c.Message.Content)
+	text := c.Message.Content
+	for _, part := range c.Message.MultiContent {
+		text += part.Text
+	}
+	text = strings.TrimSpace(text)
 	switch {
 	case c.Message.Refusal != "":
 		return "", fmt.Errorf("the model refuses: %s; %w", cut(strings.Join(strings.Fields(c.Message.Refusal), " "), 200), ErrDeclined)
