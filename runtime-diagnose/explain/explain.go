@@ -151,6 +151,9 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 	if err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
+	if answer.Cut {
+		answer.Text = soFar(answer.Text) // half a sentence may say what the whole would not
+	}
 	answer.Text = swap(answer.Text, q.names)
 	story, kept := judged(ground.Parse(answer.Text), answer.Model, q, r)
 	if key != "" {

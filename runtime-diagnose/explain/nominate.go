@@ -26,7 +26,11 @@ func Nominates(r diagnose.Result) bool {
 func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accepted *diagnose.Nominated, refused string) {
 	id := evidence.ID(n.Line)
 	no := func(format string, args ...any) (*diagnose.Nominated, string) {
-		return nil, fmt.Sprintf("the nomination of [%s] as %s is refused: ", oneLine(n.Line), oneLine(n.Category)) + fmt.Sprintf(format, args...)
+		as := ""
+		if n.Category != "" {
+			as = " as " + oneLine(n.Category)
+		}
+		return nil, fmt.Sprintf("the nomination of [%s]%s is refused: ", oneLine(n.Line), as) + fmt.Sprintf(format, args...)
 	}
 	if r.Verdict != diagnose.Inconclusive {
 		return no("the rules have found the cause")
@@ -42,6 +46,9 @@ func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accept
 	text := ground.Clean(nominee.Item.Text)
 	if quote := squeezed(n.Quote); quote != "" && !strings.Contains(squeezed(text), quote) {
 		return no("the line does not say %q", oneLine(n.Quote))
+	}
+	if n.Category == "" {
+		return no("it names none of the categories")
 	}
 	if _, ok := remedies[n.Category]; !ok {
 		if _, listed := signature.CategoryOf(n.Category); listed {

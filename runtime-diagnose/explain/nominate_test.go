@@ -194,6 +194,9 @@ func TestNominations(t *testing.T) {
 		"a category that nobody knows": {
 			says: ground.Nomination{Line: idOf(2, 8), Category: "gremlins"}, refuse: "there is no such category",
 		},
+		"no category": {
+			says: ground.Nomination{Line: idOf(2, 8)}, refuse: "the nomination of [" + idOf(2, 8) + "] is refused: it names none of the categories",
+		},
 		"a category that only the platform can show": {
 			says: ground.Nomination{Line: idOf(2, 8), Category: "node-lost"}, refuse: "the platform says it itself",
 		},

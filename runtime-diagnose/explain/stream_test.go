@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,32 @@ func TestAnAnswerIsToldAsItComes(t *testing.T) {
 				t.Errorf("tokens were not counted: %+v", told.Answer)
 			}
 		})
+	}
+}
+
+// cutOff is a model that had no room for its last words.
+type cutOff string
+
+func (c cutOff) Complete(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{Text: string(c), Model: "m", Cut: true}, nil
+}
+
+// Half a sentence at the end of an answer for which there was no room is not told: the whole may say something else.
+func TestHalfASentenceIsNotTold(t *testing.T) {
+	const whole = "Error: train-master-0 was OOMKilled [pod/train-master-0/pytorch/exit]."
+	for _, answer := range []string{
+		whole + "\nAnalysis: train-master-0 ended with exit 137",
+		`{"healthy":"No","error":"train-master-0 was OOMKilled [pod/train-master-0/pytorch/exit].","analysis":["train-master-0 ended with exit 137`,
+	} {
+		r := oom()
+		e := Explainer{Client: cutOff(answer)}
+		told, err := e.Explain(t.Context(), e.Ask(t.Context(), diagnose.Case{}, r), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(whole, told.Story.Text); diff != "" || told.Story.Dropped > 0 {
+			t.Errorf("%s (-want +got):\n%s", told.Story.LeftOut, diff)
+		}
 	}
 }
 

@@ -119,6 +119,9 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if m := auxiliary.FindStringIndex(body); m != nil && !negation.MatchString(body) && so(body[:m[1]]+" not"+body[m[1]:]) {
 		return true
 	}
+	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
+		return false // with another number it would have the same words that its evidence has not
+	}
 	numbersOf := digitsOf.FindAllString(g.texts(cites), -1)
 	slices.Sort(numbersOf)
 	numbersOf = slices.Compact(numbersOf)

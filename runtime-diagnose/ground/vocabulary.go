@@ -58,15 +58,16 @@ func unknown(plain, support string) bool {
 	if processor.MatchString(plain) && !processor.MatchString(support) || graphics.MatchString(plain) && !devices.MatchString(support) {
 		return true
 	}
+	known := vocabulary(support)
 	for _, w := range content(plain) {
 		if (w == "port" || w == "ports") && atPort.MatchString(support) {
 			continue
 		}
-		if neutral[w] || neutral[stem(w)] || neutral[undoubled(stem(w))] || units[w] != 0 || numberWords[w] != "" || known(w, support) {
+		if neutral[w] || neutral[stem(w)] || neutral[undoubled(stem(w))] || units[w] != 0 || numberWords[w] != "" || known(w) {
 			continue
 		}
 		if parts := strings.Split(w, "-"); len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool {
-			return len(p) > 2 && !plainWords[p] && !stops[p] && !known(p, support)
+			return len(p) > 2 && !plainWords[p] && !stops[p] && !known(p)
 		}) {
 			continue
 		}

@@ -1,14 +1,18 @@
 package llm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // fault is one way in which a server of the protocol fails, or answers with what is no answer.
@@ -119,6 +123,39 @@ func TestAStreamThatIsNoAnswer(t *testing.T) {
 			_, err = c.(Streamer).Stream(t.Context(), Request{User: "?"}, func(string) {})
 			if !errors.Is(err, ErrDeclined) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error is %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A stream that ends before it says so is no whole answer: the whole is asked for. One whose room is used up says that it is cut.
+func TestAStreamThatBreaksOff(t *testing.T) {
+	for name, tc := range map[string]struct {
+		stream string
+		want   Response
+	}{
+		"broken off":      {"data: {\"choices\":[{\"delta\":{\"content\":\"It ended with exit\"}}]}\n\n", Response{Text: "It ended with exit code 7.", Model: "m"}},
+		"it has ended":    {"data: {\"choices\":[{\"delta\":{\"content\":\"It ended.\"},\"finish_reason\":\"stop\"}]}\n\n", Response{Text: "It ended.", Model: "m"}},
+		"no room is left": {"data: {\"choices\":[{\"delta\":{\"content\":\"It ended with exit\"},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n", Response{Text: "It ended with exit", Model: "m", Cut: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var in struct{ Stream bool }
+				if _ = json.NewDecoder(r.Body).Decode(&in); in.Stream {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, tc.stream)
+					return
+				}
+				_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":[{"type":"text","text":"It ended with exit "},{"type":"text","text":"code 7."}]}}]}`)
+			}))
+			defer server.Close()
+			c, err := New(Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.(Streamer).Stream(t.Context(), Request{User: "?"}, func(string) {})
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
 	}

@@ -34,6 +34,8 @@ type Response struct {
 	TokensIn, TokensOut int // as the server counts them; 0: it does not say
 	// Format is how it was asked: json_schema, json_object, or empty for text.
 	Format string `json:",omitempty"`
+	// Cut says that there was no room for the whole answer: its end is missing.
+	Cut bool `json:",omitempty"`
 }
 
 // MaxText is how many bytes of an answer are kept. An explanation has a few hundred.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -428,5 +429,21 @@ func TestBaseURLs(t *testing.T) {
 		case want != "" && (err == nil || !strings.HasSuffix(err.Error(), want) && !strings.Contains(err.Error(), want+",")):
 			t.Errorf("%s: error is %v, want %q", base, err, want)
 		}
+	}
+}
+
+// What says who asks is in no error, though a server repeats it.
+func TestErrorsHoldNoSecret(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":"not known: %s, %s, team %s"}}`, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("X-Team"))
+	}))
+	defer server.Close()
+	_, err := ask(t, Profile{
+		Provider: "openai", BaseURL: server.URL, Model: "m", APIKey: "sk-first",
+		Headers: map[string]string{"Authorization": "Basic c2VjcmV0", "X-Api-Key": "key-second", "X-Team": "ml"},
+	})
+	if want := "not known: Basic ***, ***, team ml"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error is %v, want one with %q", err, want)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -116,6 +118,9 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, whole
 		switch {
 		case errors.Is(err, io.EOF):
 			message.Content = text.String()
+			if ended == "" && text.Len() > 0 && out.Usage == (openai.Usage{}) { // it broke off, or the server never says that it has ended
+				return c.api.CreateChatCompletion(ctx, plain)
+			}
 			if text.Len() > 0 || message.Refusal != "" || len(message.ToolCalls) > 0 || ended != "" {
 				out.Choices = []openai.ChatCompletionChoice{{Message: message, FinishReason: ended}}
 			}
@@ -181,6 +186,7 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 	return Response{
 		Text: cut(text, MaxText), Model: cut(model, 256),
 		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens, Format: asked,
+		Cut: answer.Choices[0].FinishReason == openai.FinishReasonLength || len(text) > MaxText,
 	}, nil
 }
 
@@ -214,7 +220,11 @@ var ErrDeclined = errors.New("asking again would not help")
 // said is the text of an answer. What is none says why
 // (https://platform.openai.com/docs/api-reference/chat/object).
 func said(c openai.ChatCompletionChoice) (string, error) {
-	text := strings.TrimSpace(c.Message.Content)
+	text := c.Message.Content
+	for _, part := range c.Message.MultiContent {
+		text += part.Text
+	}
+	text = strings.TrimSpace(text)
 	switch {
 	case c.Message.Refusal != "":
 		return "", fmt.Errorf("the model refuses: %s; %w", cut(strings.Join(strings.Fields(c.Message.Refusal), " "), 200), ErrDeclined)
@@ -337,11 +347,28 @@ func (c *capped) Read(p []byte) (int, error) {
 
 func (c *capped) Close() error { return c.body.Close() }
 
+// secretHeader is the name of a header that says who asks.
+var secretHeader = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password`)
+
+// secrets are what no error may hold: a server may repeat what it was sent.
+func (p Profile) secrets() (out []string) {
+	if key, err := p.key(); err == nil && key != "" {
+		out = append(out, key)
+	}
+	for name, value := range p.Headers {
+		if fields := strings.Fields(value); secretHeader.MatchString(name) && len(fields) > 0 {
+			out = append(out, fields[len(fields)-1]) // Bearer, Basic and the like may stand before it
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
 // brief is the error on one line without the key; the cause stays reachable for errors.Is.
 func brief(err error, p Profile, after time.Duration) error {
 	text := err.Error()
-	if key, kerr := p.key(); kerr == nil && key != "" {
-		text = strings.ReplaceAll(text, key, "***")
+	for _, secret := range p.secrets() {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	return &shortError{text: cut(text, 300), cause: err, after: after}
