@@ -74,7 +74,7 @@ type tooSlow time.Duration
 
 func (e tooSlow) Error() string { return "there is no whole answer after " + time.Duration(e).String() }
 
-func (e tooSlow) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // it is that
+func (e tooSlow) Is(target error) bool { return target == context.DeadlineExceeded }
 
 func (c *openAI) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.profile.Timeout <= 0 {
