@@ -54,6 +54,14 @@ func TestOneAboveAShortCutTheAnswerIsTheSame(t *testing.T) {
 	chosen := func(n int) gang.Gang {
 		return gangOf(group("Worker", 2, build.Asks("1"), selects("own", fmt.Sprint(n-1)), tolerates(fmt.Sprint("taint-", n-1))))
 	}
+	sets := func(n int, gpus string) gang.Gang { // each in one zone, whichever
+		var groups []gang.Group
+		for i := range n {
+			name := fmt.Sprint("set-", i)
+			groups = append(groups, group(name, 2, build.Asks(gpus), role(name), near("zone", name)))
+		}
+		return gangOf(groups...)
+	}
 	own := func(nodes int) *cluster.Snapshot { // each with a label and a taint that no other has
 		var items []any
 		for i := range nodes {
@@ -72,6 +80,9 @@ func TestOneAboveAShortCutTheAnswerIsTheSame(t *testing.T) {
 		"8 zones to begin in":                         {racks(8, 10), together, fit.Fits, ""},
 		"9 zones to begin in":                         {racks(9, 10), together, fit.Unknown, "it could not be proven that they cannot"},
 		"9 zones of few nodes":                        {racks(9, 4), together, fit.Fits, ""},
+		"4 sets that each begin in a zone":            {racks(8, 4), sets(4, "1"), fit.Fits, ""},
+		"5 sets that each begin in a zone":            {racks(8, 4), sets(5, "1"), fit.Fits, ""},
+		"5 sets that are too many":                    {racks(8, 1), sets(5, "8"), fit.TooBig, ""},
 		"511 labels and taints":                       {own(511), chosen(511), fit.Fits, ""},
 		"512 labels and taints":                       {own(512), chosen(512), fit.Fits, ""},
 		"513 labels and taints":                       {own(513), chosen(513), fit.Fits, ""},
