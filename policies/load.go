@@ -97,49 +97,48 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	return out, nil
 }
 
-// collect reads the files in a fixed order: source by source, then by path. Manifests are no data. A rule that an earlier source has to the
-// letter (a copy of the library, which is built in) is the same rule.
+// collect reads the files in a fixed order: source by source, then by path. Manifests are no data. A rule that an
+// earlier source has to the letter (a copy of the library, which is built in) is the same rule.
 func collect(from []fs.FS) (rules, documents []source, err error) {
 	for _, fsys := range from {
 		if fsys == nil {
 			continue
 		}
 		before := rules
-		err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		err := eachFile(fsys, func(s source) {
 			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), "..")):
-				return fs.SkipDir // "..": how a mounted ConfigMap hides its versions
-			case d.IsDir() || strings.HasSuffix(name, "_test.rego"):
-				return nil
+			case path.Ext(s.name) != ".rego":
+				if !isManifest(s.text) {
+					documents = append(documents, s)
+				}
+			case !slices.ContainsFunc(before, func(b source) bool { return bytes.Equal(b.text, s.text) }):
+				rules = append(rules, s)
 			}
-			into := &documents
-			switch path.Ext(name) {
-			case ".rego":
-				into = &rules
-			case ".json", ".yaml", ".yml":
-			default:
-				return nil
-			}
-			text, err := fs.ReadFile(fsys, name)
-			if err != nil {
-				return err
-			}
-			if into == &documents && isManifest(text) {
-				return nil
-			}
-			if into == &rules && slices.ContainsFunc(before, func(s source) bool { return bytes.Equal(s.text, text) }) {
-				return nil
-			}
-			*into = append(*into, source{name, text})
-			return nil
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("read policies: %w", err)
 		}
 	}
 	return rules, documents, nil
+}
+
+// eachFile reads the rules and the files of data in a folder, but for tests.
+func eachFile(fsys fs.FS, take func(source)) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), "..")):
+			return fs.SkipDir // "..": how a mounted ConfigMap hides its versions
+		case d.IsDir(), strings.HasSuffix(name, "_test.rego"), !slices.Contains([]string{".rego", ".json", ".yaml", ".yml"}, path.Ext(name)):
+			return nil
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if err == nil {
+			take(source{name, text})
+		}
+		return err
+	})
 }
 
 // newCompiler makes a compiler that refuses what would make an answer depend on anything

@@ -5,8 +5,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -14,20 +12,10 @@ import (
 // PassedOver are the files of a folder that look like data and are manifests of Kubernetes: they lie beside policies
 // where somebody works on both, and each would set data.apiVersion to another value.
 func PassedOver(fsys fs.FS) (names []string, err error) {
-	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), "..")):
-			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".json", ".yaml", ".yml"}, path.Ext(name)):
-			return nil
+	err = eachFile(fsys, func(s source) {
+		if path.Ext(s.name) != ".rego" && isManifest(s.text) {
+			names = append(names, s.name)
 		}
-		text, err := fs.ReadFile(fsys, name)
-		if err == nil && isManifest(text) {
-			names = append(names, name)
-		}
-		return err
 	})
 	return names, err
 }

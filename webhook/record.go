@@ -81,20 +81,20 @@ type RecordedFit struct {
 
 // RecordedNodes is what the answer rests on, in which nodes have names.
 type RecordedNodes struct {
-	Plan          []fit.Placement     `json:"plan,omitempty"`
-	Unlisted      bool                `json:"unlisted,omitempty"` // there was no room for the plan
-	Shortfall     []recordedShortfall `json:"shortfall,omitempty"`
-	Rejected      fit.Rejections      `json:"rejected"`
-	Group         string              `json:"group,omitempty"`
-	Usable        int                 `json:"usable,omitempty"`
-	Reason        string              `json:"reason,omitempty"`
-	Autoscaler    string              `json:"autoscaler,omitempty"`
-	Queue         string              `json:"queue,omitempty"`
-	PodTooBig     bool                `json:"podTooBig,omitempty"`
-	WithNodesBack bool                `json:"withNodesBack,omitempty"`
-	NotEvenThen   bool                `json:"notEvenThen,omitempty"`
-	Unresolvable  bool                `json:"unresolvable,omitempty"`
-	Running       int                 `json:"running,omitempty"`
+	Plan             []fit.Placement     `json:"plan,omitempty"`
+	Unlisted         bool                `json:"unlisted,omitempty"` // there was no room for the plan
+	Shortfall        []recordedShortfall `json:"shortfall,omitempty"`
+	Rejected         fit.Rejections      `json:"rejected"`
+	Group            string              `json:"group,omitempty"`
+	Usable           int                 `json:"usable,omitempty"`
+	Reason           string              `json:"reason,omitempty"`
+	Autoscaler       string              `json:"autoscaler,omitempty"`
+	Queue            string              `json:"queue,omitempty"`
+	PodTooBig        bool                `json:"podTooBig,omitempty"`
+	WithNodesBack    bool                `json:"withNodesBack,omitempty"`
+	NotWithNodesBack bool                `json:"notWithNodesBack,omitempty"`
+	Unresolvable     bool                `json:"unresolvable,omitempty"`
+	Running          int                 `json:"running,omitempty"`
 }
 
 // recordedShortfall is a shortfall with what its JSON leaves out.
@@ -152,7 +152,7 @@ func recordOf(r *preflight.Report, nodes bool) Record {
 func nodesOf(f *fit.Result) *RecordedNodes {
 	out := &RecordedNodes{
 		Plan: f.Plan, Rejected: f.Rejected, Group: f.Group, Usable: f.Usable, Reason: f.Reason, Autoscaler: f.Autoscaler, Queue: f.Queue,
-		PodTooBig: f.PodTooBig, WithNodesBack: f.WithNodesBack, NotEvenThen: f.NotEvenThen, Unresolvable: f.Unresolvable, Running: f.Running,
+		PodTooBig: f.PodTooBig, WithNodesBack: f.WithNodesBack, NotWithNodesBack: f.NotWithNodesBack, Unresolvable: f.Unresolvable, Running: f.Running,
 	}
 	for _, s := range f.Shortfall {
 		out.Shortfall = append(out.Shortfall, recordedShortfall{s, s.LargestPods, s.LargestFit})
@@ -261,7 +261,7 @@ func (r Record) Result() *fit.Result {
 	}
 	if n := f.Nodes; n != nil {
 		out.Plan, out.Rejected, out.Group, out.Usable, out.Reason, out.Autoscaler = n.Plan, n.Rejected, n.Group, n.Usable, n.Reason, n.Autoscaler
-		out.Queue, out.PodTooBig, out.WithNodesBack, out.NotEvenThen, out.Unresolvable, out.Running = n.Queue, n.PodTooBig, n.WithNodesBack, n.NotEvenThen, n.Unresolvable, n.Running
+		out.Queue, out.PodTooBig, out.WithNodesBack, out.NotWithNodesBack, out.Unresolvable, out.Running = n.Queue, n.PodTooBig, n.WithNodesBack, n.NotWithNodesBack, n.Unresolvable, n.Running
 		for _, s := range n.Shortfall {
 			s.LargestPods, s.LargestFit = s.Pods, s.Fits
 			out.Shortfall = append(out.Shortfall, s.Shortfall)

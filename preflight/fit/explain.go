@@ -119,10 +119,14 @@ func askOf(q *assign.Solver, k *assign.PodSet) Ask {
 	a := Ask{Role: k.Name, Each: job.Resources{}, OnePerNode: k.OnePerNode, Nodes: int(k.Takers)}
 	var roles words.Roles
 	groups := k.Groups
-	if part := q.Gang.Groups[groups[0]].Part; part != nil { // what is said of a role is said of all its parts
-		groups = groups[:0:0]
+	if q.Gang.Groups[groups[0]].Part != nil { // what is said of a role is said of all its parts
+		names := map[string]bool{}
+		for _, i := range k.Groups {
+			names[q.Gang.Groups[i].Name] = true
+		}
+		groups = nil
 		for i := range q.Gang.Groups {
-			if q.Gang.Groups[i].Name == k.Name {
+			if names[q.Gang.Groups[i].Name] {
 				groups = append(groups, i)
 			}
 		}

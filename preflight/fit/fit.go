@@ -130,7 +130,7 @@ func assume(q *assign.Solver, r *Result) {
 		r.Assumed = append(r.Assumed, "pods are not known: what runs on the nodes was not counted, every node is taken as idle")
 	}
 	if len(q.FlipsNo) > 0 && r.Refused() {
-		r.Verdict, r.PodTooBig, r.WithNodesBack, r.NotEvenThen = Unknown, false, false, false
+		r.Verdict, r.PodTooBig, r.WithNodesBack, r.NotWithNodesBack = Unknown, false, false, false
 		r.Assumed = append(r.Assumed, q.FlipsNo...)
 	}
 	if r.Verdict == Fits {

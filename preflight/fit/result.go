@@ -33,26 +33,26 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 
 // Result is a fit and its proof. A failed fit is a value, never an error.
 type Result struct {
-	Verdict        Verdict           `json:"verdict"`
-	Paused         string            `json:"paused,omitempty"` // why no pods start now, whatever room there is; empty: the job is not paused
-	Placed         int               `json:"placed"`           // pods we found a place for
-	Wanted         int               `json:"wanted"`
-	Plan           []Placement       `json:"plan"`               // proof of Fits, or how far we got
-	Shortfall      []Shortfall       `json:"shortfall"`          // what the pods without a place lack
-	Rejected       Rejections        `json:"rejected"`           // why nodes were refused to the first group without a place
-	Change         string            `json:"change"`             // the smallest change that would make it fit; empty: none found
-	Changes        []string          `json:"changes,omitempty"`  // all changes found, Change first
-	Numbers        [][]Group         `json:"-"`                  // the changes that are numbers and nothing else, each with all groups
-	Violations     []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
-	Preempts       *Preemption       `json:"preempts,omitempty"` // the pods that would have to go for a gang of higher priority; nil: none are known
-	Assumed        []string          `json:"assumed"`            // what was not looked at
-	Group          string            `json:"-"`                  // the first group without a place
-	WaitsForOthers bool              `json:"-"`                  // the only objection is that the cluster is busy now
-	PodTooBig      bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
-	WithNodesBack  bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
-	NotEvenThen    bool              `json:"-"`                  // TooBig also with those back, which is proven
-	Autoscaler     string            `json:"-"`                  // that adds nodes to the cluster; empty: none was seen
-	Queue          string            `json:"-"`                  // the queue that decides when the pods start; empty: none
+	Verdict          Verdict           `json:"verdict"`
+	Paused           string            `json:"paused,omitempty"` // why no pods start now, whatever room there is; empty: the job is not paused
+	Placed           int               `json:"placed"`           // pods we found a place for
+	Wanted           int               `json:"wanted"`
+	Plan             []Placement       `json:"plan"`               // proof of Fits, or how far we got
+	Shortfall        []Shortfall       `json:"shortfall"`          // what the pods without a place lack
+	Rejected         Rejections        `json:"rejected"`           // why nodes were refused to the first group without a place
+	Change           string            `json:"change"`             // the smallest change that would make it fit; empty: none found
+	Changes          []string          `json:"changes,omitempty"`  // all changes found, Change first
+	Numbers          [][]Group         `json:"-"`                  // the changes that are numbers and nothing else, each with all groups
+	Violations       []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
+	Preempts         *Preemption       `json:"preempts,omitempty"` // the pods that would have to go for a gang of higher priority; nil: none are known
+	Assumed          []string          `json:"assumed"`            // what was not looked at
+	Group            string            `json:"-"`                  // the first group without a place
+	WaitsForOthers   bool              `json:"-"`                  // the only objection is that the cluster is busy now
+	PodTooBig        bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
+	WithNodesBack    bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
+	NotWithNodesBack bool              `json:"-"`                  // TooBig also with those back, which is proven
+	Autoscaler       string            `json:"-"`                  // that adds nodes to the cluster; empty: none was seen
+	Queue            string            `json:"-"`                  // the queue that decides when the pods start; empty: none
 
 	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
 	Usable int   `json:"-"` // nodes that may take pods, or could when idle

@@ -270,7 +270,7 @@ func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) []*assign.Pod
 		podSets, together = alone, idle(alone)
 	}
 	r.Shortfall = lacking(together)
-	r.WithNodesBack, r.NotEvenThen = fitsWithNodesBack(q)
+	r.WithNodesBack, r.NotWithNodesBack = fitsWithNodesBack(q)
 	return podSets
 }
 

@@ -167,15 +167,30 @@ func (g Gang) Index(name string) int {
 	return slices.IndexFunc(g.Groups, func(o Group) bool { return o.Name == name })
 }
 
-// IndexOf finds the group of a pod of a role: of its part, where the pod says of which it is.
-func (g Gang) IndexOf(role string, p *corev1.Pod) int {
-	at := slices.IndexFunc(g.Groups, func(o Group) bool {
-		return o.Name == role && (o.Part == nil || p.Labels[o.Part.Label] == o.Part.Value)
-	})
-	if at < 0 {
-		return g.Index(role)
+// Indexes finds the group of a pod of a role: of its part, where the pod says of which it is; -1: there is none.
+func (g Gang) Indexes() func(role string, p *corev1.Pod) int {
+	first, of := make(map[string]int, len(g.Groups)), map[[2]string]int{} // by role; by role and part
+	for i := range g.Groups {
+		group := &g.Groups[i]
+		if _, there := first[group.Name]; !there {
+			first[group.Name] = i
+		}
+		if group.Part != nil {
+			of[[2]string{group.Name, group.Part.Value}] = i
+		}
 	}
-	return at
+	return func(role string, p *corev1.Pod) int {
+		at, ok := first[role]
+		if !ok {
+			return -1
+		}
+		if part := g.Groups[at].Part; part != nil {
+			if own, ok := of[[2]string{role, p.Labels[part.Label]}]; ok {
+				return own
+			}
+		}
+		return at
+	}
 }
 
 // WorkloadKind holds the groups of Kubernetes 1.35, and workloadRef is how a pod names one;

@@ -41,6 +41,9 @@ func (g Gang) Order(spend func(steps int) bool) (o *Order, sorted bool) {
 
 // after is who waits for whom, by number, and how often one waits for another.
 func (g Gang) after() (after func() [][]int, waits int) {
+	if !slices.ContainsFunc(g.Groups, func(group Group) bool { return len(group.After) > 0 }) {
+		return nil, 0
+	}
 	at := make(map[string][]int, len(g.Groups)) // parts of a role have one name; of other groups the first of a name counts
 	for i, group := range g.Groups {
 		if group.Part != nil || at[group.Name] == nil {

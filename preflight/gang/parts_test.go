@@ -54,13 +54,13 @@ func TestPartsAreGroupsOfTheirOwn(t *testing.T) {
 
 // A pod that runs belongs to the part that its label names.
 func TestPodsBelongToTheirPart(t *testing.T) {
-	g := Of(inParts(3)).InParts(noPriority)
+	groupOf := Of(inParts(3)).InParts(noPriority).Indexes()
 	for value, want := range map[string]int{"part-0": 0, "part-2": 2, "of another": 0} {
-		if at := g.IndexOf("worker", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{key: value}}}); at != want {
+		if at := groupOf("worker", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{key: value}}}); at != want {
 			t.Errorf("%s: group %d, want %d", value, at, want)
 		}
 	}
-	if at := g.IndexOf("master", &corev1.Pod{}); at != -1 {
+	if at := groupOf("master", &corev1.Pod{}); at != -1 {
 		t.Errorf("of a role that is not there: %d", at)
 	}
 }
@@ -107,7 +107,7 @@ func noPriority(*corev1.PodSpec) (value int32, known bool) { return 0, false }
 func TestPartsOfAPriority(t *testing.T) {
 	const ranks = "example.com/priority"
 	j := inParts(1)
-	j.Roles[0].Parts.Ranks, j.Roles[0].Pod.Marks.Some = ranks, []string{ranks}
+	j.Roles[0].Parts.PriorityLabel, j.Roles[0].Pod.Marks.Some = ranks, []string{ranks}
 	affinity := j.Roles[0].Pod.Spec.Affinity
 	affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: "rack", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{

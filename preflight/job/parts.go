@@ -11,10 +11,10 @@ import (
 // Parts are equal parts of a role that choose their neighbours by themselves, as the Jobs of a JobSet do: the pods of each
 // carry a label with a value of their own.
 type Parts struct {
-	Label  string
-	Values []string // by part
-	By     string   // the annotation that asks for it
-	Ranks  string   // a label that says the priority of the pods, which keep apart from those of their own; empty: from all
+	Label         string
+	Values        []string // by part
+	By            string   // the annotation that asks for it
+	PriorityLabel string   // a label that says the priority of the pods, which keep apart from those of their own; empty: from all
 }
 
 // Own stands in an affinity between pods for the value that the pod itself has.
@@ -27,11 +27,11 @@ func (p *Parts) Pod(of Pod, value, priority string) Pod {
 		if *all == nil {
 			*all = map[string]string{}
 		}
-		if (*all)[p.Label] = value; p.Ranks != "" && priority != "" {
-			(*all)[p.Ranks] = priority
+		if (*all)[p.Label] = value; p.PriorityLabel != "" && priority != "" {
+			(*all)[p.PriorityLabel] = priority
 		}
 	}
-	known := func(key string) bool { return key == p.Label || key == p.Ranks && priority != "" }
+	known := func(key string) bool { return key == p.Label || key == p.PriorityLabel && priority != "" }
 	of.Marks.Varies = slices.DeleteFunc(slices.Clone(of.Marks.Varies), known)
 	of.Marks.Some = slices.DeleteFunc(slices.Clone(of.Marks.Some), known)
 	of.Spec.Affinity = of.Spec.Affinity.DeepCopy()
@@ -52,14 +52,14 @@ func (p *Parts) settle(terms []corev1.PodAffinityTerm, value, priority string) {
 			continue
 		}
 		selector.MatchExpressions = slices.DeleteFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-			return r.Key == p.Ranks && priority == "" && slices.Equal(r.Values, []string{Own})
+			return r.Key == p.PriorityLabel && priority == "" && slices.Equal(r.Values, []string{Own})
 		})
 		for k := range selector.MatchExpressions {
 			switch r := &selector.MatchExpressions[k]; {
 			case !slices.Equal(r.Values, []string{Own}):
 			case r.Key == p.Label:
 				r.Values = []string{value}
-			case r.Key == p.Ranks:
+			case r.Key == p.PriorityLabel:
 				r.Values = []string{priority}
 			}
 		}

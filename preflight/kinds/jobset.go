@@ -224,7 +224,7 @@ func jobSetPlaces(j *job.Job, all []replicatedJob, asks func(i int) (topology st
 			continue
 		}
 		if j.Roles[i].Parts = p; topologies[i] != "" {
-			p.Ranks = jobSetPriority
+			p.PriorityLabel = jobSetPriority
 		}
 		if m := &j.Roles[i].Pod.Marks; jobs == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
 			m.Labels[jobSetJobKey] = p.Values[0]

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -155,11 +154,14 @@ func unnamed(j *job.Job) {
 	}
 }
 
-// prefixes begin the labels that an operator alone writes, on pods of the jobs of these groups.
-var prefixes = map[string][]string{
-	jobSetPrefix: {"jobset.x-k8s.io", "trainer.kubeflow.org"},
-	lwsPrefix:    {"leaderworkerset.x-k8s.io"},
-	rayPrefix:    {"ray.io"},
+// operatorLabels begin the labels that an operator alone writes, on pods of the jobs of some groups.
+var operatorLabels = []struct {
+	prefix string
+	groups []string
+}{
+	{jobSetPrefix, []string{"jobset.x-k8s.io", "trainer.kubeflow.org"}},
+	{lwsPrefix, []string{"leaderworkerset.x-k8s.io"}},
+	{rayPrefix, []string{"ray.io"}},
 }
 
 // foreign says that pods do not get the labels of operators that have nothing to do with their job. What has an owner may be
@@ -169,13 +171,14 @@ func foreign(j *job.Job) {
 		return
 	}
 	group := j.Source.GroupVersionKind().Group
-	for _, prefix := range slices.Sorted(maps.Keys(prefixes)) {
-		if slices.Contains(prefixes[prefix], group) {
-			continue
+	others := make([]string, 0, len(operatorLabels))
+	for _, o := range operatorLabels {
+		if !slices.Contains(o.groups, group) {
+			others = append(others, o.prefix)
 		}
-		for i := range j.Roles {
-			m := &j.Roles[i].Pod.Marks
-			m.Whole = append(slices.Clip(m.Whole), prefix)
-		}
+	}
+	for i := range j.Roles {
+		m := &j.Roles[i].Pod.Marks
+		m.Whole = slices.Concat(m.Whole, others)
 	}
 }

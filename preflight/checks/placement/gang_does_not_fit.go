@@ -43,7 +43,7 @@ var gangDoesNotFit = &check.Check{
 		}}
 		switch {
 		case answer.Verdict != fit.TooBig:
-		case answer.NotEvenThen || !answer.Rejected.MayComeBack():
+		case answer.NotWithNodesBack || !answer.Rejected.MayComeBack():
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
 			if answer.Reason != "" {
 				f.Remedy = "Relax that rule, or ask for fewer pods: it does not hold for all of them on the idle cluster either."

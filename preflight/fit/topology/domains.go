@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// claimant is pods that must all share one domain, and keep others out of it.
-type claimant struct {
+// exclusiveSet is pods that must all share one domain, and keep others out of it.
+type exclusiveSet struct {
 	rule             int       // of affinity
 	podSets, against podSetSet // against: pod sets of which none may be in the same domain
 	domains          []int     // that hold all of them
@@ -18,7 +18,7 @@ type claimant struct {
 // domains, each with room for those that it is given.
 func (w *RuleSet) boundDomains() string {
 	for top := range w.topologies {
-		all := w.claimants(top)
+		all := w.exclusiveSets(top)
 		if len(all) < 2 {
 			continue
 		}
@@ -34,14 +34,14 @@ func (w *RuleSet) boundDomains() string {
 	return ""
 }
 
-// claimants are pods that each claim a domain of a topology, no two of which may share one.
-func (w *RuleSet) claimants(top int) (out []claimant) {
+// exclusiveSets are pods that each claim a domain of a topology, no two of which may share one.
+func (w *RuleSet) exclusiveSets(top int) (out []exclusiveSet) {
 	for at := range w.affinity {
 		r := &w.affinity[at]
 		if !r.open || len(r.tops) != 1 || r.tops[0] != top || r.with.empty() || !r.with.without(r.holders).empty() || slices.Contains(r.seeded[0], true) {
 			continue // some of them may begin in another domain
 		}
-		c := claimant{rule: at, podSets: w.set(), against: w.set()}
+		c := exclusiveSet{rule: at, podSets: w.set(), against: w.set()}
 		for i := range r.holders.all() {
 			if w.podSets[i].Count > 0 {
 				c.podSets.add(i)
@@ -64,16 +64,16 @@ func (w *RuleSet) claimants(top int) (out []claimant) {
 				c.against.join(apart.holders)
 			}
 		}
-		if !slices.ContainsFunc(out, func(o claimant) bool { return !o.podSets.meets(c.against) }) {
+		if !slices.ContainsFunc(out, func(o exclusiveSet) bool { return !o.podSets.meets(c.against) }) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// keptFromNodes adds the pod sets that may not be on a node with those of the claimant: what rules of other topologies are
+// keptFromNodes adds the pod sets that may not be on a node with those of the exclusiveSet: what rules of other topologies are
 // to a domain, clashes are to a node.
-func (w *RuleSet) keptFromNodes(c *claimant) {
+func (w *RuleSet) keptFromNodes(c *exclusiveSet) {
 	for i := range c.podSets.all() {
 		for j, other := range w.podSets {
 			if j != i && w.solver.Cycle.Budget.Spend(1) && w.solver.Clashes(w.podSets[i], other) {
@@ -84,7 +84,7 @@ func (w *RuleSet) keptFromNodes(c *claimant) {
 }
 
 // assignDomains is how many of them get a domain of their own (a maximum matching by augmenting paths); -1: it was not worked out.
-func (w *RuleSet) assignDomains(top int, all []claimant) (found int) {
+func (w *RuleSet) assignDomains(top int, all []exclusiveSet) (found int) {
 	rooms, budget := w.rooms(top), w.solver.Cycle.Budget
 	for at := range all {
 		c := &all[at]

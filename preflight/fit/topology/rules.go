@@ -106,14 +106,6 @@ type antiAffinityRule struct {
 	held, there, both int // counters: of holders, of with (-1: what there is of both and not of held), of either
 }
 
-// others are the pods of with in a domain, by counters.
-func (r *antiAffinityRule) others(in [][]int32, d int32) int32 {
-	if r.there < 0 {
-		return in[r.both][d] - in[r.held][d]
-	}
-	return in[r.there][d]
-}
-
 // affinityRule: a pod of the holders goes where, in every one of the topologies, a pod of the
 // pod sets in with is, or one that existed before. The first of all may go anywhere if it is
 // itself of those.

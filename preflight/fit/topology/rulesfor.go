@@ -56,3 +56,11 @@ func (w *RuleSet) against() [][]podSetSet {
 	}
 	return out
 }
+
+// others are the pods of with in a domain, by counters.
+func (r *antiAffinityRule) others(in [][]int32, d int32) int32 {
+	if r.there < 0 {
+		return in[r.both][d] - in[r.held][d]
+	}
+	return in[r.there][d]
+}

@@ -275,30 +275,6 @@ func (q *suggester) resized(i, pods int) gang.Gang {
 	})
 }
 
-// parts is how many parts the role has whose first is a group.
-func (q *suggester) parts(first int) (n int) {
-	for _, g := range q.gang.Groups[first:] {
-		if g.Part == nil || g.Name != q.gang.Groups[first].Name {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// inFewerParts keeps so many parts of the role whose first is a group; what other roles have of the others goes with them.
-func (q *suggester) inFewerParts(first, parts int) gang.Gang {
-	gone := map[string]bool{}
-	for _, g := range q.gang.Groups[first+parts : first+q.parts(first)] {
-		gone[g.Part.Value] = true
-	}
-	return q.with(func(_ int, g *gang.Group) {
-		if g.Part != nil && gone[g.Part.Value] {
-			g.Count, g.Min = 0, 0
-		}
-	})
-}
-
 // smallerPods keeps the sum of accelerators and spreads it over more, smaller pods; the
 // other requests shrink in proportion. Roles that have one pod by their nature keep it.
 func (q *suggester) smallerPods() {
@@ -309,7 +285,7 @@ func (q *suggester) smallerPods() {
 	if each < 2 || each > mostDevices {
 		return
 	}
-	if slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return g.Part != nil }) {
+	if q.apartBy() != "" {
 		q.pass("smaller pods were not tried: parts of the job keep apart")
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -51,33 +50,6 @@ func (q *suggester) looserRules() {
 		})
 	}
 	q.widerClaim()
-}
-
-// apartBy is the annotation by which parts of the job keep apart; empty: none do.
-func (q *suggester) apartBy() string {
-	for _, g := range q.gang.Groups {
-		if g.Part != nil {
-			return g.Part.By
-		}
-	}
-	return ""
-}
-
-// withoutPart is an affinity without the terms by which the parts of a role keep apart.
-func withoutPart(a *corev1.Affinity, label string) *corev1.Affinity {
-	if a == nil || a.PodAffinity == nil || a.PodAntiAffinity == nil {
-		return a // it has no such terms
-	}
-	a = a.DeepCopy()
-	about := func(t corev1.PodAffinityTerm) bool {
-		return t.LabelSelector != nil && slices.ContainsFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
-	}
-	for _, terms := range []*[]corev1.PodAffinityTerm{
-		&a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-	} {
-		*terms = slices.DeleteFunc(*terms, about)
-	}
-	return a
 }
 
 // spreads are the topologies over which pods must spread, in order.

@@ -21,7 +21,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 		return ""
 	}
 	q := newSuggester(s, g, r, cycle)
-	exist := quota.Existing(s, g)
+	exist := quota.Existing(s, g.Whole())
 	kept := func(g gang.Gang) bool {
 		limits, notes := quota.CheckWith(s, g.Whole(), exist)
 		return len(limits)+len(notes) == 0

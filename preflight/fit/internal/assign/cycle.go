@@ -228,13 +228,17 @@ func (cycle *Cycle) countOwn(g gang.Gang) {
 		return
 	}
 	var scratch corev1.Pod
+	groupOf := g.Indexes()
 	for p := range in.With(cluster.HashLabels(g.OwnLabels)) {
 		if p.Node() == "" || p.Deleted() {
 			continue
 		}
 		pod := p.Metadata(&scratch)
 		role, own := g.Own(pod)
-		if at := g.IndexOf(role, pod); own && at >= 0 {
+		if !own {
+			continue
+		}
+		if at := groupOf(role, pod); at >= 0 {
 			cycle.Own = append(cycle.Own, ownPod{at, p})
 			cycle.stays[p] = true
 		}
