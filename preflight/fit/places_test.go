@@ -72,3 +72,19 @@ func TestPlacesOfTheirOwn(t *testing.T) {
 		})
 	}
 }
+
+// A quota counts a role, not its parts: pods that exist are those of the role that has them.
+func TestFewerPartsWithinAQuota(t *testing.T) {
+	g := placed(3, 2)
+	g.Groups = append(g.Groups, group("data", 2, build.Requests("cpu=1")))
+	g.Own = func(p *corev1.Pod) (string, bool) { return "data", p.Name == "data-0" }
+	items := []build.Item{build.Pod("data-0", build.In("ml"), build.On("r000-00"), build.Requests("cpu=1"))}
+	for i := range 6 {
+		rack := fmt.Sprintf("r%03d", i/2)
+		items = append(items, build.Node(fmt.Sprintf("%s-%02d", rack, i%2), build.GPUs(8), build.Label("rack", rack)))
+	}
+	got := whatif.Answer(t.Context(), ruled(t, quotaOf("pods: 6", "pods: 1", ""), nil, items), g).Change
+	if want := "fits with 4 slices instead of 6, which is within ResourceQuota ml/q"; !strings.HasPrefix(got, want) {
+		t.Errorf("change %q, want %q", got, want)
+	}
+}
