@@ -59,6 +59,22 @@ func (p *Preemption) String() string {
 	return fmt.Sprintf("%s would have to go for the priority class %s (%d)", strings.Join(parts, ", "), p.Class, p.Priority)
 }
 
+// Summary is how many would have to go, without their names: for whoever may not see other people's pods.
+func (p *Preemption) Summary() string {
+	pods := 0
+	for _, v := range p.Victims {
+		pods += v.Pods
+	}
+	by := fmt.Sprintf("the priority class %s (%d)", p.Class, p.Priority)
+	switch {
+	case p.Queue != "":
+		by = fmt.Sprintf("the queue %s (priority %d)", p.Queue, p.Priority)
+	case p.Class == "":
+		by = "its priority, 0"
+	}
+	return fmt.Sprintf("%s would preempt %s", by, words.Count(pods, "pod", "pods"))
+}
+
 // ranked says that the priority of the gang is known.
 func ranked(s *cluster.Snapshot, g gang.Gang) bool {
 	_, _, known := GangPriority(s, g)

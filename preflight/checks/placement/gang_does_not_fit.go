@@ -53,7 +53,11 @@ var gangDoesNotFit = &check.Check{
 		default:
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
-		if answer.Change != "" && !answer.WithNodesBack { // what it takes is said
+		switch {
+		case answer.Preempts != nil: // the gang gets in as it is
+			f.Message += "; " + answer.Preempts.Summary()
+			f.Remedy = "Do nothing where that is wanted; else take a lower priority class, or preemptionPolicy: Never."
+		case answer.Change != "" && !answer.WithNodesBack: // what it takes is said
 			f.Message += "; " + answer.Change
 		}
 		p.Report(f)
