@@ -93,6 +93,10 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	log, level := newLog(sh.err, settings.Log)
 	klog.SetLogger(log)
 	ctrl.SetLogger(log)
+	collectSooner()
+	if limit, why := boundMemory(); limit > 0 {
+		log.Info("the heap is kept below", "bytes", limit, "of", why)
+	}
 	connection, err := kube.ToRESTConfig()
 	if err != nil {
 		return usagef("read kubeconfig: %w", err)
@@ -148,9 +152,6 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		}
 	}
 	group.Go(func() error { return s.view.Start(ctx) })
-	if limit, why := boundMemory(); limit > 0 {
-		log.Info("the heap is kept below", "bytes", limit, "of", why)
-	}
 	log.Info("serving", "version", build().Version, "webhook", admission, "controller", diagnosis)
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) {

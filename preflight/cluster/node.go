@@ -95,21 +95,31 @@ func allocatableOf(n *corev1.Node, silent bool, before job.Resources) (out job.R
 // Pod is what a view keeps of a pod that exists: what it takes, whom it keeps away, and
 // the metadata that says whose it is. It is a tenth of the pod's size. Immutable.
 type Pod struct {
-	namespace, name     string
-	labels, annotations map[string]string
-	node                string // empty: waits for a place
-	requests            []Amount
-	ports               []podspec.HostPort
-	apart               []PodTerm // required anti-affinity
-	claims              []string  // names of those it uses
-	disks               []podspec.Disk
-	resident            bool   // stays on an idle cluster
-	deleted             bool   // is being deleted
-	ended               bool   // takes no room any more
-	priority            int32  // as admission wrote it
-	class               string // its priority class, where the number is not written
-	nominated           string // the node where others make room for it, while it waits
-	owner               Owner  // the controller of the pod; empty: none
+	namespace, name string
+	labels          map[string]string
+	node            string   // empty: waits for a place
+	requests        []Amount // by name
+	owner           Owner    // the controller of the pod; empty: none
+	*podMore                 // never nil
+	priority        int32    // as admission wrote it
+	resident        bool     // stays on an idle cluster
+	deleted         bool     // is being deleted
+	ended           bool     // takes no room any more
+}
+
+// podMore is what few pods have.
+type podMore struct {
+	annotations map[string]string
+	ports       []podspec.HostPort
+	apart       []PodTerm // required anti-affinity
+	claims      []string  // names of those it uses
+	disks       []podspec.Disk
+	class       string // its priority class, where the number is not written
+	nominated   string // the node where others make room for it, while it waits
+}
+
+func (m *podMore) empty() bool {
+	return len(m.annotations)+len(m.ports)+len(m.apart)+len(m.claims)+len(m.disks)+len(m.class)+len(m.nominated) == 0
 }
 
 // Owner is the controller of a pod.
@@ -124,30 +134,39 @@ type Amount struct {
 // PodOf keeps of a pod what counts. Labels, annotations and affinity are shared with it.
 func PodOf(p *corev1.Pod) *Pod {
 	r := &Pod{
-		namespace: p.Namespace, name: p.Name, labels: p.Labels, annotations: p.Annotations,
-		node: p.Spec.NodeName, ports: podspec.HostPorts(&p.Spec), apart: podTermsOf(podspec.AntiAffinity(&p.Spec), p.Namespace), claims: podspec.ClaimNames(p), disks: podspec.PodDisks(p),
+		namespace: p.Namespace, name: p.Name, labels: p.Labels, node: p.Spec.NodeName,
 		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
-		ended: p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
+		ended:   p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
+		podMore: &noMore,
+	}
+	more := podMore{
+		annotations: p.Annotations, ports: podspec.HostPorts(&p.Spec), apart: podTermsOf(podspec.AntiAffinity(&p.Spec), p.Namespace),
+		claims: podspec.ClaimNames(p), disks: podspec.PodDisks(p),
 	}
 	if p.Spec.Priority != nil {
 		r.priority = *p.Spec.Priority
 	} else {
-		r.class = p.Spec.PriorityClassName
+		more.class = p.Spec.PriorityClassName
 	}
 	if r.node == "" {
-		r.nominated = p.Status.NominatedNodeName
+		more.nominated = p.Status.NominatedNodeName
+	}
+	if !more.empty() {
+		few := more
+		r.podMore = &few
 	}
 	if o := metav1.GetControllerOfNoCopy(p); o != nil {
 		r.owner = Owner{o.Kind, o.Name}
 	}
 	occupied := podspec.OccupiedList(p)
-	r.requests = make([]Amount, 0, len(occupied))
+	requests := make([]Amount, 0, len(occupied))
 	for name, q := range occupied {
 		if n := job.InBaseUnits(name, q); n > 0 {
-			r.requests = append(r.requests, Amount{name, n})
+			requests = append(requests, Amount{name, n})
 		}
 	}
-	slices.SortFunc(r.requests, func(a, b Amount) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	slices.SortFunc(requests, func(a, b Amount) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	r.requests = sharedVector(requests)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"iter"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +51,7 @@ func Hold(o *unstructured.Unstructured) *Held {
 	out := &Held{object: readObject(gvk, o), gvk: gvk, name: Name{o.GetNamespace(), o.GetName(), gvk.Version}, version: o.GetResourceVersion()}
 	if out.read != nil && objectReaders[gvk.GroupKind()].many {
 		if text, err := o.MarshalJSON(); err == nil {
-			out.whole, out.packed = nil, text
+			out.whole, out.packed = nil, bytes.Clone(text) // the buffer that it was written into has room for as much again
 		}
 	}
 	return out

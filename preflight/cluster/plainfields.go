@@ -35,12 +35,16 @@ func (p *plainFields) text(in map[string]any, key string) string {
 	}
 }
 
+// common is a text that many objects have alike.
+func (p *plainFields) common(in map[string]any, key string) string {
+	return *sharedText(p.text(in, key))
+}
+
 func (p *plainFields) optional(in map[string]any, key string) *string {
 	if in[key] == nil {
 		return nil
 	}
-	text := p.text(in, key)
-	return &text
+	return sharedText(p.text(in, key))
 }
 
 // listOf is a list of texts.
@@ -54,7 +58,7 @@ func listOf[T ~string](p *plainFields, in map[string]any, key string) []T {
 	for _, v := range all {
 		text, ok := v.(string)
 		p.odd = p.odd || !ok
-		out = append(out, T(text))
+		out = append(out, T(*sharedText(text)))
 	}
 	return out
 }
@@ -86,13 +90,16 @@ func (p *plainFields) texts(in map[string]any) map[string]string {
 	return out
 }
 
+// amounts must not be changed: whoever is written the same has the same map.
 func (p *plainFields) amounts(in map[string]any, key string) corev1.ResourceList {
 	all := p.child(in, key)
 	if all == nil {
 		return nil
 	}
 	out := make(corev1.ResourceList, len(all))
-	for name, v := range all {
+	written := make([]byte, 0, 128)
+	for _, name := range sortedKeys(all) {
+		v := all[name]
 		text, ok := v.(string)
 		if !ok || len(text) > mostDigits || strings.ContainsAny(text, "eE") {
 			p.odd = true
@@ -104,8 +111,12 @@ func (p *plainFields) amounts(in map[string]any, key string) corev1.ResourceList
 			return nil
 		}
 		out[corev1.ResourceName(name)] = q
+		written = withLength(withLength(written, name), text)
 	}
-	return out
+	if len(out) > mostEntries {
+		return out
+	}
+	return sharedAmounts.of(written, out)
 }
 
 // affinity reads the node affinity of a volume.

@@ -14,14 +14,14 @@ func readClaim(o *unstructured.Unstructured) (any, error) {
 	var in plainFields
 	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
 	c := &corev1.PersistentVolumeClaim{}
-	c.Namespace, c.Name, c.UID = in.text(meta, "namespace"), in.text(meta, "name"), types.UID(in.text(meta, "uid"))
+	c.Namespace, c.Name, c.UID = in.common(meta, "namespace"), in.text(meta, "name"), types.UID(in.text(meta, "uid"))
 	c.Annotations = in.texts(in.child(meta, "annotations"))
 	c.Spec.VolumeName, c.Spec.StorageClassName = in.text(spec, "volumeName"), in.optional(spec, "storageClassName")
 	c.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
 	c.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
 	c.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
 	c.Spec.Resources.Requests = in.amounts(in.child(spec, "resources"), "requests")
-	c.Status.Phase = corev1.PersistentVolumeClaimPhase(in.text(status, "phase"))
+	c.Status.Phase = corev1.PersistentVolumeClaimPhase(in.common(status, "phase"))
 	if in.odd || meta["deletionTimestamp"] != nil || spec["selector"] != nil {
 		return freely[corev1.PersistentVolumeClaim](o)
 	}
@@ -35,15 +35,15 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 	v.Name, v.Labels, v.Annotations = in.text(meta, "name"), in.texts(in.child(meta, "labels")), in.texts(in.child(meta, "annotations"))
 	v.Spec.Capacity = in.amounts(spec, "capacity")
 	v.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
-	v.Spec.StorageClassName = in.text(spec, "storageClassName")
+	v.Spec.StorageClassName = in.common(spec, "storageClassName")
 	v.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
 	v.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
-	v.Status.Phase = corev1.PersistentVolumePhase(in.text(status, "phase"))
+	v.Status.Phase = corev1.PersistentVolumePhase(in.common(status, "phase"))
 	if csi := in.child(spec, "csi"); csi != nil {
-		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: in.text(csi, "driver"), VolumeHandle: in.text(csi, "volumeHandle")}
+		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: in.common(csi, "driver"), VolumeHandle: in.text(csi, "volumeHandle")}
 	}
 	if ref := in.child(spec, "claimRef"); ref != nil {
-		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.text(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
+		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.common(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
 	}
 	v.Spec.NodeAffinity = in.affinity(in.child(spec, "nodeAffinity"))
 	if in.odd || meta["deletionTimestamp"] != nil {
@@ -103,7 +103,7 @@ func affinityText(required *corev1.NodeSelector) string {
 func readAttachment(o *unstructured.Unstructured) (any, error) {
 	var in plainFields
 	spec := in.child(o.Object, "spec")
-	a := &attachment{attacher: in.text(spec, "attacher"), node: in.text(spec, "nodeName"), volume: in.text(in.child(spec, "source"), "persistentVolumeName")}
+	a := &attachment{attacher: in.common(spec, "attacher"), node: in.common(spec, "nodeName"), volume: in.text(in.child(spec, "source"), "persistentVolumeName")}
 	if in.odd {
 		_, err := freely[storagev1.VolumeAttachment](o)
 		return nil, err

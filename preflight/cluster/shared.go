@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// shared holds equal things once: a cluster has a hundred thousand pods and volumes, of which most ask for what some
+// other one asks for. What it gives out must not be changed.
+type shared[T any] struct {
+	mu    sync.Mutex
+	known map[string]T
+}
+
+const (
+	// mostHeldOnce bounds what is remembered; beyond that it begins anew.
+	mostHeldOnce = 1 << 12
+	// mostEntries is how many entries a vector or a list has that is held once; who writes more has it alone.
+	mostEntries = 16
+	// mostText is how long a text is that is held once, in bytes: names of classes, drivers and namespaces are shorter.
+	mostText = 64
+)
+
+// of is the value that was first given under a key.
+func (s *shared[T]) of(key []byte, value T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.known[string(key)]; ok {
+		return known
+	}
+	if s.known == nil || len(s.known) >= mostHeldOnce {
+		s.known = map[string]T{}
+	}
+	s.known[string(key)] = value
+	return value
+}
+
+var (
+	sharedRequests shared[[]Amount]
+	sharedAmounts  shared[corev1.ResourceList]
+	sharedTexts    shared[*string]
+	noMore         podMore
+)
+
+// sharedVector is a vector in the order of its names, held once.
+func sharedVector(of []Amount) []Amount {
+	if len(of) > mostEntries {
+		return of
+	}
+	key := make([]byte, 0, 256)
+	for _, a := range of {
+		key = binary.AppendVarint(withLength(key, string(a.Name)), a.N)
+	}
+	return sharedRequests.of(key, of)
+}
+
+// sharedText is a text, held once unless it is long; it must not be written to.
+func sharedText(text string) *string {
+	if len(text) > mostText {
+		return &text
+	}
+	return sharedTexts.of([]byte(text), &text)
+}
+
+// withLength appends a text so that it can be told where it ends, whatever it holds.
+func withLength(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}

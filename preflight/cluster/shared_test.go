@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// asking is a pod that asks for one of each of so many resources.
+func asking(resources int, n int64) *corev1.Pod {
+	p := &corev1.Pod{}
+	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{}}}}
+	for i := range resources {
+		p.Spec.Containers[0].Resources.Requests[corev1.ResourceName(fmt.Sprintf("example.com/r%02d", i))] = *resource.NewQuantity(n, resource.DecimalSI)
+	}
+	return p
+}
+
+func TestEqualVectorsAreHeldOnce(t *testing.T) {
+	same := func(a, b *Pod) bool { return &a.requests[0] == &b.requests[0] }
+	if !same(PodOf(asking(mostEntries, 3)), PodOf(asking(mostEntries, 3))) {
+		t.Error("equal requests are held twice")
+	}
+	if one, other := PodOf(asking(2, 3)), PodOf(asking(2, 4)); same(one, other) || one.Equal(other) {
+		t.Error("requests that differ are held as one")
+	}
+	long, again := PodOf(asking(mostEntries+1, 3)), PodOf(asking(mostEntries+1, 3))
+	if same(long, again) || !long.Equal(again) || len(long.requests) != mostEntries+1 {
+		t.Error("requests of more resources than are shared are not each pod's own, whole")
+	}
+}
+
+func TestEqualAmountsAreHeldOnce(t *testing.T) {
+	claim := func(amounts map[string]any) corev1.ResourceList {
+		read, err := readClaim(&unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resources": map[string]any{"requests": amounts}}}})
+		c, ok := read.(*corev1.PersistentVolumeClaim)
+		if err != nil || !ok {
+			t.Fatal(read, err)
+		}
+		return c.Spec.Resources.Requests
+	}
+	one, two, other := claim(map[string]any{"storage": "1Gi"}), claim(map[string]any{"storage": "1Gi"}), claim(map[string]any{"storage": "2Gi"})
+	one["probe"] = resource.MustParse("1") // only a test may: it shows whose the map is
+	if _, there := two["probe"]; !there {
+		t.Error("equal amounts are held twice")
+	}
+	delete(one, "probe")
+	if q := other[corev1.ResourceStorage]; q.String() != "2Gi" {
+		t.Errorf("another amount is %s", q.String())
+	}
+	many := map[string]any{}
+	for i := range mostEntries + 1 {
+		many[fmt.Sprint("example.com/r", i)] = "1"
+	}
+	if long := claim(many); len(long) != mostEntries+1 {
+		t.Errorf("%d of %d amounts are read", len(long), mostEntries+1)
+	}
+}
+
+func TestWhatIsHeldOnceIsBounded(t *testing.T) {
+	var s shared[int]
+	for i := range mostHeldOnce {
+		s.of(fmt.Append(nil, i), i)
+	}
+	if len(s.known) != mostHeldOnce || s.of([]byte("7"), -1) != 7 {
+		t.Errorf("%d are held; want %d", len(s.known), mostHeldOnce)
+	}
+	s.of([]byte("one more"), 1)
+	if len(s.known) != 1 {
+		t.Errorf("%d are held after one above the bound; want to begin anew", len(s.known))
+	}
+}
+
+func TestShortTextsAreHeldOnce(t *testing.T) {
+	for n, once := range map[int]bool{0: true, 1: true, mostText: true, mostText + 1: false} {
+		text := strings.Repeat("x", n)
+		a, b := sharedText(text), sharedText(strings.Clone(text))
+		if *a != text || *b != text || (a == b) != once {
+			t.Errorf("a text of %d bytes: %q and %q, one: %v; want %v", n, *a, *b, a == b, once)
+		}
+	}
+}
