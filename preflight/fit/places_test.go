@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,24 @@ func TestPlacesOfTheirOwn(t *testing.T) {
 				t.Errorf("%v: %s\nwant %v: %s", r.Verdict, said, tc.verdict, tc.says)
 			}
 		})
+	}
+}
+
+// What stands in the way of a job in parts may be a rule that its author wrote, not the one by which the parts keep apart.
+func TestPartsWithoutTheRulesOfTheirAuthor(t *testing.T) {
+	var items []any
+	for i := range 4 {
+		rack := fmt.Sprintf("r%03d", i/2)
+		items = append(items, build.Node(fmt.Sprintf("%s-%02d", rack, i%2), build.GPUs(8), build.Label("rack", rack)))
+	}
+	items = append(items, build.Pod("noisy", build.In("ml"), build.On("r000-00"), build.Requests("cpu=1"), build.PodLabel("app", "noisy")))
+	g := placed(2, 2)
+	rule := &g.Groups[0].Pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	*rule = append(*rule, corev1.PodAffinityTerm{TopologyKey: "rack", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "noisy"}}})
+	r := whatif.Answer(t.Context(), clusterOf(items...), g)
+	want := "fits without the required affinity and anti-affinity to other pods, but for exclusive"
+	if r.Verdict == fit.Fits || !slices.ContainsFunc(r.Changes, func(c string) bool { return strings.HasPrefix(c, want) }) {
+		t.Errorf("%v: %q; want a change that begins with %q", r.Verdict, r.Changes, want)
 	}
 }
 

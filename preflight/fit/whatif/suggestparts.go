@@ -6,7 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // parts is how many parts the role has whose first is a group.
@@ -43,19 +45,57 @@ func (q *suggester) apartBy() string {
 	return ""
 }
 
-// withoutPart is an affinity without the terms by which the parts of a role keep apart.
-func withoutPart(a *corev1.Affinity, label string) *corev1.Affinity {
-	if a == nil || a.PodAffinity == nil || a.PodAntiAffinity == nil {
-		return a // it has no such terms
+// withoutTerms is an affinity without the required terms about other pods that some are.
+func withoutTerms(a *corev1.Affinity, some func(corev1.PodAffinityTerm) bool) *corev1.Affinity {
+	if a == nil || a.PodAffinity == nil && a.PodAntiAffinity == nil {
+		return a
 	}
 	a = a.DeepCopy()
-	about := func(t corev1.PodAffinityTerm) bool {
-		return t.LabelSelector != nil && slices.ContainsFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
+	if a.PodAffinity != nil {
+		of := &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		*of = slices.DeleteFunc(*of, some)
 	}
-	for _, terms := range []*[]corev1.PodAffinityTerm{
-		&a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-	} {
-		*terms = slices.DeleteFunc(*terms, about)
+	if a.PodAntiAffinity != nil {
+		of := &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		*of = slices.DeleteFunc(*of, some)
 	}
 	return a
+}
+
+// ofParts says which terms are those by which the parts of a role keep apart, by the label of the parts: its author
+// wrote the others.
+func ofParts(label string) func(corev1.PodAffinityTerm) bool {
+	return func(t corev1.PodAffinityTerm) bool {
+		return t.LabelSelector != nil && slices.ContainsFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
+	}
+}
+
+// looserParts drops the rule by which parts keep apart, and the rules that the author of a job in parts wrote himself.
+func (q *suggester) looserParts(by string) {
+	without := func(what string, terms func(label string) func(corev1.PodAffinityTerm) bool) {
+		g := q.with(func(_ int, g *gang.Group) {
+			label := ""
+			if g.Part != nil {
+				label = g.Part.Label
+			}
+			g.Pod.Spec.Affinity = withoutTerms(g.Pod.Spec.Affinity, terms(label))
+		})
+		q.keepOn(g, assign.NewCycle(q.s, g, q.cycle.Budget), "fits without %s", what)
+	}
+	without(by, ofParts)
+	if slices.ContainsFunc(q.gang.Groups, hasOwnTerms) {
+		without("the required affinity and anti-affinity to other pods, but for "+by, func(label string) func(corev1.PodAffinityTerm) bool {
+			return func(t corev1.PodAffinityTerm) bool { return !ofParts(label)(t) }
+		})
+	}
+}
+
+// hasOwnTerms says that a group has required terms about other pods that are not those of its parts.
+func hasOwnTerms(g gang.Group) bool {
+	label := ""
+	if g.Part != nil {
+		label = g.Part.Label
+	}
+	terms := slices.Concat(podspec.PodAffinity(&g.Pod.Spec), podspec.AntiAffinity(&g.Pod.Spec))
+	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !ofParts(label)(t) })
 }

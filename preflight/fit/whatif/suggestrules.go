@@ -21,12 +21,7 @@ func (q *suggester) looserRules() {
 		})
 	}
 	if by := q.apartBy(); by != "" {
-		g := q.with(func(_ int, g *gang.Group) {
-			if g.Part != nil {
-				g.Pod.Spec.Affinity = withoutPart(g.Pod.Spec.Affinity, g.Part.Label)
-			}
-		})
-		q.keepOn(g, assign.NewCycle(q.s, g, q.cycle.Budget), "fits without %s", by)
+		q.looserParts(by)
 		q.widerClaim()
 		return
 	}
