@@ -181,7 +181,7 @@ func (c *liveCluster) called(ctx context.Context, user string, groups []string) 
 // them than a shell should hold as objects.
 func (c *liveCluster) look(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(30) // what is read is a multiple of what is kept
+		debug.SetGCPercent(20) // what is read is a multiple of what is kept
 	}
 	clients, err := live.Connect(c.config)
 	if err != nil {
