@@ -362,7 +362,9 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 		b.WriteString(string(j.Gang.State()) + "; ")
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
-	for _, line := range j.Fit.Lines() {
+	answer := *j.Fit
+	answer.Assumed = fewAssumed(answer.Assumed, answer.Verdict)
+	for _, line := range answer.Lines() {
 		fmt.Fprintf(b, "  %s\n", visible(line))
 	}
 	if j.who != nil {
