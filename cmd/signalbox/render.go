@@ -210,10 +210,10 @@ func (r reviewed) assumed(said string) (out []string) {
 	return out
 }
 
-// mostAssumed is how much of what was taken for given a text tells.
-const mostAssumed = 2
+// mostAssumed is how many lines a text has for what was taken for given.
+const mostAssumed = 3
 
-// fewAssumed is what was taken for given as a text tells it: the first of many, which is what the answer rests on most, and
+// fewAssumed is what was taken for given as a text tells it: the first of many, which are what the answer rests on most, and
 // how many more there are.
 //
 // Where the answer is unknown they are its reasons, and stay.
@@ -221,7 +221,8 @@ func fewAssumed(all []string, of fit.Verdict) []string {
 	if len(all) <= mostAssumed || of == fit.Unknown {
 		return all
 	}
-	return []string{fmt.Sprintf("%s; and %d more: -o json lists all", all[0], len(all)-1)}
+	told := mostAssumed - 1
+	return append(slices.Clone(all[:told]), fmt.Sprintf("and %d more: -o json lists all", len(all)-told))
 }
 
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }
