@@ -57,6 +57,9 @@ const (
 // Text is the report for people.
 func Text(r Result) string { return report.Text(r) }
 
+// OfObject says whether the decisive line is what an event or a status says, and no line of a log.
+func OfObject(r Result) bool { return report.OfObject(r) }
+
 // Why is the table behind an answer.
 func Why(r Result) string { return report.Why(r) }
 

@@ -28,11 +28,25 @@ import (
 // comparisonSchema names the JSON of diagnose --against.
 const comparisonSchema = "signalbox.dev/comparison/v1"
 
-// What a comparison shows of lines and fields; the others are counted.
+// What a comparison keeps of lines and fields, and what a text shows of them; the others are counted.
 const (
-	mostNewLines = 20
-	mostFields   = 40
+	mostNewLines  = 200
+	mostFields    = 200
+	shownNewLines = 20
+	shownFields   = 40
 )
+
+// moreOf is the line of a text about what it does not show: how many, and where they are.
+func moreOf(kept, shown, beyond int) string {
+	switch more := kept - shown + beyond; {
+	case more <= 0:
+		return ""
+	case beyond > 0:
+		return fmt.Sprintf("  and %d more; -o json lists the first %d\n", more, kept)
+	default:
+		return fmt.Sprintf("  and %d more; -o json lists all\n", more)
+	}
+}
 
 // comparison is two runs side by side.
 type comparison struct {
@@ -382,21 +396,19 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 	c.nodesText(&b)
 	if len(c.Fields) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "fields that differ"))
-		for _, f := range c.Fields {
+		shown := min(shownFields, len(c.Fields))
+		for _, f := range c.Fields[:shown] {
 			fmt.Fprintf(&b, "  %s: %s, was %s\n", visibleLine(f.Path), visibleLine(written(f.Run)), visibleLine(written(f.Against)))
 		}
-		if c.More > 0 {
-			fmt.Fprintf(&b, "  and %d more\n", c.More)
-		}
+		b.WriteString(moreOf(len(c.Fields), shown, c.More))
 	}
 	if len(c.New) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "lines that "+visibleLine(c.Against.Name)+" did not print"))
-		for _, l := range c.New {
+		shown := min(shownNewLines, len(c.New))
+		for _, l := range c.New[:shown] {
 			fmt.Fprintf(&b, "  %s:%d  %s\n", visibleLine(l.File), l.Line, visibleLine(l.Text))
 		}
-		if c.Others > 0 {
-			fmt.Fprintf(&b, "  and %d more\n", c.Others)
-		}
+		b.WriteString(moreOf(len(c.New), shown, c.Others))
 	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
 		fmt.Fprintf(&b, "\nevery line of %s is one that %s printed, too\n", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
 	}

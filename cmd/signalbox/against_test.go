@@ -16,7 +16,7 @@ func TestAComparisonCountsWhatItHasNoRoomFor(t *testing.T) {
 	run := func(prefix string, lines, fields int) *finished {
 		var text strings.Builder
 		for i := range lines {
-			fmt.Fprintf(&text, "%s wrote %s\n", prefix, strings.Repeat("word ", i+1)+string(rune('a'+i%26))+"bc")
+			fmt.Fprintf(&text, "%s wrote %s\n", prefix, strings.Map(func(d rune) rune { return d - '0' + 'k' }, fmt.Sprintf("%05d", i)))
 		}
 		spec := map[string]any{"same": "x"}
 		for i := range fields {
@@ -70,5 +70,20 @@ func TestAJobIsLookedForBesideTheSavedOne(t *testing.T) {
 				t.Errorf("namespace %q; want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestWhatAComparisonDoesNotShowIsCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kept, shown, beyond int
+		want                string
+	}{
+		"all are shown":         {20, 20, 0, ""},
+		"one above the text":    {21, 20, 0, "  and 1 more; -o json lists all\n"},
+		"one above what it has": {mostNewLines, shownNewLines, 1, "  and 181 more; -o json lists the first 200\n"},
+	} {
+		if got := moreOf(tc.kept, tc.shown, tc.beyond); got != tc.want {
+			t.Errorf("%s: %q; want %q", name, got, tc.want)
+		}
 	}
 }

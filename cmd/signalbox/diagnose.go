@@ -44,6 +44,7 @@ type diagnoseFlags struct {
 	noFiles            bool     // arguments are jobs of the cluster
 	runbooks           runbooks
 	model              modelFlags
+	namespaces         *remembered // what -n was given, every time
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
@@ -133,6 +134,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	hide(c, "no-files")
 	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
+	f.namespaces = remember(c.Flags().Lookup("namespace"))
 	completeCluster(c, f.kube)
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -397,6 +399,10 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	targets, err := readTargets(args)
 	if err != nil {
 		return err
+	}
+	if named := f.namespaces.given(); len(targets) > 1 && len(named) > 1 {
+		return usagef("-n names %s, and every job would be looked for in %s; expected one namespace for all, or a call for each job: xargs -L1",
+			strings.Join(named, " and "), named[len(named)-1])
 	}
 	live, err := reach(ctx, f.kube, ", --bundle or --log")
 	if err != nil {

@@ -43,7 +43,9 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 		if r.Why {
 			text += "\n" + diagnose.Why(r)
 		}
-		return newPage(to).quoting().write(painted(text, paint))
+		p := newPage(to).quoting()
+		p.folds = diagnose.OfObject(r)
+		return p.write(painted(text, paint))
 	case "md":
 		text := diagnosisMarkdown(r)
 		if r.Runbook != "" {

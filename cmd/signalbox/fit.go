@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,10 +13,12 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 func newFit(sh *shell) *cobra.Command {
@@ -227,6 +230,9 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 			}
 		}
 	}
+	for i := range jobs {
+		w.sayDropped(ctx, jobs[i])
+	}
 	for _, j := range jobs {
 		if j.Fit == nil || j.Gang == nil || w.nodeless {
 			continue
@@ -247,6 +253,40 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		fixes, err = w.fixes(ctx, in, jobs)
 	}
 	return jobs, w.cluster, in.troubles, fixes, err
+}
+
+// fieldCheck finds what the API server drops.
+const fieldCheck = "unknown-field"
+
+// checkCalled is the check of a name, which there must be.
+func checkCalled(name string) *check.Check {
+	all := checks.All()
+	return all[slices.IndexFunc(all, func(c *check.Check) bool { return c.Name == name })]
+}
+
+// sayDropped adds to an answer that it does not rest on what is written under a name that is no field: the GPUs under
+// "resource" are asked for by nobody. It is one line, and review says the rest.
+func (w *world) sayDropped(ctx context.Context, r reviewed) {
+	if r.Fit == nil {
+		return
+	}
+	set, err := check.NewSet(checkCalled(fieldCheck))
+	if err != nil {
+		return
+	}
+	review, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: r.from.Object, Operation: "CREATE", Now: w.now})
+	if err != nil {
+		return
+	}
+	dropped := slices.DeleteFunc(review.Findings, func(f finding.Finding) bool { return f.Check != fieldCheck })
+	if len(dropped) == 0 {
+		return
+	}
+	text := fmt.Sprintf("what is not a field has no effect: %s, %s", manifest.Document{Source: r.from.Source, Line: r.line(dropped[0])}.Where(), dropped[0].Message)
+	if more := len(dropped) - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more: signalbox check tells", more)
+	}
+	r.Fit.Assumed = slices.Insert(r.Fit.Assumed, 0, text)
 }
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
@@ -362,7 +402,9 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 		b.WriteString(string(j.Gang.State()) + "; ")
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
-	for _, line := range j.Fit.Lines() {
+	answer := *j.Fit
+	answer.Assumed = fewAssumed(answer.Assumed, answer.Verdict)
+	for _, line := range answer.Lines() {
 		fmt.Fprintf(b, "  %s\n", visible(line))
 	}
 	if j.who != nil {

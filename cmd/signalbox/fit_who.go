@@ -14,7 +14,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
@@ -150,8 +149,7 @@ const sleepCheck = "gpus-held-by-sleep"
 
 // sleeps says whether the command of a job waits for ever and holds devices.
 func (w *world) sleeps(ctx context.Context, o *unstructured.Unstructured) bool {
-	at := slices.IndexFunc(checks.All(), func(c *check.Check) bool { return c.Name == sleepCheck })
-	set, err := check.NewSet(checks.All()[at])
+	set, err := check.NewSet(checkCalled(sleepCheck))
 	if err != nil {
 		return false
 	}

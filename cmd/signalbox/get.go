@@ -84,7 +84,7 @@ those that wait, those that run, and those that have ended.
 
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
 cause of what is wrong.`,
-		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name\n  %[1]s get jobs -A -w", sh.name),
+		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A -w", sh.name),
 		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
 	}
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
@@ -108,7 +108,7 @@ cause of what is wrong.`,
 	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
 	addChoice(jobs, f.state, "state", "", "only jobs in this state")
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
-	addChoice(jobs, f.output, "output", "o", "output format; name is kind/name, and with -A also -n and the namespace, as diagnose takes them")
+	addChoice(jobs, f.output, "output", "o", "output format; name is kind.group/name, with -A followed by -n and the namespace, a line for xargs -L1")
 	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
 	jobs.ValidArgsFunction = f.completeNames(sh)
 	c.ValidArgsFunction = completeKinds(f.kube)
@@ -417,8 +417,10 @@ func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint paint
 	case "name":
 		var b strings.Builder
 		for _, r := range rows {
-			fmt.Fprintf(&b, "%s/%s", strings.ToLower(r.Kind), r.Name)
-			if f.all { // as diagnose takes it: the name alone could not be used
+			// The name is kubectl's. The namespace, which kubectl leaves out, stands behind it, because without it the
+			// name is of no use: a line is what xargs -L1 hands to diagnose, or to kubectl.
+			fmt.Fprintf(&b, "%s/%s", schema.FromAPIVersionAndKind(r.APIVersion, strings.ToLower(r.Kind)).GroupKind(), r.Name)
+			if f.all {
 				b.WriteString(" -n " + r.Namespace)
 			}
 			b.WriteString("\n")
@@ -466,7 +468,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 			}
 			cells = append(cells, dash(r.Owner), dash(r.Node), dash(r.Queue), dash(says))
 		default:
-			cells = append(cells, dash(r.Waiting))
+			cells = append(cells, dash(fewWords(r.Waiting)))
 		}
 		table = append(table, cells)
 	}

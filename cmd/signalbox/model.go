@@ -185,16 +185,30 @@ func (m *model) within(ctx context.Context, limit time.Duration, q explainer.Que
 	return told, err
 }
 
+// asksNobody ends what is said where a model is not asked.
+const asksNobody = "; --prompt-only asks nobody"
+
+// wouldAsk is whether --explain would send a question that is only printed; kube is nil for saved evidence.
+func wouldAsk(ctx context.Context, kube kubernetes.Interface, namespace string) string {
+	if kube == nil {
+		return "nothing was sent; of saved evidence no namespace is asked, and --explain would send this"
+	}
+	if err := mayAsk(ctx, kube, namespace); err != nil {
+		return "nothing was sent, and --explain would send nothing: " + strings.TrimSuffix(oneLine(err.Error()), asksNobody)
+	}
+	return "nothing was sent; namespace " + namespace + " is labelled signalbox.dev/llm=enabled, so --explain would send this"
+}
+
 // mayAsk refuses to send logs of a namespace whose owner has not allowed it.
 func mayAsk(ctx context.Context, kube kubernetes.Interface, namespace string) error {
 	n, err := kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
-		return usagef("the labels of namespace %s cannot be read, so nobody can say whether its logs may leave the cluster: %v; --prompt-only asks nobody", namespace, err)
+		return usagef("the labels of namespace %s cannot be read, so nobody can say whether its logs may leave the cluster: %v%s", namespace, err, asksNobody)
 	case err != nil:
 		return fmt.Errorf("read namespace %s: %w", namespace, err)
 	case n.Status.Phase == corev1.NamespaceTerminating || !controller.MayLeave(n.Labels):
-		return usagef("namespace %s is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model; --prompt-only asks nobody", namespace)
+		return usagef("namespace %s is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model%s", namespace, asksNobody)
 	}
 	return nil
 }

@@ -264,6 +264,14 @@ func TestOnlyALabelledNamespaceIsAsked(t *testing.T) {
 			t.Errorf("%s: %v, want %q", namespace, err, want)
 		}
 	}
+	for namespace, want := range map[string]string{
+		"ml":    "nothing was sent; namespace ml is labelled signalbox.dev/llm=enabled, so --explain would send this",
+		"plain": "nothing was sent, and --explain would send nothing: namespace plain is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model",
+	} {
+		if got := wouldAsk(t.Context(), kube, namespace); got != want {
+			t.Errorf("%s: %q, want %q", namespace, got, want)
+		}
+	}
 }
 
 // A line that a model names where the rules find no cause is printed as the error, marked; why one is refused is said.

@@ -17,6 +17,7 @@ type page struct {
 	width int   // 0: lines are not wrapped
 	tight []int // columns that a table leaves out only where it is wider than the page
 	code  bool  // lines that are indented by four columns are quoted, and stay as they are
+	folds bool  // a decisive line is folded, too: it is a sentence and no line of a log
 }
 
 func newPage(to io.Writer) page {
@@ -40,7 +41,9 @@ func (p page) write(text string) error {
 		if text == line {
 			end = ""
 		}
-		if !p.code || !indented4.MatchString(text) {
+		if plain := ansi.Strip(text); p.folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.width && p.width > 0 {
+			text = wrap(text, p.width, len(decisive))
+		} else if !p.code || !indented4.MatchString(text) {
 			text = fold(text, p.width)
 		}
 		b.WriteString(text + end)
@@ -48,6 +51,9 @@ func (p page) write(text string) error {
 	_, err := io.WriteString(p.to, b.String())
 	return err
 }
+
+// decisive stands before the decisive line of a diagnosis.
+const decisive = "  > "
 
 // narrowest is the least room that a wrapped line leaves for words.
 const narrowest = 24
@@ -59,7 +65,12 @@ func fold(line string, width int) string {
 	if width <= 0 || ansi.StringWidth(line) <= width || quoted.MatchString(ansi.Strip(line)) {
 		return line
 	}
-	hang := strings.Repeat(" ", min(hangOf(ansi.Strip(line)), max(0, width-narrowest)))
+	return wrap(line, width, hangOf(ansi.Strip(line)))
+}
+
+// wrap breaks a line between words, and lets what follows begin at a column.
+func wrap(line string, width, column int) string {
+	hang := strings.Repeat(" ", min(column, max(0, width-narrowest)))
 	var b strings.Builder
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	b.WriteString(indent)

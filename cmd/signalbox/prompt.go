@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -191,6 +192,11 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 		return to(r)
 	}
 	if f.model.only {
+		var kube kubernetes.Interface
+		if live != nil {
+			kube = live.clients
+		}
+		sh.tell("note: %s", wouldAsk(ctx, kube, r.Job.Namespace))
 		_, err := io.WriteString(sh.out, spoken(q))
 		return err
 	}

@@ -24,6 +24,7 @@ type quotes struct {
 	mu    sync.Mutex
 	lines map[string][][]byte
 	held  map[string][]byte // what came through a pipe or from an address
+	alias string            // the file that a pipe goes by; empty: none
 	width int               // of the page; 0: it has no end
 }
 
@@ -37,6 +38,20 @@ func (q *quotes) text(file string) ([]byte, bool) {
 	defer q.mu.Unlock()
 	lines := q.lines[file]
 	return bytes.Join(lines, []byte("\n")), len(lines) > 0
+}
+
+// foreign says whether a text that goes by the name of a file is not known to be what stands there: helm and kustomize
+// write other lines than a template has.
+func (q *quotes) foreign(file string) bool {
+	if q == nil || q.alias == "" || file != q.alias {
+		return false
+	}
+	text, held := q.held[file]
+	if !held {
+		return false
+	}
+	stands, err := os.ReadFile(file)
+	return err != nil || text == nil || !bytes.Equal(stands, text)
 }
 
 // line is a line of a file, from 1; ok is false where it cannot be read as text.

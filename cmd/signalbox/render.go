@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -120,8 +121,10 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 			fmt.Fprintf(b, "          → %s\n", visible(j.Fit.Change))
 		}
 	}
-	for _, a := range j.assumed(said) {
-		fmt.Fprintf(b, "  assumed %s\n", visibleLine(a))
+	if j.Fit != nil {
+		for _, a := range fewAssumed(j.assumed(said), j.Fit.Verdict) {
+			fmt.Fprintf(b, "  assumed %s\n", visibleLine(a))
+		}
 	}
 	for _, e := range j.Exempted {
 		fmt.Fprintf(b, "  exempt: policy %s\n", visibleLine(oneLine(e)))
@@ -205,6 +208,21 @@ func (r reviewed) assumed(said string) (out []string) {
 		}
 	}
 	return out
+}
+
+// mostAssumed is how many lines a text has for what was taken for given.
+const mostAssumed = 3
+
+// fewAssumed is what was taken for given as a text tells it: the first of many, which are what the answer rests on most, and
+// how many more there are.
+//
+// Where the answer is unknown they are its reasons, and stay.
+func fewAssumed(all []string, of fit.Verdict) []string {
+	if len(all) <= mostAssumed || of == fit.Unknown {
+		return all
+	}
+	told := mostAssumed - 1
+	return append(slices.Clone(all[:told]), fmt.Sprintf("and %d more: -o json lists all", len(all)-told))
 }
 
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }

@@ -35,11 +35,11 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text += ". " + f.Remedy
 			}
-			file, line := landing(j.from.Source, j.line(f))
+			file, line := j.landing(j.line(f))
 			command(&b, gravity(f.Severity, "notice", "warning", "error"), file, line, j.Job.String()+": "+f.Check, text)
 		}
 		if waits(j.Report) {
-			file, line := landing(j.from.Source, j.from.Line)
+			file, line := j.landing(j.from.Line)
 			command(&b, "notice", file, line, j.Job.String()+": fit", oneLine(j.Fit.String()))
 		}
 	}
@@ -104,7 +104,7 @@ func renderJUnit(to io.Writer, failOn string, jobs []reviewed, troubles []prefli
 		s := junitSuite{Name: j.Job.String()}
 		for _, f := range j.Lines() {
 			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
-			c.File, c.Line = landing(j.from.Source, j.line(f))
+			c.File, c.Line = j.landing(j.line(f))
 			if !fails(j.Report, f, failOn) {
 				c.Out = f.Severity.String() + ": " + f.Line() + "\n" + f.Remedy
 			} else {
@@ -115,7 +115,7 @@ func renderJUnit(to io.Writer, failOn string, jobs []reviewed, troubles []prefli
 		}
 		if len(s.Cases) == 0 {
 			c := junitCase{Name: "review", Class: j.Job.String()}
-			c.File, c.Line = landing(j.from.Source, j.from.Line)
+			c.File, c.Line = j.landing(j.from.Line)
 			s.Cases = []junitCase{c}
 		}
 		for _, reason := range reasons(j.Skipped) {

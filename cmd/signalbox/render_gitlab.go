@@ -47,7 +47,7 @@ func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text += ". " + f.Remedy
 			}
-			file, line := landing(j.from.Source, j.line(f))
+			file, line := j.landing(j.line(f))
 			add(f.Check, gravity(f.Severity, "info", "minor", "major"), text, file, line, j.from.Source+"\x00"+j.Job.String()+"\x00"+f.Check+"\x00"+string(f.Path))
 		}
 	}

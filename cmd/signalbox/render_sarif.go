@@ -105,7 +105,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			run.Results = append(run.Results, sarifResult{
 				RuleID: f.Check, RuleIndex: run.rule(f.Check, f.Runbook), Level: gravity(f.Severity, "note", "warning", "error"),
 				Message:      sarifText{Text: j.Job.String() + ": " + text},
-				Locations:    []sarifLocation{location(landing(j.from.Source, j.line(f)))},
+				Locations:    []sarifLocation{location(j.landing(j.line(f)))},
 				Fingerprints: map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)},
 				Fixes:        fixesOf(j, f),
 			})

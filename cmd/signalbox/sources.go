@@ -55,7 +55,7 @@ func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input
 	if err != nil {
 		return nil, usagef("-l %s: %s", f.selector, oneLine(err.Error()))
 	}
-	read := &quotes{held: map[string][]byte{}, width: newPage(sh.out).width}
+	read := &quotes{held: map[string][]byte{}, alias: f.stdinName, width: newPage(sh.out).width}
 	found, err := f.sources(ctx, sh, args, read.held)
 	if err != nil {
 		return nil, err
@@ -115,6 +115,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 				if err != nil {
 					return nil, fmt.Errorf("read standard input: %w", err)
 				}
+				held[name] = nil // too long to be quoted, and the file that it is named for is another text
 				if len(begin) <= maxQuoted {
 					held[name] = begin
 				}
@@ -253,9 +254,13 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 // builtFrom precedes the folder in the name of what -k builds.
 const builtFrom = "kustomize build "
 
-// landing is where a forge shows what is found in a line: what -k builds is in no file, and its folder's
-// kustomization is the place that a change has.
-func landing(source string, line int) (file string, at int) {
+// landing is where a forge shows what is found in a line. What -k builds is in no file, and its folder's kustomization is
+// the place that a change has; of what only goes by the name of a file the lines are not the file's.
+func (r reviewed) landing(line int) (file string, at int) {
+	source := r.from.Source
+	if r.quotes.foreign(source) {
+		return source, 1
+	}
 	dir, built := strings.CutPrefix(source, builtFrom)
 	if !built {
 		return source, line

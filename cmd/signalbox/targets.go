@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -362,3 +363,31 @@ func stateOf(k *kinds.Kind, o *unstructured.Unstructured) string {
 }
 
 func ended(s kinds.State) bool { return s.Phase == kinds.Succeeded || s.Phase == kinds.Failed }
+
+// remembered is a flag of which the last value counts, as kubectl has it, and that knows the others.
+type remembered struct {
+	pflag.Value
+	all []string
+}
+
+func remember(f *pflag.Flag) *remembered {
+	r := &remembered{Value: f.Value}
+	f.Value = r
+	return r
+}
+
+func (r *remembered) Set(value string) error {
+	r.all = append(r.all, value)
+	return r.Value.Set(value)
+}
+
+// given are the values that differ, in the order in which each came last.
+func (r *remembered) given() (out []string) {
+	if r == nil {
+		return nil
+	}
+	for _, v := range r.all {
+		out = append(slices.DeleteFunc(out, func(o string) bool { return o == v }), v)
+	}
+	return out
+}

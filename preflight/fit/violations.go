@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -31,8 +32,8 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 	}
 	limits, notes := quota.Check(s, g)
 	r.Violations = limits
-	r.Assumed = append(r.Assumed, notes...)
-	r.Assumed = append(r.Assumed, s.UnreadRules(g.Namespace)...)
+	// What rules leave open comes before what the view of the nodes does: where only the first is told, it is this.
+	r.Assumed = slices.Insert(r.Assumed, 0, slices.Concat(notes, s.UnreadRules(g.Namespace))...)
 	noNodesToCome(s, r, g)
 	switch {
 	case r.Blocked():

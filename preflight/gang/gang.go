@@ -52,6 +52,7 @@ type Group struct {
 	// Single says that the role has one pod, whatever else changes.
 	Single bool
 	Path   job.Path // where the number of pods is written; empty: nowhere
+	Each   int      // pods that one of what is counted there makes; 0: they are the pods
 	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
 	Workload, WorkloadGroup string
 	// Unplaced is the pod without what its queue adds to it when it lets the job in; nil: nothing is added.
@@ -93,7 +94,7 @@ func Of(j *job.Job) Gang {
 		workload, of := workloadRef(j, r)
 		g.Groups = append(g.Groups, Group{
 			Workload: workload, WorkloadGroup: of, Parts: r.Parts, Declared: most,
-			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
+			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath, Each: r.PodsEach,
 		})
 	}
 	g.tied(j)

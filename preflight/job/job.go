@@ -61,6 +61,9 @@ type Role struct {
 	Path     Path // the role itself, for example spec.pytorchReplicaSpecs.Worker
 	// ReplicasPath is where the number of pods is written, or Path where it is a default.
 	ReplicasPath Path
+	// PodsEach is how many pods one of what is counted at ReplicasPath makes, where that is more than one: a JobSet counts
+	// Jobs, a RayCluster groups of hosts.
+	PodsEach int
 	// Single says that the operator takes exactly one pod of this role: a launcher, a Master.
 	Single bool
 	// Container is the name of the container that trains, as the operator looks for it; empty: the first one.

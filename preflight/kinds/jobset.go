@@ -165,7 +165,7 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	for i, at := range r.elements(list, len(o.Spec.ReplicatedJobs)) {
 		rj := &o.Spec.ReplicatedJobs[i]
 		role := job.Role{Name: rj.Name, Path: at, After: completedBefore(rj.DependsOn)}
-		role.Replicas, role.ReplicasPath = r.jobSetPods(rj, at)
+		role.Replicas, role.ReplicasPath, role.PodsEach = r.jobSetPods(rj, at)
 		role.Pod = r.pod(&rj.Template.Spec.Template, at.Child("template", "spec", "template"))
 		if role.Pod.Spec.RestartPolicy == "" {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
@@ -234,7 +234,7 @@ func jobSetPlaces(j *job.Job, all []replicatedJob, asks func(i int) (topology st
 }
 
 // jobSetPods is how many pods of a replicated Job run together, and where to change it.
-func (r *reader) jobSetPods(rj *replicatedJob, at job.Path) (job.Range, job.Path) {
+func (r *reader) jobSetPods(rj *replicatedJob, at job.Path) (pods job.Range, path job.Path, perCount int) {
 	jobs := r.count(at.Child("replicas"), rj.Replicas, 1)
 	spec := at.Child("template", "spec")
 	each := r.together(&rj.Template.Spec, spec)
@@ -245,9 +245,12 @@ func (r *reader) jobSetPods(rj *replicatedJob, at job.Path) (job.Range, job.Path
 	// JobSet's webhook has the same limit (v0.10.1 pkg/webhooks/jobset_webhook.go).
 	if product := int64(jobs) * int64(each); product > math.MaxInt32 {
 		r.problem(where, fmt.Sprintf("%d Jobs of %d pods", jobs, each), fmt.Sprintf("at most %d pods together", math.MaxInt32))
-		return job.Exactly(math.MaxInt32), where
+		return job.Exactly(math.MaxInt32), where, 0
 	}
-	return job.Exactly(jobs * each), where
+	if where == at.Child("replicas") && jobs > 1 && each > 1 {
+		perCount = each
+	}
+	return job.Exactly(jobs * each), where, perCount
 }
 
 // together is how many pods of one Job run at the same time: its parallelism, but no

@@ -183,7 +183,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 			r.lacks(here.Child("groupName"), "missing", "the name of the group")
 		}
 		worker := job.Role{Name: g.GroupName, Path: here, Pod: r.pod(&g.Template, here.Child("template"))}
-		worker.Replicas, worker.ReplicasPath = g.pods(r, here, s.autoscaled())
+		worker.Replicas, worker.ReplicasPath, worker.PodsEach = g.pods(r, here, s.autoscaled())
 		rayStart(r, &worker.Pod, here.Child("template"))
 		addSharedMemory(&worker.Pod, r.anchor(here.Child("template")))
 		addWaitForHead(&worker.Pod, r.anchor(here.Child("template")))
@@ -196,7 +196,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 // pods is how many pods the group has: its replicas, which the operator keeps between the bounds whether or
 // not there is an autoscaler (ray-operator v1.5.1 controllers/ray/utils/util.go,
 // GetWorkerGroupDesiredReplicas). A maximum that is not written is 2147483647: nobody asks for that.
-func (g *rayWorkerGroup) pods(r *reader, at job.Path, autoscaled bool) (job.Range, job.Path) {
+func (g *rayWorkerGroup) pods(r *reader, at job.Path, autoscaled bool) (count job.Range, path job.Path, perCount int) {
 	least := r.count(at.Child("minReplicas"), g.MinReplicas, 0)
 	most := r.count(at.Child("maxReplicas"), g.MaxReplicas, math.MaxInt32)
 	n := r.count(at.Child("replicas"), g.Replicas, 0)
@@ -204,7 +204,7 @@ func (g *rayWorkerGroup) pods(r *reader, at job.Path, autoscaled bool) (job.Rang
 	where := r.written(at.Child("replicas"), at.Child("minReplicas"), at)
 	switch {
 	case g.Suspend != nil && *g.Suspend:
-		return job.Range{}, r.written(at.Child("suspend"), at)
+		return job.Range{}, r.written(at.Child("suspend"), at), 0
 	case least > most: // the operator takes the maximum for both
 		r.problem(at.Child("minReplicas"), describe(int64(least)), fmt.Sprintf("at most maxReplicas, which is %d", most))
 		least = most
@@ -218,7 +218,10 @@ func (g *rayWorkerGroup) pods(r *reader, at job.Path, autoscaled bool) (job.Rang
 		}
 	}
 	pods := func(n int) int { return min(saturate.Mul(n, hosts), math.MaxInt32) }
-	return job.Range{Min: pods(out.Min), Max: pods(out.Max)}, where
+	if hosts > 1 && where == at.Child("replicas") {
+		perCount = hosts
+	}
+	return job.Range{Min: pods(out.Min), Max: pods(out.Max)}, where, perCount
 }
 
 // addAutoscaler adds the sidecar that in-tree autoscaling puts beside the head

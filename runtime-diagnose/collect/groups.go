@@ -8,9 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // podGroups are the kinds of gang that schedulers wait for, and how a pod names its own.
@@ -105,7 +107,23 @@ var workloads = []string{"kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"}
 const (
 	workloadKind = "Workload"
 	jobUIDLabel  = "kueue.x-k8s.io/job-uid"
+	queueLabel   = "kueue.x-k8s.io/queue-name"
 )
+
+// queued says whether Kueue may hold the job: by a queue that it, or what it was made into, names, or, where Kueue takes
+// all jobs (manageJobsWithoutQueueName), by suspending it. Of any other job there is no Workload to miss.
+func (r *reading) queued() bool {
+	names := func(u *unstructured.Unstructured) bool { return u.GetLabels()[queueLabel] != "" }
+	if names(r.object) || r.out.State.Phase == kinds.Suspended || r.out.Job != nil && r.out.Job.Suspended {
+		return true
+	}
+	for _, u := range r.owners.between {
+		if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended || names(u) {
+			return true
+		}
+	}
+	return false
+}
 
 // readWorkloads reads what Kueue says of the job, or of the objects between it and its pods: why
 // it is held, evicted or preempted. A cluster without Kueue has none.
@@ -127,7 +145,9 @@ func (r *reading) readWorkloads(ctx context.Context) {
 			LabelSelector: jobUIDLabel + " in (" + strings.Join(uids, ",") + ")",
 		})
 		if err != nil {
-			r.missing("Workloads", err)
+			if r.queued() {
+				r.missing("Workloads", err)
+			}
 			return
 		}
 		for i := range list.Items {

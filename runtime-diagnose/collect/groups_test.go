@@ -1,15 +1,19 @@
 package collect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 // also makes a cluster serve more resources, with these objects.
@@ -85,5 +89,40 @@ func TestTheWorkloadOfKubernetes135IsRead(t *testing.T) {
 	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
 	if err != nil || len(got.Objects) != 1 || got.Objects[0].GetName() != "w" {
 		t.Errorf("objects %v, missing %v, error %v; want the Workload", got.Objects, got.Missing, err)
+	}
+}
+
+// Of a job that no queue holds there is no Workload, so one that may not be listed is not missed.
+func TestAWorkloadIsMissedOnlyOfAJobThatMayBeQueued(t *testing.T) {
+	cases := map[string]struct {
+		labels map[string]string
+		paused bool
+		missed bool
+	}{
+		"no queue, and it runs":      {nil, false, false},
+		"a queue":                    {map[string]string{queueLabel: "team"}, false, true},
+		"no queue, and it is paused": {nil, true, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			job := trainJob("Running")
+			job.SetLabels(tc.labels)
+			if err := unstructured.SetNestedField(job.Object, tc.paused, "spec", "runPolicy", "suspend"); err != nil {
+				t.Fatal(err)
+			}
+			c := serving(job)
+			c.Mapper.(*meta.DefaultRESTMapper).Add(schema.GroupVersionKind{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "Workload"}, meta.RESTScopeNamespace)
+			c.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("list", "workloads", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "kueue.x-k8s.io", Resource: "workloads"}, "", nil)
+			})
+			got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			missed := slices.ContainsFunc(got.Missing, func(s string) bool { return strings.HasPrefix(s, "Workloads: ") })
+			if missed != tc.missed {
+				t.Errorf("missing %q; want the Workloads among them: %v", got.Missing, tc.missed)
+			}
+		})
 	}
 }

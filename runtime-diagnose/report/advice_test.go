@@ -71,7 +71,7 @@ func TestNumbersOfEvidence(t *testing.T) {
 	r := Report{
 		Verdict: Diagnosed, Root: &Cause{Line: "it broke", Cites: []evidence.ID{"log//data/a b/train.log#5"}},
 		Analysis: "It broke. [log//data/a b/train.log#5] Others say so [pod/w-1/main#7]; a text says [log/none#1]. [log//data/a b/train.log#5]",
-		Evidence: []evidence.Item{{ID: "log//data/a b/train.log#5", Text: "it broke"}, {ID: "pod/w-1/main#7", Text: strings.Repeat("x", widestCited+1)}},
+		Evidence: []evidence.Item{{ID: "log//data/a b/train.log#5", Text: "it broke"}, {ID: "pod/w-1/main#7", Kind: evidence.Log, Text: strings.Repeat("x", widestCited+1)}},
 	}
 	text, cited := Analysis(r)
 	if want := "It broke. [1] Others say so [2]; a text says [log/none#1]. [1]"; text != want {

@@ -90,7 +90,9 @@ func (n *numbers) resolved() []string {
 		line := fmt.Sprintf("[%d] %s", i+1, place)
 		if item != nil && item.Text != "" && id != n.shown {
 			text := strings.Join(strings.Fields(item.Text), " ")
-			if len(text) > widestCited {
+			if item.Kind != evidence.Log {
+				text = whole(text)
+			} else if len(text) > widestCited {
 				text = strings.ToValidUTF8(text[:widestCited], "") + "…"
 			}
 			line += "  " + text

@@ -58,6 +58,9 @@ func text(r Report) string {
 		}
 	}
 	if why := cmp.Or(r.Plain, r.Analysis); why != "" {
+		if OfObject(r) { // it stands above, whole
+			why = strings.Replace(why, strings.TrimRight(r.Root.Line, ".")+". ", "", 1)
+		}
 		if r.Root != nil {
 			b.WriteString("\nwhy")
 		}
@@ -165,6 +168,9 @@ func aroundLine(r Report) string {
 		where += root.At.UTC().Format(", " + After(root.Carried) + "15:04:05")
 	}
 	fmt.Fprintf(&b, "%s\n", where)
+	if OfObject(r) {
+		return b.String() + "  > " + whole(root.Line) + "\n" + endingText(r.Ending)
+	}
 	excerpt := excerptOf(r, root.Source)
 	if excerpt == nil || root.Source.Line == 0 {
 		return b.String() + "  > " + cutAround(root.Line, root.Said) + "\n" + endingText(r.Ending)
@@ -228,6 +234,29 @@ func excerptOf(r Report, s evidence.Source) *evidence.Excerpt {
 		}
 	}
 	return nil
+}
+
+// OfObject says whether the decisive line is what an event or a status says, and no line of a log.
+func OfObject(r Report) bool {
+	if r.Root == nil || len(r.Root.Cites) == 0 {
+		return false
+	}
+	at := slices.IndexFunc(r.Evidence, func(i evidence.Item) bool { return i.ID == r.Root.Cites[0] })
+	return at >= 0 && r.Evidence[at].Kind != evidence.Log
+}
+
+// longest bounds what is shown of what an object says: the message of an Event ends there
+// (https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/core/validation/events.go, NoteLengthLimit), that of a
+// condition may be much longer.
+const longest = 1024
+
+// whole is what an object says, on one line: the API server, the operators and the kubelet put the reason at the end.
+func whole(text string) string {
+	text = strings.ReplaceAll(text, "\n", " ")
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "…"
 }
 
 // cutAround is a line cut so that what decides can be read: structured logs and progress bars put much

@@ -1,6 +1,11 @@
 package report
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
 
 func TestSizesAreReadByPeople(t *testing.T) {
 	for n, want := range map[int64]string{
@@ -8,6 +13,17 @@ func TestSizesAreReadByPeople(t *testing.T) {
 	} {
 		if got := size(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestWhatAnObjectSaysIsCutOnlyBeyondAnEvent(t *testing.T) {
+	for n, want := range map[int]int{longest: longest, longest + 1: longest + len("…")} {
+		r := Report{Verdict: Diagnosed, Root: &Cause{Line: strings.Repeat("x", n), Cites: []evidence.ID{"event/a/FailedCreate#1"}}}
+		r.Evidence = []evidence.Item{{ID: "event/a/FailedCreate#1", Kind: evidence.Event}}
+		_, line, _ := strings.Cut(aroundLine(r), "  > ")
+		if got := len(strings.TrimSuffix(line, "\n")); got != want {
+			t.Errorf("of %d bytes of an event %d are shown; want %d", n, got, want)
 		}
 	}
 }

@@ -223,8 +223,11 @@ func largest(below int64, ok func(int64) bool) int64 {
 func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool) {
 	for i, g := range q.gang.Groups {
 		whole, most, resized := g.Part == nil, g.Count, q.resized
-		if !whole {
+		switch {
+		case !whole:
 			most, resized = q.parts(i), q.inFewerParts
+		case g.Each > 1: // no other numbers can be written
+			most, resized = g.Count/g.Each, func(i, n int) gang.Gang { return q.resized(i, n*g.Each) }
 		}
 		if g.Single || most < 2 || g.Min > 0 && g.Min < g.Count || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
 			continue
@@ -255,12 +258,15 @@ func (q *suggester) fewerPods() {
 	}
 }
 
-// withFewer says of which roles a gang has fewer pods.
+// withFewer says of which roles a gang has fewer pods: by the number that is written, where that counts something else.
 func (q *suggester) withFewer(fewer gang.Gang) string {
 	var is, was []string
 	before := q.gang.Whole().Groups
 	for i, g := range fewer.Whole().Groups {
-		if g.Count != before[i].Count {
+		if each := g.Each; each > 1 && g.Count != before[i].Count && g.Count%each == 0 && before[i].Count%each == 0 {
+			is = append(is, fmt.Sprintf("%s.%s %d", g.Name, g.Path[strings.LastIndexByte(string(g.Path), '.')+1:], g.Count/each))
+			was = append(was, strconv.Itoa(before[i].Count/each))
+		} else if g.Count != before[i].Count {
 			is, was = append(is, words.Pods(g.Name, g.Count)), append(was, strconv.Itoa(before[i].Count))
 		}
 	}
