@@ -16,10 +16,11 @@ import (
 // nodes that may take a pod set which asks for it.
 func sums(q *assign.Solver, podSets []*assign.PodSet, room [][]int64, beside assign.Reserved, may func(assign.FilterReason) bool) []Shortfall {
 	var out []Shortfall
+	m := marked{may: may}
 	for _, k := range podSets {
 		for _, n := range k.Needs {
 			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.Name }) {
-				out = append(out, sum(q, n, podSets, room, beside, may))
+				out = append(out, sum(q, n, podSets, room, beside, &m))
 			}
 		}
 	}
@@ -27,7 +28,7 @@ func sums(q *assign.Solver, podSets []*assign.PodSet, room [][]int64, beside ass
 }
 
 // sum is the comparison for one resource.
-func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]int64, beside assign.Reserved, may func(assign.FilterReason) bool) Shortfall {
+func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]int64, beside assign.Reserved, m *marked) Shortfall {
 	s := Shortfall{Resource: of.Name}
 	var askers, largest []*assign.PodSet
 	for _, k := range podSets {
@@ -47,19 +48,18 @@ func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]i
 	if of.Column < 0 {
 		return s
 	}
-	some, most := nodeGroupsFor(askers, may), nodeGroupsFor(largest, may)
+	some, most, column := m.by(askers), m.by(largest), room[of.Column]
 	for nodeGroup, class := range q.Cycle.Grouping.Class {
 		if !some[nodeGroup] {
 			continue
 		}
-		free, nodes := room[of.Column][class], q.Cycle.Grouping.Weight(nodeGroup)
-		for _, node := range q.Cycle.Grouping.Nodes[nodeGroup] {
-			if len(beside) == 0 {
-				break
-			}
-			if taken, ok := beside[node]; ok {
-				s.addFree(max(0, free-taken[of.Column]), 1, most[nodeGroup])
-				nodes--
+		free, nodes := column[class], q.Cycle.Grouping.Weight(nodeGroup)
+		if len(beside) > 0 {
+			for _, node := range q.Cycle.Grouping.Nodes[nodeGroup] {
+				if taken, ok := beside[node]; ok {
+					s.addFree(max(0, free-taken[of.Column]), 1, most[nodeGroup])
+					nodes--
+				}
 			}
 		}
 		if nodes > 0 {
@@ -72,12 +72,33 @@ func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]i
 // takesNow says that what is free on a node is there for a pod set, and not kept from it by other pods.
 func takesNow(g assign.FilterReason) bool { return g == assign.Open || g == assign.Full }
 
-// addFree adds what some nodes have each; large says that they take the largest pods.
+// addFree adds what some nodes have each; large says that they take the largest pods. Most often it is one node.
 func (s *Shortfall) addFree(free, nodes int64, large bool) {
-	s.Free, s.LargestFree = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestFree, free)
+	s.LargestFree = max(s.LargestFree, free)
+	fit := int64(0)
 	if large && free >= s.LargestAsked {
-		s.LargestFit = int(min(math.MaxInt32, saturate.Add(int64(s.LargestFit), saturate.Mul(free/s.LargestAsked, nodes))))
+		fit = free / s.LargestAsked
 	}
+	if nodes > 1 {
+		free, fit = saturate.Mul(free, nodes), saturate.Mul(fit, nodes)
+	}
+	s.Free = saturate.Add(s.Free, free)
+	s.LargestFit = int(min(math.MaxInt32, saturate.Add(int64(s.LargestFit), fit)))
+}
+
+// marked are the node groups that may take any of some pod sets, for the last that were asked about: most resources are
+// asked for by the same ones, and the largest of them are all.
+type marked struct {
+	may     func(assign.FilterReason) bool
+	podSets []*assign.PodSet
+	groups  []bool
+}
+
+func (m *marked) by(podSets []*assign.PodSet) []bool {
+	if m.groups == nil || !slices.Equal(m.podSets, podSets) {
+		m.podSets, m.groups = podSets, nodeGroupsFor(podSets, m.may)
+	}
+	return m.groups
 }
 
 // nodeGroupsFor marks the node groups that may take any of the pod sets.
@@ -93,7 +114,9 @@ func nodeGroupsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool)
 			out = make([]bool, len(gates))
 		}
 		for nodeGroup, g := range gates {
-			out[nodeGroup] = out[nodeGroup] || passes[g]
+			if passes[g] {
+				out[nodeGroup] = true
+			}
 		}
 	}
 	return out
