@@ -130,6 +130,8 @@ func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
 	if idle {
 		room = cycle.s.Columns().Idle
 	}
+	var have []int64 // of the node group before, whose set most share
+	before := 0
 	for nodeGroup, class := range cycle.Grouping.Class {
 		if !cycle.Budget.Spend(len(podSets)) {
 			break
@@ -138,13 +140,19 @@ func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
 		if set == 0 {
 			continue
 		}
-		have := r.have[set]
-		if have == nil {
-			have = make([]int64, len(r.columns))
-			r.have[set] = have
+		if set != before {
+			if have, before = r.have[set], set; have == nil {
+				have = make([]int64, len(r.columns))
+				r.have[set] = have
+			}
 		}
+		nodes := cycle.Grouping.Weight(nodeGroup)
 		for i, column := range r.columns {
-			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], cycle.Grouping.Weight(nodeGroup)))
+			free := room[column][class]
+			if nodes > 1 {
+				free = saturate.Mul(free, nodes)
+			}
+			have[i] = saturate.Add(have[i], free)
 		}
 	}
 	if cycle.Budget.Spend(0) { // what was added up in part is not kept
