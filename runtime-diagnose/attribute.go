@@ -23,6 +23,7 @@ func (d *diagnosis) attribute(ctx context.Context) {
 		Category: d.categoryOf, Table: d.options.Weights,
 	}
 	d.decided(attribute.Decide(in))
+	d.readWords()
 }
 
 func (d *diagnosis) decided(a attribute.Answer) {
