@@ -155,8 +155,8 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
 	}
-	if l.Trace == nil && !slices.ContainsFunc(matches, namesCause) {
-		if slices.ContainsFunc(matches, isGeneric) {
+	if !slices.ContainsFunc(matches, namesCause) {
+		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.HasPrefix(strings.ToLower(text), checked)) {
 			matches = append(matches, r.inOtherWords(text)...)
 		}
 		matches = append(matches, r.byChildEnd(text)...)
