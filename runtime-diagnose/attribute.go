@@ -23,7 +23,6 @@ func (d *diagnosis) attribute(ctx context.Context) {
 		Category: d.categoryOf, Table: d.options.Weights,
 	}
 	d.decided(attribute.Decide(in))
-	d.readWords()
 }
 
 func (d *diagnosis) decided(a attribute.Answer) {

@@ -22,14 +22,13 @@ type Options struct {
 
 // Heuristics are all of them, in the order in which they are asked.
 func Heuristics() []Heuristic {
-	return append(logscan.Heuristics(), "explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine, ownWords)
+	return append(logscan.Heuristics(), "explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine)
 }
 
 const (
 	watchdogs   Heuristic = "watchdogs"    // sequence numbers of collectives name who was behind
 	quietMember Heuristic = "quiet-member" // the member that does not say what all others say
 	newLine     Heuristic = "new-line"     // what only the log of the one that ended says
-	ownWords    Heuristic = "words"        // what an error that no signature knows speaks of
 )
 
 // scan are those of reading.
