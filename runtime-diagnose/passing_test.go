@@ -64,3 +64,16 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		})
 	}
 }
+
+// A worker of a loader is none of the run's processes: where the run goes on, it was survived.
+func TestALoadersWorkerThatCrashedIsSurvivedByTheNextSteps(t *testing.T) {
+	const before, worker = "INFO:net:Train Epoch: 15 [70%]\n", "ERROR: Unexpected segmentation fault encountered in worker.\n"
+	if r := read(t, "", strings.NewReader(before+worker+"INFO:net:====> Epoch: 16\nINFO:net:Train Epoch: 17 [5%]\n")); r.Root != nil {
+		t.Errorf("survived: %s, %+v", r.Category, r.Root)
+	}
+	for _, after := range []string{"", "INFO:net:====> Epoch: 16\n"} { // one may be an echo
+		if r := read(t, "", strings.NewReader(before+worker+after)); r.Category != "segfault" {
+			t.Errorf("%q after it: %s, %+v", after, r.Category, r.Root)
+		}
+	}
+}

@@ -70,6 +70,7 @@ var deviceErrors = []struct {
 	number int
 	text   string
 }{
+	{"OUT_OF_MEMORY", 2, "out of memory"},
 	{"NO_BINARY_FOR_GPU", 209, "no kernel image is available for execution on the device"},
 	{"ECC_UNCORRECTABLE", 214, "uncorrectable ECC error encountered"},
 	{"NVLINK_UNCORRECTABLE", 220, "uncorrectable NVLink error detected during the execution"},
@@ -86,18 +87,70 @@ var deviceErrors = []struct {
 // deviceCode is how native code prints one of them: by the driver's name, or by the number.
 var deviceCode = regexp.MustCompile(`\bCUDA_ERROR_([A-Z_]{4,})\b|\b(?:cudaError_t|cuda ?[eE]rror(?: code)?|CUDA (?:[eE]rror(?: code)?|runtime error)|cuda runtime error)[ :=(]{1,3}(\d{1,3})\b`)
 
-// deviceError is a message of CUDA in torch's words; empty: it names none.
+// checked is how a macro that native code copies prints what CUDA returned (https://stackoverflow.com/a/14038590).
+const checked = "gpuassert: "
+
+// deviceError is a message of CUDA in torch's words; empty: it names none. One that says the words without a number
+// may write them otherwise: "cuda error:misaligned address".
 func deviceError(message string) string {
 	m := deviceCode.FindStringSubmatch(message)
-	if m == nil {
+	lower := strings.ToLower(message)
+	worded := m == nil && (strings.Contains(lower, "cuda error") || strings.HasPrefix(lower, checked))
+	if m == nil && !worded {
 		return ""
 	}
 	for _, e := range deviceErrors {
-		if m[1] == e.name || m[2] == strconv.Itoa(e.number) {
+		if m != nil && (m[1] == e.name || m[2] == strconv.Itoa(e.number)) || worded && strings.Contains(lower, strings.ToLower(e.text)) {
 			return "RuntimeError: CUDA error: " + e.text
 		}
 	}
 	return ""
+}
+
+// childEnd is how launchers, each in words of its own, print the number with which a process ended: below zero a signal
+// (https://docs.python.org/3/library/subprocess.html#subprocess.Popen.returncode), from a shell 128 and the signal
+// (https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html).
+var childEnd = regexp.MustCompile(`\b(?i:exit(?:s|ed)?|return(?:s|ed)?|crashed|terminated|died|failed)\b.{0,30}?\b(?i:code|status)\b[ =:]{1,3}(-\d{1,2}|1[34]\d|322122\d{4})\b`)
+
+// statuses are what Windows gives a process that crashed, with the signal that it would be: an access violation, an
+// illegal instruction, an overflow of the stack, a failed check
+// (https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-erref/596a1078-e883-4972-9bbc-49e60bebca55).
+var statuses = map[int]int{0xC0000005: 11, 0xC000001D: 4, 0xC00000FD: 11, 0xC0000409: 6}
+
+// crashes are signals that a process gets for what it did itself, by number
+// (https://man7.org/linux/man-pages/man7/signal.7.html).
+var crashes = []int{4, 6, 7, 8, 11}
+
+// byChildEnd asks about the end of a process that a launcher reports in words that no signature knows, in those of
+// torchrun.
+func (r *logReader) byChildEnd(text string) []signature.Match {
+	if !r.options.uses(readsCodes) {
+		return nil
+	}
+	m := childEnd.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		return nil
+	}
+	if signal, known := statuses[n]; known {
+		n = -signal
+	}
+	if n = -n; n < 0 {
+		n = -n - 128
+	}
+	if !slices.Contains(crashes, n) {
+		return nil
+	}
+	found := slices.DeleteFunc(r.catalog.Match("failed (exitcode: -"+strconv.Itoa(n)+")", r.kinds()...), func(m signature.Match) bool {
+		return m.Signature.Role != signature.Root
+	})
+	for i := range found {
+		found[i].Start, found[i].Facts = 0, nil // they are of the other words
+	}
+	return found
 }
 
 // inOtherWords asks the signatures about a message that none of them knows, in the words that they know it in.

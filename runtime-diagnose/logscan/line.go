@@ -155,6 +155,12 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
 	}
+	if !slices.ContainsFunc(matches, namesCause) {
+		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.HasPrefix(strings.ToLower(text), checked)) {
+			matches = append(matches, r.inOtherWords(text)...)
+		}
+		matches = append(matches, r.byChildEnd(text)...)
+	}
 	matches = append(matches, r.byLoader(l)...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
@@ -313,6 +319,14 @@ func says(m signature.Match) bool { return m.Signature.Role != signature.Context
 
 // explainsMore tells signatures that say more of a line than that it is an exception.
 func explainsMore(m signature.Match) bool { return m.Signature.ID != genericException && says(m) }
+
+// isGeneric says that a match is no more than that a line is an exception.
+func isGeneric(m signature.Match) bool { return m.Signature.ID == genericException }
+
+// namesCause tells signatures that name a cause from those that count a line, or that a process ended.
+func namesCause(m signature.Match) bool {
+	return explainsMore(m) && !m.Signature.LastResort && m.Signature.Role != signature.Confirmation
+}
 
 // record keeps one match. Signs of health are counted, not kept.
 func (r *logReader) record(l reduce.Line, m signature.Match) bool {

@@ -78,6 +78,11 @@ func (r *logReader) wentOn(line int, body string) {
 	}
 }
 
+// ofItsWorker is how PyTorch's loader ends the last words of one of its workers. Where that ends the run, the process
+// that trains raises an exception over it, and takes no step more
+// (https://github.com/pytorch/pytorch/blob/main/torch/csrc/DataLoader.cpp).
+const ofItsWorker = " encountered in worker."
+
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
@@ -99,7 +104,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		again[s.Signature] = true
 		return true
 	}
-	return steps >= StepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
+	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker)))
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
