@@ -97,18 +97,19 @@ type row struct {
 // rowsOf are the needs with their columns, false if one has none. Those come first that
 // most nodes cannot serve.
 func rowsOf(needs []cluster.Need, room [][]int64) ([]row, bool) {
-	var first, then []row
+	out, first := make([]row, 0, len(needs)), 0
 	for _, n := range needs {
-		switch {
-		case n.Column < 0:
+		if n.Column < 0 {
 			return nil, false
-		case job.AcceleratorUnit(n.Name) != job.NotAccelerator:
-			first = append(first, row{room[n.Column], n.N})
-		default:
-			then = append(then, row{room[n.Column], n.N})
+		}
+		out = append(out, row{room[n.Column], n.N})
+		if job.AcceleratorUnit(n.Name) != job.NotAccelerator {
+			last := len(out) - 1
+			out[first], out[last] = out[last], out[first]
+			first++
 		}
 	}
-	return append(first, then...), true
+	return out, true
 }
 
 // fits is how many pods that take n each go into what there is, up to most.
