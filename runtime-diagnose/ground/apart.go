@@ -44,7 +44,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) || g.strange(body)):
+	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
@@ -97,7 +97,7 @@ func derived(w, text string) bool {
 // exitCodes are those of signals, of which everybody speaks, and the signals.
 var (
 	exitCodes = words("6 9 11 15 128 134 137 139 143")
-	ofExit    = lazy.MustCompile(`(?i)\bexit(?:ed)?\b|\bsignal\b|退出码`)
+	ofExit    = lazy.MustCompile(`(?i)\bexit(?:ed)?\b|\bsignal\b|\bSIG[A-Z]+\b|退出码`)
 )
 
 // mostEdits is how many edits of claims are tried in one answer.
@@ -139,11 +139,11 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
 
 // initials are what everybody calls so: DNS, OOM, PCIe.
-var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^PCIe$|^NVLink$|^(?:fp|bf|tf|int|float)\d{1,2}(?:'s)?$`)
+var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^PCIe$|^NVLink$|^(?:fp|bf|tf|int|float)\d{1,2}(?:'s)?$`)
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
-	support := g.support(slices.Sorted(maps.Keys(g.items)))
+	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	body = unshortened(unrounded(ungrouped(strings.ReplaceAll(body, "I/O", " "), support), support), support)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
 		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
@@ -167,11 +167,22 @@ func related(body string) bool {
 	return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
 }
 
+// ofCategory says whether three of the words of a claim are those in which the rules speak of the failure and what to do.
+func (g *grounds) ofCategory(body string) bool {
+	has, n := stemsOf(g.Says+"\n"+strings.Join(g.Remedies, "\n")), stems{}
+	for _, w := range tellingWords(body) {
+		if has.has(w) {
+			n[stem(w)] = true
+		}
+	}
+	return len(n) > 2
+}
+
 // said are turns in which nobody is spoken to.
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:equal|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
@@ -247,17 +258,20 @@ var plainTopics = words("import numbers time shape")
 // ofPeople are topics of which the rules' own words are no sign.
 var ofPeople = words("power attack people")
 
+// insideImage is where a program runs, and token IDs are numbers: neither is a topic.
+var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
+
 // strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
 func (g *grounds) strange(body string) bool {
 	var all strings.Builder
 	for _, i := range g.Items {
 		all.WriteString(i.Text + "\n")
 	}
-	read, found := about(all.String()), about(g.Says)
+	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
 	var told strings.Builder
 	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
-			told.WriteString(clause + "\n")
+			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
 		}
 	}
 	for t := range about(told.String()) {

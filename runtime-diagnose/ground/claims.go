@@ -243,6 +243,7 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.elsewhere = true
 	}
+	c.elsewhere = c.elsewhere || g.readElsewhere(c.plain, c.cites)
 	c.open = asksOnly(c.plain, c.support)
 	return g.beyond(c.plain, c.support)
 }
@@ -261,7 +262,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	miscounted, turned := turnedHan(c.plain, c.texts)
 	switch {
 	case turned, miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), doneTo(c.plain, c.support):
+		misgoverned(c.plain, c.support), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
 		return Reversed

@@ -237,7 +237,7 @@ func ofMembers(body, support string) bool {
 		case "code":
 			word = `(?:code|exit|status|errno|error)`
 		}
-		in := support
+		in := clockTime.ReplaceAllString(support, " ") // a year is no port
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
@@ -247,6 +247,9 @@ func ofMembers(body, support string) bool {
 	}
 	return true
 }
+
+// clockTime is a day, or the time of one.
+var clockTime = lazy.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}(?:T|\b)|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?`)
 
 // lineOf is a line of a source file.
 var lineOf = lazy.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
