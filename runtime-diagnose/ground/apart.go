@@ -38,7 +38,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(body) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(progressed.ReplaceAllString(body, " ")) && g.better(plain, cites)):
 		return Contradicts
 	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
 		return Reversed
@@ -182,7 +182,7 @@ func (g *grounds) ofCategory(body string) bool {
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:equal|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:equal|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)

@@ -91,7 +91,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
 		at := halves(body)
-		if reversed(body[:at[0]], body[at[1]:], false) {
+		if g.ofEffect(cites) && reversed(body[:at[0]], body[at[1]:], false) {
 			return true
 		}
 	}
@@ -176,4 +176,10 @@ func lean(text, one, other string) int {
 		}
 	}
 	return n
+}
+
+// ofEffect says whether one of the items is cited for a consequence: of two lines of one cause none is turned round by the order
+// in which a sentence names them.
+func (g *grounds) ofEffect(cites []evidence.ID) bool {
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })
 }

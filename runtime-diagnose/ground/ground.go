@@ -296,13 +296,24 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 // otherFine says that nothing is wrong with something.
 var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
 
+// noSuchFault says of what kind a failure is not.
+var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
+
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
+	found := about(g.Says)
+	body = noSuchFault.ReplaceAllStringFunc(body, func(m string) string {
+		for t := range about(noSuchFault.FindStringSubmatch(m)[1]) {
+			if !found[t] {
+				return " "
+			}
+		}
+		return m
+	})
 	if !otherFine.MatchString(body) {
 		return body
 	}
-	found := about(g.Says)
 	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
 		phrase := otherFine.FindStringSubmatch(m)[1]
 		of := about(phrase)

@@ -44,10 +44,25 @@ var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia
 // host is a name of one, without a scheme.
 var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"]|$)`)
 
+// innerAddress is a setting in the form of an address, and started a script as it was started: where the line of the cause has
+// them, a claim speaks of them.
+var (
+	innerAddress = lazy.MustCompile(`\b(?:env|tcp|file)://[\w./:-]*`)
+	started      = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
+)
+
 // plainly is a claim without the programs that it speaks of and the hosts that it has from what was read and sends nobody to: they are no commands
 // and no addresses to go to.
 func (g *grounds) plainly(body string) string {
 	body = spokenOf.ReplaceAllString(body, " ")
+	for _, of := range []*lazy.Regexp{innerAddress, started} {
+		body = of.ReplaceAllStringFunc(body, func(m string) string {
+			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, strings.TrimSpace(m)) }) {
+				return " "
+			}
+			return m
+		})
+	}
 	if guides.MatchString(body) {
 		return body
 	}
@@ -241,7 +256,7 @@ func ofMembers(body, support string) bool {
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}

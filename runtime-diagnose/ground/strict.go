@@ -20,6 +20,8 @@ var (
 	compared = lazy.MustCompile(`(?i)\b(?:more|fewer|less|larger|smaller|greater|higher|lower|longer|shorter|within|below|above|beyond|at least|at most|plenty|than)\b|超过|少于|多于|以内`)
 	// causal are words by which one thing is said to be why another is.
 	causal = lazy.MustCompile(`(?i)\b(?:reasons?|why|because|due to|cause[sd]?|therefore|hence|thus|so|led|leads|made|makes|result(?:s|ed)?|since)\b|因为|由于|导致|因此|所以`)
+	// roles are all members of one.
+	roles = lazy.MustCompile(`(?i)\b(?:masters|workers|launchers|evaluators)\b`)
 	// plainNot says that something is not so.
 	plainNot = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|n['’]t|none)\b|n['’]t\b|不|未|没有|无法`)
 	// stateOf is a state that something is said to be in.
@@ -35,6 +37,9 @@ func (g *grounds) loosely(c *claim) Reason {
 				return Word
 			}
 		}
+	}
+	if m := roles.FindString(c.plain); m != "" && !strings.Contains(low, strings.ToLower(m)) {
+		return Word
 	}
 	has := stemsOf(c.texts)
 	for _, m := range stateOf.FindAllStringSubmatch(c.unquoted, -1) {
