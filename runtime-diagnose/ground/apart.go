@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ const longestUnsupported = 240
 
 // doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.
-var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true}
+var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true, Undecided: true}
 
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
@@ -48,7 +49,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
-	case g.almostSo(body, cites):
+	case why != Undecided && g.almostSo(body, cites):
 		return Otherwise
 	}
 	if !slices.Contains(g.apart, body) {
@@ -109,30 +110,56 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if len(cites) == 0 {
 		return false
 	}
-	so := func(edited string) bool {
-		g.edits++ // beyond the bound it may be so, and is not shown
-		return g.edits > mostEdits || edited != body && g.shows(squeeze(edited), cites)
-	}
-	if m := negation.FindStringIndex(body); m != nil && so(body[:m[0]]+body[m[1]:]) {
-		return true
-	}
-	if m := auxiliary.FindStringIndex(body); m != nil && !negation.MatchString(body) && so(body[:m[1]]+" not"+body[m[1]:]) {
-		return true
-	}
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
-		return false // with another number it would have the same words that its evidence has not
+		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
-	numbersOf := digitsOf.FindAllString(g.texts(cites), -1)
-	slices.Sort(numbersOf)
-	numbersOf = slices.Compact(numbersOf)
-	for _, m := range digitsOf.FindAllStringIndex(body, -1) {
-		for _, n := range numbersOf {
-			if n != body[m[0]:m[1]] && so(body[:m[0]]+n+body[m[1]:]) {
-				return true
-			}
+	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+}
+
+// undecided says whether a claim that its evidence supports would be supported as well with another number of it, or with a "not": then the
+// rules can't tell which of the two its evidence says.
+func (g *grounds) undecided(body string, cites []evidence.ID) bool {
+	body = squeeze(body)
+	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+}
+
+// othersHold says whether the evidence supports one of the edits of a claim. Beyond the bound it may.
+func (g *grounds) othersHold(edits iter.Seq[string], cites []evidence.ID) bool {
+	for edited := range edits {
+		if g.edits++; g.edits > mostEdits || g.shows(squeeze(edited), cites) {
+			return true
 		}
 	}
 	return false
+}
+
+// turnedRound is a claim without its "not", or with one.
+func turnedRound(body string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if m := negation.FindStringIndex(body); m != nil {
+			if !yield(body[:m[0]] + body[m[1]:]) {
+				return
+			}
+		} else if m := auxiliary.FindStringIndex(body); m != nil {
+			yield(body[:m[1]] + " not" + body[m[1]:])
+		}
+	}
+}
+
+// renumbered is a claim with each of its numbers exchanged for each other one of its evidence.
+func renumbered(body, texts string) iter.Seq[string] {
+	of := digitsOf.FindAllString(texts, -1)
+	slices.Sort(of)
+	of = slices.Compact(of)
+	return func(yield func(string) bool) {
+		for _, m := range digitsOf.FindAllStringIndex(body, -1) {
+			for _, n := range of {
+				if value(n) != value(body[m[0]:m[1]]) && !yield(body[:m[0]]+n+body[m[1]:]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // auxiliary is a verb behind which a "not" stands.

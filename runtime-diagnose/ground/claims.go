@@ -276,8 +276,10 @@ func (g *grounds) contradicted(c *claim) Reason {
 	case turned && !denies(c.texts), miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
 		misgoverned(c.plain, c.support), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
-	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
+	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
 		return Reversed
+	case g.reversed(c.plain, c.cites):
+		return Apart // somebody makes something of what is no consequence
 	case g.ofWriter(c.plain, c.cites):
 		return Member
 	case loose != "", turned, misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):

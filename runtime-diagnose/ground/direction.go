@@ -183,3 +183,12 @@ func lean(text, one, other string) int {
 func (g *grounds) ofEffect(cites []evidence.ID) bool {
 	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })
 }
+
+// infers says whether what a claim has between its parts are words by which somebody also draws a conclusion, and nothing was brought
+// about.
+func infers(body string) bool {
+	return concludes.MatchString(body) && !backward.MatchString(concludes.ReplaceAllString(body, " ")) && !forward.MatchString(concludes.ReplaceAllString(body, " "))
+}
+
+// concludes are such words.
+var concludes = lazy.MustCompile(`(?i)\b(?:so|since|hence|thus|therefore)\b|所以|因此`)

@@ -71,6 +71,7 @@ const (
 	Order       Reason = "orders something"
 	Command     Reason = "a command or an address"
 	NotOffered  Reason = "a step that the rules do not offer"
+	Undecided   Reason = "as well supported with another number, or with a not"
 	TooLong     Reason = "no room"
 )
 
@@ -198,6 +199,9 @@ func (g *grounds) part(text string, cause bool) string {
 		body, cites, why := g.supports(s)
 		if why == "" && !g.mayBlame(s, cites, cause) {
 			why = Contradicts
+		}
+		if why == "" && g.undecided(body, cites) {
+			why = Undecided
 		}
 		if why == "" && len(s)+1 > room {
 			why = TooLong

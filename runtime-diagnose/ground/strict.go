@@ -13,7 +13,7 @@ import (
 
 var (
 	// noneElse says that something is so of nothing else.
-	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single)\b|只有|唯一|仅`)
+	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single|own|itself|themselves)\b|只有|唯一|仅`)
 	// sequence says what came before what.
 	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still)\b|先|之前|之后|然后|随后|首先`)
 	// compared are words by which something is said to be more or less than something else.
