@@ -116,11 +116,11 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
 }
 
-// undecided says whether a claim that its evidence supports would be supported as well with another number of it, or with a "not": then the
-// rules can't tell which of the two its evidence says.
+// undecided says whether a claim that its evidence supports would be supported as well with another number of it: then the rules can't tell
+// which of the two its evidence says.
 func (g *grounds) undecided(body string, cites []evidence.ID) bool {
 	body = squeeze(body)
-	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+	return g.othersHold(renumbered(body, g.texts(cites)), cites)
 }
 
 // othersHold says whether the evidence supports one of the edits of a claim. Beyond the bound it may.
@@ -154,7 +154,7 @@ func renumbered(body, texts string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range digitsOf.FindAllStringIndex(body, -1) {
 			for _, n := range of {
-				if value(n) != value(body[m[0]:m[1]]) && !yield(body[:m[0]]+n+body[m[1]:]) {
+				if said := body[m[0]:m[1]]; value(n) != value(said) && unshortened(said, n) == said && !yield(body[:m[0]]+n+body[m[1]:]) {
 					return
 				}
 			}

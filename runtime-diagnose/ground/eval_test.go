@@ -321,8 +321,8 @@ func TestEvaluationUnseen(t *testing.T) {
 	attacks, told := wrong.sum()
 	t.Logf("unseen: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 		all, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(all), attacks, told[published], told[apart], told[dropped])
-	if right[dropped]*4 > all || told[published]*20 > attacks {
-		t.Errorf("of %d faithful sentences %d are dropped: more than one in four, or of %d wrong ones %d published: more than one in twenty", all, right[dropped], attacks, told[published])
+	if right[dropped]*5 > all || told[published]*100 > attacks {
+		t.Errorf("of %d faithful sentences %d are dropped: more than one in five, or of %d wrong ones %d published: more than one in a hundred", all, right[dropped], attacks, told[published])
 	}
 }
 
@@ -365,5 +365,8 @@ func TestEvaluationFresh(t *testing.T) {
 		attacks, told := wrong.sum()
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
+		if !held && (right[dropped]*8 > n || told[published] > 0) {
+			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or wrong ones published: %d", n, right[dropped], told[published])
+		}
 	}
 }

@@ -71,7 +71,7 @@ const (
 	Order       Reason = "orders something"
 	Command     Reason = "a command or an address"
 	NotOffered  Reason = "a step that the rules do not offer"
-	Undecided   Reason = "as well supported with another number, or with a not"
+	Undecided   Reason = "as well supported with another number"
 	TooLong     Reason = "no room"
 )
 
@@ -245,7 +245,7 @@ var (
 var inList = lazy.MustCompile(`^(?:\|?\s*\d{1,2}\s*[.)|]|\[[ xX]\])\s+`)
 
 // beforeMark is the space that a citation leaves before the mark behind it.
-var beforeMark = lazy.MustCompile(`\s+([.,;:!?。，；])`)
+var beforeMark = lazy.MustCompile(`\s+([.,;:!?。，；])(\s|$)`)
 
 // supports says on which evidence a claim rests, or why it is refused; body is the claim without its citations.
 func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reason) {
@@ -274,7 +274,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		}
 		return b
 	})
-	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1")
+	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1$2")
 	body = strings.Trim(inList.ReplaceAllString(body, ""), " |")
 	switch {
 	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):

@@ -169,7 +169,7 @@ func affirms(clause string, so, not, first stems, firmly bool) bool {
 				return true
 			}
 		}
-		if first.has(w) {
+		if first.has(w) && !strings.HasSuffix(w, "er") { // a writer is there where a write failed
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ var (
 	// sequence says what came before what.
 	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still)\b|先|之前|之后|然后|随后|首先`)
 	// compared are words by which something is said to be more or less than something else.
-	compared = lazy.MustCompile(`(?i)\b(?:more|fewer|less|larger|smaller|greater|higher|lower|longer|shorter|within|below|above|beyond|at least|at most|plenty|than)\b|超过|少于|多于|以内`)
+	compared = lazy.MustCompile(`(?i)\b(?:(?:more|fewer|less) [a-z]{3,}s|larger|smaller|greater|higher|lower|longer|shorter|within|below|above|beyond|at least|at most|plenty|than)\b|超过|少于|多于|以内`)
 	// causal are words by which one thing is said to be why another is.
 	causal = lazy.MustCompile(`(?i)\b(?:reasons?|why|because|due to|cause[sd]?|therefore|hence|thus|so|led|leads|made|makes|result(?:s|ed)?|since)\b|因为|由于|导致|因此|所以`)
 	// roles are all members of one.
