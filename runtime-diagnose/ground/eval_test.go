@@ -329,13 +329,17 @@ func TestEvaluationUnseen(t *testing.T) {
 // What is written about diagnoses of the program's own and of public cases, by nobody who looked at the rules: the open part with what is lost
 // of it, and the held part, where SIGNALBOX_HELD is set, in numbers alone.
 func TestEvaluationFresh(t *testing.T) {
-	text, err := os.ReadFile("testdata/fresh.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []scenario
-	if err := yaml.UnmarshalStrict(text, &all); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{"testdata/fresh.yaml", "testdata/fresh_second.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []scenario
+		if err := yaml.UnmarshalStrict(text, &of); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, of...)
 	}
 	for _, held := range []bool{false, true} {
 		if held && os.Getenv("SIGNALBOX_HELD") == "" {
