@@ -274,7 +274,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	miscounted, turned := turnedHan(c.plain, c.texts)
 	switch {
 	case turned && !denies(c.texts), miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), doneTo(c.plain, c.support), miscalled(c.body, c.support):
+		misgoverned(c.plain, c.support), doneTo(c.plain, c.support), miscalled(c.body, c.support), otherOrder(c.plain, c.texts):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
 		return Reversed

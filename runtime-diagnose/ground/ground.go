@@ -279,7 +279,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	switch {
 	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):
 		return body, nil, Command
-	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
+	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
 		return body, nil, Contradicts
@@ -297,8 +297,14 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	return body, cites, g.entails(body, cites)
 }
 
+// subject is a name that begins with a word for what somebody may be told to do, before its verb: "Open MPI is".
+var subject = lazy.MustCompile(`^[A-Z][a-z]+ [A-Z][\w-]* (?:is|are|was|were|has|had|does|did|could|can|cannot|may|might|will)\b`)
+
 // otherFine says that nothing is wrong with something.
 var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+
+// contrast is what something is not, behind what it is.
+var contrast = lazy.MustCompile(`(?i)(?:,| and| but),? not (?:just |merely )?(?:an?|the) [^,.;]*[.]?$`)
 
 // noSuchFault says of what kind a failure is not.
 var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
@@ -307,6 +313,9 @@ var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
 	found := about(g.Says)
+	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
+		body = body[:m[0]] // what it is stands before what it is not
+	}
 	body = noSuchFault.ReplaceAllStringFunc(body, func(m string) string {
 		for t := range about(noSuchFault.FindStringSubmatch(m)[1]) {
 			if !found[t] {

@@ -40,6 +40,9 @@ var (
 // failedNoun is what failed: a write, a handshake.
 var failedNoun = lazy.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
 
+// failedCall is a call before the error with which it failed: "connect: Connection refused".
+var failedCall = lazy.MustCompile(`\b([a-z]{3,}): (?:[a-z]+: )?(?:[A-Za-z]+ ){0,3}(?:refused|denied|reset|timed out|unreachable|in use|not found|such|aborted|closed)\b`)
+
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
@@ -55,6 +58,10 @@ func affirmed(text string) (rest, denied string) {
 		}
 		gone.WriteString(of[1] + "\n")
 		return of[2]
+	})
+	text = failedCall.ReplaceAllStringFunc(text, func(m string) string {
+		gone.WriteString(failedCall.FindStringSubmatch(m)[1] + "\n")
+		return m[strings.Index(m, ":"):]
 	})
 	for {
 		m := denier.FindStringIndex(text)
@@ -90,7 +97,7 @@ func affirmed(text string) (rest, denied string) {
 var readyColumn = lazy.MustCompile(`\b0/\d+ {2,}`)
 
 // onlyTried says that somebody tried to do something.
-var onlyTried = lazy.MustCompile(`(?i)^(?:trying|tried|tries|try|attempt(?:s|ed|ing)?) to$`)
+var onlyTried = lazy.MustCompile(`(?i)^(?:(?:trying|tried|tries|try|attempt(?:s|ed|ing)?) to|cannot)$`)
 
 // wentWrong is an error in doing something.
 var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)
@@ -188,7 +195,7 @@ func turnedWords(text string) (out []string) {
 
 // unsaid says whether a clause has a word without the beginning that turns it round in its evidence.
 func unsaid(clause string, turned []string) bool {
-	if len(turned) == 0 || negation.MatchString(clause) {
+	if len(turned) == 0 || negation.MatchString(clause) || plainNot.MatchString(clause) {
 		return false
 	}
 	said := stemsOf(expectedIt.ReplaceAllString(clause, " "))

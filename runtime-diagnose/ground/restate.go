@@ -51,7 +51,8 @@ var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 
 // unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
 func unshortened(claim, support string) string {
-	return decimals.ReplaceAllStringFunc(claim, func(n string) string {
+	claim = ofName.ReplaceAllStringFunc(claim, func(m string) string { return strings.ReplaceAll(m, ".", point) })
+	claim = decimals.ReplaceAllStringFunc(claim, func(n string) string {
 		if holds(support, n) {
 			return n
 		}
@@ -63,7 +64,14 @@ func unshortened(claim, support string) string {
 		}
 		return n
 	})
+	return strings.ReplaceAll(claim, point, ".")
 }
+
+// ofName is a name with a number: Llama-3.1 is not 3.12.
+var ofName = lazy.MustCompile(`[A-Za-z_][\w/-]*-\d+(?:\.\d+)+`)
+
+// point stands for one in a name meanwhile.
+const point = "\x00"
 
 // restated is what a piece of evidence says in other forms.
 func restated(text string) string {

@@ -53,6 +53,9 @@ func (g *grounds) loosely(c *claim) Reason {
 	if len(c.cites) > 1 && (forward.MatchString(c.unquoted) || causal.MatchString(c.unquoted)) && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) }) {
 		return Apart
 	}
+	if len(c.cites) > 1 && causal.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) {
+		return Apart // which of them is the cause cannot be told
+	}
 	for _, id := range c.cites {
 		if inverted(c.unquoted, g.items[id]) {
 			return Apart
