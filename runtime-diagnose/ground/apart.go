@@ -33,7 +33,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	spoke := strings.TrimRight(spokenOf.ReplaceAllString(acquitted.ReplaceAllString(noDemand.ReplaceAllString(body, " "), " "), " "), " .。")
+	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(body, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong

@@ -41,7 +41,7 @@ var (
 var failedNoun = lazy.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
 
 // failedCall is a call before the error with which it failed: "connect: Connection refused".
-var failedCall = lazy.MustCompile(`\b([a-z]{3,}): (?:[a-z]+: )?(?:[A-Za-z]+ ){0,3}(?:refused|denied|reset|timed out|unreachable|in use|not found|such|aborted|closed)\b`)
+var failedCall = lazy.MustCompile(`\b([a-z]{3,}): (?:[a-z]+: )?((?:[A-Za-z]+ ){0,3}?)(refused|denied|reset|timed out|unreachable|in use|not found|aborted|closed)\b`)
 
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
@@ -60,8 +60,9 @@ func affirmed(text string) (rest, denied string) {
 		return of[2]
 	})
 	text = failedCall.ReplaceAllStringFunc(text, func(m string) string {
-		gone.WriteString(failedCall.FindStringSubmatch(m)[1] + "\n")
-		return m[strings.Index(m, ":"):]
+		of := failedCall.FindStringSubmatch(m)
+		gone.WriteString(of[1] + " " + of[2] + "\n")
+		return ": " + of[3]
 	})
 	for {
 		m := denier.FindStringIndex(text)
