@@ -312,10 +312,13 @@ var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
-	found := about(g.Says)
 	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
 		body = body[:m[0]] // what it is stands before what it is not
 	}
+	if !noSuchFault.MatchString(body) && !otherFine.MatchString(body) {
+		return body
+	}
+	found := about(g.Says)
 	body = noSuchFault.ReplaceAllStringFunc(body, func(m string) string {
 		for t := range about(noSuchFault.FindStringSubmatch(m)[1]) {
 			if !found[t] {
@@ -324,9 +327,6 @@ func (g *grounds) withoutOthers(body string) string {
 		}
 		return m
 	})
-	if !otherFine.MatchString(body) {
-		return body
-	}
 	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
 		phrase := otherFine.FindStringSubmatch(m)[1]
 		of := about(phrase)
