@@ -129,3 +129,16 @@ func TestLoadNamesTheFile(t *testing.T) {
 		t.Errorf("Load: error %v, want one that names %s", err, path)
 	}
 }
+
+// Logs go where somebody wrote that they may go, or stay on the machine: what only begins like its name is another's.
+func TestAModelIsAskedOnlyWhereLogsMayGo(t *testing.T) {
+	l := LLM{Allow: []string{"vllm.models", "*.openai.azure.com"}}
+	for host, want := range map[string]bool{
+		"vllm.models": true, "VLLM.models": true, "a.openai.azure.com": true, "localhost": true, "127.0.0.1": true, "127.8.9.1": true, "::1": true,
+		"openai.azure.com": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "0.0.0.0": false, "10.0.0.1": false, "::ffff:10.0.0.1": false, "evil.example": false,
+	} {
+		if got := l.allows(host); got != want {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+	}
+}

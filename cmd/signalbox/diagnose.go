@@ -237,6 +237,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	case f.watch && len(args) != 1:
 		return usagef("--watch follows one job of the cluster; expected KIND/NAME")
 	case files || f.bundle != "":
+		f.model.began = sh.now()
 		c, err := f.saved(ctx, sh)
 		if err != nil {
 			return err
@@ -415,6 +416,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	}
 	for _, t := range targets {
 		for before := ""; ; {
+			f.model.began = sh.now()
 			c, err := live.caseOf(ctx, sh, t)
 			if err != nil {
 				return err

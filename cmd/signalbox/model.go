@@ -33,6 +33,7 @@ type modelFlags struct {
 	only     bool // print the question, ask nobody
 	early    bool // a finding may be printed before the model has answered: once more with what it says
 	patience time.Duration
+	began    time.Time     // the diagnosis that is asked about
 	own      prompt.Source // of the prompts; nil: what the server reads
 	model    *model        // nil: none is needed
 }
@@ -112,7 +113,7 @@ func spoken(q explainer.Question) string {
 	return q.Request.System + "\n\n" + q.Request.User
 }
 
-// patience is how long a finding waits for what a model says of it, unless a user gives it longer. What is printed once
+// patience is how long after its beginning a diagnosis waits for what a model says of it, unless a user gives it longer. What is printed once
 // and read by programs then goes without; what people read is printed again with what the model says.
 const patience = 4 * time.Second
 

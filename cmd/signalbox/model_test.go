@@ -215,6 +215,35 @@ func TestASlowModelHoldsUpNothing(t *testing.T) {
 	}
 }
 
+// What reading and the rules took is not waited once more: where it was as long as a model may take, the finding is printed before
+// the model has answered.
+func TestWhatTheRulesTookIsNotWaitedAgain(t *testing.T) {
+	dir := explained(t)
+	out := &firstWrite{printed: make(chan struct{})}
+	server, err := fakellm.StartSaying(t.Context(), func(fakellm.Request) string {
+		<-out.printed // forever, where the finding waits for the model
+		return "I cannot help."
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(dir, "slow.yaml")
+	if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: slow}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var clock sync.Mutex
+	at := time.Date(2026, 11, 22, 5, 0, 0, 0, time.UTC)
+	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: out, err: io.Discard, patience: time.Hour, now: func() time.Time {
+		clock.Lock()
+		defer clock.Unlock()
+		at = at.Add(time.Hour) // each look at the clock is an hour after the one before
+		return at
+	}}
+	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
 // A program that reads the finding has it within the patience too, as it is without a model, and is told how to wait.
 func TestASlowModelHoldsUpNoProgram(t *testing.T) {
 	dir := explained(t)

@@ -208,10 +208,16 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 	}
 	rules, printed := r, false
 	var failed error
-	limit := cmp.Or(f.model.patience, sh.patience, patience)
+	// What reading and the rules took, which is seconds where a machine is busy, is no longer to be waited: an hour that a user
+	// gives is for the model alone.
+	limit := cmp.Or(sh.patience, patience)
+	wait := max(0, limit-sh.now().Sub(f.model.began))
+	if f.model.patience > 0 {
+		limit, wait = f.model.patience, f.model.patience
+	}
 	asking, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	added := m.tell(asking, sh, limit, q, &r, func() {
+	added := m.tell(asking, sh, wait, q, &r, func() {
 		if f.model.early {
 			printed, failed = true, to(rules)
 			return

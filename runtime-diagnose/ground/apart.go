@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ const longestUnsupported = 240
 
 // doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.
-var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true}
+var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true, Undecided: true}
 
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
@@ -32,23 +33,23 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	spoke := strings.TrimRight(spokenOf.ReplaceAllString(acquitted.ReplaceAllString(noDemand.ReplaceAllString(body, " "), " "), " "), " .。")
+	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(body, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(body) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(progressed.ReplaceAllString(body, " ")) && g.better(plain, cites)):
 		return Contradicts
 	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
 		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) || g.strange(body)):
+	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
-	case g.almostSo(body, cites):
+	case why != Undecided && g.almostSo(body, cites):
 		return Otherwise
 	}
 	if !slices.Contains(g.apart, body) {
@@ -97,7 +98,7 @@ func derived(w, text string) bool {
 // exitCodes are those of signals, of which everybody speaks, and the signals.
 var (
 	exitCodes = words("6 9 11 15 128 134 137 139 143")
-	ofExit    = lazy.MustCompile(`(?i)\bexit(?:ed)?\b|\bsignal\b|退出码`)
+	ofExit    = lazy.MustCompile(`(?i)\bexit(?:ed)?\b|\bsignal\b|\bSIG[A-Z]+\b|退出码`)
 )
 
 // mostEdits is how many edits of claims are tried in one answer.
@@ -109,44 +110,75 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if len(cites) == 0 {
 		return false
 	}
-	so := func(edited string) bool {
-		g.edits++ // beyond the bound it may be so, and is not shown
-		return g.edits > mostEdits || edited != body && g.shows(squeeze(edited), cites)
-	}
-	if m := negation.FindStringIndex(body); m != nil && so(body[:m[0]]+body[m[1]:]) {
-		return true
-	}
-	if m := auxiliary.FindStringIndex(body); m != nil && !negation.MatchString(body) && so(body[:m[1]]+" not"+body[m[1]:]) {
-		return true
-	}
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
-		return false // with another number it would have the same words that its evidence has not
+		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
-	numbersOf := digitsOf.FindAllString(g.texts(cites), -1)
-	slices.Sort(numbersOf)
-	numbersOf = slices.Compact(numbersOf)
-	for _, m := range digitsOf.FindAllStringIndex(body, -1) {
-		for _, n := range numbersOf {
-			if n != body[m[0]:m[1]] && so(body[:m[0]]+n+body[m[1]:]) {
-				return true
-			}
+	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+}
+
+// undecided says whether a claim that its evidence supports would be supported as well with another number of it: then the rules can't tell
+// which of the two its evidence says.
+func (g *grounds) undecided(body string, cites []evidence.ID) bool {
+	body = squeeze(body)
+	return g.othersHold(renumbered(body, g.texts(cites)), cites)
+}
+
+// othersHold says whether the evidence supports one of the edits of a claim. Beyond the bound it may.
+func (g *grounds) othersHold(edits iter.Seq[string], cites []evidence.ID) bool {
+	for edited := range edits {
+		if g.edits++; g.edits > mostEdits || g.shows(squeeze(edited), cites) {
+			return true
 		}
 	}
 	return false
+}
+
+// turnedRound is a claim without its "not", or with one.
+func turnedRound(body string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if m := negation.FindStringIndex(body); m != nil {
+			if !yield(body[:m[0]] + body[m[1]:]) {
+				return
+			}
+		} else if m := auxiliary.FindStringIndex(body); m != nil {
+			yield(body[:m[1]] + " not" + body[m[1]:])
+		}
+	}
+}
+
+// renumbered is a claim with each of its numbers exchanged for each other one of its evidence.
+func renumbered(body, texts string) iter.Seq[string] {
+	of := digitsOf.FindAllString(texts, -1)
+	slices.Sort(of)
+	of = slices.Compact(of)
+	return func(yield func(string) bool) {
+		for _, m := range digitsOf.FindAllStringIndex(body, -1) {
+			for _, n := range of {
+				if said := body[m[0]:m[1]]; value(n) != value(said) && unshortened(said, n) == said && !yield(body[:m[0]]+n+body[m[1]:]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // auxiliary is a verb behind which a "not" stands.
 var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
 
 // initials are what everybody calls so: DNS, OOM, PCIe.
-var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^PCIe$|^NVLink$|^(?:fp|bf|tf|int|float)\d{1,2}(?:'s)?$`)
+var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^PCIe$|^NVLink$|^(?:fp|bf|tf|int|float)\d{1,2}(?:'s)?$`)
+
+// apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
+// https://kubernetes.io/docs/reference/kubernetes-api/
+var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
-	support := g.support(slices.Sorted(maps.Keys(g.items)))
+	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
+	low := strings.ToLower(support)
 	body = unshortened(unrounded(ungrouped(strings.ReplaceAll(body, "I/O", " "), support), support), support)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
 	})
 }
 
@@ -167,11 +199,22 @@ func related(body string) bool {
 	return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
 }
 
+// ofCategory says whether three of the words of a claim are those in which the rules speak of the failure and what to do.
+func (g *grounds) ofCategory(body string) bool {
+	has, n := stemsOf(g.Says+"\n"+strings.Join(g.Remedies, "\n")), stems{}
+	for _, w := range tellingWords(body) {
+		if has.has(w) {
+			n[stem(w)] = true
+		}
+	}
+	return len(n) > 2
+}
+
 // said are turns in which nobody is spoken to.
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:equal|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
@@ -247,17 +290,20 @@ var plainTopics = words("import numbers time shape")
 // ofPeople are topics of which the rules' own words are no sign.
 var ofPeople = words("power attack people")
 
+// insideImage is where a program runs, and token IDs are numbers: neither is a topic.
+var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
+
 // strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
 func (g *grounds) strange(body string) bool {
 	var all strings.Builder
 	for _, i := range g.Items {
 		all.WriteString(i.Text + "\n")
 	}
-	read, found := about(all.String()), about(g.Says)
+	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
 	var told strings.Builder
 	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
-			told.WriteString(clause + "\n")
+			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
 		}
 	}
 	for t := range about(told.String()) {

@@ -198,6 +198,9 @@ func (g *grounds) foreign(c *claim) Reason {
 	for _, m := range quotation.FindAllStringSubmatch(c.body, -1) {
 		q := squeeze(strings.Join(m[1:], ""))
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
+			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-")) }) {
+				return Word // code is put so, whatever stands between its words
+			}
 			return Quotation
 		}
 		if (len(strings.Fields(q)) >= mostCopied || hanRun(q, q, g.Says, repeatedWords)) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
@@ -211,7 +214,13 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) || g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) {
+	if g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) {
+		return Member
+	}
+	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) {
+		if counted := countedThings.ReplaceAllString(c.plain, "$1$2"); counted != c.plain && ofMembers(counted, c.support) && inOrder(counted, c.support) {
+			return Number // not of a member, but of a step
+		}
 		return Member
 	}
 	for _, m := range amount.FindAllStringSubmatch(c.plain+" ", -1) {
@@ -243,9 +252,13 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.elsewhere = true
 	}
+	c.elsewhere = c.elsewhere || g.readElsewhere(c.plain, c.cites)
 	c.open = asksOnly(c.plain, c.support)
 	return g.beyond(c.plain, c.support)
 }
+
+// countedThings are things with a number that are no members of a job: which step it was may be written otherwise.
+var countedThings = lazy.MustCompile(`(?i)\b(?:steps?|epochs?|attempts?|layers?|lines?)[\s#]+(\d+)\b|第\s*(\d+)\s*[步行层次轮]`)
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
@@ -260,19 +273,23 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
 	switch {
-	case turned, miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), doneTo(c.plain, c.support):
+	case turned && !denies(c.texts), miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
+		misgoverned(c.plain, c.support), doneTo(c.plain, c.support), miscalled(c.body, c.support), otherOrder(c.plain, c.texts):
 		return Otherwise
-	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
+	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
 		return Reversed
+	case g.reversed(c.plain, c.cites):
+		return Apart // somebody makes something of what is no consequence
 	case g.ofWriter(c.plain, c.cites):
 		return Member
-	case loose != "", misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+	case loose != "", turned, misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
 	case !g.together(c.plain, c.cites):
 		return Apart
+	case len(c.cites) > 1 && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
+		return Word // of several it was read
 	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
 		return Member
 	}
@@ -317,6 +334,9 @@ const mostCopied = 6
 // mostQuoted is how many words a quotation may have of the beginning of a line of a consequence: what the rules read stands
 // there, and what somebody added stands behind it.
 const mostQuoted = 10
+
+// mostCode is how many words that stand apart in a line may be put together as code.
+const mostCode = 4
 
 // copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
 func (g *grounds) copied(body string, cites []evidence.ID) bool {
@@ -364,10 +384,13 @@ func asCounted(body, support string) string {
 // troubled is a claim that tells of a failure: what went well before it is no contradiction.
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
+// progressed is how far something came, which is no success, and enough to do harm.
+var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
+
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reason) {
 	body = asCounted(body, support)
-	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), " ")
+	rest := progressed.ReplaceAllString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), " "), " ")
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
 	if !negation.MatchString(body) && !troubled.MatchString(body) {
@@ -378,11 +401,11 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reas
 			}
 		}
 	}
-	if m := succeeded.FindString(rest); deniedThere(body, whole) || deniedThere(body, texts) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) ||
+	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) ||
 		denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) && !supposed.MatchString(body) {
 		return Otherwise
 	}
-	if deniesWhatIs(body, whole, ofEffect) || able(body, texts) {
+	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || deniesWhatIs(body, whole, ofEffect) || able(body, texts) {
 		return Word
 	}
 	return loose

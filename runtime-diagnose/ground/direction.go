@@ -91,7 +91,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
 		at := halves(body)
-		if reversed(body[:at[0]], body[at[1]:], false) {
+		if g.ofEffect(cites) && reversed(body[:at[0]], body[at[1]:], false) {
 			return true
 		}
 	}
@@ -115,13 +115,16 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 		if !backward && toBe[lastWord(body[:m[0]])] {
 			continue // was killed: by whom is said behind
 		}
-		if strings.EqualFold(body[m[0]:m[1]], "before") && above.MatchString(body[:m[0]]) {
+		if strings.EqualFold(body[m[0]:m[1]], "before") && (above.MatchString(body[:m[0]]) || ofItself.MatchString(body[m[1]:])) {
 			continue // where a line stands
 		}
 		out = append(out, connective{m[0], m[1], backward})
 	}
 	return out
 }
+
+// ofItself stands behind a "before" that says what somebody had not come to yet.
+var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing)\b`)
 
 // above stands before a "before" that says where a line stands.
 var above = lazy.MustCompile(`(?i)\b(?:lines?|messages?|entry|entries)(?: (?:just|right|shortly|immediately|directly|printed|logged))? $`)
@@ -176,4 +179,46 @@ func lean(text, one, other string) int {
 		}
 	}
 	return n
+}
+
+// ofEffect says whether one of the items is cited for a consequence: of two lines of one cause none is turned round by the order
+// in which a sentence names them.
+func (g *grounds) ofEffect(cites []evidence.ID) bool {
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })
+}
+
+// infers says whether what a claim has between its parts are words by which somebody also draws a conclusion, and nothing was brought
+// about.
+func infers(body string) bool {
+	return concludes.MatchString(body) && !backward.MatchString(concludes.ReplaceAllString(body, " ")) && !forward.MatchString(concludes.ReplaceAllString(body, " "))
+}
+
+// concludes are such words.
+var concludes = lazy.MustCompile(`(?i)\b(?:so|since|hence|thus|therefore)\b|所以|因此`)
+
+// around is a word that says what came before what.
+var around = lazy.MustCompile(`(?i)\b(?:before|after|until)\b`)
+
+// otherOrder says whether a claim has on the one side of such a word what its evidence has on the other: "died before finishing", where
+// it finished before it died.
+func otherOrder(plain, texts string) bool {
+	at := around.FindStringIndex(plain)
+	if at == nil {
+		return false
+	}
+	word := strings.ToLower(plain[at[0]:at[1]])
+	left, right := stemsOf(plain[:at[0]]), stemsOf(plain[at[1]:])
+	for line := range strings.Lines(texts) {
+		i := strings.Index(strings.ToLower(line), " "+word+" ")
+		if i < 0 {
+			continue
+		}
+		before, after := stemsOf(line[:i]), stemsOf(line[i+len(word)+2:])
+		for w := range left {
+			if after[w] && !before[w] && !right[w] {
+				return true
+			}
+		}
+	}
+	return false
 }

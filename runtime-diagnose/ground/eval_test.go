@@ -18,6 +18,7 @@ import (
 // scenario is one finished diagnosis, and what models write about it. testdata/eval.yaml holds them.
 type scenario struct {
 	Name     string   `json:"name"`
+	Held     bool     `json:"held"` // judged in numbers alone: nobody tunes to it
 	Says     string   `json:"says"`
 	Root     []string `json:"root"`
 	Effects  []string `json:"effects"`
@@ -320,7 +321,56 @@ func TestEvaluationUnseen(t *testing.T) {
 	attacks, told := wrong.sum()
 	t.Logf("unseen: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 		all, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(all), attacks, told[published], told[apart], told[dropped])
-	if right[dropped]*4 > all || told[published]*20 > attacks {
-		t.Errorf("of %d faithful sentences %d are dropped: more than one in four, or of %d wrong ones %d published: more than one in twenty", all, right[dropped], attacks, told[published])
+	if right[dropped]*5 > all || told[published]*100 > attacks {
+		t.Errorf("of %d faithful sentences %d are dropped: more than one in five, or of %d wrong ones %d published: more than one in a hundred", all, right[dropped], attacks, told[published])
+	}
+}
+
+// What is written about diagnoses of the program's own and of public cases, by nobody who looked at the rules: the open part with what is lost
+// of it, and the held part, where SIGNALBOX_HELD is set, in numbers alone.
+func TestEvaluationFresh(t *testing.T) {
+	var all []scenario
+	for _, file := range []string{"testdata/fresh.yaml", "testdata/fresh_second.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []scenario
+		if err := yaml.UnmarshalStrict(text, &of); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, of...)
+	}
+	for _, held := range []bool{false, true} {
+		if held && os.Getenv("SIGNALBOX_HELD") == "" {
+			continue
+		}
+		of := slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.Held != held })
+		faithful, wrong := judgedInParallel(t, of, func(s scenario, faithful, wrong board, notef func(string, ...any)) {
+			judge := NewJudge(s.shown())
+			for _, sentence := range s.Faithful {
+				k := judge.Keep(Answer{Analysis: sentence})
+				faithful.note("sentence", outcomeOf(k))
+				if !held && outcomeOf(k) == dropped {
+					notef("%s: dropped though it is right (%s): %s", s.Name, k.LeftOut(), sentence)
+				}
+			}
+			for _, attack := range s.Wrong {
+				kind, sentence, _ := strings.Cut(attack, ": ")
+				k := judge.Keep(Answer{Analysis: sentence})
+				wrong.note(kind, outcomeOf(k))
+				if !held && outcomeOf(k) == published {
+					notef("%s: published though it is wrong (%s): %s", s.Name, kind, sentence)
+				}
+			}
+		})
+		part := map[bool]string{false: "fresh, open", true: "fresh, held"}[held]
+		n, right := faithful.sum()
+		attacks, told := wrong.sum()
+		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
+			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
+		if !held && (right[dropped]*8 > n || told[published] > 0) {
+			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or wrong ones published: %d", n, right[dropped], told[published])
+		}
 	}
 }

@@ -52,6 +52,7 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 			"The connection of run-0 was refused [pod/run-0/t#6].":                      file,
 		},
 		apart: {
+			"run-1 stopped because its labels are not within [0,1], which logistic regression requires [pod/run-1/t#1].":                   label,
 			"The job died because shard-00006.npz is not present under /data on run-2 [pod/run-2/t#1].":                                    shard,
 			"The aborted group is a side effect of the refused connection rather than a separate problem [pod/run-0/t#6].":                 file,
 			"Every pod stopped at the same assertion in train.py, line 90, right at start-up [pod/run-0/t#1] [pod/run-1/t#1].":             sizes,
@@ -66,7 +67,6 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 			"Reading the data failed with an I/O error (errno 5) in the loader of the data on run-1 [pod/run-1/t#1].":                      read,
 		},
 		dropped: {
-			"run-1 stopped because its labels are not within [0,1], which logistic regression requires [pod/run-1/t#1].":              label, // true, and lost
 			"The name run-mastr resolved to an address [pod/run-1/t#1].":                                                              name,
 			"The checkpoint was read completely before the crash [pod/run-2/t#3].":                                                    file,
 			"The data parallel size is 8 and the micro batch size is 6 [pod/run-0/t#3].":                                              sizes,

@@ -71,6 +71,7 @@ const (
 	Order       Reason = "orders something"
 	Command     Reason = "a command or an address"
 	NotOffered  Reason = "a step that the rules do not offer"
+	Undecided   Reason = "as well supported with another number"
 	TooLong     Reason = "no room"
 )
 
@@ -199,6 +200,9 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && !g.mayBlame(s, cites, cause) {
 			why = Contradicts
 		}
+		if why == "" && g.undecided(body, cites) {
+			why = Undecided
+		}
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
@@ -241,7 +245,7 @@ var (
 var inList = lazy.MustCompile(`^(?:\|?\s*\d{1,2}\s*[.)|]|\[[ xX]\])\s+`)
 
 // beforeMark is the space that a citation leaves before the mark behind it.
-var beforeMark = lazy.MustCompile(`\s+([.,;:!?。，；])`)
+var beforeMark = lazy.MustCompile(`\s+([.,;:!?。，；])(\s|$)`)
 
 // supports says on which evidence a claim rests, or why it is refused; body is the claim without its citations.
 func (g *grounds) supports(s string) (body string, cites []evidence.ID, why Reason) {
@@ -270,12 +274,12 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		}
 		return b
 	})
-	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1")
+	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1$2")
 	body = strings.Trim(inList.ReplaceAllString(body, ""), " |")
 	switch {
 	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):
 		return body, nil, Command
-	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
+	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
 		return body, nil, Contradicts
@@ -293,16 +297,36 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	return body, cites, g.entails(body, cites)
 }
 
+// subject is a name that begins with a word for what somebody may be told to do, before its verb: "Open MPI is".
+var subject = lazy.MustCompile(`^[A-Z][a-z]+ [A-Z][\w-]* (?:is|are|was|were|has|had|does|did|could|can|cannot|may|might|will)\b`)
+
 // otherFine says that nothing is wrong with something.
 var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+
+// contrast is what something is not, behind what it is.
+var contrast = lazy.MustCompile(`(?i)(?:,| and| but),? not (?:just |merely )?(?:an?|the) [^,.;]*[.]?$`)
+
+// noSuchFault says of what kind a failure is not.
+var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
-	if !otherFine.MatchString(body) {
+	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
+		body = body[:m[0]] // what it is stands before what it is not
+	}
+	if !noSuchFault.MatchString(body) && !otherFine.MatchString(body) {
 		return body
 	}
 	found := about(g.Says)
+	body = noSuchFault.ReplaceAllStringFunc(body, func(m string) string {
+		for t := range about(noSuchFault.FindStringSubmatch(m)[1]) {
+			if !found[t] {
+				return " "
+			}
+		}
+		return m
+	})
 	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
 		phrase := otherFine.FindStringSubmatch(m)[1]
 		of := about(phrase)

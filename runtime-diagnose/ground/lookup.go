@@ -42,12 +42,30 @@ func words(list string) map[string]bool {
 var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia-smi|helm|docker|git|mount|conda|pip3?|npm|apt|bash|python3?|make)(?:'s)? (?:(?:then|also|itself|never|still|even|only|just) )?(?:had|has|have|is|was|were|did|does|do|could|can|cannot|would|will|may|might|lines?|servers?|daemons?|process(?:es)?|keys?|connections?|logins?|client|failed|fails|exited|exits|returned|returns|reported|reports|ended|ends|printed|prints|found|finds|to|from|and|or|as|by|with|without|at|on|in|into|over|step|call|error|command|package|image|module|refused)\b`)
 
 // host is a name of one, without a scheme.
-var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"]|$)`)
+var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"。，；：、]|$)`)
+
+// innerAddress is a setting in the form of an address, and started a script as it was started: where the line of the cause has
+// them, a claim speaks of them.
+var (
+	innerAddress = lazy.MustCompile(`\b(?:env|tcp|file)://[\w./:-]*`)
+	started      = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
+)
+
+// acting is a program as the subject of a sentence, with its verb. Of kubectl and docker such a word may be a command: logs, images.
+var acting = lazy.MustCompile(`(?i)^(?:the )?(?:nvidia-smi|curl|wget|ssh|scp|rsync|mount|pip3?|npm|apt|bash|make) (?:[a-z]{2,}[^su]s|[a-z]{3,}ed) `)
 
 // plainly is a claim without the programs that it speaks of and the hosts that it has from what was read and sends nobody to: they are no commands
 // and no addresses to go to.
 func (g *grounds) plainly(body string) string {
-	body = spokenOf.ReplaceAllString(body, " ")
+	body = acting.ReplaceAllString(spokenOf.ReplaceAllString(body, " "), " ")
+	for _, of := range []*lazy.Regexp{innerAddress, started} {
+		body = of.ReplaceAllStringFunc(body, func(m string) string {
+			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, strings.TrimSpace(m)) }) {
+				return " "
+			}
+			return m
+		})
+	}
 	if guides.MatchString(body) {
 		return body
 	}
@@ -237,16 +255,19 @@ func ofMembers(body, support string) bool {
 		case "code":
 			word = `(?:code|exit|status|errno|error)`
 		}
-		in := support
+		in := clockTime.ReplaceAllString(support, " ") // a year is no port
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
 	return true
 }
+
+// clockTime is a day, or the time of one.
+var clockTime = lazy.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}(?:T|\b)|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?`)
 
 // lineOf is a line of a source file.
 var lineOf = lazy.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)

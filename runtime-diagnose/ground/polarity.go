@@ -17,7 +17,7 @@ var (
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
-	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too)\b|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
+	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
 	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\bonly (?:ranks?|pods?|nodes?|workers?|members?)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
 	// onlyName is a member by its name, of which is said that nobody else is meant.
@@ -40,9 +40,13 @@ var (
 // failedNoun is what failed: a write, a handshake.
 var failedNoun = lazy.MustCompile(`(?i)\b([a-z]{4,}) (failed|fails|timed out)\b`)
 
+// failedCall is a call before the error with which it failed: "connect: Connection refused".
+var failedCall = lazy.MustCompile(`\b([a-z]{3,}): (?:[a-z]+: )?((?:[A-Za-z]+ ){0,3}?)(refused|denied|reset|timed out|unreachable|in use|not found|aborted|closed)\b`)
+
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
+	text = readyColumn.ReplaceAllString(text, " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
 		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
 		return " ; "
@@ -54,6 +58,11 @@ func affirmed(text string) (rest, denied string) {
 		}
 		gone.WriteString(of[1] + "\n")
 		return of[2]
+	})
+	text = failedCall.ReplaceAllStringFunc(text, func(m string) string {
+		of := failedCall.FindStringSubmatch(m)
+		gone.WriteString(of[1] + " " + of[2] + "\n")
+		return ": " + of[3]
 	})
 	for {
 		m := denier.FindStringIndex(text)
@@ -85,8 +94,11 @@ func affirmed(text string) (rest, denied string) {
 	}
 }
 
+// readyColumn is how many containers of a pod are ready, in a column of kubectl: what stands behind it is the next column.
+var readyColumn = lazy.MustCompile(`\b0/\d+ {2,}`)
+
 // onlyTried says that somebody tried to do something.
-var onlyTried = lazy.MustCompile(`(?i)^(?:trying|tried|tries|try|attempt(?:s|ed|ing)?) to$`)
+var onlyTried = lazy.MustCompile(`(?i)^(?:(?:trying|tried|tries|try|attempt(?:s|ed|ing)?) to|cannot)$`)
 
 // wentWrong is an error in doing something.
 var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)
@@ -96,8 +108,9 @@ func denies(text string) bool {
 	return valueNo.MatchString(text) || isNo.MatchString(text) || denier.MatchString(text) || short.MatchString(text)
 }
 
-// deniedThere says whether a claim says to be so what its evidence says not to be so.
-func deniedThere(plain, support string) bool {
+// deniedThere says whether a claim says to be so what its evidence says not to be so, or, not firmly, speaks of it as if it
+// were: where an archive has its directory, where none was found.
+func deniedThere(plain, support string, firmly bool) bool {
 	rest, denied := affirmed(support)
 	if denied == "" && !negatedWord.MatchString(support) {
 		return false
@@ -119,7 +132,7 @@ func deniedThere(plain, support string) bool {
 			end, next = from+m[0], from+m[0]+len("and ")
 		}
 		clause := plain[from:end]
-		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) || affirms(clause, so, not, first)) {
+		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) || affirms(clause, so, not, first, firmly)) {
 			return true
 		}
 		from = next
@@ -145,14 +158,14 @@ func heads(denied string) stems {
 var underway = lazy.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 
 // hedged says that something may be so, or that somebody says it.
-var hedged = lazy.MustCompile(`(?i)\b(?:may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
+var hedged = lazy.MustCompile(`(?i)\b(?:suspect(?:s|ed)?|may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
 
 // negatedWord is a word that says by its beginning that something is not so.
 var negatedWord = lazy.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
 
-// affirms says whether a clause uses the words of what is denied as if it were so: two of them, or one that says that
-// something is well.
-func affirms(clause string, so, not, first stems) bool {
+// affirms says whether a clause uses the words of what is denied as if it were so: firmly by one that says that something is
+// well, or is denied itself, or by two of them.
+func affirms(clause string, so, not, first stems, firmly bool) bool {
 	var is []string // what somebody is said to be: authenticated
 	for _, m := range beingSo.FindAllStringSubmatch(clause, -1) {
 		is = append(is, strings.ToLower(m[1]))
@@ -160,11 +173,11 @@ func affirms(clause string, so, not, first stems) bool {
 	n := 0
 	for _, w := range tellingWords(clause) {
 		if not.has(w) && !so.has(w) {
-			if n++; n == 2 || slices.Contains(is, w) || positives.MatchString(w) || predicates.MatchString(w) {
+			if n++; n == 2 && !firmly || slices.Contains(is, w) || positives.MatchString(w) || predicates.MatchString(w) {
 				return true
 			}
 		}
-		if first.has(w) {
+		if first.has(w) && !strings.HasSuffix(w, "er") { // a writer is there where a write failed
 			return true
 		}
 	}
@@ -183,12 +196,15 @@ func turnedWords(text string) (out []string) {
 
 // unsaid says whether a clause has a word without the beginning that turns it round in its evidence.
 func unsaid(clause string, turned []string) bool {
-	if len(turned) == 0 || negation.MatchString(clause) {
+	if len(turned) == 0 || negation.MatchString(clause) || plainNot.MatchString(clause) {
 		return false
 	}
-	said := stemsOf(clause)
+	said := stemsOf(expectedIt.ReplaceAllString(clause, " "))
 	return slices.ContainsFunc(turned, said.has)
 }
+
+// expectedIt is what somebody expected or needed: that it came so is not said.
+var expectedIt = lazy.MustCompile(`(?i)\b(?:it|that|which|program|code|model|layer|loader|reader|writer|checker|where) (?:expect(?:s|ed)|wants?|wanted|support(?:s|ed)) (?:a |an |the )?[\d\w]`)
 
 // predicates are verbs that say that something was done, beside positives.
 var predicates = lazy.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
@@ -304,10 +320,16 @@ func unlike(body, support, texts string) bool {
 	saidSo, saidNot := stemsOf(said), stemsOf(unsaid)
 	return slices.ContainsFunc(notSo.FindAllStringSubmatch(body, -1), func(m []string) bool {
 		w := strings.ToLower(m[1])
+		if within.MatchString(m[0]) {
+			return false // what it is not in is there
+		}
 		// The lines say that it was so of somebody; that it was not so of others is the rules' word of no one.
 		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(m[0])
 	})
 }
+
+// within is where something is not.
+var within = lazy.MustCompile(`(?i)\b(?:in|on|at) (?:the |a |an )?[a-z]+$`)
 
 // unlikeAny says whether a claim says "not" of what its evidence does not deny.
 func unlikeAny(body, support string) bool {

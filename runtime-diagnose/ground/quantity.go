@@ -258,6 +258,9 @@ var titles = lazy.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
 // titled is a number right behind a word.
 var titled = lazy.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
 
+// errorOf is a number behind an "error" or a "status" of something.
+var errorOf = lazy.MustCompile(`(?i)\b([A-Z]{2,}) (?:error|status|code)[ =:]{1,2}(\d+)\b`)
+
 // mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
 // is a code.
 func mistitled(plain, support string) bool {
@@ -265,6 +268,10 @@ func mistitled(plain, support string) bool {
 	titles := map[string][]string{}
 	for _, m := range titled.FindAllStringSubmatch(support, -1) {
 		titles[m[2]] = append(titles[m[2]], stem(m[1]))
+	}
+	for _, m := range errorOf.FindAllStringSubmatch(support, -1) {
+		titles[m[2]] = append(titles[m[2]], stem(m[1])) // HTTP Error 401 is HTTP 401
+		support += "\n" + m[2]
 	}
 	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
 		w := stem(m[1])

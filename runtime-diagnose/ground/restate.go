@@ -51,7 +51,8 @@ var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 
 // unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
 func unshortened(claim, support string) string {
-	return decimals.ReplaceAllStringFunc(claim, func(n string) string {
+	claim = ofName.ReplaceAllStringFunc(claim, func(m string) string { return strings.ReplaceAll(m, ".", point) })
+	claim = decimals.ReplaceAllStringFunc(claim, func(n string) string {
 		if holds(support, n) {
 			return n
 		}
@@ -63,7 +64,14 @@ func unshortened(claim, support string) string {
 		}
 		return n
 	})
+	return strings.ReplaceAll(claim, point, ".")
 }
+
+// ofName is a name with a number: Llama-3.1 is not 3.12.
+var ofName = lazy.MustCompile(`[A-Za-z_][\w/-]*-\d+(?:\.\d+)+`)
+
+// point stands for one in a name meanwhile.
+const point = "\x00"
 
 // restated is what a piece of evidence says in other forms.
 func restated(text string) string {
@@ -72,6 +80,11 @@ func restated(text string) string {
 		n, _ := strconv.Atoi(m[1])
 		if name := signals[syscall.Signal(n-128)]; name != "" {
 			fmt.Fprintf(&b, "signal %d %s\n", n-128, name)
+		}
+	}
+	for _, m := range numberedError.FindAllStringSubmatch(text, -1) {
+		if name := errorNames[m[1]]; name != "" {
+			b.WriteString(name + "\n")
 		}
 	}
 	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
@@ -99,6 +112,17 @@ func elided(text string) string {
 		b.WriteString(m[2] + " " + m[1] + "\n")
 	}
 	return b.String()
+}
+
+// numberedError is an error of the operating system by its number.
+var numberedError = lazy.MustCompile(`(?i)\berrno:? ?(\d+)\b`)
+
+// errorNames are those of Linux that logs of jobs have by number.
+// https://github.com/torvalds/linux/blob/v6.12/include/uapi/asm-generic/errno-base.h and errno.h beside it.
+var errorNames = map[string]string{
+	"1": "EPERM", "2": "ENOENT", "5": "EIO", "11": "EAGAIN", "12": "ENOMEM", "13": "EACCES", "17": "EEXIST", "20": "ENOTDIR", "21": "EISDIR", "22": "EINVAL", "24": "EMFILE", "28": "ENOSPC",
+	"30": "EROFS", "32": "EPIPE", "98": "EADDRINUSE", "99": "EADDRNOTAVAIL", "101": "ENETUNREACH", "104": "ECONNRESET", "110": "ETIMEDOUT", "111": "ECONNREFUSED", "113": "EHOSTUNREACH",
+	"116": "ESTALE", "122": "EDQUOT",
 }
 
 // signals are those that end processes of jobs.

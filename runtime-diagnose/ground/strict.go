@@ -13,9 +13,15 @@ import (
 
 var (
 	// noneElse says that something is so of nothing else.
-	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single)\b|只有|唯一|仅`)
+	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single|own|itself|themselves)\b|只有|唯一|仅`)
 	// sequence says what came before what.
 	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still)\b|先|之前|之后|然后|随后|首先`)
+	// compared are words by which something is said to be more or less than something else.
+	compared = lazy.MustCompile(`(?i)\b(?:(?:more|fewer|less) [a-z]{3,}s|larger|smaller|greater|higher|lower|longer|shorter|within|below|above|beyond|at least|at most|plenty|than)\b|超过|少于|多于|以内`)
+	// causal are words by which one thing is said to be why another is.
+	causal = lazy.MustCompile(`(?i)\b(?:reasons?|why|because|due to|cause[sd]?|therefore|hence|thus|so|led|leads|made|makes|result(?:s|ed)?|since)\b|因为|由于|导致|因此|所以`)
+	// roles are all members of one.
+	roles = lazy.MustCompile(`(?i)\b(?:masters|workers|launchers|evaluators)\b`)
 	// plainNot says that something is not so.
 	plainNot = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|n['’]t|none)\b|n['’]t\b|不|未|没有|无法`)
 	// stateOf is a state that something is said to be in.
@@ -25,12 +31,15 @@ var (
 // loosely says why a claim whose words all stand in its evidence may be false nevertheless; empty: it says them as its evidence does.
 func (g *grounds) loosely(c *claim) Reason {
 	low := strings.ToLower(c.texts)
-	for _, of := range []*lazy.Regexp{noneElse, sequence} {
+	for _, of := range []*lazy.Regexp{noneElse, sequence, compared} {
 		for _, m := range of.FindAllString(c.unquoted, -1) {
 			if !strings.Contains(low, strings.ToLower(m)) {
 				return Word
 			}
 		}
+	}
+	if m := roles.FindString(c.plain); m != "" && !strings.Contains(low, strings.ToLower(m)) {
+		return Word
 	}
 	has := stemsOf(c.texts)
 	for _, m := range stateOf.FindAllStringSubmatch(c.unquoted, -1) {
@@ -41,8 +50,11 @@ func (g *grounds) loosely(c *claim) Reason {
 	if plainNot.MatchString(c.texts) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
 		return Word
 	}
-	if len(c.cites) > 1 && forward.MatchString(c.unquoted) && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) }) {
+	if len(c.cites) > 1 && (forward.MatchString(c.unquoted) || causal.MatchString(c.unquoted)) && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) }) {
 		return Apart
+	}
+	if len(c.cites) > 1 && causal.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) {
+		return Apart // which of them is the cause cannot be told
 	}
 	for _, id := range c.cites {
 		if inverted(c.unquoted, g.items[id]) {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -167,7 +169,12 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 		if asked = ""; q.ResponseFormat != nil {
 			asked = string(q.ResponseFormat.Type)
 		}
-		return how(ctx, q)
+		asks.refusal.Store(nil)
+		out, err := how(ctx, q)
+		if refusal := asks.refusal.Load(); err == nil && len(out.Choices) == 0 && refusal != nil {
+			return out, refusal
+		}
+		return out, err
 	})
 	if err != nil {
 		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(c.plainly(ctx, err), c.profile, time.Duration(asks.after.Load())))
@@ -313,7 +320,41 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		asks.after.Store(int64(readRetryAfter(resp.Header.Get("Retry-After"), time.Now())))
 	}
 	resp.Body = &capped{body: resp.Body, left: maxBody}
+	if asks, ok := r.Context().Value(wantedKey{}).(*wanted); ok && resp.StatusCode == http.StatusOK && r.Header.Get("Accept") != "text/event-stream" {
+		asks.refusal.Store(refusalIn(resp))
+	}
 	return resp, nil
+}
+
+// refusalIn is the error in the body of an answer whose status is 200: gateways and servers answer so
+// (https://openrouter.ai/docs/api/reference/errors-and-debugging). The body can be read again.
+func refusalIn(resp *http.Response) *openai.APIError {
+	text, err := io.ReadAll(resp.Body)
+	resp.Body = &reread{Reader: io.MultiReader(bytes.NewReader(text), failing{err}), Closer: resp.Body}
+	var answer openai.ErrorResponse
+	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Error == nil || answer.Error.Message == "" {
+		return nil
+	}
+	if status, err := strconv.Atoi(fmt.Sprint(answer.Error.Code)); err == nil && status >= 400 && status < 600 {
+		answer.Error.HTTPStatusCode = status // it says what may be asked again
+	}
+	return answer.Error
+}
+
+// reread is a body that was read.
+type reread struct {
+	io.Reader
+	io.Closer
+}
+
+// failing ends a body with the error with which it ended.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
 }
 
 func (p Profile) key() (string, error) {

@@ -36,8 +36,12 @@ func Retry(err error) (after time.Duration, ok bool) {
 	return after, status < 400 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
 }
 
-// wanted is where the transport leaves how long a server asks to wait.
-type wanted struct{ after atomic.Int64 }
+// wanted is where the transport leaves how long a server asks to wait, and the error that it answers where its status says
+// that there is none.
+type wanted struct {
+	after   atomic.Int64
+	refusal atomic.Pointer[openai.APIError]
+}
 
 type wantedKey struct{}
 

@@ -38,7 +38,7 @@ func Of(c diagnose.Case, r diagnose.Result, room Room) Data {
 	d.ErrorInfo = fence("finding and states", append(found, lines(items, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric)...))
 	d.EventInfo = fence("events", lines(items, evidence.Event))
 	d.LogInfo = fence("logs", lines(inReadingOrder(items), evidence.Log))
-	d.LogInfo += leftOut(len(all)-len(items), unkept(r))
+	d.LogInfo += leftOut(all, items, unkept(r))
 	return d
 }
 
@@ -232,17 +232,56 @@ func unkept(r diagnose.Result) int {
 	return n
 }
 
-// leftOut says how much is not shown; empty: all is.
-func leftOut(pieces, lines int) string {
-	switch {
-	case pieces <= 0 && lines == 0:
+// leftOut says how much is not shown, of what kind, and why; empty: all is.
+func leftOut(all, shown []evidence.Item, unkept int) string {
+	if len(all) == len(shown) && unkept == 0 {
 		return ""
-	case lines == 0:
-		return fmt.Sprintf("(%d more pieces of evidence are left out)\n", pieces)
-	case pieces <= 0:
-		return fmt.Sprintf("(%d more lines of logs were read and are left out)\n", lines)
 	}
-	return fmt.Sprintf("(%d more pieces of evidence, and %d more lines of logs that were read, are left out)\n", pieces, lines)
+	type group struct{ name, plural string }
+	groups := map[evidence.Kind]group{evidence.Event: {"event", "events"}, evidence.Log: {"line of logs", "lines of logs"}}
+	left, of := map[group]int{}, []group{{"state", "states"}, groups[evidence.Event], groups[evidence.Log]}
+	pods := map[string]bool{}
+	count := func(items []evidence.Item, by int) {
+		for _, i := range items {
+			g, ok := groups[i.Kind]
+			if !ok {
+				g = of[0] // a state, an exit, a metric, a node
+			}
+			left[g] += by
+			if i.Source.Pod != "" {
+				pods[i.Source.Pod] = pods[i.Source.Pod] || by > 0
+			}
+		}
+	}
+	count(all, 1)
+	count(shown, -1)
+	for _, i := range shown {
+		delete(pods, i.Source.Pod)
+	}
+	var parts []string
+	for _, g := range of {
+		switch n := left[g]; {
+		case n == 1:
+			parts = append(parts, "1 "+g.name)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, g.plural))
+		}
+	}
+	var why []string
+	if len(parts) > 0 {
+		text := strings.Join(parts, ", ") + " for which there is no room"
+		switch n := len(pods); {
+		case n == 1:
+			text += ", all that was read of 1 pod among them"
+		case n > 1:
+			text += fmt.Sprintf(", all that was read of %d pods among them", n)
+		}
+		why = append(why, text)
+	}
+	if unkept > 0 {
+		why = append(why, fmt.Sprintf("%d more lines of logs, of which the rules kept none", unkept))
+	}
+	return "(left out: " + strings.Join(why, "; ") + ")\n"
 }
 
 // inReadingOrder puts the lines of one log together, by number; logs stay in the order in which

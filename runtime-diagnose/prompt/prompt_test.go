@@ -156,8 +156,53 @@ func TestTheBudgetKeepsWhatTheFindingRestsOn(t *testing.T) {
 	if !strings.Contains(d.ErrorInfo, "exit 137, OOMKilled, limit 64Gi") {
 		t.Errorf("the root's evidence is left out: %s", d.ErrorInfo)
 	}
-	if d.EventInfo != "" || d.LogInfo != "(4 more pieces of evidence are left out)\n" {
+	if d.EventInfo != "" || !strings.HasPrefix(d.LogInfo, "(left out: ") {
 		t.Errorf("events %q, logs %q; want only the count", d.EventInfo, d.LogInfo)
+	}
+}
+
+// A prompt says how much of what was read is not in it, of what kind and why, and nothing where all is.
+func TestAPromptSaysWhatIsLeftOut(t *testing.T) {
+	c, r := oom()
+	for i := range 30 {
+		r.Evidence = append(r.Evidence, evidence.Item{ID: evidence.ID(fmt.Sprintf("pod/train-worker-%d/x#1", 10+i)), Kind: evidence.Log, Times: 1, Text: strings.Repeat("word ", 40), Source: evidence.Source{Pod: fmt.Sprintf("train-worker-%d", 10+i), Container: "x", Line: 1, Rank: -1}})
+	}
+	r.Evidence = append(r.Evidence, evidence.Item{ID: "event/train/Late#9", Kind: evidence.Event, Times: 1, Text: strings.Repeat("late ", 400)})
+	prompted := func(room Room) string {
+		text, err := Builtin(c.Kind, "").Render(Of(c, r, room))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	whole := Of(c, r, Room{Bytes: 1 << 20})
+	if strings.Contains(whole.LogInfo, "for which there is no room") {
+		t.Errorf("all was shown, and the prompt says %s", whole.LogInfo[strings.LastIndex(whole.LogInfo, "("):])
+	}
+	r.Excerpts = append(r.Excerpts, diagnose.Excerpt{Read: 500})
+	for text, room := range map[string]Room{
+		"1 event, ": {Bytes: 1500}, "lines of logs for which there is no room, all that was read of ": {Bytes: 1500}, " pods among them": {Bytes: 1500},
+		"500 more lines of logs, of which the rules kept none)": {Bytes: 1 << 20},
+	} {
+		if got := prompted(room); !strings.Contains(got, text) {
+			t.Errorf("%v: the prompt does not say %q:\n%s", room, text, got[max(0, len(got)-900):])
+		}
+	}
+	tight := Of(c, r, Room{Bytes: 1500})
+	text, pods := tight.ErrorInfo+tight.EventInfo+tight.LogInfo, map[string]bool{}
+	for _, item := range everything(r) {
+		if item.Source.Pod != "" {
+			pods[item.Source.Pod] = pods[item.Source.Pod] || strings.Contains(text, "["+string(item.ID)+"]")
+		}
+	}
+	lost := 0
+	for _, told := range pods {
+		if !told {
+			lost++
+		}
+	}
+	if want := fmt.Sprintf("all that was read of %d pods among them", lost); lost < 2 || !strings.Contains(text, want) {
+		t.Errorf("of %d of %d pods nothing is shown, and the prompt does not say %q: %s", lost, len(pods), want, text[strings.LastIndex(text, "("):])
 	}
 }
 

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"testing"
+	"unicode"
 )
 
 func FuzzLook(f *testing.F) {
@@ -31,4 +32,13 @@ func FuzzLook(f *testing.F) {
 			t.Fatalf("in the text %q stand %b, want %b", b, got, want)
 		}
 	})
+}
+
+// The range of runes of which nobody asks whether they are seen holds none that is not.
+func TestTheRangeOfWhatIsSeenHoldsNothingElse(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if want := unicode.Is(unicode.Cf, r) || r >= 0xFE00 && r <= 0xFE0F; invisible(r) != want {
+			t.Errorf("%U is invisible: %v, want %v", r, !want, want)
+		}
+	}
 }

@@ -51,5 +51,11 @@ func wordGates() (out []string) {
 // invisible are the runes that nobody sees: zero-width and direction marks, soft hyphens, variation
 // selectors and the tag characters of U+E0000.
 func invisible(r rune) bool {
+	if r >= firstSeen && r < 0xFE00 {
+		return false // bars, Chinese, Japanese, Korean: most of what is not ASCII in a log
+	}
 	return unicode.Is(unicode.Cf, r) || r >= 0xFE00 && r <= 0xFE0F
 }
+
+// firstSeen begins a long range of runes that are all seen, up to the variation selectors.
+const firstSeen = 0x2070
