@@ -13,6 +13,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -289,8 +291,30 @@ func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotati
 		}
 	}
 	if !broken {
-		e.fine(part, "%s", count(len(found.Items), "ConfigMap"))
+		says := count(len(found.Items), "ConfigMap")
+		if label == webhook.PolicyLabel {
+			says += unsetPolicies(found.Items)
+		}
+		e.fine(part, "%s", says)
 	}
+}
+
+// unsetPolicies says how many policies rule nothing because no ConfigMap sets what they read; empty: all rule, or that
+// cannot be told here.
+func unsetPolicies(all []corev1.ConfigMap) string {
+	files, err := filesOf(all)
+	if err != nil {
+		return ""
+	}
+	engine, err := policies.Load(policies.Library(), files)
+	if err != nil {
+		return ""
+	}
+	docs, unset := engine.Docs(), engine.Unset()
+	if len(unset) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d policies, with those that signalbox brings, say nothing, because no data sets what they read", len(unset), len(docs))
 }
 
 // bundle is what the replicas say of the bundle of policies; nothing is said where there is none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -374,3 +375,19 @@ BggqhkjOPQQDAgNIADBFAiA0iItgppqwZKCdFDql8sChLCApMKRBUCehZzSb36hc
 cQIhAJi2n32+4lTkwOv1ExCLHL2aRYH9HFOhlWt1BEu9iB2H
 -----END CERTIFICATE-----
 `
+
+// The shipped policies rule nothing without data, which the doctor says, and counts one less where data sets one.
+func TestTheDoctorCountsPoliciesThatNothingSets(t *testing.T) {
+	bare := unsetPolicies(nil)
+	set := unsetPolicies([]corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Data: map[string]string{"data.yaml": "config: {labels: {default: [team]}}"}}})
+	var all, unset, of int
+	if _, err := fmt.Sscanf(bare, "; %d of %d policies", &all, &of); err != nil || all != of || all == 0 {
+		t.Errorf("without data: %q (%v); want that all say nothing", bare, err)
+	}
+	if _, err := fmt.Sscanf(set, "; %d of %d policies", &unset, &of); err != nil || unset != all-1 {
+		t.Errorf("with labels: %q (%v); want %d of %d", set, err, all-1, of)
+	}
+	if got := unsetPolicies([]corev1.ConfigMap{{Data: map[string]string{"a.rego": "package signalbox.a\n\nbroken"}}}); got != "" {
+		t.Errorf("of policies that do not load: %q; want nothing", got)
+	}
+}
