@@ -39,7 +39,8 @@ type doctor struct {
 	skew      func() time.Duration // of our clock ahead of the API server's
 	now       func() time.Time
 
-	own string // the namespace that Signalbox runs in
+	own     string // the namespace that Signalbox runs in
+	outside string // the address of a server that runs outside of the cluster; empty: it runs in it
 }
 
 const (
@@ -62,11 +63,17 @@ func (d *doctor) examine(ctx context.Context) examination {
 	}
 	e.Namespace = d.own
 	d.serverVersion(e)
+	if hook != nil && hook.ClientConfig.URL != nil {
+		d.outside = *hook.ClientConfig.URL
+	}
 	pods := d.deployment(ctx, e)
 	d.reached(ctx, e, hook, unread)
 	d.certificate(e, "certificate", hook)
-	d.leader(ctx, e)
-	d.closed(ctx, e, d.settings(ctx, e), pods)
+	read := &examination{} // which say whether there is a leader to look for
+	settings := d.settings(ctx, read)
+	d.leader(ctx, e, settings)
+	e.Parts = append(e.Parts, read.Parts...)
+	d.closed(ctx, e, settings, pods)
 	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
 	d.bundle(ctx, e)
 	d.maps(ctx, e, "signatures", controller.SignatureLabel, controller.SignatureErrorAnnotation)
@@ -132,6 +139,8 @@ func (d *doctor) deployment(ctx context.Context, e *examination) *appsv1.Deploym
 	const part = "pods"
 	found, err := d.kube.AppsV1().Deployments(d.own).Get(ctx, "signalbox", metav1.GetOptions{})
 	switch {
+	case apierrors.IsNotFound(err) && d.outside != "":
+		e.fine(part, "none: the server runs outside of the cluster, at %s", d.outside)
 	case apierrors.IsNotFound(err):
 		e.wrong(part, d.install(), "there is no Deployment signalbox in %s", d.own)
 	case err != nil:
@@ -222,11 +231,20 @@ func (d *doctor) certificate(e *examination, part string, hook *admissionregistr
 	}
 }
 
-func (d *doctor) leader(ctx context.Context, e *examination) {
+// leader is the replica that diagnoses. A server that takes part in no election diagnoses without a Lease.
+func (d *doctor) leader(ctx context.Context, e *examination, settings *config.Config) {
 	const part = "leader"
-	found, err := d.kube.CoordinationV1().Leases(d.own).Get(ctx, config.Default().LeaderElection.Name, metav1.GetOptions{})
+	election := config.Default().LeaderElection
+	if settings != nil {
+		election = settings.LeaderElection
+	}
+	found, err := d.kube.CoordinationV1().Leases(d.own).Get(ctx, election.Name, metav1.GetOptions{})
 	logs := "kubectl -n " + d.own + " logs -l app.kubernetes.io/name=signalbox"
 	switch {
+	case apierrors.IsNotFound(err) && settings != nil && !election.Enabled:
+		e.fine(part, "none is elected: leaderElection.enabled is false, and every replica diagnoses")
+	case apierrors.IsNotFound(err) && settings == nil && d.outside != "":
+		e.unknown(part, fmt.Errorf("there is no Lease, and the server at %s needs none where leaderElection.enabled is false: its settings are not in the cluster", d.outside))
 	case apierrors.IsNotFound(err):
 		e.wrong(part, logs, "there is no Lease: nobody diagnoses")
 	case err != nil:
@@ -267,6 +285,10 @@ func (d *doctor) settings(ctx context.Context, e *examination) (out *config.Conf
 		if out == nil || settings.Webhook.Closed.Enabled { // of two the one that asks for more is held to it
 			out = &settings
 		}
+	}
+	if seen == 0 && d.outside != "" {
+		e.unknown(part, fmt.Errorf("the server at %s reads them outside of the cluster", d.outside))
+		return nil
 	}
 	if seen == 0 {
 		e.wrong(part, d.install(), "no ConfigMap in %s holds config.yaml", d.own)

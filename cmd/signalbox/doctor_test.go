@@ -138,6 +138,22 @@ wrong settings: no ConfigMap in signalbox-system holds config.yaml
 wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its binding is missing: a stolen token could change jobs
 `,
 		},
+		"it runs outside of the cluster": {
+			func(i *installation) {
+				i.hook.Webhooks[0].ClientConfig.Service, i.hook.Webhooks[0].ClientConfig.URL = nil, new("https://127.0.0.1:9443/validate")
+				i.pods, i.lease, i.settings = nil, nil, nil
+			},
+			`unknown leader: there is no Lease, and the server at https://127.0.0.1:9443/validate needs none where leaderElection.enabled is false: its settings are not in the cluster
+unknown settings: the server at https://127.0.0.1:9443/validate reads them outside of the cluster
+`,
+		},
+		"one replica, which is not elected": {func(i *installation) { i.lease = nil }, ""},
+		"an election in which nobody stands": {
+			func(i *installation) {
+				i.lease, i.settings.Data["config.yaml"] = nil, "leaderElection: {enabled: true}"
+			},
+			"wrong leader: there is no Lease: nobody diagnoses\n",
+		},
 		"it refuses jobs while it is away": {
 			func(i *installation) { i.hook.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Fail) },
 			"wrong webhook configuration: failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away\n",
