@@ -46,16 +46,17 @@ type set struct {
 
 // rule is the deny or warn of one policy, ready to be asked.
 type rule struct {
-	doc    *Doc
-	name   string // deny or warn
-	at     ast.Ref
-	query  rego.PreparedEvalQuery
-	plan   *plan.Program // nil: only the query answers
-	stage  preflight.Stage
-	reads  parts
-	silent bool  // it says nothing whatever the input: the data does not configure it
-	exempt *rule // of the same policy; nil: it makes no exceptions
-	plain  bool  // its input is the object as it was written: a rule in Conftest's form
+	doc      *Doc
+	name     string // deny or warn
+	at       ast.Ref
+	query    rego.PreparedEvalQuery
+	plan     *plan.Program // nil: only the query answers
+	stage    preflight.Stage
+	reads    parts
+	silent   bool     // it says nothing whatever the input: the data does not configure it
+	settings []string // below data.config that it reads, where it is silent
+	exempt   *rule    // of the same policy; nil: it makes no exceptions
+	plain    bool     // its input is the object as it was written: a rule in Conftest's form
 	// options are of how it is evaluated, not of what it answers.
 	options []rego.EvalOption
 	traced  bool // by who measures what was evaluated

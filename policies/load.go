@@ -189,6 +189,9 @@ func prepare(ctx, looking context.Context, m module, from compiled) (out []*rule
 		}
 		reads := readsOf(from.compiler, at)
 		r.doc, r.name, r.reads, r.silent = &m.doc, name, reads, silent(looking, at, from.compiler, from.store)
+		if r.silent {
+			r.settings = settingsOf(from.compiler, at)
+		}
 		if reads.any("findings") || reads.any("cluster.fit") || reads.any("cluster.change") {
 			r.stage = preflight.OnTheReview
 		}

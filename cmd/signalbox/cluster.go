@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -301,7 +302,6 @@ const (
 
 // policies are the files in the cluster's ConfigMaps; why says why they may not be read.
 func (c *liveCluster) policies(ctx context.Context) (fsys fs.FS, why string, err error) {
-	var files txtar.Archive
 	found, err := c.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
 	switch {
 	case apierrors.IsForbidden(err):
@@ -309,13 +309,19 @@ func (c *liveCluster) policies(ctx context.Context) (fsys fs.FS, why string, err
 	case err != nil:
 		return nil, "", fmt.Errorf("list policies: %w", err)
 	}
-	for _, m := range found.Items {
+	fsys, err = filesOf(found.Items)
+	return fsys, "", err
+}
+
+// filesOf are the keys of ConfigMaps as files, in a folder for each.
+func filesOf(all []corev1.ConfigMap) (fs.FS, error) {
+	var files txtar.Archive
+	for _, m := range all {
 		for _, key := range slices.Sorted(maps.Keys(m.Data)) {
 			files.Files = append(files.Files, txtar.File{Name: path.Join(m.Name, key), Data: []byte(m.Data[key])})
 		}
 	}
-	fsys, err = txtar.FS(&files)
-	return fsys, "", err
+	return txtar.FS(&files)
 }
 
 // resource is something a view holds, with the versions we can read, best first.

@@ -13,6 +13,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -37,7 +39,8 @@ type doctor struct {
 	skew      func() time.Duration // of our clock ahead of the API server's
 	now       func() time.Time
 
-	own string // the namespace that Signalbox runs in
+	own     string // the namespace that Signalbox runs in
+	outside string // the address of a server that runs outside of the cluster; empty: it runs in it
 }
 
 const (
@@ -60,11 +63,17 @@ func (d *doctor) examine(ctx context.Context) examination {
 	}
 	e.Namespace = d.own
 	d.serverVersion(e)
+	if hook != nil && hook.ClientConfig.URL != nil {
+		d.outside = *hook.ClientConfig.URL
+	}
 	pods := d.deployment(ctx, e)
 	d.reached(ctx, e, hook, unread)
 	d.certificate(e, "certificate", hook)
-	d.leader(ctx, e)
-	d.closed(ctx, e, d.settings(ctx, e), pods)
+	read := &examination{} // which say whether there is a leader to look for
+	settings := d.settings(ctx, read)
+	d.leader(ctx, e, settings)
+	e.Parts = append(e.Parts, read.Parts...)
+	d.closed(ctx, e, settings, pods)
 	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
 	d.bundle(ctx, e)
 	d.maps(ctx, e, "signatures", controller.SignatureLabel, controller.SignatureErrorAnnotation)
@@ -130,6 +139,8 @@ func (d *doctor) deployment(ctx context.Context, e *examination) *appsv1.Deploym
 	const part = "pods"
 	found, err := d.kube.AppsV1().Deployments(d.own).Get(ctx, "signalbox", metav1.GetOptions{})
 	switch {
+	case apierrors.IsNotFound(err) && d.outside != "":
+		e.fine(part, "none: the server runs outside of the cluster, at %s", d.outside)
 	case apierrors.IsNotFound(err):
 		e.wrong(part, d.install(), "there is no Deployment signalbox in %s", d.own)
 	case err != nil:
@@ -220,11 +231,20 @@ func (d *doctor) certificate(e *examination, part string, hook *admissionregistr
 	}
 }
 
-func (d *doctor) leader(ctx context.Context, e *examination) {
+// leader is the replica that diagnoses. A server that takes part in no election diagnoses without a Lease.
+func (d *doctor) leader(ctx context.Context, e *examination, settings *config.Config) {
 	const part = "leader"
-	found, err := d.kube.CoordinationV1().Leases(d.own).Get(ctx, config.Default().LeaderElection.Name, metav1.GetOptions{})
+	election := config.Default().LeaderElection
+	if settings != nil {
+		election = settings.LeaderElection
+	}
+	found, err := d.kube.CoordinationV1().Leases(d.own).Get(ctx, election.Name, metav1.GetOptions{})
 	logs := "kubectl -n " + d.own + " logs -l app.kubernetes.io/name=signalbox"
 	switch {
+	case apierrors.IsNotFound(err) && settings != nil && !election.Enabled:
+		e.fine(part, "none is elected: leaderElection.enabled is false, and every replica diagnoses")
+	case apierrors.IsNotFound(err) && settings == nil && d.outside != "":
+		e.unknown(part, fmt.Errorf("there is no Lease, and the server at %s needs none where leaderElection.enabled is false: its settings are not in the cluster", d.outside))
 	case apierrors.IsNotFound(err):
 		e.wrong(part, logs, "there is no Lease: nobody diagnoses")
 	case err != nil:
@@ -266,6 +286,10 @@ func (d *doctor) settings(ctx context.Context, e *examination) (out *config.Conf
 			out = &settings
 		}
 	}
+	if seen == 0 && d.outside != "" {
+		e.unknown(part, fmt.Errorf("the server at %s reads them outside of the cluster", d.outside))
+		return nil
+	}
 	if seen == 0 {
 		e.wrong(part, d.install(), "no ConfigMap in %s holds config.yaml", d.own)
 		return nil
@@ -289,8 +313,30 @@ func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotati
 		}
 	}
 	if !broken {
-		e.fine(part, "%s", count(len(found.Items), "ConfigMap"))
+		says := count(len(found.Items), "ConfigMap")
+		if label == webhook.PolicyLabel {
+			says += unsetPolicies(found.Items)
+		}
+		e.fine(part, "%s", says)
 	}
+}
+
+// unsetPolicies says how many policies rule nothing because no ConfigMap sets what they read; empty: all rule, or that
+// cannot be told here.
+func unsetPolicies(all []corev1.ConfigMap) string {
+	files, err := filesOf(all)
+	if err != nil {
+		return ""
+	}
+	engine, err := policies.Load(policies.Library(), files)
+	if err != nil {
+		return ""
+	}
+	docs, unset := engine.Docs(), engine.Unset()
+	if len(unset) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d policies, with those that signalbox brings, say nothing, because no data sets what they read", len(unset), len(docs))
 }
 
 // bundle is what the replicas say of the bundle of policies; nothing is said where there is none.

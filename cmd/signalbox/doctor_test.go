@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,22 @@ wrong leader: there is no Lease: nobody diagnoses
 wrong settings: no ConfigMap in signalbox-system holds config.yaml
 wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its binding is missing: a stolen token could change jobs
 `,
+		},
+		"it runs outside of the cluster": {
+			func(i *installation) {
+				i.hook.Webhooks[0].ClientConfig.Service, i.hook.Webhooks[0].ClientConfig.URL = nil, new("https://127.0.0.1:9443/validate")
+				i.pods, i.lease, i.settings = nil, nil, nil
+			},
+			`unknown leader: there is no Lease, and the server at https://127.0.0.1:9443/validate needs none where leaderElection.enabled is false: its settings are not in the cluster
+unknown settings: the server at https://127.0.0.1:9443/validate reads them outside of the cluster
+`,
+		},
+		"one replica, which is not elected": {func(i *installation) { i.lease = nil }, ""},
+		"an election in which nobody stands": {
+			func(i *installation) {
+				i.lease, i.settings.Data["config.yaml"] = nil, "leaderElection: {enabled: true}"
+			},
+			"wrong leader: there is no Lease: nobody diagnoses\n",
 		},
 		"it refuses jobs while it is away": {
 			func(i *installation) { i.hook.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Fail) },
@@ -374,3 +391,19 @@ BggqhkjOPQQDAgNIADBFAiA0iItgppqwZKCdFDql8sChLCApMKRBUCehZzSb36hc
 cQIhAJi2n32+4lTkwOv1ExCLHL2aRYH9HFOhlWt1BEu9iB2H
 -----END CERTIFICATE-----
 `
+
+// The shipped policies rule nothing without data, which the doctor says, and counts one less where data sets one.
+func TestTheDoctorCountsPoliciesThatNothingSets(t *testing.T) {
+	bare := unsetPolicies(nil)
+	set := unsetPolicies([]corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Data: map[string]string{"data.yaml": "config: {labels: {default: [team]}}"}}})
+	var all, unset, of int
+	if _, err := fmt.Sscanf(bare, "; %d of %d policies", &all, &of); err != nil || all != of || all == 0 {
+		t.Errorf("without data: %q (%v); want that all say nothing", bare, err)
+	}
+	if _, err := fmt.Sscanf(set, "; %d of %d policies", &unset, &of); err != nil || unset != all-1 {
+		t.Errorf("with labels: %q (%v); want %d of %d", set, err, all-1, of)
+	}
+	if got := unsetPolicies([]corev1.ConfigMap{{Data: map[string]string{"a.rego": "package signalbox.a\n\nbroken"}}}); got != "" {
+		t.Errorf("of policies that do not load: %q; want nothing", got)
+	}
+}

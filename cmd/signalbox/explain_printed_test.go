@@ -64,3 +64,17 @@ var madeUp = map[string]bool{
 	"msg":   true, // what a policy of Rego returns
 	"major": true, // GitLab's word for a severity
 }
+
+// TestTheWordsThatLeadALineAreExplained asks for what stands before the lines of an answer, and above its columns.
+func TestTheWordsThatLeadALineAreExplained(t *testing.T) {
+	for _, name := range []string{
+		"asked", "because", "limit", "short", "nodes", "plan", "preempts", "change", "assumed",
+		"pending", "waiting", "stopped", "paused", "suspended", "missing", "what to do", "after it",
+		"WAITS FOR", "FIRST POD", "SAYS",
+	} {
+		found, err := called(name)
+		if err != nil || len(found) == 0 {
+			t.Errorf("explain does not know %q (%v)", name, err)
+		}
+	}
+}

@@ -217,7 +217,9 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 			continue
 		}
 		if brings := bringsNew(was, *now); brings != "" {
-			passed = fmt.Sprintf("%s: %s would do, but brings %s", what, spelt(edits), brings)
+			if passed == "" { // remedies stand in the order in which they are likely
+				passed = fmt.Sprintf("%s: %s would do, but brings %s", what, spelt(edits), brings)
+			}
 			continue
 		}
 		f.changed[was.from.Source] = text

@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
+	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 func newPolicy(sh *shell) *cobra.Command {
@@ -131,6 +132,9 @@ func policyCheck(ctx context.Context, sh *shell, files, args []string, from *wor
 	if err != nil {
 		return err
 	}
+	if note := saysUnset(from.unset); note != "" {
+		sh.tell("note: %s", note)
+	}
 	if a.why {
 		if err := explainPolicies(ctx, sh, asked.Policies, asked.seen, format, paint); err != nil {
 			return err
@@ -153,6 +157,22 @@ func policyCheck(ctx context.Context, sh *shell, files, args []string, from *wor
 		return err
 	}
 	return rulingsVerdict(jobs, in.troubles)
+}
+
+// saysUnset names policies that rule nothing because a setting is absent; empty: there are none.
+func saysUnset(all []policies.Unset) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var names []string
+	for _, u := range all {
+		names = append(names, u.Name+" ("+strings.Join(u.Settings, ", ")+")")
+	}
+	verb := "say nothing, because no data sets what they read"
+	if len(all) == 1 {
+		verb = "says nothing, because no data sets what it reads"
+	}
+	return fmt.Sprintf("%s %s: %s", phrase.Count(len(all), "policy", "policies"), verb, few(names))
 }
 
 func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {

@@ -33,19 +33,20 @@ import (
 type worldFlags struct {
 	snapshot []string
 	offline  bool
-	server   bool      // ask the API server about the job and its pods
-	ask      *choice   // whether Signalbox in the cluster is asked instead of listing; nil: never
-	names    bool      // the answer needs the names of nodes and pods
-	fix      bool      // exact remedies are looked for
-	cures    bool      // and for each finding by itself, because the format has a place for it
-	require  bool      // an answer without a cluster is none
-	disable  []string  // checks that are not wanted this time
-	settings string    // file of the configuration; only what it says of checks counts
-	folders  []string  // of policies
-	sources  []fs.FS   // what is in them, once open
-	only     bool      // no others are asked
-	printed  io.Writer // takes what they print; nil: nobody does
-	asked    int       // how many policies there are, once open
+	server   bool             // ask the API server about the job and its pods
+	ask      *choice          // whether Signalbox in the cluster is asked instead of listing; nil: never
+	names    bool             // the answer needs the names of nodes and pods
+	fix      bool             // exact remedies are looked for
+	cures    bool             // and for each finding by itself, because the format has a place for it
+	require  bool             // an answer without a cluster is none
+	disable  []string         // checks that are not wanted this time
+	settings string           // file of the configuration; only what it says of checks counts
+	folders  []string         // of policies
+	sources  []fs.FS          // what is in them, once open
+	only     bool             // no others are asked
+	printed  io.Writer        // takes what they print; nil: nobody does
+	asked    int              // how many policies there are, once open
+	unset    []policies.Unset // that say nothing, because nothing sets what they read
 	kube     *genericclioptions.ConfigFlags
 }
 
@@ -311,7 +312,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	if err != nil {
 		return nil, &exit{exitUsage, err}
 	}
-	f.asked = len(engine.Docs())
+	f.asked, f.unset = len(engine.Docs()), engine.Unset()
 	if w.live == nil || w.asks || f.only {
 		return engine, nil
 	}

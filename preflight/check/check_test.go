@@ -130,7 +130,7 @@ func TestSelect(t *testing.T) {
 		"one off":              {check.Selection{Off: []string{"shm-missing"}}, "gang-does-not-fit: warning at spec.a\n"},
 		"another severity":     {check.Selection{Severity: map[string]finding.Severity{"gang-does-not-fit": finding.Error}}, "gang-does-not-fit: error at spec.a\nshm-missing: warning at spec\n"},
 		"an unknown name":      {check.Selection{Off: []string{"shm-mising"}}, `switch off: no check is called "shm-mising"; did you mean "shm-missing"?`},
-		"nothing like it":      {check.Selection{Off: []string{"zzz"}}, `switch off: no check is called "zzz"`},
+		"nothing like it":      {check.Selection{Off: []string{"zzz"}}, `switch off: no check is called "zzz"; signalbox list checks names all`},
 		"no such severity":     {check.Selection{Severity: map[string]finding.Severity{"shm-missing": 7}}, "set severity of shm-missing: have 7, want note (1), warning (2) or error (3)"},
 		"an unknown parameter": {check.Selection{Params: map[string]any{"shm-missing": map[string]any{"least": 1}}}, `set parameters of shm-missing: no parameter is called "least"`},
 		"a parameter misspelt": {check.Selection{Params: map[string]any{"shm-missing": map[string]any{"Mots": 1}}}, `set parameters of shm-missing: no parameter is called "Mots"; did you mean "Most"?`},

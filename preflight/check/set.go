@@ -109,7 +109,11 @@ func (s *Set) entry(name string) (*entry, error) {
 			return &s.entries[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no check is called %q%s", name, DidYouMean(name, s.Names()))
+	near := DidYouMean(name, s.Names()).String()
+	if near == "" {
+		near = "; signalbox list checks names all"
+	}
+	return nil, fmt.Errorf("no check is called %q%s", name, near)
 }
 
 func (e *entry) setParams(values any) error {

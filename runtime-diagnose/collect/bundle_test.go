@@ -252,7 +252,7 @@ func TestBadArchives(t *testing.T) {
 		"a path that leaves":         {tgz(t, "../bundle.json={}"), `"../bundle.json" leaves the bundle`},
 		"an absolute path":           {tgz(t, "/etc/passwd=x"), `"/etc/passwd" leaves the bundle`},
 		"a link":                     {tgz(t, "logs/x@"), `"logs/x" is no regular file`},
-		"another tar":                {tgz(t, "README=hello"), "there is no bundle.json in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one"},
+		"another tar":                {tgz(t, "README=hello"), "there is no bundle.json in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one, and `signalbox diagnose FILE` reads logs and objects that are packed otherwise"},
 		"another program's":          {tgz(t, `bundle.json={"schema":"x/v9"}`), `schema is "x/v9"; expected "signalbox.dev/bundle/v1"`},
 		"an index that is no JSON":   {tgz(t, "bundle.json=]"), "read bundle.json: invalid character"},
 		"pods that are no pods":      {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "pods.yaml=apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: [1]}}\n"), "read pods.yaml:4: read Pod : metadata.name holds array; expected string"},

@@ -40,7 +40,7 @@ func Open(ctx context.Context, name string) (diagnose.Case, error) {
 func (f *contents) parse() (diagnose.Case, error) {
 	text, ok := f.objects[indexFile]
 	if !ok {
-		return diagnose.Case{}, fmt.Errorf("there is no %s in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one", indexFile)
+		return diagnose.Case{}, fmt.Errorf("there is no %s in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one, and `signalbox diagnose FILE` reads logs and objects that are packed otherwise", indexFile)
 	}
 	var ix index
 	if err := json.Unmarshal(text, &ix); err != nil {
