@@ -329,11 +329,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // refusalIn is the error in the body of an answer whose status is 200: gateways and servers answer so
 // (https://openrouter.ai/docs/api/reference/errors-and-debugging). The body can be read again.
 func refusalIn(resp *http.Response) *openai.APIError {
-	text, err := io.ReadAll(resp.Body)
-	resp.Body = &reread{Reader: io.MultiReader(bytes.NewReader(text), failing{err}), Closer: resp.Body}
+	text, cut := io.ReadAll(resp.Body)
+	resp.Body = &reread{Reader: io.MultiReader(bytes.NewReader(text), failing{cut}), Closer: resp.Body}
 	var answer openai.ErrorResponse
-	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Error == nil || answer.Error.Message == "" {
-		return nil
+	if json.Unmarshal(text, &answer) != nil || answer.Error == nil || answer.Error.Message == "" {
+		return nil // whoever reads the body again is told where it was cut
 	}
 	if status, err := strconv.Atoi(fmt.Sprint(answer.Error.Code)); err == nil && status >= 400 && status < 600 {
 		answer.Error.HTTPStatusCode = status // it says what may be asked again
