@@ -332,8 +332,9 @@ func refusalIn(resp *http.Response) *openai.APIError {
 	text, cut := io.ReadAll(resp.Body)
 	resp.Body = &reread{Reader: io.MultiReader(bytes.NewReader(text), failing{cut}), Closer: resp.Body}
 	var answer openai.ErrorResponse
-	if json.Unmarshal(text, &answer) != nil || answer.Error == nil || answer.Error.Message == "" {
-		return nil // whoever reads the body again is told where it was cut
+	_ = json.Unmarshal(text, &answer) // what cannot be read, or was cut, holds no error
+	if answer.Error == nil || answer.Error.Message == "" {
+		return nil
 	}
 	if status, err := strconv.Atoi(fmt.Sprint(answer.Error.Code)); err == nil && status >= 400 && status < 600 {
 		answer.Error.HTTPStatusCode = status // it says what may be asked again
