@@ -42,8 +42,11 @@ type Match struct {
 }
 
 // Builtin is the catalog that ships with the program. Its signatures are proven valid by the
-// tests of this package, not again at every start: the proofs take longer than the reading.
-func Builtin() (*Catalog, error) { return shipped(catalogFiles) }
+// tests of this package, not again at every start: the proofs take longer than the reading. It is read once, and must not
+// be changed; With makes another one.
+func Builtin() (*Catalog, error) { return builtin() }
+
+var builtin = sync.OnceValues(func() (*Catalog, error) { return shipped(catalogFiles) })
 
 // shipped is the catalog of files that tests have proven.
 func shipped(files fs.FS) (*Catalog, error) {
