@@ -28,7 +28,10 @@ func (r Result) Lines() []string {
 	for i, l := range r.Violations {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
 	}
-	if r.Refused() && !r.tooLarge() {
+	switch {
+	case r.Refused() && r.refusedByAll():
+		line("because", "no node may take "+r.whom())
+	case r.Refused() && !r.tooLarge():
 		line("because", r.Reason)
 	}
 	for _, s := range r.Shortfall {
@@ -48,6 +51,7 @@ func (r Result) Lines() []string {
 	for i, c := range r.Changes {
 		line([]string{"change", "or"}[min(i, 1)], c)
 	}
+	line("idle", r.Idle)
 	for _, a := range r.Assumed {
 		line("assumed", a)
 	}

@@ -250,6 +250,17 @@ func placeable(q *assign.Solver, stage []int, podSets []*assign.PodSet, idle boo
 	return q.Solve(podSets, idle, kept)
 }
 
+// FitsIdle says that a gang is proven to fit once nothing runs on the nodes but what stays.
+func FitsIdle(q *assign.Solver) bool {
+	for _, stage := range q.Cycle.Order.Stages {
+		idle := placeable(q, stage, q.PodSets(q.Cycle.Order.Beside(stage)), true)
+		if !idle.Yes || idle.Unordered {
+			return false
+		}
+	}
+	return len(q.FlipsYes) == 0 && q.Cycle.Budget.Spend(0)
+}
+
 // shortOfNodes says that it is not room the pod set lacks but nodes: other pods close some of
 // them, or each of its pods needs one of its own.
 func shortOfNodes(k *assign.PodSet) bool {

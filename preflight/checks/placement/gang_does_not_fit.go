@@ -59,6 +59,8 @@ var gangDoesNotFit = &check.Check{
 			f.Remedy = "Do nothing where that is wanted; else take a lower priority class, or preemptionPolicy: Never."
 		case answer.Change != "" && !answer.WithNodesBack: // what it takes is said
 			f.Message += "; " + answer.Change
+		case answer.Idle != "":
+			f.Message += "; " + answer.Idle
 		}
 		p.Report(f)
 		return nil

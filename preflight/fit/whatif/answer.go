@@ -36,6 +36,7 @@ func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *fit.Budget
 	if r.Refused() {
 		q := suggest(s, parts, &r, cycle)
 		r.Changes, r.Numbers = append(r.Changes, q.found...), q.numbers
+		r.Idle = q.onceIdle()
 		r.Assumed = append(r.Assumed, q.passed...)
 	}
 	if len(r.Changes) > 0 {

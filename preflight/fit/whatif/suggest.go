@@ -65,6 +65,7 @@ func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cy
 	q.toleration()
 	q.otherPool()
 	q.looserRules()
+	q.tolerationAndFewer()
 	q.found = append(q.found, q.halves...)
 	return q
 }
@@ -218,8 +219,14 @@ func largest(below int64, ok func(int64) bool) int64 {
 	return low
 }
 
-// fewest finds the role that has to give up fewest pods for the gang to fit and a function
-// to hold, which holds for fewer pods if it does for more; of a role in parts, whole ones. ok: there is one.
+// fits says that a changed gang fits.
+func (q *suggester) fits(g gang.Gang) bool {
+	_, ok := q.try(g, assign.Deciding)
+	return ok
+}
+
+// fewest finds the role that has to give up fewest pods for a function to hold, which holds for fewer pods if it does for
+// more; of a role in parts, whole ones. ok: there is one.
 func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool) {
 	for i, g := range q.gang.Groups {
 		whole, most, resized := g.Part == nil, g.Count, q.resized
@@ -232,14 +239,7 @@ func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool)
 		if g.Single || most < 2 || g.Min > 0 && g.Min < g.Count || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
 			continue
 		}
-		tries := func(n int64) bool {
-			fewer := resized(i, int(n))
-			if !holds(fewer) {
-				return false
-			}
-			_, ok := q.try(fewer, assign.Deciding)
-			return ok
-		}
+		tries := func(n int64) bool { return holds(resized(i, int(n))) }
 		n := int64(most - 1) // which is what a part that is too many leaves; it costs the most
 		if whole || !tries(n) {
 			n = largest(int64(most), tries)
@@ -253,13 +253,13 @@ func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool)
 
 // fewerPods takes pods from one role.
 func (q *suggester) fewerPods() {
-	if fewer, ok := q.fewest(func(gang.Gang) bool { return true }); ok {
-		q.keep(fewer, "%s", q.withFewer(fewer))
+	if fewer, ok := q.fewest(q.fits); ok {
+		q.keep(fewer, "fits with %s", q.fewer(fewer))
 	}
 }
 
-// withFewer says of which roles a gang has fewer pods: by the number that is written, where that counts something else.
-func (q *suggester) withFewer(fewer gang.Gang) string {
+// fewer says of which roles a gang has fewer pods: by the number that is written, where that counts something else.
+func (q *suggester) fewer(fewer gang.Gang) string {
 	var is, was []string
 	before := q.gang.Whole().Groups
 	for i, g := range fewer.Whole().Groups {
@@ -270,7 +270,7 @@ func (q *suggester) withFewer(fewer gang.Gang) string {
 			is, was = append(is, words.Pods(g.Name, g.Count)), append(was, strconv.Itoa(before[i].Count))
 		}
 	}
-	return "fits with " + strings.Join(is, " + ") + " instead of " + strings.Join(was, " + ")
+	return strings.Join(is, " + ") + " instead of " + strings.Join(was, " + ")
 }
 
 func (q *suggester) resized(i, pods int) gang.Gang {

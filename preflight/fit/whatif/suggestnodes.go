@@ -68,11 +68,50 @@ func firstOf[T any](q *suggester, what string, all []T) []T {
 
 // toleration tolerates one of the taints that refuse nodes.
 func (q *suggester) toleration() {
-	for _, text := range firstOf(q, "taints", q.was.Rejected.Taints) {
-		if g, ok := q.tolerating(q.gang, text); ok {
-			q.keep(g, "fits with a toleration of the taint %s", text)
+	for _, taint := range q.taints() {
+		q.keep(taint.gang, "fits with a toleration of the taint %s", taint.text)
+	}
+}
+
+// tolerationAndFewer is a toleration and fewer pods, where no change alone is enough.
+func (q *suggester) tolerationAndFewer() {
+	for _, taint := range q.taints() {
+		if len(q.found)+len(q.halves) > 0 {
+			return
+		}
+		tolerant := q.on(taint.gang)
+		fewer, ok := tolerant.fewest(tolerant.fits)
+		q.tries = tolerant.tries
+		for _, text := range tolerant.passed {
+			q.pass("%s", text)
+		}
+		if ok {
+			q.keep(fewer, "fits with a toleration of the taint %s, and %s", taint.text, tolerant.fewer(fewer))
 		}
 	}
+}
+
+// tolerated is the gang with a toleration of a taint.
+type tolerated struct {
+	text string
+	gang gang.Gang
+}
+
+// taints are the taints that refuse nodes to the gang and that it could tolerate.
+func (q *suggester) taints() (out []tolerated) {
+	for _, text := range firstOf(q, "taints", q.was.Rejected.Taints) {
+		if g, ok := q.tolerating(q.gang, text); ok {
+			out = append(out, tolerated{text, g})
+		}
+	}
+	return out
+}
+
+// on is a suggester of changes to a gang that is changed already; what it finds is its own.
+func (q *suggester) on(g gang.Gang) *suggester {
+	out := newSuggester(q.s, g, q.was, q.cycle)
+	out.tries = q.tries
+	return out
 }
 
 // tolerating adds a toleration of a taint, given as text, to every group. Taints that

@@ -26,7 +26,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 		limits, notes := quota.CheckWith(s, g.Whole(), exist)
 		return len(limits)+len(notes) == 0
 	}
-	fewer, ok := q.fewest(kept)
+	fewer, ok := q.fewest(func(g gang.Gang) bool { return kept(g) && q.fits(g) })
 	if !ok {
 		return ""
 	}
@@ -36,7 +36,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 			owners = append(owners, l.Owner())
 		}
 	}
-	text := q.withFewer(fewer) + ", which is within " + strings.Join(owners, " and ")
+	text := "fits with " + q.fewer(fewer) + ", which is within " + strings.Join(owners, " and ")
 	if !kept(fewer) || !q.keep(fewer, "%s", text) {
 		return ""
 	}
