@@ -66,17 +66,20 @@ type RecordedFinding struct {
 
 // RecordedFit is the answer about the fit.
 type RecordedFit struct {
-	Verdict string          `json:"verdict"`
-	Placed  int             `json:"placed"`
-	Wanted  int             `json:"wanted"`
-	Waits   bool            `json:"waits,omitempty"`
-	Paused  string          `json:"paused,omitempty"`
-	Changes []string        `json:"changes,omitempty"`
-	Limits  []recordedLimit `json:"limits,omitempty"`
-	Assumed []string        `json:"assumed,omitempty"`
-	Asks    []fit.Ask       `json:"asks,omitempty"`
-	Why     string          `json:"why,omitempty"`   // for who may not list nodes
-	Nodes   *RecordedNodes  `json:"nodes,omitempty"` // for who may
+	Verdict string   `json:"verdict"`
+	Placed  int      `json:"placed"`
+	Wanted  int      `json:"wanted"`
+	Waits   bool     `json:"waits,omitempty"`
+	Paused  string   `json:"paused,omitempty"`
+	Changes []string `json:"changes,omitempty"`
+	Idle    string   `json:"idle,omitempty"`
+	// Preempts names nobody: whose pods those are is not for everybody.
+	Preempts *fit.Preemption `json:"preempts,omitempty"`
+	Limits   []recordedLimit `json:"limits,omitempty"`
+	Assumed  []string        `json:"assumed,omitempty"`
+	Asks     []fit.Ask       `json:"asks,omitempty"`
+	Why      string          `json:"why,omitempty"`   // for who may not list nodes
+	Nodes    *RecordedNodes  `json:"nodes,omitempty"` // for who may
 }
 
 // RecordedNodes is what the answer rests on, in which nodes have names.
@@ -131,7 +134,7 @@ func recordOf(r *preflight.Report, nodes bool) Record {
 	}
 	f := r.Fit
 	out.Fit = &RecordedFit{
-		Verdict: f.Verdict.String(), Placed: f.Placed, Wanted: f.Wanted, Waits: f.WaitsForOthers, Paused: f.Paused, Changes: f.Changes, Asks: f.Asks,
+		Verdict: f.Verdict.String(), Placed: f.Placed, Wanted: f.Wanted, Waits: f.WaitsForOthers, Paused: f.Paused, Changes: f.Changes, Idle: f.Idle, Preempts: f.Preempts.Unnamed(), Asks: f.Asks,
 	}
 	for _, l := range f.Violations {
 		out.Fit.Limits = append(out.Fit.Limits, recordedLimit{l, l.When.String()})
@@ -257,7 +260,7 @@ func (r Record) Result() *fit.Result {
 	}
 	out := &fit.Result{
 		Verdict: verdictOf(f.Verdict), Placed: f.Placed, Wanted: f.Wanted, WaitsForOthers: f.Waits, Paused: f.Paused,
-		Reason: f.Why, Changes: f.Changes, Assumed: f.Assumed, Asks: f.Asks,
+		Reason: f.Why, Changes: f.Changes, Idle: f.Idle, Preempts: f.Preempts, Assumed: f.Assumed, Asks: f.Asks,
 	}
 	if n := f.Nodes; n != nil {
 		out.Plan, out.Rejected, out.Group, out.Usable, out.Reason, out.Autoscaler = n.Plan, n.Rejected, n.Group, n.Usable, n.Reason, n.Autoscaler

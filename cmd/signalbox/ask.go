@@ -154,9 +154,9 @@ func (w *world) heardOf(o *unstructured.Unstructured) *heard {
 }
 
 // into adds the review of the cluster's Signalbox to one that looked at the job alone: neither says
-// less than without the other.
-func (h *heard) into(r *preflight.Report, disabled []string) {
-	theirs, found := h.record, slices.DeleteFunc(h.record.Found(), func(f finding.Finding) bool { return slices.Contains(disabled, f.Check) })
+// less than without the other. Checks that are off are off wherever they ran.
+func (h *heard) into(r *preflight.Report, off []string) {
+	theirs, found := h.record, slices.DeleteFunc(h.record.Found(), func(f finding.Finding) bool { return slices.Contains(off, f.Check) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(own finding.Finding) bool {
 		return slices.ContainsFunc(found, func(f finding.Finding) bool {
 			return f.Check == own.Check && f.Path == own.Path && f.Message != own.Message

@@ -118,7 +118,7 @@ func recorded(t *testing.T, r webhook.Record) string {
 
 func busyRecord() webhook.Record {
 	return webhook.Record{
-		Fit: &webhook.RecordedFit{Verdict: "full", Placed: 4, Wanted: 6, Waits: true, Changes: []string{"fits with 4 Workers instead of 6"}, Nodes: &webhook.RecordedNodes{Rejected: fit.Rejections{Total: 6, Full: 6}}},
+		Fit: &webhook.RecordedFit{Verdict: "full", Placed: 4, Wanted: 6, Waits: true, Changes: []string{"fits with 4 Workers instead of 6"}, Nodes: &webhook.RecordedNodes{Rejected: fit.Rejections{Total: 6, Full: 6}}, Preempts: &fit.Preemption{Class: "high", Priority: 7, Pods: 3}},
 		Findings: []webhook.RecordedFinding{
 			{Finding: finding.Finding{Check: "priority-class-missing", Severity: finding.Error, Path: "spec.pytorchReplicaSpecs.Worker", Message: "PriorityClass \"x\" does not exist"}},
 		},
@@ -137,7 +137,7 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 	ask := d.asker(t, askedJob)
 	want := []string{"POST /apis/kubeflow.org/v1/namespaces/ml/pytorchjobs"}
 	code, text := ask("fit")
-	if asked := d.take(); code != exitBusy || !strings.Contains(text, "4 of 6 pods fit now") || !strings.Contains(text, "what Signalbox in the cluster answers") || !slices.Equal(asked, want) {
+	if asked := d.take(); code != exitBusy || !strings.Contains(text, "4 of 6 pods fit now") || !strings.Contains(text, "the priority class high (7) would preempt 3 pods") || !strings.Contains(text, "what Signalbox in the cluster answers") || !slices.Equal(asked, want) {
 		t.Errorf("fit: exit code %d, asked %v\n%s", code, asked, text)
 	}
 	code, text = ask("check")
@@ -151,6 +151,16 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 			if strings.HasPrefix(line, "  warning[") && !strings.Contains(text, strings.TrimSpace(line)) {
 				t.Errorf("check says less than --offline: %s\n%s", line, text)
 			}
+		}
+	}
+	d.take()
+	off := filepath.Join(t.TempDir(), "off.yaml")
+	for _, settings := range []string{"checks: {disable: [priority-class-missing]}", "checks: {namespaces: {ml: {disable: [priority-class-missing]}}}"} {
+		if err := os.WriteFile(off, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, text := ask("check", "--config", off); strings.Contains(text, "priority-class-missing") {
+			t.Errorf("%s: the check is off, whoever ran it\n%s", settings, text)
 		}
 	}
 	d.take()

@@ -285,7 +285,7 @@ func (w *world) askServer(ctx context.Context, report *preflight.Report, req pre
 		return
 	}
 	if blind && h.record != nil {
-		h.into(report, w.disable)
+		h.into(report, w.unwanted(req.Object.GetNamespace()))
 	}
 	report.Add(h.findings(report.Lines()), nil)
 	if w.rehearsal != nil || w.asks {

@@ -107,7 +107,6 @@ type world struct {
 	silent    string            // why a cluster that is configured was not looked at
 	asks      bool              // nothing was listed, because Signalbox in the cluster is asked
 	questions []*question       // what the cluster said of the jobs in a dry run
-	disable   []string          // checks that are not wanted, whoever runs them
 	fitOnly   bool              // nothing is asked but whether the jobs fit
 	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
 	now       time.Time         // when it is asked
@@ -136,7 +135,7 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 
 // openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
 func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly bool) (*world, error) {
-	w := &world{fitOnly: fitOnly, disable: f.disable, namespace: "default", quotes: in.quotes, now: sh.now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
+	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
@@ -185,6 +184,25 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 		}
 	}
 	return w, err
+}
+
+// unwanted are the checks that neither --disable nor the settings want in a namespace.
+func (w *world) unwanted(namespace string) (names []string) {
+	all, err := allChecks()
+	if err != nil {
+		return nil // there would be no world
+	}
+	on := w.checks
+	if tuned := w.tuned[namespace]; tuned != nil {
+		on = tuned
+	}
+	wanted := on.Names()
+	for _, name := range all.Names() {
+		if !slices.Contains(wanted, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // clusterView is a view with what the input itself brings.

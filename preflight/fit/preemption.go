@@ -18,7 +18,8 @@ type Preemption struct {
 	Class    string   `json:"class,omitempty"` // the priority class that would move them aside
 	Queue    string   `json:"queue,omitempty"` // or the queue of T9k's scheduler, which decides by the priorities of queues
 	Priority int32    `json:"priority"`
-	Victims  []Victim `json:"victims"` // none of them can stay: with one more pod the gang does not fit
+	Pods     int      `json:"pods"`              // of all victims
+	Victims  []Victim `json:"victims,omitempty"` // none of them can stay: with one more pod the gang does not fit; empty: who asks may not see them
 }
 
 // Victim is a number of pods of one owner.
@@ -46,6 +47,9 @@ func (v Victim) String() string {
 
 // String is who would have to go, and for which class.
 func (p *Preemption) String() string {
+	if len(p.Victims) == 0 {
+		return p.Summary()
+	}
 	parts := make([]string, len(p.Victims))
 	for i, v := range p.Victims {
 		parts[i] = v.String()
@@ -61,18 +65,24 @@ func (p *Preemption) String() string {
 
 // Summary is how many would have to go, without their names: for whoever may not see other people's pods.
 func (p *Preemption) Summary() string {
-	pods := 0
-	for _, v := range p.Victims {
-		pods += v.Pods
-	}
 	by := fmt.Sprintf("the priority class %s (%d)", p.Class, p.Priority)
 	switch {
 	case p.Queue != "":
 		by = fmt.Sprintf("the queue %s (priority %d)", p.Queue, p.Priority)
 	case p.Class == "":
-		by = "its priority, 0"
+		by = "the priority 0 of its pods"
 	}
-	return fmt.Sprintf("%s would preempt %s", by, words.Count(pods, "pod", "pods"))
+	return fmt.Sprintf("%s would preempt %s", by, words.Count(p.Pods, "pod", "pods"))
+}
+
+// Unnamed is the same without names.
+func (p *Preemption) Unnamed() *Preemption {
+	if p == nil {
+		return nil
+	}
+	out := *p
+	out.Victims = nil
+	return &out
 }
 
 // ranked says that the priority of the gang is known.

@@ -62,7 +62,7 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 	case len(victims) == 0:
 		return nil, ""
 	}
-	return &fit.Preemption{Class: by.class, Queue: by.queue, Priority: by.own, Victims: owners(s, by, victims)}, ""
+	return &fit.Preemption{Class: by.class, Queue: by.queue, Priority: by.own, Pods: len(victims), Victims: owners(s, by, victims)}, ""
 }
 
 // moveAside adds to an answer who would have to go.
