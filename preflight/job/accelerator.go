@@ -115,6 +115,29 @@ func AcceleratorUnit(name corev1.ResourceName) Unit {
 	return Device
 }
 
+// MeantAccelerator is the name that an unknown one is a slip for: its plural, other letters' case, or a letter written
+// twice; empty: it is known, or resembles none. Names that differ in another letter may be somebody's own: nvidia.com/pgpu
+// is (https://github.com/NVIDIA/sandbox-device-plugin).
+func MeantAccelerator(name corev1.ResourceName) corev1.ResourceName {
+	plain := oneOfEach(strings.TrimSuffix(strings.ToLower(string(name)), "s"))
+	meant := corev1.ResourceName("")
+	for _, a := range accelerators {
+		prefix, open := strings.CutSuffix(a.pattern, "*")
+		switch {
+		case string(name) == a.pattern, open && strings.HasPrefix(string(name), prefix):
+			return ""
+		case !open && meant == "" && oneOfEach(strings.ToLower(a.pattern)) == plain:
+			meant = corev1.ResourceName(a.pattern)
+		}
+	}
+	return meant
+}
+
+// oneOfEach is a text with runs of one letter as one.
+func oneOfEach(text string) string {
+	return string(slices.Compact([]rune(text)))
+}
+
 // GPUs is how many accelerators one pod of the template asks for, and where that is
 // written. Devices are preferred over partitions and shares; N is 0 where none is asked.
 func (p Pod) GPUs() Amount {

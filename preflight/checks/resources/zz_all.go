@@ -23,6 +23,7 @@ func All() []*check.Check {
 		memoryMissingBesideGPUs,
 		parameterServerAsksForGPUs,
 		requestsAboveLimits,
+		resourceNameMisspelt,
 		resourcesMissing,
 		sharedGPUInMultiPodJob,
 		visibleDevicesByHand,
