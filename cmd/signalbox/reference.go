@@ -148,6 +148,7 @@ func wordList() []word {
 		{"plan", "line of fit", "Where the pods would go: the node, and how many of them in brackets."},
 		{"preempts", "line of fit", "Whom kube-scheduler would evict, because the job has a higher priority."},
 		{"change", "line of fit", "The smallest change of the job that would fit; those after or would, too."},
+		{"idle", "line of fit", "With what change the job would fit once nothing runs on the nodes, where they never hold it as it is and nothing makes it fit now."},
 		{"assumed", "line of fit", "What the answer takes for given, because the cluster or the snapshot does not say it. -o json has all of it."},
 		{string(gang.Stopped), "state of a job", "Somebody ended it before its time: no pods start any more."},
 		{"missing", "line of a diagnosis", "What could not be read, and why: the cause may stand there."},
