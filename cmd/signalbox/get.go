@@ -217,7 +217,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			}
 		}
 		if first && len(rows) == 0 && len(names) > 0 {
-			return usagef("no training job called %s is in namespace %s", orList(names), live.namespace)
+			return noneCalled(names, f.namespaceOf(live))
 		}
 		if first && len(rows) == 0 && len(names) == 0 {
 			f.sayNone(sh, live, len(missing) > 0)
@@ -289,6 +289,15 @@ func mayListNone(resources []string, namespace string) error {
 		widen = "; -n NAMESPACE instead of -A asks for less"
 	}
 	return usagef("%s, so whether there are training jobs is not known%s", barred(resources, namespace), widen)
+}
+
+// noneCalled is the error of names that no job has where they were looked for.
+func noneCalled(names []string, namespace string) error {
+	where := "namespace " + namespace + "; -A looks in all"
+	if namespace == metav1.NamespaceAll {
+		where = "any namespace"
+	}
+	return usagef("no training job called %s is in %s", orList(names), where)
 }
 
 // sayNone says where no job was found.
