@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -43,12 +44,15 @@ type jobRow struct {
 	Owner      string     `json:"owner,omitempty"`
 	Pod        string     `json:"pod,omitempty"` // of the first cause
 	Node       string     `json:"node,omitempty"`
-	Devices    int64      `json:"devices"` // accelerators of all pods
+	Nodes      []string   `json:"nodes,omitempty"` // of all pods that have one and have not ended
+	Devices    int64      `json:"devices"`         // accelerators that all pods ask for
+	Held       *int64     `json:"held,omitempty"`  // those of pods that have a node; nil: not known
 	Queue      string     `json:"queue,omitempty"`
 	Waiting    string     `json:"waiting,omitempty"`
 	Error      string     `json:"error,omitempty"`
 
 	Warned controller.Remembered `json:"-"` // for list checks --outcomes
+	Pods   []labels.Selector     `json:"-"` // of its pods, until they are looked for
 }
 
 type getFlags struct {
@@ -56,7 +60,7 @@ type getFlags struct {
 	all, watch, parts, bare          bool
 	snapshot                         []string
 	selector, category, owner, queue string
-	kind                             string
+	kind, node                       string
 	healthy, state, sortBy           *choice
 	output, coloured                 *choice
 }
@@ -80,11 +84,12 @@ func newGet(sh *shell) *cobra.Command {
 controller wrote on them. Jobs that one job was made of are left out, unless --parts.
 
 What hurts stands first: jobs that are not healthy and hold devices, by devices and time; then
-those that wait, those that run, and those that have ended.
+those that wait, those that run, and those that have ended. DEVICES is how many a job asks for; 24/80 are
+24 held of 80 asked for: a pod without a node holds nothing.
 
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
 cause of what is wrong.`,
-		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A -w", sh.name),
+		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.name),
 		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
 	}
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
@@ -96,6 +101,7 @@ cause of what is wrong.`,
 	jobs.Flags().StringVar(&f.kind, "kind", "", "only jobs of this `kind`")
 	jobs.Flags().StringVar(&f.category, "category", "", "only jobs whose cause is of this `category`")
 	jobs.Flags().StringVar(&f.owner, "owner", "", "only jobs on whose cause this `owner` has to act: user, platform, hardware …; not who submitted them")
+	jobs.Flags().StringVar(&f.node, "node", "", "only jobs with a pod on this `node`")
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
 	completeCluster(jobs, f.kube)
@@ -204,9 +210,17 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			}
 			sh.tell("note: %s", barred(missing, f.namespaceOf(live)))
 		}
+		note, err := f.placeLive(ctx, live, rows)
+		if err != nil {
+			return err
+		}
+		if first && note != "" {
+			sh.tell("note: %s", note)
+		}
+		rows = f.onNode(rows)
 		sortRows(rows, f.sortBy.value, sh.now())
 		changed := slices.DeleteFunc(slices.Clone(rows), func(r jobRow) bool {
-			key, text := r.Kind+"/"+r.Namespace+"/"+r.Name, fmt.Sprintf("%+v", r)
+			key, text := r.Kind+"/"+r.Namespace+"/"+r.Name, r.told()
 			same := seen[key] == text
 			seen[key] = text
 			return same
@@ -261,6 +275,7 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 			}
 			for i := range page.Items {
 				if r := rowOf(k, &page.Items[i]); f.wants(r, &page.Items[i], names) {
+					r.Pods = k.Select(refOf(k, &page.Items[i]), &page.Items[i])
 					rows = append(rows, r)
 				}
 			}
@@ -303,7 +318,7 @@ func noneCalled(names []string, namespace string) error {
 // sayNone says where no job was found.
 func (f *getFlags) sayNone(sh *shell, live *liveCluster, partly bool) {
 	what := "training jobs"
-	if f.kind+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
+	if f.kind+f.node+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
 		what = "such training jobs"
 	}
 	if partly {
@@ -370,6 +385,12 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 	return r
 }
 
+// told is all that is shown of a job; rows that tell the same are not printed again.
+func (r *jobRow) told() string {
+	text, _ := json.Marshal(r) // nothing in a row fails
+	return string(text)
+}
+
 // rank is how early a job stands in a list of what hurts.
 func (r jobRow) rank() int {
 	over := r.State == "Succeeded" || r.State == "Failed"
@@ -388,13 +409,17 @@ func (r jobRow) rank() int {
 	return 5
 }
 
-// hurt is how many device hours a job has cost in its state.
+// hurt is how many device hours a job has cost in its state, by the devices that it holds.
 func (r jobRow) hurt(now time.Time) float64 {
 	from := r.Created
 	if r.Since != nil {
 		from = *r.Since
 	}
-	return float64(max(1, r.Devices)) * now.Sub(from).Hours()
+	devices := r.Devices
+	if r.Held != nil {
+		devices = *r.Held
+	}
+	return float64(max(1, devices)) * now.Sub(from).Hours()
 }
 
 func sortRows(rows []jobRow, by string, now time.Time) {
@@ -467,7 +492,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	for _, r := range rows {
 		cells := []string{
 			r.Kind, visibleLine(r.Name), duration.HumanDuration(sh.now().Sub(r.Created)), r.State,
-			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), fmt.Sprint(r.Devices),
+			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
 		}
 		switch {
 		case wide:
@@ -475,7 +500,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 			if says == "" {
 				says = r.Error
 			}
-			cells = append(cells, dash(r.Owner), dash(r.Node), dash(r.Queue), dash(says))
+			cells = append(cells, dash(r.Owner), dash(r.where()), dash(r.Queue), dash(says))
 		default:
 			cells = append(cells, dash(fewWords(r.Waiting)))
 		}
