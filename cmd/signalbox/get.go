@@ -63,6 +63,8 @@ type getFlags struct {
 	kind, node                       string
 	healthy, state, sortBy           *choice
 	output, coloured                 *choice
+	widths                           []int           // of the columns that --watch has printed
+	there                            map[string]bool // jobs that were listed, whether a filter takes them or not
 }
 
 // anyJob wants every job, for who lists them otherwise.
@@ -198,7 +200,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err != nil {
 		return err
 	}
-	seen := map[string]string{}
+	seen, barredBefore := map[string]jobRow{}, 0
 	for first := true; ; first = false {
 		rows, missing, versions, err := f.list(ctx, live, names)
 		if err != nil {
@@ -219,12 +221,11 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		}
 		rows = f.onNode(rows)
 		sortRows(rows, f.sortBy.value, sh.now())
-		changed := slices.DeleteFunc(slices.Clone(rows), func(r jobRow) bool {
-			key, text := r.Kind+"/"+r.Namespace+"/"+r.Name, r.told()
-			same := seen[key] == text
-			seen[key] = text
-			return same
-		})
+		changed := news(seen, rows)
+		if len(missing) <= barredBefore || first { // of what may no more be listed nobody knows whether it is there
+			changed = append(changed, f.deleted(seen)...)
+		}
+		barredBefore = len(missing)
 		if first || len(changed) > 0 {
 			if err := f.render(sh, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 				return err
@@ -255,7 +256,7 @@ func (f *getFlags) namespaceOf(live *liveCluster) string {
 // list reads the jobs of all kinds that the cluster serves, and says which may not be read.
 func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) (rows []jobRow, missing []string, versions map[schema.GroupVersionResource]string, err error) {
 	versions = map[schema.GroupVersionResource]string{}
-	rows = []jobRow{}
+	rows, f.there = []jobRow{}, map[string]bool{}
 	for _, k := range kinds.All() {
 		served := live.resources(k)
 		if len(served) == 0 || f.kind != "" && kindCalled(f.kind) != k {
@@ -274,7 +275,9 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 				break
 			}
 			for i := range page.Items {
-				if r := rowOf(k, &page.Items[i]); f.wants(r, &page.Items[i], names) {
+				r := rowOf(k, &page.Items[i])
+				f.there[r.key()] = true
+				if f.wants(r, &page.Items[i], names) {
 					r.Pods = k.Select(refOf(k, &page.Items[i]), &page.Items[i])
 					rows = append(rows, r)
 				}
@@ -383,6 +386,33 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 		r.Devices = saturate.Add(r.Devices, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
 	}
 	return r
+}
+
+// key names a job among those of all kinds.
+func (r *jobRow) key() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
+
+// news are the rows that tell something else than was seen, which they become.
+func news(seen map[string]jobRow, rows []jobRow) (out []jobRow) {
+	for _, r := range rows {
+		before, known := seen[r.key()]
+		if !known || before.told() != r.told() {
+			out = append(out, r)
+		}
+		seen[r.key()] = r
+	}
+	return out
+}
+
+// deleted are the jobs that were seen and are listed no more, each for once. One that a filter no longer takes is there.
+func (f *getFlags) deleted(seen map[string]jobRow) (out []jobRow) {
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		if r := seen[key]; !f.there[key] {
+			r.State, r.Since, r.Waiting, r.Nodes, r.Held = "deleted", nil, "", nil, nil
+			out = append(out, r)
+			delete(seen, key)
+		}
+	}
+	return out
 }
 
 // told is all that is shown of a job; rows that tell the same are not printed again.
@@ -523,6 +553,19 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	}
 	p := newPage(sh.out)
 	p.tight = tight
+	if f.watch { // later rows stand below those of the first print, with room for longer names
+		const room = 4
+		if f.widths == nil {
+			f.widths = widthsOf(table)
+			for i := range f.widths {
+				f.widths[i] += room
+			}
+		}
+		for i, n := range widthsOf(table) {
+			f.widths[i] = max(f.widths[i], n)
+		}
+		p.least = f.widths[:len(f.widths)-1]
+	}
 	text := p.table(table, spare...)
 	if !heading {
 		_, text, _ = strings.Cut(text, "\n")

@@ -147,3 +147,43 @@ func TestANameThatNoJobHasIsMissedWhereItWasLookedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestAJobThatIsDeletedIsSaidOnce(t *testing.T) {
+	f, seen := &getFlags{}, map[string]jobRow{}
+	since, again := time.Unix(0, 0), time.Unix(0, 0)
+	kept, gone := jobRow{Kind: "MPIJob", Name: "kept", State: "Running", Since: &since}, jobRow{Kind: "MPIJob", Name: "gone", State: "Running"}
+	news(seen, []jobRow{kept, gone})
+	kept.Since = &again // read anew, and the same
+	f.there = map[string]bool{kept.key(): true}
+	if got := news(seen, []jobRow{kept}); len(got) > 0 {
+		t.Errorf("a job that did not change is printed: %+v", got)
+	}
+	if got := f.deleted(seen); len(got) != 1 || got[0].Name != "gone" || got[0].State != "deleted" {
+		t.Errorf("deleted: %+v; want gone", got)
+	}
+	if got := f.deleted(seen); len(got) > 0 {
+		t.Errorf("said twice: %+v", got)
+	}
+	if got := news(seen, nil); len(got) > 0 || len(f.deleted(seen)) > 0 {
+		t.Error("a job that a filter no longer takes is called deleted")
+	}
+}
+
+func TestColumnsOfAWatchStay(t *testing.T) {
+	var out bytes.Buffer
+	sh := &shell{out: &out, now: func() time.Time { return time.Unix(100, 0) }}
+	f := jobsAs("text", false)
+	f.watch = true
+	for i, name := range []string{"sick", "longname", "a"} {
+		if err := f.render(sh, []jobRow{{Kind: "MPIJob", Name: name, State: "Running", Created: time.Unix(0, 0)}}, false, i == 0, painter{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	at := strings.Index(lines[0], "STATE")
+	for _, line := range lines[1:] {
+		if strings.Index(line, "Running") != at {
+			t.Errorf("the columns drift:\n%s", out.String())
+		}
+	}
+}
