@@ -64,13 +64,54 @@ func misspelt(compiler *ast.Compiler) ast.Errors {
 }
 
 func undefined(d *ast.RefErrInvalidDetail) string {
+	return "undefined field: " + strings.Trim(d.Ref[d.Pos].String(), `"`) + meant(d)
+}
+
+// meant is which field somebody may mean who wrote one that is not there: one that is a slip of the pen away, or the field
+// of that name in another part of the input, input.job.namespace for input.request.namespace.
+func meant(d *ast.RefErrInvalidDetail) string {
+	if len(d.OneOf) == 0 || d.Pos >= len(d.Ref) {
+		return ""
+	}
 	field := strings.Trim(d.Ref[d.Pos].String(), `"`)
 	known := make([]string, 0, len(d.OneOf))
 	for _, f := range d.OneOf {
 		known = append(known, strings.Trim(f.String(), `"`))
 	}
 	slices.Sort(known)
-	return fmt.Sprintf("undefined field: %s%s", field, check.DidYouMean(field, known))
+	if check.Nearest(field, known, 1) == "" && d.Ref.HasPrefix(ast.InputRootRef) {
+		if at := inputField(field); at != "" {
+			return fmt.Sprintf("; did you mean %q?", at)
+		}
+	}
+	return check.DidYouMean(field, known).String()
+}
+
+// inputField is the field of a name that is nearest to the root of the input, as policies write it; empty: none is called so.
+func inputField(name string) string {
+	type node struct {
+		at     string
+		schema map[string]any
+	}
+	for level := []node{{"input", InputSchema()}}; len(level) > 0; {
+		var next []node
+		for _, n := range level {
+			if items, ok := n.schema["items"].(map[string]any); ok {
+				n = node{n.at + "[_]", items}
+			}
+			properties, _ := n.schema["properties"].(map[string]any)
+			if properties[name] != nil {
+				return n.at + "." + name
+			}
+			for _, key := range slices.Sorted(maps.Keys(properties)) {
+				if below, ok := properties[key].(map[string]any); ok {
+					next = append(next, node{n.at + "." + key, below})
+				}
+			}
+		}
+		level = next
+	}
+	return ""
 }
 
 // elsewhere are references to data where neither settings nor policies lie, and no document does: they would

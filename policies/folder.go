@@ -116,14 +116,20 @@ func (f *Folder) prune(at time.Time) error {
 	return nil
 }
 
+// DecisionFiles are the files of what was recorded; none is an error.
+func DecisionFiles(fsys fs.FS) ([]string, error) {
+	names, err := fs.Glob(fsys, "*"+folderSuffix)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("there is no file *%s", folderSuffix)
+	}
+	return names, err
+}
+
 // Decisions reads what was recorded since then, file by file. A line that is none is an error, and the
 // reading goes on behind it: the last line of a process that was stopped may be half a line.
 func Decisions(fsys fs.FS, since time.Time) iter.Seq2[Decision, error] {
 	return func(yield func(Decision, error) bool) {
-		names, err := fs.Glob(fsys, "*"+folderSuffix)
-		if err == nil && len(names) == 0 {
-			err = fmt.Errorf("there is no file *%s", folderSuffix)
-		}
+		names, err := DecisionFiles(fsys)
 		if err != nil {
 			yield(Decision{}, fmt.Errorf("read decisions: %w", err))
 			return

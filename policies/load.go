@@ -287,8 +287,11 @@ func short(errs ast.Errors, in []source) error {
 			shown = append(shown, at)
 		}
 		line := e.Message
+		if d, ok := e.Details.(*ast.RefErrInvalidDetail); ok {
+			line += meant(d)
+		}
 		if e.Location != nil {
-			line = fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Row, e.Message)
+			line = fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Row, line)
 		}
 		if e.Code == ast.ParseErr && e.Location != nil && e.Details != nil {
 			line = fmt.Sprintf("%s:%d:%d: %s", e.Location.File, e.Location.Row, e.Location.Col, e.Message)

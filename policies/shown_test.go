@@ -15,9 +15,15 @@ func TestErrorsShowLineAndCaret(t *testing.T) {
 		"no Rego": {"deny contains msg if {\n\tmsg := \"no\" +\n}", `load policy a.rego: a.rego:10:1: unexpected } token, in: }
   a.rego:10 | }
               ^`},
-		"a misspelt field": {"deny contains \"no\" if {\n\tinput.job.gpuz > 8\n}", `compile policies: a.rego:9: undefined ref: input.job.gpuz
+		"a misspelt field": {"deny contains \"no\" if {\n\tinput.job.gpuz > 8\n}", `compile policies: a.rego:9: undefined ref: input.job.gpuz; did you mean "gpus"?
   a.rego:9 | 	input.job.gpuz > 8
              	^`},
+		"a field of another part": {"deny contains \"no\" if input.request.namespace == \"ml\"", `compile policies: a.rego:8: undefined ref: input.request.namespace; did you mean "input.job.namespace"?
+  a.rego:8 | deny contains "no" if input.request.namespace == "ml"
+                                   ^`},
+		"a field of no part": {"deny contains \"no\" if input.request.nowhere == \"ml\"", `compile policies: a.rego:8: undefined ref: input.request.nowhere
+  a.rego:8 | deny contains "no" if input.request.nowhere == "ml"
+                                   ^`},
 		"an unknown function": {"deny contains \"no\" if count_all(input.job.roles) > 8", `compile policies: a.rego:8: undefined function count_all
   a.rego:8 | deny contains "no" if count_all(input.job.roles) > 8
                                    ^`},

@@ -176,28 +176,39 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 
 // jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
 func jobsOfSnapshot(sh *shell, names []string, selected string) ([]*unstructured.Unstructured, error) {
+	jobs, _, err := jobsAndPodsOf(sh, names, selected)
+	return jobs, err
+}
+
+// jobsAndPodsOf are the jobs of jobsOfSnapshot, and the pods of the snapshot.
+func jobsAndPodsOf(sh *shell, names []string, selected string) ([]*unstructured.Unstructured, *podsByLabel, error) {
 	selector, err := labels.Parse(selected)
 	if err != nil {
-		return nil, usagef("--selector %q: %v", selected, err)
+		return nil, nil, usagef("--selector %q: %v", selected, err)
 	}
 	found, err := manifest.Sources(names, sh.in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	read, err := documents(found)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	pods := newPodsByLabel()
 	var out []*unstructured.Unstructured
 	for _, r := range slices.Concat(read...) {
 		if r.err != nil {
-			return nil, r.err
+			return nil, nil, r.err
 		}
-		if o := r.document.Object; o != nil && kinds.For(o.GroupVersionKind()) != nil && selector.Matches(labels.Set(o.GetLabels())) {
+		o := r.document.Object
+		if o != nil && o.GetAPIVersion() == "v1" && o.GetKind() == "Pod" {
+			pods.add(o)
+		}
+		if o != nil && kinds.For(o.GroupVersionKind()) != nil && selector.Matches(labels.Set(o.GetLabels())) {
 			out = append(out, o)
 		}
 	}
-	return out, nil
+	return out, pods, nil
 }
 
 // jobsOf are the jobs of the cluster.

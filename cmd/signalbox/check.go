@@ -235,7 +235,12 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 		return nil, err
 	}
 	if !w.seen {
-		report.Fit = nil // nobody looked for nodes
+		report.Fit = nil                // nobody looked for nodes
+		for i := range report.Skipped { // other objects of the input are a view that nobody took of a cluster
+			if s := &report.Skipped[i]; s.Why == check.ViewUntrusted {
+				s.Why, s.Reason, s.Failed = check.NoCluster, check.Skip{Reason: check.NoCluster}.String(), false
+			}
+		}
 	}
 	if f, ok := w.noNamespace(req.Object); !ok {
 		w.askServer(ctx, &report, req)

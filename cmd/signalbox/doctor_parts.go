@@ -473,11 +473,15 @@ func (d *doctor) operators(ctx context.Context, e *examination) {
 		e.unknown(part, err)
 		return
 	}
-	looked, broken := 0, false
+	looked, byURL, broken := 0, 0, false
 	for _, c := range found.Items {
 		for _, w := range c.Webhooks {
+			if w.Name == webhook.Name || w.Name == webhook.ClosedName || w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore || !aboutJobs(w) {
+				continue
+			}
 			service := w.ClientConfig.Service
-			if w.Name == webhook.Name || w.Name == webhook.ClosedName || service == nil || w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore || !aboutJobs(w) {
+			if service == nil { // only the API server knows whether it reaches the address
+				byURL++
 				continue
 			}
 			looked++
@@ -492,8 +496,15 @@ func (d *doctor) operators(ctx context.Context, e *examination) {
 			}
 		}
 	}
-	if !broken {
+	if byURL > 0 {
+		e.unknown(part, fmt.Errorf("%d reached by URL, not looked at", byURL))
+	}
+	switch {
+	case broken:
+	case looked > 0:
 		e.fine(part, "%d that may refuse jobs, all with somebody behind them", looked)
+	case byURL == 0:
+		e.fine(part, "none that may refuse jobs")
 	}
 }
 

@@ -220,6 +220,12 @@ unknown settings: the server at https://127.0.0.1:9443/validate reads them outsi
 			other.Webhooks[0].ClientConfig.Service.Namespace, other.Webhooks[0].ClientConfig.Service.Name = "kubeflow", "operator"
 			i.more = append(i.more, other)
 		}, "wrong operators' webhooks: nobody is behind Service kubeflow/operator, and v.operator refuses jobs until somebody is\n"},
+		"what is behind an operator's URL is not known": {func(i *installation) {
+			other := webhook.Configuration(kinds.All())
+			other.Name, other.Webhooks[0].Name, other.Webhooks[0].FailurePolicy = "operator", "v.operator", new(admissionregistrationv1.Fail)
+			other.Webhooks[0].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: new("https://operator.example.com/validate")}
+			i.more = append(i.more, other)
+		}, "unknown operators' webhooks: 1 reached by URL, not looked at\n"},
 		"what is closed on failure is well": {func(i *installation) { closed(i) }, ""},
 		"closed: it is wanted and gone": {
 			func(i *installation) { i.settings.Data["config.yaml"] = closedSettings },
@@ -311,6 +317,14 @@ func TestDoctorNamesTheNamespacesThatAreClosed(t *testing.T) {
 		{Part: closedPart, State: partFine, Says: "1 namespace: prod"},
 	}
 	if diff := cmp.Diff(want, e.Parts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNoOperatorsWebhookIsNone(t *testing.T) {
+	e := &examination{}
+	(&doctor{kube: fake.NewClientset()}).operators(t.Context(), e)
+	if diff := cmp.Diff([]examined{{Part: "operators' webhooks", State: partFine, Says: "none that may refuse jobs"}}, e.Parts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

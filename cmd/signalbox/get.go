@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -43,12 +44,15 @@ type jobRow struct {
 	Owner      string     `json:"owner,omitempty"`
 	Pod        string     `json:"pod,omitempty"` // of the first cause
 	Node       string     `json:"node,omitempty"`
-	Devices    int64      `json:"devices"` // accelerators of all pods
+	Nodes      []string   `json:"nodes,omitempty"` // of all pods that have one and have not ended
+	Devices    int64      `json:"devices"`         // accelerators that all pods ask for
+	Held       *int64     `json:"held,omitempty"`  // those of pods that have a node; nil: not known
 	Queue      string     `json:"queue,omitempty"`
 	Waiting    string     `json:"waiting,omitempty"`
 	Error      string     `json:"error,omitempty"`
 
 	Warned controller.Remembered `json:"-"` // for list checks --outcomes
+	Pods   []labels.Selector     `json:"-"` // of its pods, until they are looked for
 }
 
 type getFlags struct {
@@ -56,9 +60,11 @@ type getFlags struct {
 	all, watch, parts, bare          bool
 	snapshot                         []string
 	selector, category, owner, queue string
-	kind                             string
+	kind, node                       string
 	healthy, state, sortBy           *choice
 	output, coloured                 *choice
+	widths                           []int           // of the columns that --watch has printed
+	there                            map[string]bool // jobs that were listed, whether a filter takes them or not
 }
 
 // anyJob wants every job, for who lists them otherwise.
@@ -80,11 +86,12 @@ func newGet(sh *shell) *cobra.Command {
 controller wrote on them. Jobs that one job was made of are left out, unless --parts.
 
 What hurts stands first: jobs that are not healthy and hold devices, by devices and time; then
-those that wait, those that run, and those that have ended.
+those that wait, those that run, and those that have ended. DEVICES is how many a job asks for; 24/80 are
+24 held of 80 asked for: a pod without a node holds nothing.
 
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
 cause of what is wrong.`,
-		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A -w", sh.name),
+		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.name),
 		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
 	}
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
@@ -96,6 +103,7 @@ cause of what is wrong.`,
 	jobs.Flags().StringVar(&f.kind, "kind", "", "only jobs of this `kind`")
 	jobs.Flags().StringVar(&f.category, "category", "", "only jobs whose cause is of this `category`")
 	jobs.Flags().StringVar(&f.owner, "owner", "", "only jobs on whose cause this `owner` has to act: user, platform, hardware …; not who submitted them")
+	jobs.Flags().StringVar(&f.node, "node", "", "only jobs with a pod on this `node`")
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
 	completeCluster(jobs, f.kube)
@@ -192,7 +200,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err != nil {
 		return err
 	}
-	seen := map[string]string{}
+	seen, barredBefore := map[string]jobRow{}, 0
 	for first := true; ; first = false {
 		rows, missing, versions, err := f.list(ctx, live, names)
 		if err != nil {
@@ -204,20 +212,27 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			}
 			sh.tell("note: %s", barred(missing, f.namespaceOf(live)))
 		}
+		note, err := f.placeLive(ctx, live, rows)
+		if err != nil {
+			return err
+		}
+		if first && note != "" {
+			sh.tell("note: %s", note)
+		}
+		rows = f.onNode(rows)
 		sortRows(rows, f.sortBy.value, sh.now())
-		changed := slices.DeleteFunc(slices.Clone(rows), func(r jobRow) bool {
-			key, text := r.Kind+"/"+r.Namespace+"/"+r.Name, fmt.Sprintf("%+v", r)
-			same := seen[key] == text
-			seen[key] = text
-			return same
-		})
+		changed := news(seen, rows)
+		if len(missing) <= barredBefore || first { // of what may no more be listed nobody knows whether it is there
+			changed = append(changed, f.deleted(seen)...)
+		}
+		barredBefore = len(missing)
 		if first || len(changed) > 0 {
 			if err := f.render(sh, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 				return err
 			}
 		}
 		if first && len(rows) == 0 && len(names) > 0 {
-			return usagef("no training job called %s is in namespace %s", orList(names), live.namespace)
+			return noneCalled(names, f.namespaceOf(live))
 		}
 		if first && len(rows) == 0 && len(names) == 0 {
 			f.sayNone(sh, live, len(missing) > 0)
@@ -241,7 +256,7 @@ func (f *getFlags) namespaceOf(live *liveCluster) string {
 // list reads the jobs of all kinds that the cluster serves, and says which may not be read.
 func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) (rows []jobRow, missing []string, versions map[schema.GroupVersionResource]string, err error) {
 	versions = map[schema.GroupVersionResource]string{}
-	rows = []jobRow{}
+	rows, f.there = []jobRow{}, map[string]bool{}
 	for _, k := range kinds.All() {
 		served := live.resources(k)
 		if len(served) == 0 || f.kind != "" && kindCalled(f.kind) != k {
@@ -260,7 +275,10 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 				break
 			}
 			for i := range page.Items {
-				if r := rowOf(k, &page.Items[i]); f.wants(r, &page.Items[i], names) {
+				r := rowOf(k, &page.Items[i])
+				f.there[r.key()] = true
+				if f.wants(r, &page.Items[i], names) {
+					r.Pods = k.Select(refOf(k, &page.Items[i]), &page.Items[i])
 					rows = append(rows, r)
 				}
 			}
@@ -291,10 +309,19 @@ func mayListNone(resources []string, namespace string) error {
 	return usagef("%s, so whether there are training jobs is not known%s", barred(resources, namespace), widen)
 }
 
+// noneCalled is the error of names that no job has where they were looked for.
+func noneCalled(names []string, namespace string) error {
+	where := "namespace " + namespace + "; -A looks in all"
+	if namespace == metav1.NamespaceAll {
+		where = "any namespace"
+	}
+	return usagef("no training job called %s is in %s", orList(names), where)
+}
+
 // sayNone says where no job was found.
 func (f *getFlags) sayNone(sh *shell, live *liveCluster, partly bool) {
 	what := "training jobs"
-	if f.kind+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
+	if f.kind+f.node+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
 		what = "such training jobs"
 	}
 	if partly {
@@ -361,6 +388,39 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 	return r
 }
 
+// key names a job among those of all kinds.
+func (r *jobRow) key() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
+
+// news are the rows that tell something else than was seen, which they become.
+func news(seen map[string]jobRow, rows []jobRow) (out []jobRow) {
+	for _, r := range rows {
+		before, known := seen[r.key()]
+		if !known || before.told() != r.told() {
+			out = append(out, r)
+		}
+		seen[r.key()] = r
+	}
+	return out
+}
+
+// deleted are the jobs that were seen and are listed no more, each for once. One that a filter no longer takes is there.
+func (f *getFlags) deleted(seen map[string]jobRow) (out []jobRow) {
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		if r := seen[key]; !f.there[key] {
+			r.State, r.Since, r.Waiting, r.Nodes, r.Held = "deleted", nil, "", nil, nil
+			out = append(out, r)
+			delete(seen, key)
+		}
+	}
+	return out
+}
+
+// told is all that is shown of a job; rows that tell the same are not printed again.
+func (r *jobRow) told() string {
+	text, _ := json.Marshal(r) // nothing in a row fails
+	return string(text)
+}
+
 // rank is how early a job stands in a list of what hurts.
 func (r jobRow) rank() int {
 	over := r.State == "Succeeded" || r.State == "Failed"
@@ -379,13 +439,17 @@ func (r jobRow) rank() int {
 	return 5
 }
 
-// hurt is how many device hours a job has cost in its state.
+// hurt is how many device hours a job has cost in its state, by the devices that it holds.
 func (r jobRow) hurt(now time.Time) float64 {
 	from := r.Created
 	if r.Since != nil {
 		from = *r.Since
 	}
-	return float64(max(1, r.Devices)) * now.Sub(from).Hours()
+	devices := r.Devices
+	if r.Held != nil {
+		devices = *r.Held
+	}
+	return float64(max(1, devices)) * now.Sub(from).Hours()
 }
 
 func sortRows(rows []jobRow, by string, now time.Time) {
@@ -458,7 +522,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	for _, r := range rows {
 		cells := []string{
 			r.Kind, visibleLine(r.Name), duration.HumanDuration(sh.now().Sub(r.Created)), r.State,
-			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), fmt.Sprint(r.Devices),
+			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
 		}
 		switch {
 		case wide:
@@ -466,7 +530,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 			if says == "" {
 				says = r.Error
 			}
-			cells = append(cells, dash(r.Owner), dash(r.Node), dash(r.Queue), dash(says))
+			cells = append(cells, dash(r.Owner), dash(r.where()), dash(r.Queue), dash(says))
 		default:
 			cells = append(cells, dash(fewWords(r.Waiting)))
 		}
@@ -489,6 +553,19 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	}
 	p := newPage(sh.out)
 	p.tight = tight
+	if f.watch { // later rows stand below those of the first print, with room for longer names
+		const room = 4
+		if f.widths == nil {
+			f.widths = widthsOf(table)
+			for i := range f.widths {
+				f.widths[i] += room
+			}
+		}
+		for i, n := range widthsOf(table) {
+			f.widths[i] = max(f.widths[i], n)
+		}
+		p.least = f.widths[:len(f.widths)-1]
+	}
 	text := p.table(table, spare...)
 	if !heading {
 		_, text, _ = strings.Cut(text, "\n")

@@ -7,7 +7,7 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 	if f.watch {
 		return usagef("--watch needs a cluster, and a snapshot does not change; leave out --watch or --snapshot")
 	}
-	objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
+	objects, pods, err := jobsAndPodsOf(sh, f.snapshot, f.selector)
 	if err != nil {
 		return err
 	}
@@ -18,11 +18,16 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 			continue
 		}
 		if r := rowOf(k, o); f.wants(r, o, names) {
+			r.Pods = k.Select(refOf(k, o), o)
 			rows = append(rows, r)
 		} else {
 			passed++
 		}
 	}
+	pods.place(rows)
+	all := len(rows)
+	rows = f.onNode(rows)
+	passed += all - len(rows)
 	sortRows(rows, f.sortBy.value, sh.now())
 	if err := f.render(sh, rows, f.all || namespace == "", !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 		return err

@@ -121,9 +121,9 @@ func TestAWaitIsToldInFewWords(t *testing.T) {
 		"4 of 6 pods are running, 2 wait for 8 nvidia.com/gpu each: none of 5 nodes takes it (1 is cordoned, 4 lack free nvidia.com/gpu).": "2 of 6 pods: 8 nvidia.com/gpu each",
 		"0 of 1 pod is running, 1 waits for 8 nvidia.com/gpu: none of 9 nodes takes it (9 do not match its node selector or affinity).":    "1 of 1 pod: 8 nvidia.com/gpu",
 		"0 of 2 pods are running; 2 are on their node and not started.":                                                                    "0 of 2 pods are running",
-		"1 of 2 pods exist. exceeded quota: team":               "1 of 2 pods exist",
-		"suspended: it asks for no pods now. Job is suspended.": "suspended",
-		"suspended: it asks for no pods now: Workload/train: Pending: couldn't assign flavors: insufficient unused quota for gpu": "suspended: insufficient unused quota for gpu",
+		"1 of 2 pods exist. exceeded quota: team":                                                                                          "1 of 2 pods exist",
+		"suspended: it asks for no pods now. Job is suspended.":                                                                            "suspended",
+		"suspended: it asks for no pods now: Workload/train: Pending: couldn't assign flavors: insufficient unused quota for gpu":          "suspended: insufficient unused quota for gpu",
 		"8 GPUs are short":               "8 GPUs are short",
 		"":                               "",
 		strings.Repeat("x", mostWords+1): strings.Repeat("x", mostWords-1) + "…",
@@ -132,6 +132,58 @@ func TestAWaitIsToldInFewWords(t *testing.T) {
 	for waiting, want := range cases {
 		if got := fewWords(waiting); got != want {
 			t.Errorf("%q in few words is %q; want %q", waiting, got, want)
+		}
+	}
+}
+
+func TestANameThatNoJobHasIsMissedWhereItWasLookedFor(t *testing.T) {
+	live := &liveCluster{namespace: "ml"}
+	for want, f := range map[string]*getFlags{
+		"no training job called nosuch is in any namespace":                 {all: true},
+		"no training job called nosuch is in namespace ml; -A looks in all": {},
+	} {
+		if got := noneCalled([]string{"nosuch"}, f.namespaceOf(live)).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAJobThatIsDeletedIsSaidOnce(t *testing.T) {
+	f, seen := &getFlags{}, map[string]jobRow{}
+	since, again := time.Unix(0, 0), time.Unix(0, 0)
+	kept, gone := jobRow{Kind: "MPIJob", Name: "kept", State: "Running", Since: &since}, jobRow{Kind: "MPIJob", Name: "gone", State: "Running"}
+	news(seen, []jobRow{kept, gone})
+	kept.Since = &again // read anew, and the same
+	f.there = map[string]bool{kept.key(): true}
+	if got := news(seen, []jobRow{kept}); len(got) > 0 {
+		t.Errorf("a job that did not change is printed: %+v", got)
+	}
+	if got := f.deleted(seen); len(got) != 1 || got[0].Name != "gone" || got[0].State != "deleted" {
+		t.Errorf("deleted: %+v; want gone", got)
+	}
+	if got := f.deleted(seen); len(got) > 0 {
+		t.Errorf("said twice: %+v", got)
+	}
+	if got := news(seen, nil); len(got) > 0 || len(f.deleted(seen)) > 0 {
+		t.Error("a job that a filter no longer takes is called deleted")
+	}
+}
+
+func TestColumnsOfAWatchStay(t *testing.T) {
+	var out bytes.Buffer
+	sh := &shell{out: &out, now: func() time.Time { return time.Unix(100, 0) }}
+	f := jobsAs("text", false)
+	f.watch = true
+	for i, name := range []string{"sick", "longname", "a"} {
+		if err := f.render(sh, []jobRow{{Kind: "MPIJob", Name: name, State: "Running", Created: time.Unix(0, 0)}}, false, i == 0, painter{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	at := strings.Index(lines[0], "STATE")
+	for _, line := range lines[1:] {
+		if strings.Index(line, "Running") != at {
+			t.Errorf("the columns drift:\n%s", out.String())
 		}
 	}
 }

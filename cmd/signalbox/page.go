@@ -16,6 +16,7 @@ type page struct {
 	to    io.Writer
 	width int   // 0: lines are not wrapped
 	tight []int // columns that a table leaves out only where it is wider than the page
+	least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
 	code  bool  // lines that are indented by four columns are quoted, and stay as they are
 	folds bool  // a decisive line is folded, too: it is a sentence and no line of a log
 }
@@ -113,6 +114,9 @@ func hangOf(line string) int {
 // page, the columns of spare are left out, and the last one wraps.
 func (p page) table(rows [][]string, spare ...int) string {
 	widths := widthsOf(rows)
+	for i := range min(len(widths), len(p.least)) {
+		widths[i] = max(widths[i], p.least[i])
+	}
 	sum := func() (n int) {
 		for _, w := range widths {
 			if w > 0 {

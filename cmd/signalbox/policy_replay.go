@@ -81,6 +81,9 @@ func policyReplay(ctx context.Context, sh *shell, dir string, folders []string, 
 	if _, err := os.Stat(dir); err != nil {
 		return usagef("read decisions: %w", err)
 	}
+	if _, err := policies.DecisionFiles(os.DirFS(dir)); err != nil {
+		return usagef("read decisions: %w in %s; the setting policies.decisions.dir records reviews; %s policy audit -A asks about the jobs that there are", err, dir, sh.name)
+	}
 	got, err := policies.Replay(ctx, engine.InForce(), policies.Decisions(os.DirFS(dir), since), mode)
 	if err != nil {
 		return err

@@ -32,7 +32,11 @@ type target struct {
 // plainName is a name without a kind: what has a dot or an upper-case letter is a file, or a slip.
 var plainName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-var podWords = []string{"pod", "pods", "po"}
+// The words of kubectl for what is no job.
+var (
+	podWords  = []string{"pod", "pods", "po"}
+	nodeWords = []string{"node", "nodes", "no"}
+)
 
 // kindCalled is the kind of a word that users write: pytorchjob, pytorchjobs,
 // pytorchjobs.kubeflow.org; nil: none.
@@ -80,7 +84,7 @@ func readTargets(args []string) ([]target, error) {
 func onlyNames(args []string) bool {
 	word := strings.ToLower(args[0])
 	slip := func(kind string) bool { _, near := distance(word, kind); return near }
-	return kindCalled(word) == nil && !slices.Contains(podWords, word) && !slices.ContainsFunc(kindWords(), slip) &&
+	return kindCalled(word) == nil && !slices.Contains(podWords, word) && !slices.Contains(nodeWords, word) && !slices.ContainsFunc(kindWords(), slip) &&
 		!slices.ContainsFunc(args, func(a string) bool { return !plainName.MatchString(a) })
 }
 
@@ -91,6 +95,9 @@ func unresolved(arg string) error {
 	}
 	if namesFolder(arg) {
 		return usagef("%s: no such folder", arg)
+	}
+	if word, name, _ := strings.Cut(arg, "/"); slices.Contains(nodeWords, strings.ToLower(word)) && name != "" && !strings.Contains(name, "/") {
+		return usagef("%s: nodes are not diagnosed, jobs are; signalbox get jobs -A --node %s lists those with a pod on it", arg, name)
 	}
 	_, _, err := collect.Resolve(kinds.All(), arg)
 	return usagef("%s%s", oneLine(err.Error()), hint(arg))

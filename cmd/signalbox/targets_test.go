@@ -19,6 +19,8 @@ func TestNamesAloneAreJobs(t *testing.T) {
 		"pytorchjb oom":      "no such kind of job",
 		"oom pytorchjob/nan": "expected KIND NAME… or KIND/NAME…",
 		"po oom":             "pod/oom",
+		"node/gpu-7":         "node/gpu-7: nodes are not diagnosed, jobs are; signalbox get jobs -A --node gpu-7 lists those with a pod on it",
+		"node gpu-7":         "nodes are not diagnosed, jobs are; signalbox get jobs -A --node gpu-7 ",
 	} {
 		t.Run(args, func(t *testing.T) {
 			targets, err := readTargets(strings.Fields(args))

@@ -194,7 +194,7 @@ func TestRun(t *testing.T) {
 		"the same words once":                {[]*check.Check{rule("a", "spec", "spec")}, check.Input{}, "a: warning at spec\n"},
 		"a panic is that check's error":      {[]*check.Check{rule("a", "spec"), panics}, check.Input{}, "a: warning at spec\nb-panics: error, run check b-panics: panic: runtime error: index out of range [0] with length 0 at check_test.go:N (check_test.TestRun.func1) (our fault)\n"},
 		"a failed check says nothing":        {[]*check.Check{fails}, check.Input{}, "c-fails: error, run check c-fails: no idea (our fault)\n"},
-		"no cluster view":                    {[]*check.Check{nodes, objects}, check.Input{}, "nodes: skipped, needs a cluster view; none given\nobjects: skipped, needs a cluster view; none given\n"},
+		"no cluster view":                    {[]*check.Check{nodes, objects}, check.Input{}, "nodes: skipped, needs a cluster view; no cluster was looked at\nobjects: skipped, needs a cluster view; no cluster was looked at\n"},
 		"a view that is not to be trusted":   {[]*check.Check{nodes, objects}, check.Input{Cluster: untrusted}, "nodes: skipped, needs a cluster view: caches not synced\nobjects: warning at spec\n"},
 		"the same, live, is our fault":       {[]*check.Check{nodes}, check.Input{Cluster: untrusted, Live: true}, "nodes: skipped, needs a cluster view: caches not synced (our fault)\n"},
 		"unknown labels":                     {[]*check.Check{labels}, check.Input{}, "labels: skipped, needs the labels of the namespace; unknown\n"},

@@ -36,7 +36,7 @@ func (s Skip) String() string {
 	case OperatorAnswers:
 		return "answered by " + s.Detail
 	case NoCluster:
-		return "needs a cluster view; none given"
+		return "needs a cluster view; no cluster was looked at"
 	case ViewUntrusted:
 		return "needs a cluster view: " + s.Detail
 	case LabelsUnknown:

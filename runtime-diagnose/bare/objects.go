@@ -18,6 +18,9 @@ import (
 // readObjects reads a stream of YAML or JSON objects and Lists; ok is false if there is no
 // single object in it.
 func readObjects(data []byte) (p Part, ok bool) {
+	if pod := statePod(data); pod != nil {
+		return Part{Pods: []corev1.Pod{*pod}}, true
+	}
 	if !bytes.Contains(data, []byte("kind")) {
 		return p, false
 	}
@@ -101,4 +104,26 @@ func coreEvent(e eventsv1.Event) corev1.Event {
 		out.Count, out.LastTimestamp.Time = e.Series.Count, e.Series.LastObservedTime.Time
 	}
 	return out
+}
+
+// statePod is a pod without a name around the state of a container that stands alone, as somebody cut it out of kubectl get
+// -o yaml; nil: the text is no such state.
+func statePod(data []byte) *corev1.Pod {
+	head := bytes.TrimLeft(data, " \t\r\n")
+	if !yamlState.Match(head) {
+		return nil
+	}
+	data = bytes.TrimLeft(data, "\r\n")
+	var status corev1.ContainerStatus
+	if bytes.HasPrefix(head, []byte("- ")) {
+		var all []corev1.ContainerStatus
+		if yaml.Unmarshal(data, &all) != nil || len(all) == 0 {
+			return nil
+		}
+		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: all}}
+	}
+	if yaml.Unmarshal(data, &status) != nil {
+		return nil
+	}
+	return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status}}}
 }

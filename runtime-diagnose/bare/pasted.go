@@ -13,7 +13,12 @@ var (
 	describing  = regexp.MustCompile(`^Name: +\S+\r?\n(?:Namespace|Roles|Labels|Priority): `)
 	yamlVersion = regexp.MustCompile(`^apiVersion: *["']?(?:[a-z0-9][a-z0-9.-]*/)?v\d[a-z0-9]*["']? *\r?\n[a-z]+:`)
 	yamlKind    = regexp.MustCompile(`^kind: *["']?[A-Z][A-Za-z]+["']? *\r?\napiVersion: `)
-	jsonObject  = regexp.MustCompile(`^\{\s*(?:"kind":\s*"[A-Z][A-Za-z]+",\s*)?"apiVersion":\s*"(?:[a-z0-9][a-z0-9.-]*/)?v\d[a-z0-9]*"`)
+	// containerState is how kubectl describe prints the state of a container, whose first field the indented Reason or Started is
+	// (https://github.com/kubernetes/kubectl/blob/master/pkg/describe/describe.go, describeStatus); yamlState is that state as
+	// kubectl get -o yaml has it (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#ContainerStatus).
+	containerState = regexp.MustCompile(`^(?:Last )?State: +(?:Running|Waiting|Terminated)[ \t]*\r?\n[ \t]*(?:Reason|Started|Message|Exit Code): `)
+	yamlState      = regexp.MustCompile(`^(?:- )?(?:lastState|state):(?: *\{ *(?:terminated|waiting|running):|[ \t]*\r?\n[ \t]+(?:terminated|waiting|running):)`)
+	jsonObject     = regexp.MustCompile(`^\{\s*(?:"kind":\s*"[A-Z][A-Za-z]+",\s*)?"apiVersion":\s*"(?:[a-z0-9][a-z0-9.-]*/)?v\d[a-z0-9]*"`)
 )
 
 // tables are the headers of kubectl get pods, nodes and events, by words that all versions of them have and nothing else
@@ -38,7 +43,7 @@ func Pasted(head []byte) bool {
 		}
 		head = rest
 	}
-	if describing.Match(head) || yamlVersion.Match(head) || yamlKind.Match(head) || jsonObject.Match(head) {
+	if describing.Match(head) || yamlVersion.Match(head) || yamlKind.Match(head) || jsonObject.Match(head) || containerState.Match(head) || yamlState.Match(head) {
 		return true
 	}
 	line, _, more := strings.Cut(string(head[:min(len(head), 1<<10)]), "\n")

@@ -27,6 +27,13 @@ func TestPastedTellsObjectsFromLogs(t *testing.T) {
 		"JSON":                        {"{\n    \"apiVersion\": \"v1\",\n    \"items\": [", true},
 		"JSON in one line":            {`{"kind":"PodList","apiVersion":"v1","metadata":{}`, true},
 
+		"a container's last state":      {"    Last State:  Terminated\n      Reason: OOMKilled\n      Exit Code: 137\n", true},
+		"a container's state":           {"State:          Running\n  Started:      Tue, 24 Nov 2026 10:00:00 +0000\n", true},
+		"a last state in YAML":          {"lastState:\n  terminated:\n    exitCode: 137\n", true},
+		"a last state in one line":      {"lastState: {terminated: {exitCode: 137, reason: OOMKilled}}\n", true},
+		"a state of another thing":      {"State: Running\nepoch 1\n", false},
+		"a word that is no state":       {"State: Training\n  Reason: none\n", false},
+		"a state in YAML of a trainer":  {"state:\n  step: 3\n", false},
 		"a log":                         {"epoch 1 step 10 loss 2.1\n", false},
 		"nothing":                       {"", false},
 		"a log in JSON":                 {`{"level":"info","msg":"apiVersion v1","kind":"Pod"}` + "\n", false},

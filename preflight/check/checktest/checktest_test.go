@@ -73,7 +73,7 @@ func TestASkippedCheckProvesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"nine was skipped: needs a cluster view; none given"}
+	want := []string{"nine was skipped: needs a cluster view; no cluster was looked at"}
 	if diff := cmp.Diff(want, f.Problems(t.Context(), &needs)); diff != "" {
 		t.Errorf("Problems (-want +got):\n%s", diff)
 	}
