@@ -202,7 +202,7 @@ func jobsAndPodsOf(sh *shell, names []string, selected string) ([]*unstructured.
 		}
 		o := r.document.Object
 		if o != nil && o.GetAPIVersion() == "v1" && o.GetKind() == "Pod" {
-			pods.add(o)
+			pods.read(o)
 		}
 		if o != nil && kinds.For(o.GroupVersionKind()) != nil && selector.Matches(labels.Set(o.GetLabels())) {
 			out = append(out, o)

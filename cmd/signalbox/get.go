@@ -21,6 +21,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -212,7 +213,11 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			}
 			sh.tell("note: %s", barred(missing, f.namespaceOf(live)))
 		}
-		note, err := f.placeLive(ctx, live, rows)
+		clients, err := view.Connect(live.config)
+		if err != nil {
+			return err
+		}
+		note, err := f.placeLive(ctx, live, clients.Kube, rows)
 		if err != nil {
 			return err
 		}

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -24,10 +25,18 @@ func workerOf(t *testing.T, job, name, node, phase string) *unstructured.Unstruc
 		"}}, spec: {nodeName: '"+node+"', containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 8}}}]}, status: {phase: "+phase+"}}")
 }
 
-func placedCluster(t *testing.T, objects ...runtime.Object) *liveCluster {
+// withPods are clients of a cluster with these pods.
+func withPods(t *testing.T, objects ...*unstructured.Unstructured) (*liveCluster, *fake.Clientset) {
 	t.Helper()
-	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	return &liveCluster{namespace: "ml", objects: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{pods: "PodList"}, objects...)}
+	var pods []runtime.Object
+	for _, o := range objects {
+		pod := &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, pod); err != nil {
+			t.Fatal(err)
+		}
+		pods = append(pods, pod)
+	}
+	return &liveCluster{namespace: "ml"}, fake.NewClientset(pods...)
 }
 
 func rowWithPods(t *testing.T) jobRow {
@@ -42,20 +51,20 @@ func rowWithPods(t *testing.T) jobRow {
 func TestAJobHoldsWhatItsPodsWithANodeAskFor(t *testing.T) {
 	other := workerOf(t, "other", "other-0", "h9", "Running")
 	for name, tc := range map[string]struct {
-		pods    []runtime.Object
+		pods    []*unstructured.Unstructured
 		devices string
 		where   string // of a job of which no cause names a node
 		on      string // a node it is on
 	}{
-		"all have a node":           {[]runtime.Object{workerOf(t, "sick", "a", "h1", "Running"), workerOf(t, "sick", "b", "h2", "Running"), workerOf(t, "sick", "c", "h3", "Pending"), workerOf(t, "sick", "d", "h4", "Running")}, "32", "h1 +3", "h4"},
-		"two on one node, two wait": {[]runtime.Object{workerOf(t, "sick", "a", "h1", "Running"), workerOf(t, "sick", "b", "h1", "Running"), workerOf(t, "sick", "c", "", "Pending"), other}, "16/32", "h1", "h1"},
-		"one has ended":             {[]runtime.Object{workerOf(t, "sick", "a", "h1", "Failed"), workerOf(t, "sick", "b", "h2", "Running")}, "8/32", "h2", "h2"},
-		"another job's":             {[]runtime.Object{other}, "0/32", "", ""},
+		"all have a node":           {[]*unstructured.Unstructured{workerOf(t, "sick", "a", "h1", "Running"), workerOf(t, "sick", "b", "h2", "Running"), workerOf(t, "sick", "c", "h3", "Pending"), workerOf(t, "sick", "d", "h4", "Running")}, "32", "h1 +3", "h4"},
+		"two on one node, two wait": {[]*unstructured.Unstructured{workerOf(t, "sick", "a", "h1", "Running"), workerOf(t, "sick", "b", "h1", "Running"), workerOf(t, "sick", "c", "", "Pending"), other}, "16/32", "h1", "h1"},
+		"one has ended":             {[]*unstructured.Unstructured{workerOf(t, "sick", "a", "h1", "Failed"), workerOf(t, "sick", "b", "h2", "Running")}, "8/32", "h2", "h2"},
+		"another job's":             {[]*unstructured.Unstructured{other}, "0/32", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live := placedCluster(t, tc.pods...)
+			live, kube := withPods(t, tc.pods...)
 			rows := []jobRow{rowWithPods(t)}
-			if note, err := (&getFlags{}).placeLive(t.Context(), live, rows); err != nil || note != "" {
+			if note, err := (&getFlags{}).placeLive(t.Context(), live, kube, rows); err != nil || note != "" {
 				t.Fatal(note, err)
 			}
 			rows[0].Node = ""
@@ -76,19 +85,19 @@ func TestAJobHoldsWhatItsPodsWithANodeAskFor(t *testing.T) {
 }
 
 func TestPodsThatMayNotBeListedHoldNobodyKnowsWhat(t *testing.T) {
-	live := placedCluster(t)
-	live.objects.(*fake.FakeDynamicClient).PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+	live, kube := withPods(t)
+	kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
 	})
 	rows := []jobRow{rowWithPods(t)}
-	note, err := (&getFlags{}).placeLive(t.Context(), live, rows)
+	note, err := (&getFlags{}).placeLive(t.Context(), live, kube, rows)
 	if want := "you may not list pods in namespace ml, so devices are those asked for, held or not"; err != nil || note != want {
 		t.Errorf("note %q, error %v; want %q", note, err, want)
 	}
 	if rows[0].Held != nil || rows[0].devices() != "32" {
 		t.Errorf("held %v, shown %s; want not known, 32", rows[0].Held, rows[0].devices())
 	}
-	_, err = (&getFlags{node: "h1", all: true}).placeLive(t.Context(), live, rows)
+	_, err = (&getFlags{node: "h1", all: true}).placeLive(t.Context(), live, kube, rows)
 	if want := "you may not list pods in all namespaces, so which jobs are on node h1 is not known"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
