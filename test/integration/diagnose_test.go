@@ -150,7 +150,8 @@ data:
 		condition(ctx, objects, pytorchJobs, "wait", "Running", "PyTorchJobRunning")
 		Eventually(annotations(ctx, objects, pytorchJobs, "wait")).Should(And(
 			Not(HaveKey(controller.Waiting)), Not(HaveKey(controller.Error)), HaveKeyWithValue(controller.Healthy, "Yes")))
-		Expect(eventsOn(ctx, "wait")).To(Equal([]string{"Warning DiagnosisChanged", "Normal JobHealthy"}))
+		// The Event is written after what it tells of.
+		Eventually(func() []string { return eventsOn(ctx, "wait") }).Should(Equal([]string{"Warning DiagnosisChanged", "Normal JobHealthy"}))
 	})
 
 	whatIsNotWellStandsOnTheJob(func() dynamic.Interface { return objects })
