@@ -23,7 +23,7 @@ type question struct {
 	said   string  // the first line
 }
 
-// askShell runs check and fit as a user would, each a few times: what the answer costs whoever waits for it.
+// askShell runs check and fit as a user would: what the answer costs whoever waits for it.
 func askShell(ctx context.Context, plane *cluster.Cluster, s settings, how string) ([]question, error) {
 	job := filepath.Join(plane.Dir(), "job.yaml")
 	text, err := os.ReadFile(filepath.Join(s.root, "config", "samples", "pytorchjob.yaml"))
@@ -35,33 +35,45 @@ func askShell(ctx context.Context, plane *cluster.Cluster, s settings, how strin
 	}
 	var out []question
 	for _, command := range []string{"check", "fit"} {
-		q := question{args: []string{command, job, "-n", filled.NamespaceOf(0), how}}
-		var took []time.Duration
-		for range 5 {
-			cmd := exec.CommandContext(ctx, filepath.Join(s.root, "bin", "signalbox"), q.args...)
-			cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
-			begun := time.Now()
-			said, err := cmd.CombinedOutput() // the exit code is an answer
-			if cmd.ProcessState == nil {
-				return nil, err // it did not start
-			}
-			took = append(took, time.Since(begun))
-			q.said, _, _ = strings.Cut(string(said), "\n")
-			if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-				q.peak = max(q.peak, float64(use.Maxrss)/1024)
-			}
+		q, err := timed(ctx, plane, s, command, job, "-n", filled.NamespaceOf(0), how)
+		if err != nil {
+			return nil, err
 		}
-		slices.Sort(took)
-		q.median = took[len(took)/2]
-		fmt.Fprintf(os.Stderr, "%s %s: %s in the median of %v, %.0f MiB at most: %s\n", command, how, q.median.Round(time.Millisecond), took, q.peak, q.said)
 		out = append(out, q)
 	}
 	return out, nil
 }
 
+// timed runs one command line a few times.
+func timed(ctx context.Context, plane *cluster.Cluster, s settings, args ...string) (question, error) {
+	q := question{args: args}
+	var took []time.Duration
+	for range 5 {
+		cmd := exec.CommandContext(ctx, filepath.Join(s.root, "bin", "signalbox"), args...)
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
+		begun := time.Now()
+		said, err := cmd.CombinedOutput() // the exit code is an answer
+		if cmd.ProcessState == nil {
+			return q, err // it did not start
+		}
+		took = append(took, time.Since(begun))
+		q.said, _, _ = strings.Cut(string(said), "\n")
+		if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			q.peak = max(q.peak, float64(use.Maxrss)/1024)
+		}
+	}
+	slices.Sort(took)
+	q.median = took[len(took)/2]
+	fmt.Fprintf(os.Stderr, "%s: %s in the median of %v, %.0f MiB at most: %s\n", strings.Join(args, " "), q.median.Round(time.Millisecond), took, q.peak, q.said)
+	return q, nil
+}
+
 // shellOnly measures the shell alone, without an installation and with one.
 func shellOnly(ctx context.Context, plane *cluster.Cluster, s settings) error {
 	if _, err := askShell(ctx, plane, s, "--ask=never"); err != nil {
+		return err
+	}
+	if _, err := timed(ctx, plane, s, "get", "jobs", "-A"); err != nil {
 		return err
 	}
 	if _, err := installSignalbox(ctx, plane, s); err != nil {
