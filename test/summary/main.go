@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type tally struct {
 	passed, failed, skipped int
 	broken                  map[string]bool     // packages with a failed test of their own
 	output                  map[string][]string // by package and test, until it has ended
+	again                   []string            // what failures said, for the end of a long output
 	stderr                  io.Writer
 	stdout                  io.Writer
 }
@@ -63,6 +65,7 @@ func run(args []string) int {
 		t.line(lines.Bytes())
 	}
 	err = cmd.Wait()
+	fmt.Print(strings.Join(t.again, ""))
 	fmt.Printf("in %s\n", time.Since(start).Round(time.Second))
 	fmt.Printf("%d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped)
 	if err != nil || t.failed > 0 {
@@ -113,5 +116,31 @@ func (t *tally) end(e event, key string) {
 		t.failed++
 		t.broken[e.Package] = true
 		fmt.Fprint(t.stdout, strings.Join(kept, ""))
+		t.again = append(t.again, said(e.Test, strings.Join(kept, ""))...)
 	}
 }
+
+// linesOfFailure are the lines of one failure that stand at the end once more.
+const linesOfFailure = 10
+
+// said is what a failed test says of why: of Ginkgo, which writes one report of all its specs, the message of each
+// that failed; of any other test its first lines.
+func said(test, output string) []string {
+	out := []string{"failed: " + test + "\n"}
+	left := linesOfFailure
+	if ginkgoFailed.MatchString(output) {
+		left = 0
+	}
+	for line := range strings.Lines(output) {
+		if ginkgoFailed.MatchString(line) {
+			left = linesOfFailure
+		}
+		if left > 0 && strings.TrimSpace(line) != "" {
+			out, left = append(out, "  "+line), left-1
+		}
+	}
+	return out
+}
+
+// ginkgoFailed begins what a spec failed with, where Ginkgo has told its steps before.
+var ginkgoFailed = regexp.MustCompile(`(?m)^[\s\x1b\[0-9;m]*\[FAILED\](?:\x1b\[[0-9;]*m)* (?:[^i]|i[^n]|in[^ ])`)
