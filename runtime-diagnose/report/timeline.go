@@ -169,7 +169,12 @@ func barOf(m *timeline.Member, now time.Time) (bar, bool) {
 		}
 		return t.Add(-m.Ahead)
 	}
-	b.start, b.step, b.sign = real(earliest(m.Started, m.FirstLine)), real(m.Stepped), real(m.Sign)
+	// A container's log begins with it: lines that carry an earlier time carry somebody else's, say of a former life.
+	begun := m.Started
+	if begun.IsZero() {
+		begun = m.FirstLine
+	}
+	b.start, b.step, b.sign = real(begun), real(m.Stepped), real(m.Sign)
 	switch {
 	case m.Failed && !m.Ended.IsZero():
 		b.end = real(m.Ended)

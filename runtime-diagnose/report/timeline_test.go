@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -51,5 +53,26 @@ func TestTheTimelineCutsNoText(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A pod that took another's place may have a volume with the log of the one before, or print what that one wrote.
+func TestABarBeginsWithItsContainer(t *testing.T) {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	r := report.Report{Observed: at.Add(time.Hour), Members: []timeline.Member{
+		{Place: "train-worker-0", Started: at.Add(time.Minute), FirstLine: at, Ended: at.Add(2 * time.Minute), Failed: true, First: true},
+		{Place: "bare.log", FirstLine: at, LastLine: at.Add(time.Minute)},
+	}}
+	chart, ok := report.ChartOf(r)
+	if !ok {
+		t.Fatal("no chart")
+	}
+	got := map[string]time.Time{}
+	for _, l := range chart.Lanes {
+		got[l.Name] = l.Start
+	}
+	want := map[string]time.Time{"train-worker-0": at.Add(time.Minute), "bare.log": at}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
