@@ -39,7 +39,7 @@ type jobRow struct {
 	Name       string     `json:"name"`
 	Created    time.Time  `json:"created"`
 	State      string     `json:"state"`
-	Since      *time.Time `json:"since,omitempty"` // of the state, where the operator says it
+	Since      *time.Time `json:"since,omitempty"` // of the wait of a job that waits, else of the state; where it is known
 	Healthy    string     `json:"healthy"`         // Yes, No, Unknown; empty: nobody has looked
 	Category   string     `json:"category,omitempty"`
 	Owner      string     `json:"owner,omitempty"`
@@ -88,7 +88,8 @@ controller wrote on them. Jobs that one job was made of are left out, unless --p
 
 What hurts stands first: jobs that are not healthy and hold devices, by devices and time; then
 those that wait, those that run, and those that have ended. DEVICES is how many a job asks for; 24/80 are
-24 held of 80 asked for: a pod without a node holds nothing.
+24 held of 80 asked for: a pod without a node holds nothing. SINCE (-o wide) is when the state began, and of
+a job that waits when the wait did.
 
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
 cause of what is wrong.`,
@@ -376,7 +377,9 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 	defer func() { _ = recover() }() // a status or a spec that no reader understands
 	state := k.State(o)
 	r.State = phaseNames[state.Phase]
-	if at, err := time.Parse(time.RFC3339, state.Since); err == nil {
+	if at, waits := controller.WaitsSince(r.Waiting); waits {
+		r.Since = &at // the operator's word is older: a job stays "Running" while one of its pods was preempted
+	} else if at, err := time.Parse(time.RFC3339, state.Since); err == nil {
 		at = at.UTC()
 		r.Since = &at
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
 func objectOf(t *testing.T, text string) *unstructured.Unstructured {
@@ -108,6 +109,21 @@ func TestJobsAreATable(t *testing.T) {
 		if squeeze(out.String()) != squeeze(want) {
 			t.Errorf("-o %s:\n%s\nwant\n%s", format, out.String(), want)
 		}
+	}
+}
+
+// A pod that was preempted makes a job wait that its operator calls running since yesterday.
+func TestAWaitHasItsOwnBeginning(t *testing.T) {
+	o := objectOf(t, sickJob)
+	k := kinds.For(o.GroupVersionKind())
+	if r := rowOf(k, o); r.Since != nil && !r.Since.Before(time.Date(2026, 3, 4, 10, 15, 0, 0, time.UTC)) {
+		t.Fatalf("the state began at %s", r.Since)
+	}
+	annotations := o.GetAnnotations()
+	annotations[controller.Waiting] = "1 of 4 pods is running, 3 wait. It waits since 2026-03-04 10:15 UTC."
+	o.SetAnnotations(annotations)
+	if r, want := rowOf(k, o), time.Date(2026, 3, 4, 10, 15, 0, 0, time.UTC); r.Since == nil || !r.Since.Equal(want) {
+		t.Errorf("since %v; want %v", r.Since, want)
 	}
 }
 

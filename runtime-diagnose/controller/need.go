@@ -305,13 +305,22 @@ func (v view) tooEarly(r diagnose.Result) bool {
 	return v.unanswered() > 0 && r.Verdict == diagnose.Unknown && !v.asked && !v.spoken
 }
 
+// waitsSince ends what a job waits for.
+const waitsSince = " It waits since 2006-01-02 15:04 UTC."
+
 // since adds to why a job waits since when it does: who reads it later knows for how long.
 func (v view) since(why string) string {
 	oldest, _ := v.waiting()
 	if why == "" || oldest.IsZero() {
 		return why
 	}
-	return why + " It waits since " + oldest.UTC().Format("2006-01-02 15:04") + " UTC."
+	return why + oldest.UTC().Format(waitsSince)
+}
+
+// WaitsSince is since when a job waits, to the minute, as its annotation Waiting says it; false: it does not.
+func WaitsSince(waiting string) (time.Time, bool) {
+	at, err := time.Parse(waitsSince, waiting[max(0, len(waiting)-len(waitsSince)):])
+	return at, err == nil
 }
 
 // trouble says that a pod failed, or that a container of it ended badly or waits for something
