@@ -123,6 +123,11 @@ func Reasons(id string) []string {
 	return nil
 }
 
+// Preempted is a pod whose place the scheduler or the kubelet gave to another one.
+var Preempted = rule("pod-preempted", "the pod gave way to one of higher priority", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
+	"A pod of higher priority took its place.", "That it will run at once when started again.",
+	"Use a higher priority class where that is allowed, or checkpoint often.")
+
 // kueueEvicted begins every reason with which Kueue takes quota back; what follows names the cause
 // (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/apis/kueue/v1beta2/workload_types.go).
 const kueueEvicted = "EvictedDueTo"
@@ -156,10 +161,7 @@ var reasonRules = []struct {
 	{[]string{"NodeLost", "NodeShutdown", "NodeFailure"}, rule(
 		"pod-node-lost", "the pod was lost with its node", "node-lost", signature.Precise, signature.Platform, signature.Helps,
 		"The node went away.", "Why.", "Start the job again; tell the administrator the node.")},
-	{[]string{"Preempting", "Preempted", "PreemptionByScheduler"}, rule(
-		"pod-preempted", "the pod gave way to one of higher priority", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
-		"A pod of higher priority took its place.", "That it will run at once when started again.",
-		"Use a higher priority class where that is allowed, or checkpoint often.")},
+	{[]string{"Preempting", "Preempted", "PreemptionByScheduler"}, Preempted},
 	{[]string{"DeadlineExceeded"}, rule(
 		"deadline-exceeded", "a deadline passed", "sigterm-preempted", signature.Precise, signature.User, signature.Useless,
 		"activeDeadlineSeconds was reached.", "That the job hung: it may have waited for nodes until then.",

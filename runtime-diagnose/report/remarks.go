@@ -371,8 +371,8 @@ func (d *draft) remarkHalfStarted() {
 	if waits == 0 || runs == 0 || held == 0 || since.IsZero() || d.Now.Sub(since) < d.HalfStarted {
 		return
 	}
-	d.remarks = append(d.remarks, fmt.Sprintf("%d pod%s hold%s %d devices since %s (%s) and cannot begin: %d other%s %s no node.",
-		runs, words.S(runs), words.Verb(runs), held, since.UTC().Format("15:04"), words.Short(d.Now.Sub(since)), waits, words.S(waits), words.Has(waits)))
+	d.remarks = append(d.remarks, fmt.Sprintf("%d pod%s hold%s %d device%s since %s (%s) and cannot begin: %d other%s %s no node.",
+		runs, words.S(runs), words.Verb(runs), held, words.S(int(held)), since.UTC().Format("15:04"), words.Short(d.Now.Sub(since)), waits, words.S(waits), words.Has(waits)))
 }
 
 // devicesOf is how many devices one pod of a role asks for.

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -93,9 +95,52 @@ func (d *draft) waiting() string {
 		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), words.Has(len(starting)))
 	}
 	if known {
-		return b.String() + unplaced(fit, len(running)+len(starting))
+		return b.String() + unplaced(fit, len(running)+len(starting)) + d.gaveWay()
 	}
-	return b.String() + "."
+	return b.String() + "." + d.gaveWay()
+}
+
+// mostGaveWay bounds the pods that are named of those that were preempted.
+const mostGaveWay = 4
+
+// gaveWay names the pods of a job that waits whose nodes the scheduler took for others: why a job that ran waits again.
+func (d *draft) gaveWay() string {
+	at := map[string]time.Time{}
+	for i := range d.Observations {
+		o := &d.Observations[i]
+		if o.Signature != control.Preempted {
+			continue
+		}
+		for _, item := range append([]evidence.Item{o.Item}, o.Also...) {
+			if pod := item.Source.Pod; pod != "" && !d.runs(pod) && !item.At.Before(at[pod]) {
+				at[pod] = item.At
+			}
+		}
+	}
+	if len(at) == 0 || len(at) == 1 && d.root != nil && d.root.Signature == control.Preempted { // the error names it
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(at), func(a, b string) int {
+		return cmp.Or(at[b].Compare(at[a]), strings.Compare(a, b))
+	})
+	when := ""
+	if last := at[names[0]]; !last.IsZero() {
+		when = " at " + last.UTC().Format("2006-01-02 15:04") + " UTC"
+		if len(names) > 1 {
+			when = ", the last" + when
+		}
+	}
+	more := ""
+	if n := len(names) - mostGaveWay; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf(" %d pod%s gave way to others of higher priority%s: %s%s.",
+		len(names), words.S(len(names)), when, strings.Join(names[:min(len(names), mostGaveWay)], ", "), more)
+}
+
+// runs says that a pod of a name runs now.
+func (d *draft) runs(name string) bool {
+	return slices.ContainsFunc(d.Seen.Pods, func(p control.Pod) bool { return p.Name == name && p.Running() })
 }
 
 func (d *draft) podCount() int {
