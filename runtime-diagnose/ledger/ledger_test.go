@@ -178,3 +178,35 @@ func TestALedgerThatSomebodyWrote(t *testing.T) {
 		}
 	}
 }
+
+// That pods on a node give way to others shows nothing of the node.
+func TestANodeIsNotBlamedForWhatGaveWay(t *testing.T) {
+	at := func(n int, cause string) ledger.Attempt {
+		began := time.Date(2026, 3, 4, n, 0, 0, 0, time.UTC)
+		return ledger.Attempt{Number: n, Began: began, Ended: began.Add(time.Minute), Cause: cause, Node: "h7", Platform: cause == "sigterm-preempted"}
+	}
+	for name, tc := range map[string]struct {
+		causes []string
+		want   string
+	}{
+		"one failed, one gave way":   {[]string{"segfault", "sigterm-preempted"}, ""},
+		"two failed, one gave way":   {[]string{"segfault", "gpu-oom", "sigterm-preempted"}, "All 2 attempts that failed of their own died first on h7."},
+		"both failed":                {[]string{"segfault", "gpu-oom"}, "All 2 attempts that failed died first on h7."},
+		"all gave way":               {[]string{"sigterm-preempted", "sigterm-preempted"}, ""},
+		"their node was lost, twice": {[]string{"node-lost", "node-lost"}, "All 2 attempts that failed died first on h7."},
+	} {
+		var l ledger.Ledger
+		for i, cause := range tc.causes {
+			l.Attempts = append(l.Attempts, at(i+1, cause))
+		}
+		got := ""
+		for _, s := range l.Sentences() {
+			if strings.Contains(s, "died first on") {
+				got = s
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q; want %q", name, got, tc.want)
+		}
+	}
+}
