@@ -62,9 +62,8 @@ func diagnosisMarkdown(r diagnose.Result) string {
 			b.WriteString("\n")
 		}
 	}
-	c := r.Coverage
-	fmt.Fprintf(&b, "%s seen, %d read.", count(c.PodsSeen, "pod"), c.PodsRead)
-	for _, m := range c.Missing {
+	b.WriteString(r.Coverage.Sentence() + ".")
+	for _, m := range r.Coverage.Missing {
 		b.WriteString(" Missing: " + inProse(m) + ".")
 	}
 	if r.Root != nil {

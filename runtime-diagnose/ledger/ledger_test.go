@@ -190,7 +190,7 @@ func TestANodeIsNotBlamedForWhatGaveWay(t *testing.T) {
 		want   string
 	}{
 		"one failed, one gave way":   {[]string{"segfault", "sigterm-preempted"}, ""},
-		"two failed, one gave way":   {[]string{"segfault", "gpu-oom", "sigterm-preempted"}, "All 2 attempts that failed of their own died first on h7."},
+		"two failed, one gave way":   {[]string{"segfault", "gpu-oom", "sigterm-preempted"}, "2 of 3 attempts that failed died first on h7."},
 		"both failed":                {[]string{"segfault", "gpu-oom"}, "All 2 attempts that failed died first on h7."},
 		"all gave way":               {[]string{"sigterm-preempted", "sigterm-preempted"}, ""},
 		"their node was lost, twice": {[]string{"node-lost", "node-lost"}, "All 2 attempts that failed died first on h7."},

@@ -21,11 +21,10 @@ func (l Ledger) Sentences() []string {
 		return nil
 	}
 	var out []string
-	// A node has no part in it that a pod on it gave way to another one.
-	if node, k, all := l.most(func(t Tally) string { return t.Node }, func(t Tally) bool { return t.Cause != preempted }); 2*k > all && k > 1 {
-		out = append(out, fmt.Sprintf("%s attempts that failed%s died first on %s.", of(k, all), ofTheirOwn(n-all), node))
+	if node, k := l.most(nodeOf); 2*k > n && k > 1 {
+		out = append(out, fmt.Sprintf("%s attempts that failed died first on %s.", of(k, n), node))
 	}
-	if cause, k, _ := l.most(func(t Tally) string { return t.Cause }, func(Tally) bool { return true }); 2*k > n && k > 1 {
+	if cause, k := l.most(func(t Tally) string { return t.Cause }); 2*k > n && k > 1 {
 		out = append(out, fmt.Sprintf("%s failed attempts ended of one cause: %s.", of(k, n), l.title(cause)))
 	}
 	named := 0
@@ -70,38 +69,30 @@ func (a Attempt) sentence() string {
 	return text + "."
 }
 
-// preempted is the category of attempts that somebody told to stop.
-const preempted = "sigterm-preempted"
-
-// ofTheirOwn sets the attempts that a sentence counts off from those that were told to stop.
-func ofTheirOwn(others int) string {
-	if others == 0 {
+// nodeOf is the node that failed attempts died on: it has no part in it that a pod on it was told to go.
+func nodeOf(t Tally) string {
+	if t.Cause == "sigterm-preempted" {
 		return ""
 	}
-	return " of their own"
+	return t.Node
 }
 
-// most is the value that most of the attempts that count share, and how many count; empty values are nobody's.
-func (l Ledger) most(key func(Tally) string, counts func(Tally) bool) (best string, n, all int) {
+// most is the value that most attempts share; empty values do not count.
+func (l Ledger) most(key func(Tally) string) (string, int) {
 	count := map[string]int{}
-	add := func(t Tally) {
-		if counts(t) {
-			count[key(t)] += t.Times
-			all += t.Times
-		}
-	}
 	for _, t := range l.Before {
-		add(t)
+		count[key(t)] += t.Times
 	}
 	for _, a := range l.Attempts {
-		add(Tally{Cause: a.Cause, Node: a.Node, Times: 1})
+		count[key(Tally{Cause: a.Cause, Node: a.Node})]++
 	}
+	best, n := "", 0
 	for k, v := range count {
 		if k != "" && (v > n || v == n && cmp.Less(k, best)) {
 			best, n = k, v
 		}
 	}
-	return best, n, all
+	return best, n
 }
 
 // title is a cause in words, as the last attempt that ended of it tells it.

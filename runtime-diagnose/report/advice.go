@@ -75,6 +75,21 @@ var byFact = []advice{
 		says: "the nodes that match are cordoned", owner: signature.Platform, retry: signature.Useless,
 		steps: []string{"Ask the administrators whether they drain the nodes, and until when; the pod starts by itself when one is uncordoned."},
 	},
+	// The scheduler writes a taint as {key: value}, and not its effect: a toleration without one is of all effects.
+	{
+		of: []string{"unschedulable-taint"}, line: regexp.MustCompile(`taint(?:\(s\))? \{(?P<key>[A-Za-z0-9][A-Za-z0-9._/-]*): (?P<value>[A-Za-z0-9][A-Za-z0-9._-]*)\}`),
+		steps: []string{
+			"If these nodes are meant for the job, add to its pods: tolerations: [{key: {{.key}}, operator: Equal, value: \"{{.value}}\"}].",
+			"kubectl describe node shows who marked them, for whom and with which effect.",
+		},
+	},
+	{
+		of: []string{"unschedulable-taint"}, line: regexp.MustCompile(`taint(?:\(s\))? \{(?P<key>[A-Za-z0-9][A-Za-z0-9._/-]*): ?\}`),
+		steps: []string{
+			"If these nodes are meant for the job, add to its pods: tolerations: [{key: {{.key}}, operator: Exists}].",
+			"kubectl describe node shows who marked them, for whom and with which effect.",
+		},
+	},
 	// What a signal says of who sent it (signal(7)): 1 the terminal, 2 a person, 10 and 12 a batch system that was told to warn.
 	{
 		of: []string{"signal-received"}, line: regexp.MustCompile(`(?:\bReceived |got signal: )1\b|SIGHUP|Hangup`),

@@ -23,6 +23,8 @@ func TestAdviceByFact(t *testing.T) {
 		{"unschedulable-taint", "1 node(s) had untolerated taint {node.kubernetes.io/disk-pressure: }.", nil, "the nodes that match are under disk pressure", signature.Platform, "Do not tolerate node.kubernetes.io/disk-pressure"},
 		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.", nil, "the nodes that match are unreachable", signature.Platform, "has to come back"},
 		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unschedulable: }.", nil, "the nodes that match are cordoned", signature.Platform, "uncordoned"},
+		{"unschedulable-taint", "0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: true}.", nil, "", "", `tolerations: [{key: dedicated, operator: Equal, value: "true"}]`},
+		{"unschedulable-taint", "0/3 nodes are available: 3 node(s) had untolerated taint {nvidia.com/gpu: }.", nil, "", "", "tolerations: [{key: nvidia.com/gpu, operator: Exists}]"},
 		{"signal-received", "Received 1 death signal, shutting down workers", map[string]string{"name": "1"}, "SIGHUP: the terminal or the session that started the run was closed", signature.User, "setsid"},
 		{"signal-received", "torch.distributed.elastic.multiprocessing.api.SignalException: Process 14 got signal: 2", nil, "SIGINT: somebody interrupted the run, or what started it was interrupted", signature.User, "checkpoint"},
 		{"signal-received", "Received 10 death signal, shutting down workers", nil, "a signal that a batch system sends ahead of the time limit, and the program does not handle it", signature.User, "--signal"},
@@ -58,7 +60,7 @@ func TestAdviceByFact(t *testing.T) {
 		"signal-received":       "Received 15 death signal, shutting down workers",
 		"store-client-timeout":  "The client socket has timed out after 900s while trying to connect to (train-master-0, 23456)",
 		"nccl-watchdog-timeout": "Watchdog caught collective operation timeout",
-		"unschedulable-taint":   "2 node(s) had untolerated taint {nvidia.com/gpu: present}.",
+		"unschedulable-taint":   "2 node(s) had untolerated taint(s).",
 	} {
 		if a := adviceFor(&evidence.Observation{Signature: &signature.Signature{ID: of}, Line: line}); a != nil {
 			t.Errorf("%q gets the advice %q", line, a.steps)

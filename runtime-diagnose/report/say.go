@@ -324,7 +324,7 @@ func (d *draft) whyHealthy(r *Report) string {
 		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
 	}
 	switch {
-	case len(d.Logs) == 0:
+	case len(d.Logs) == 0, d.Read.BytesRead == 0 && len(d.Read.Missing) > 0:
 		b.WriteString("; no log was read")
 	case d.Read.BytesRead == 0:
 		b.WriteString("; there is nothing in the logs")

@@ -279,11 +279,16 @@ func cut(line string) string {
 
 // footer says how sure the answer is, and how much was read.
 func footer(r Report) string {
-	var parts []string
+	text := r.Coverage.Sentence()
 	if r.Root != nil {
-		parts = append(parts, fmt.Sprintf("%s (%s)", r.Root.Standing, r.Root.Signature))
+		text = fmt.Sprintf("%s (%s) · %s", r.Root.Standing, r.Root.Signature, text)
 	}
-	c := r.Coverage
+	return strings.Join(append([]string{text}, r.Coverage.Missing...), "\nmissing: ")
+}
+
+// Sentence says how much was looked at: "4 of 4 pods seen, 4 read · 1.2 MiB of logs".
+func (c Coverage) Sentence() string {
+	var parts []string
 	switch {
 	case c.PodsSeen > c.PodsExpected && c.PodsExpected > 0: // those before, and those that took their place
 		parts = append(parts, fmt.Sprintf("%d pods seen where %d run%s at a time, %d read", c.PodsSeen, c.PodsExpected, words.Verb(c.PodsExpected), c.PodsRead))
@@ -299,9 +304,7 @@ func footer(r Report) string {
 	if c.PodsSeen > 0 && c.PodsRead > c.PodsSeen {
 		logs += ", those kept of pods that are gone included"
 	}
-	parts = append(parts, logs)
-	text := strings.Join(parts, " · ")
-	return strings.Join(append([]string{text}, c.Missing...), "\nmissing: ")
+	return strings.Join(append(parts, logs), " · ")
 }
 
 // size is a number of bytes as people read it; few are counted.
