@@ -143,6 +143,7 @@ func wordList() []word {
 		{"asked", "line of fit", "What the pods of a role ask for, each."},
 		{"because", "line of fit", "Why nodes with room do not do."},
 		{"limit", "line of fit", "What stops the job before the nodes are asked: a quota, a range, a queue."},
+		{"running", "line of fit", "Pods of the job that have a place already: they keep it, and what they hold is not free for its other pods."},
 		{"short", "line of fit", "A resource of which too little is free, with both numbers: in all, and on one node."},
 		{"nodes", "line of fit", "Why nodes take none of the pods, and how many for each reason."},
 		{"plan", "line of fit", "Where the pods would go: the node, and how many of them in brackets."},
