@@ -39,6 +39,7 @@ type audited struct {
 	Checks     []total            `json:"checks"` // and policies
 	Namespaces []total            `json:"namespaces"`
 	Jobs       []preflight.Report `json:"jobs"`
+	Ended      int                `json:"ended,omitempty"`    // jobs that have ended, and are left out
 	Unlisted   []string           `json:"unlisted,omitempty"` // resources whose jobs the server did not list, with its message
 }
 
@@ -48,6 +49,7 @@ type auditFlags struct {
 	enforce        bool
 	over           bool
 	rulings        bool // of policies, and nothing else
+	ended          int  // jobs that are left out
 	files          inputFlags
 	output         *choice
 	failOn, colour *choice
@@ -170,7 +172,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 		sh.tell("no jobs found in namespace %s; -A looks in all", w.namespace)
 	}
 	sum := sumUp(jobs)
-	sum.Unlisted = missing.failed
+	sum.Unlisted, sum.Ended = missing.failed, f.ended
 	if err := f.render(sh, sum); err != nil {
 		return err
 	}
@@ -243,7 +245,11 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (
 func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, namespace string) {
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
-		if isPart(o) || namespace != "" && o.GetNamespace() != namespace || !f.over && hasEnded(k, o) {
+		if isPart(o) || namespace != "" && o.GetNamespace() != namespace {
+			continue
+		}
+		if !f.over && hasEnded(k, o) {
+			f.ended++
 			continue
 		}
 		in.jobs = append(in.jobs, manifest.Document{Object: o, Source: k.Resource})
@@ -332,6 +338,9 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	var b strings.Builder
 	if f.output.value == "md" {
 		b.WriteString("## " + head + "\n")
+		if left := auditLeftOut(a); left != "" {
+			b.WriteString("\n" + left)
+		}
 		for _, t := range [][][]string{found, spaces} {
 			if len(t) > 1 {
 				b.WriteString("\n" + markdownTable(t))
@@ -345,7 +354,7 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 		}
 		return page{to: sh.out}.write(b.String())
 	}
-	b.WriteString(paint.as("bold", head) + "\n")
+	b.WriteString(paint.as("bold", head) + "\n" + auditLeftOut(a))
 	for _, t := range [][][]string{found, spaces} {
 		if len(t) > 1 {
 			b.WriteString("\n" + p.table(t))
@@ -434,6 +443,14 @@ func (r repeated) places() string {
 func auditHead(a audited) string {
 	return fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", count(len(a.Jobs), "job"), count(len(a.Namespaces), "namespace"),
 		a.Decisions["denied"], a.Decisions["warned"], a.Decisions["allowed"])
+}
+
+// auditLeftOut says how many jobs the sum leaves out; empty: none.
+func auditLeftOut(a audited) string {
+	if a.Ended == 0 {
+		return ""
+	}
+	return count(a.Ended, "ended job") + " left out (--ended)\n"
 }
 
 func markdownTable(rows [][]string) string {
