@@ -148,6 +148,7 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 		rows = append(rows, e.row)
 	}
 	p := newPage(to)
+	p.loose = true
 	_, err := io.WriteString(to, plainly(p.table(rows, s.spare...), os.Getenv))
 	return err
 }
