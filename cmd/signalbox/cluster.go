@@ -218,7 +218,7 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown"})
 		case err != nil && r.Group != "" && serverAnswered(err):
 			// The webhook that converts a CRD is down, say: the rest can still be looked at.
-			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + oneLine(err.Error())})
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + serverSays(err)})
 		case err != nil:
 			return v, nil, fmt.Errorf("list %s: %w", r.Resource, err)
 		case whole:

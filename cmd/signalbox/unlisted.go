@@ -79,7 +79,7 @@ func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, 
 			case err != nil && (!serverAnswered(err) || apierrors.IsUnauthorized(err)): // for no kind
 				return missing, fmt.Errorf("list %s: %w", k.Resource, err)
 			case err != nil:
-				missing.failed = append(missing.failed, fmt.Sprintf("%s (%s)", name, oneLine(err.Error())))
+				missing.failed = append(missing.failed, fmt.Sprintf("%s (%s)", name, serverSays(err)))
 			}
 			if err != nil {
 				break
