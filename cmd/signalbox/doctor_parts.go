@@ -55,12 +55,8 @@ const (
 )
 
 func (d *doctor) examine(ctx context.Context) examination {
-	d.own = webhook.Namespace
 	e := &examination{Schema: doctorSchema}
 	hook, unread := d.configuration(ctx, e)
-	if hook != nil && hook.ClientConfig.Service != nil {
-		d.own = hook.ClientConfig.Service.Namespace
-	}
 	e.Namespace = d.own
 	d.serverVersion(e)
 	if hook != nil && hook.ClientConfig.URL != nil {
@@ -89,9 +85,11 @@ func (d *doctor) install() string {
 	return "helm upgrade --install signalbox config/chart -n " + d.own
 }
 
-// configuration is our webhook in the API server; nil: there is none, or it cannot be read.
+// configuration is our webhook in the API server; nil: there is none, or it cannot be read. It says in which namespace
+// Signalbox runs.
 func (d *doctor) configuration(ctx context.Context, e *examination) (hook *admissionregistrationv1.ValidatingWebhook, unread error) {
 	const part = "webhook configuration"
+	d.own = webhook.Namespace
 	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, webhook.ConfigurationName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -107,6 +105,9 @@ func (d *doctor) configuration(ctx context.Context, e *examination) (hook *admis
 		return nil, nil
 	}
 	hook = &found.Webhooks[at]
+	if s := hook.ClientConfig.Service; s != nil {
+		d.own = s.Namespace
+	}
 	if p := hook.FailurePolicy; p == nil || *p != admissionregistrationv1.Ignore {
 		e.wrong(part, d.install(), "failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away")
 		return hook, nil
