@@ -24,6 +24,7 @@ var described = map[string]string{
 	"Finding.Path":                      "where to edit",
 	"Finding.Remedy":                    "what to do; one imperative sentence",
 	"Finding.Runbook":                   "the address of a page about the check; empty: nobody named where pages are",
+	"Finding.Stops":                     "it keeps the job from running at all, though it may pass; an error says so by itself",
 	"Input.Object":                      "as it was written, without values that may be secret",
 	"Input.Old":                         "before an update, in the same way; absent: it is new",
 	"Input.OldJob":                      "the job before an update, as it was read; absent: it is new",

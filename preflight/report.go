@@ -73,23 +73,25 @@ func byPolicy(a, b Ruling) int {
 	return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 }
 
-// Lines are all findings and rulings in one list, gravest first. Both doors speak from it,
+// Lines are all findings and rulings in one list, gravest first: denials, then as finding.Sort has it. Both doors speak from it,
 // so that the webhook and the command line say the same bytes: a denial is an error, a
 // policy's warning a warning, under the name of the policy.
 func (r Report) Lines() []finding.Finding {
 	out := make([]finding.Finding, 0, len(r.Findings)+len(r.Rulings))
 	out = append(out, r.Findings...)
+	var denials []finding.Finding
 	for _, ruling := range r.Rulings {
-		severity := finding.Warning
+		f := finding.Finding{Check: ruling.Policy, Severity: finding.Warning, Path: ruling.Path, Message: ruling.Message, Remedy: ruling.Remedy}
 		if ruling.Effect == Deny {
-			severity = finding.Error
+			f.Severity = finding.Error
+			denials = append(denials, f)
+			continue
 		}
-		out = append(out, finding.Finding{
-			Check: ruling.Policy, Severity: severity, Path: ruling.Path, Message: ruling.Message, Remedy: ruling.Remedy,
-		})
+		out = append(out, f)
 	}
+	finding.Sort(denials)
 	sortFindings(out)
-	return out
+	return append(denials, out...)
 }
 
 // sortFindings orders findings as reports print them: what is wrong with the namespace first,

@@ -42,7 +42,7 @@ func (f *worldFlags) addAsk(c *cobra.Command) {
 }
 
 // mayAsk says whether the cluster's Signalbox is asked at all. What draws or changes the cluster
-// needs it listed, and so do policies from a folder.
+// needs it listed, and so do policies from a folder. Remedies need it, too, and do not change what is found.
 func (f *worldFlags) mayAsk() bool {
 	switch {
 	case f.ask == nil || f.ask.value == askNever:
@@ -50,7 +50,7 @@ func (f *worldFlags) mayAsk() bool {
 	case f.ask.value == askAlways:
 		return true
 	}
-	return !f.names && !f.fix && !f.server && len(f.folders) == 0
+	return !f.names && !f.server && len(f.folders) == 0
 }
 
 // apart says that a value of --ask was written without the equals sign that it needs.
@@ -61,6 +61,13 @@ func (f *worldFlags) apart(args []string) error {
 		}
 	}
 	return nil
+}
+
+// listing are the flags of who does not ask the cluster's Signalbox.
+func (f *worldFlags) listing() *worldFlags {
+	out := *f
+	out.ask = nil
+	return &out
 }
 
 func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.value == askAlways }
@@ -135,9 +142,9 @@ func (h *heard) noAnswer() string {
 	case mayNot(h.err):
 		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked", h.job.Kind, h.job.Namespace)
 	case apierrors.IsNotFound(h.err), apierrors.IsMethodNotSupported(h.err):
-		return "the API server takes no dry run of the job: " + oneLine(h.err.Error())
+		return "the API server takes no dry run of the job: " + serverSays(h.err)
 	case h.err != nil:
-		return "no webhook of Signalbox answered a dry run: " + oneLine(h.err.Error())
+		return "no webhook of Signalbox answered a dry run: " + serverSays(h.err)
 	}
 	return "no webhook of Signalbox answered a dry run"
 }

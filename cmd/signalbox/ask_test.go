@@ -177,6 +177,19 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 	}
 }
 
+// TestRemediesDoNotChangeWhatIsFound asks with --fix and without: the installation is asked for what is found, and the cluster is
+// listed for the remedies alone.
+func TestRemediesDoNotChangeWhatIsFound(t *testing.T) {
+	d := &dryRuns{warnings: []string{recorded(t, busyRecord()), "the policy of somebody else warns"}}
+	ask := d.asker(t, askedJob)
+	code, found := ask("check")
+	d.take()
+	withFix, text := ask("check", "--fix")
+	if asked := d.take(); !lists(asked) || withFix != code || !strings.HasPrefix(text, strings.TrimSuffix(found, "\n")) {
+		t.Errorf("exit code %d and %d, asked %v; want\n%s\nand remedies, have\n%s", code, withFix, asked, found, text)
+	}
+}
+
 // TestWithoutAnInstallationTheClusterIsListed has a server on which nobody answers, for one reason or another.
 func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 	cut := busyRecord()
@@ -187,11 +200,12 @@ func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 		d    *dryRuns
 		note string
 	}{
-		"nobody answers":         {&dryRuns{}, "no webhook of Signalbox answered a dry run"},
-		"no right to create":     {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pytorchjobs.kubeflow.org is forbidden: User \"a\" cannot create resource \"pytorchjobs\""}`}, "you may not create a PyTorchJob in namespace ml"},
-		"findings are left out":  {&dryRuns{warnings: []string{recorded(t, cut)}}, "leaves out 3 findings"},
-		"Signalbox is not ready": {&dryRuns{warnings: []string{recorded(t, unknown)}}, "does not know whether the job fits"},
-		"a warning that was cut": {&dryRuns{warnings: []string{recorded(t, busyRecord())[:100]}}, "no webhook of Signalbox answered a dry run"},
+		"nobody answers":          {&dryRuns{}, "no webhook of Signalbox answered a dry run"},
+		"no right to create":      {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pytorchjobs.kubeflow.org is forbidden: User \"a\" cannot create resource \"pytorchjobs\""}`}, "you may not create a PyTorchJob in namespace ml"},
+		"a refusal in Go's words": {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,"message":"spec: Invalid value: core.PodSpec{Volumes:[]core.Volume(nil)}: field is immutable"}`}, "no webhook of Signalbox answered a dry run: spec: Invalid value: …: field is immutable\n"},
+		"findings are left out":   {&dryRuns{warnings: []string{recorded(t, cut)}}, "leaves out 3 findings"},
+		"Signalbox is not ready":  {&dryRuns{warnings: []string{recorded(t, unknown)}}, "does not know whether the job fits"},
+		"a warning that was cut":  {&dryRuns{warnings: []string{recorded(t, busyRecord())[:100]}}, "no webhook of Signalbox answered a dry run"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

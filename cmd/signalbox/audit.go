@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -39,6 +39,8 @@ type audited struct {
 	Checks     []total            `json:"checks"` // and policies
 	Namespaces []total            `json:"namespaces"`
 	Jobs       []preflight.Report `json:"jobs"`
+	Ended      int                `json:"ended,omitempty"`    // jobs that have ended, and are left out
+	Unlisted   []string           `json:"unlisted,omitempty"` // resources whose jobs the server did not list, with its message
 }
 
 type auditFlags struct {
@@ -47,6 +49,7 @@ type auditFlags struct {
 	enforce        bool
 	over           bool
 	rulings        bool // of policies, and nothing else
+	ended          int  // jobs that are left out
 	files          inputFlags
 	output         *choice
 	failOn, colour *choice
@@ -66,7 +69,8 @@ so that the answer is who would be refused if a namespace began to enforce.
 
 Jobs that have ended are left out, unless --ended, and those that another job was made of.
 
-Exit codes: as those of check, but findings fail it only with --fail-on; a denial always does.`,
+Exit codes: as those of check, but findings fail it only with --fail-on; a denial always does. It is 4 where
+the server did not list the jobs of a kind, and the others hold nothing that fails it.`,
 		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
@@ -95,7 +99,8 @@ cluster or a snapshot holds, as in namespaces that enforce, and adds up whom the
 
 Jobs that have ended are left out, unless --ended, and those that another job was made of.
 
-Exit codes: 0 no denial · 1 a denial · 2 bad usage, or a policy that does not load or fails.`,
+Exit codes: 0 no denial · 1 a denial · 2 bad usage, or a policy that does not load or fails · 4 no denial, but
+the server did not list the jobs of a kind.`,
 		Example: fmt.Sprintf("  %[1]s policy audit -A --policy policies/\n  %[1]s policy audit --snapshot cluster.yaml --policy policies/ -o json", sh.name),
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -122,6 +127,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 
 func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	in := &input{}
+	var missing unlisted
 	if len(f.from.snapshot) > 0 {
 		objects, err := jobsOfSnapshot(sh, f.from.snapshot, f.files.selector)
 		if err != nil {
@@ -133,8 +139,8 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 		if err != nil {
 			return err
 		}
-		objects, err := f.jobsOf(ctx, sh, live)
-		if err != nil {
+		var objects []*unstructured.Unstructured
+		if objects, missing, err = f.jobsOf(ctx, sh, live); err != nil {
 			return err
 		}
 		f.take(in, objects, "")
@@ -165,13 +171,15 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	case !f.everything:
 		sh.tell("no jobs found in namespace %s; -A looks in all", w.namespace)
 	}
-	if err := f.render(sh, sumUp(jobs)); err != nil {
+	sum := sumUp(jobs)
+	sum.Unlisted, sum.Ended = missing.failed, f.ended
+	if err := f.render(sh, sum); err != nil {
 		return err
 	}
 	if f.rulings {
-		return rulingsVerdict(jobs, in.troubles)
+		return cmp.Or(rulingsVerdict(jobs, in.troubles), missing.verdict())
 	}
-	return verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.value)
+	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.value), missing.verdict())
 }
 
 // jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
@@ -211,52 +219,37 @@ func jobsAndPodsOf(sh *shell, names []string, selected string) ([]*unstructured.
 	return out, pods, nil
 }
 
-// jobsOf are the jobs of the cluster.
-func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (out []*unstructured.Unstructured, err error) {
+// jobsOf are the jobs of the cluster, and what was not listed.
+func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (out []*unstructured.Unstructured, missing unlisted, err error) {
 	namespace := live.namespace
 	if f.everything {
 		namespace = metav1.NamespaceAll
 	}
-	var missing []string
 	listed := false
-	for _, k := range kinds.All() {
-		served := live.resources(k)
-		if len(served) == 0 {
-			continue
+	missing, err = live.eachPage(ctx, namespace, f.files.selector, anyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+		for i := range page.Items {
+			out = append(out, &page.Items[i])
 		}
-		for next := ""; ; {
-			page, err := live.objects.Resource(served[0]).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: f.files.selector, Limit: 500, Continue: next})
-			if apierrors.IsForbidden(err) {
-				missing = append(missing, served[0].GroupResource().String())
-				break
-			}
-			if err != nil {
-				return nil, fmt.Errorf("list %s: %w", k.Resource, err)
-			}
-			for i := range page.Items {
-				out = append(out, &page.Items[i])
-			}
-			listed = true
-			if next = page.GetContinue(); next == "" {
-				break
-			}
-		}
+		listed = true
+	})
+	if err == nil && missing.len() > 0 && !listed {
+		err = missing.none(namespace)
 	}
-	switch {
-	case len(missing) == 0:
-	case !listed:
-		return nil, mayListNone(missing, namespace)
-	default:
-		sh.tell("note: %s", barred(missing, namespace))
+	if err == nil {
+		sh.notes(missing.notes(namespace))
 	}
-	return out, nil
+	return out, missing, err
 }
 
 // take makes the jobs that are to be reviewed the input.
 func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, namespace string) {
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
-		if isPart(o) || namespace != "" && o.GetNamespace() != namespace || !f.over && hasEnded(k, o) {
+		if isPart(o) || namespace != "" && o.GetNamespace() != namespace {
+			continue
+		}
+		if !f.over && hasEnded(k, o) {
+			f.ended++
 			continue
 		}
 		in.jobs = append(in.jobs, manifest.Document{Object: o, Source: k.Resource})
@@ -345,6 +338,9 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	var b strings.Builder
 	if f.output.value == "md" {
 		b.WriteString("## " + head + "\n")
+		if left := auditLeftOut(a); left != "" {
+			b.WriteString("\n" + left)
+		}
 		for _, t := range [][][]string{found, spaces} {
 			if len(t) > 1 {
 				b.WriteString("\n" + markdownTable(t))
@@ -358,7 +354,7 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 		}
 		return page{to: sh.out}.write(b.String())
 	}
-	b.WriteString(paint.as("bold", head) + "\n")
+	b.WriteString(paint.as("bold", head) + "\n" + auditLeftOut(a))
 	for _, t := range [][][]string{found, spaces} {
 		if len(t) > 1 {
 			b.WriteString("\n" + p.table(t))
@@ -404,7 +400,7 @@ func auditNames(a audited) (out []auditList) {
 	if more := len(errs) - mostErrorsNamed; more > 0 {
 		errs = append(errs[:mostErrorsNamed], fmt.Sprintf("%d more; -o json has all", more))
 	}
-	for _, list := range []auditList{{"denied", denied}, {"errors", errs}, {"not decided", undecided}} {
+	for _, list := range []auditList{{"denied", denied}, {"errors", errs}, {"not decided", undecided}, {"not listed", a.Unlisted}} {
 		if len(list.lines) > 0 {
 			out = append(out, list)
 		}
@@ -447,6 +443,14 @@ func (r repeated) places() string {
 func auditHead(a audited) string {
 	return fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", count(len(a.Jobs), "job"), count(len(a.Namespaces), "namespace"),
 		a.Decisions["denied"], a.Decisions["warned"], a.Decisions["allowed"])
+}
+
+// auditLeftOut says how many jobs the sum leaves out; empty: none.
+func auditLeftOut(a audited) string {
+	if a.Ended == 0 {
+		return ""
+	}
+	return count(a.Ended, "ended job") + " left out (--ended)\n"
 }
 
 func markdownTable(rows [][]string) string {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
@@ -52,10 +55,10 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 			var said bytes.Buffer
 			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &bytes.Buffer{}, err: &said, now: time.Now}
 			f := &auditFlags{from: newWorldFlags(), everything: tc.all}
-			_, err := f.jobsOf(t.Context(), sh, tc.live)
+			_, _, err := f.jobsOf(t.Context(), sh, tc.live)
 			g := anyJob(f.from.kube, tc.all)
 			_, missing, versions, listErr := g.list(t.Context(), tc.live, nil)
-			if listErr != nil || len(missing) == 0 {
+			if listErr != nil || missing.len() == 0 {
 				t.Fatalf("list: %v, missing %v", listErr, missing)
 			}
 			text := said.String()
@@ -64,6 +67,69 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 			}
 			if !strings.Contains(text, tc.want) || (err != nil) != (len(versions) == 0) || strings.Count(text, "you may not list") != 1 {
 				t.Errorf("said %q, want %q", text, tc.want)
+			}
+		})
+	}
+}
+
+// A kind whose list fails is named once, and the others are listed; one that is served no more is not there.
+func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
+	every := slices.Collect(func(yield func(string) bool) {
+		for _, k := range kinds.All() {
+			if !yield(k.Resource) {
+				return
+			}
+		}
+	})
+	conversion := &apierrors.StatusError{ErrStatus: metav1.Status{ // as the API server words it: without a reason
+		Status: metav1.StatusFailure, Code: 500, Message: "conversion webhook for batch.tensorstack.dev/v1beta1 failed: no endpoints",
+	}}
+	for name, tc := range map[string]struct {
+		fails func(schema.GroupResource) error
+		note  string // empty: none
+		code  int
+	}{
+		"the webhook that converts it is down": {
+			func(r schema.GroupResource) error {
+				if r.Resource == "colossalaijobs" {
+					return conversion
+				}
+				return nil
+			},
+			"note: not listed: colossalaijobs.batch.tensorstack.dev (conversion webhook for batch.tensorstack.dev/v1beta1 failed: no endpoints)\n", exitUnknown,
+		},
+		"its CRD is gone": {
+			func(r schema.GroupResource) error {
+				if r.Resource == "colossalaijobs" {
+					return apierrors.NewNotFound(r, "")
+				}
+				return nil
+			}, "", exitFine,
+		},
+		"no kind is listed": {
+			func(schema.GroupResource) error { return conversion },
+			"so whether there are training jobs is not known", exitUnknown,
+		},
+		"nobody answers": {
+			func(schema.GroupResource) error { return errors.New("connection refused") }, "list ", exitOurs,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := kindsServed(every...)
+			live.objects.(*fake.FakeDynamicClient).PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+				err := tc.fails(a.GetResource().GroupResource())
+				return err != nil, nil, err
+			})
+			var said bytes.Buffer
+			sh := &shell{name: "signalbox", out: &bytes.Buffer{}, err: &said, now: time.Now}
+			f := &auditFlags{from: newWorldFlags(), everything: true}
+			_, missing, err := f.jobsOf(t.Context(), sh, live)
+			err = cmp.Or(err, missing.verdict())
+			if err != nil {
+				said.WriteString(err.Error())
+			}
+			if code := codeOf(own(err)); code != tc.code || !strings.Contains(said.String(), tc.note) || tc.note == "" && said.Len() > 0 {
+				t.Errorf("exit code %d, want %d; said %q, want %q", code, tc.code, said.String(), tc.note)
 			}
 		})
 	}

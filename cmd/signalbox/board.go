@@ -86,10 +86,7 @@ type clusterSource struct {
 func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
 	every := anyJob(c.from.kube, *c.from.kube.Namespace == "")
 	rows, missing, _, err := every.list(ctx, c.live, nil)
-	if len(missing) > 0 {
-		missing = []string{barred(missing, every.namespaceOf(c.live))}
-	}
-	return rows, missing, err
+	return rows, missing.notes(every.namespaceOf(c.live)), err
 }
 
 func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error) {

@@ -164,6 +164,11 @@ func reviewFiles(ctx context.Context, sh *shell, files *inputFlags, args []strin
 	}
 	in.say(sh)
 	out := &outcome{jobs: jobs, troubles: in.troubles, unknown: w.unknown(jobs, from.require)}
+	if from.fix && w.asks && !from.mustAsk() { // a remedy is proven by reviews of changed jobs, of which one listing serves all
+		if w, err = from.listing().open(ctx, sh, in); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case from.cures:
 		err = w.cureEach(ctx, jobs)

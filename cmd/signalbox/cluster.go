@@ -116,7 +116,7 @@ func (c *liveCluster) unreached(err error) error {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // which says all that a user can act on
 	}
-	if answer := apierrors.APIStatus(nil); c.named && errors.As(err, &answer) { // it answers, and refuses
+	if c.named && serverAnswered(err) { // and refuses
 		return fmt.Errorf("reach the cluster of context %q: %w", c.context, err)
 	}
 	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, oneLine(err.Error())), silent: true}
@@ -216,9 +216,9 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 		switch {
 		case apierrors.IsForbidden(err):
 			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown"})
-		case err != nil && r.Group != "" && apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
+		case err != nil && r.Group != "" && serverAnswered(err):
 			// The webhook that converts a CRD is down, say: the rest can still be looked at.
-			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + oneLine(err.Error())})
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + serverSays(err)})
 		case err != nil:
 			return v, nil, fmt.Errorf("list %s: %w", r.Resource, err)
 		case whole:

@@ -50,7 +50,7 @@ func (e *examination) wrong(part, remedy, format string, args ...any) {
 }
 
 func (e *examination) unknown(part string, err error) {
-	e.Parts = append(e.Parts, examined{part, partUnknown, oneLine(err.Error()), ""})
+	e.Parts = append(e.Parts, examined{part, partUnknown, serverSays(err), ""})
 }
 
 func newDoctor(sh *shell) *cobra.Command {

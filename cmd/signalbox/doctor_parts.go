@@ -55,12 +55,8 @@ const (
 )
 
 func (d *doctor) examine(ctx context.Context) examination {
-	d.own = webhook.Namespace
 	e := &examination{Schema: doctorSchema}
 	hook, unread := d.configuration(ctx, e)
-	if hook != nil && hook.ClientConfig.Service != nil {
-		d.own = hook.ClientConfig.Service.Namespace
-	}
 	e.Namespace = d.own
 	d.serverVersion(e)
 	if hook != nil && hook.ClientConfig.URL != nil {
@@ -89,9 +85,11 @@ func (d *doctor) install() string {
 	return "helm upgrade --install signalbox config/chart -n " + d.own
 }
 
-// configuration is our webhook in the API server; nil: there is none, or it cannot be read.
+// configuration is our webhook in the API server; nil: there is none, or it cannot be read. It says in which namespace
+// Signalbox runs.
 func (d *doctor) configuration(ctx context.Context, e *examination) (hook *admissionregistrationv1.ValidatingWebhook, unread error) {
 	const part = "webhook configuration"
+	d.own = webhook.Namespace
 	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, webhook.ConfigurationName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -107,6 +105,9 @@ func (d *doctor) configuration(ctx context.Context, e *examination) (hook *admis
 		return nil, nil
 	}
 	hook = &found.Webhooks[at]
+	if s := hook.ClientConfig.Service; s != nil {
+		d.own = s.Namespace
+	}
 	if p := hook.FailurePolicy; p == nil || *p != admissionregistrationv1.Ignore {
 		e.wrong(part, d.install(), "failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away")
 		return hook, nil
@@ -465,59 +466,107 @@ func hasRule(all []admissionregistrationv1.RuleWithOperations, group, version, r
 	})
 }
 
-// operators are other webhooks that are asked about jobs and refuse them while nobody answers.
+// otherWebhook is what a validating and a mutating webhook have in common.
+type otherWebhook struct {
+	name    string
+	rules   []admissionregistrationv1.RuleWithOperations
+	failure *admissionregistrationv1.FailurePolicyType
+	at      admissionregistrationv1.WebhookClientConfig
+}
+
+// otherWebhooks are all webhooks of the cluster but our own.
+func (d *doctor) otherWebhooks(ctx context.Context) (out []otherWebhook, err error) {
+	validating, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	mutating, err := d.kube.AdmissionregistrationV1().MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range validating.Items {
+		for _, w := range c.Webhooks {
+			if w.Name != webhook.Name && w.Name != webhook.ClosedName {
+				out = append(out, otherWebhook{w.Name, w.Rules, w.FailurePolicy, w.ClientConfig})
+			}
+		}
+	}
+	for _, c := range mutating.Items {
+		for _, w := range c.Webhooks {
+			out = append(out, otherWebhook{w.Name, w.Rules, w.FailurePolicy, w.ClientConfig})
+		}
+	}
+	return out, nil
+}
+
+// operators are other webhooks that are asked about jobs or their pods and refuse them while nobody answers. One service
+// that validates and mutates is often asked by two of the same name, of which one line says enough.
 func (d *doctor) operators(ctx context.Context, e *examination) {
 	const part = "operators' webhooks"
-	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	all, err := d.otherWebhooks(ctx)
 	if err != nil {
 		e.unknown(part, err)
 		return
 	}
-	looked, byURL, broken := 0, 0, false
-	for _, c := range found.Items {
-		for _, w := range c.Webhooks {
-			if w.Name == webhook.Name || w.Name == webhook.ClosedName || w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore || !aboutJobs(w) {
-				continue
-			}
-			service := w.ClientConfig.Service
-			if service == nil { // only the API server knows whether it reaches the address
-				byURL++
-				continue
-			}
-			looked++
-			behind, err := d.kube.DiscoveryV1().EndpointSlices(service.Namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service.Name})
-			if err != nil {
-				e.unknown(part, err)
-				return
-			}
-			if !answers(behind.Items) {
-				broken = true
-				e.wrong(part, "kubectl -n "+service.Namespace+" get pods", "nobody is behind Service %s/%s, and %s refuses jobs until somebody is", service.Namespace, service.Name, w.Name)
-			}
+	looked, byURL, broken := 0, 0, []string(nil)
+	for _, w := range all {
+		what := w.refuses()
+		if what == "" {
+			continue
+		}
+		service := w.at.Service
+		if service == nil { // only the API server knows whether it reaches the address
+			byURL++
+			continue
+		}
+		looked++
+		behind, err := d.kube.DiscoveryV1().EndpointSlices(service.Namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service.Name})
+		if err != nil {
+			e.unknown(part, err)
+			return
+		}
+		says := fmt.Sprintf("nobody is behind Service %s/%s, and %s refuses %s until somebody is", service.Namespace, service.Name, w.name, what)
+		if !answers(behind.Items) && !slices.Contains(broken, says) {
+			broken = append(broken, says)
+			e.wrong(part, "kubectl -n "+service.Namespace+" get pods", "%s", says)
 		}
 	}
 	if byURL > 0 {
 		e.unknown(part, fmt.Errorf("%d reached by URL, not looked at", byURL))
 	}
 	switch {
-	case broken:
+	case len(broken) > 0:
 	case looked > 0:
-		e.fine(part, "%d that may refuse jobs, all with somebody behind them", looked)
+		e.fine(part, "%d that may refuse jobs or pods, all with somebody behind them", looked)
 	case byURL == 0:
-		e.fine(part, "none that may refuse jobs")
+		e.fine(part, "none that may refuse jobs or pods")
 	}
 }
 
-// aboutJobs says whether a webhook is asked about one of our kinds.
-func aboutJobs(w admissionregistrationv1.ValidatingWebhook) bool {
-	for _, r := range w.Rules {
-		for _, k := range kinds.All() {
-			if (slices.Contains(r.APIGroups, k.GVKs[0].Group) || slices.Contains(r.APIGroups, "*")) && (slices.Contains(r.Resources, k.Resource) || slices.Contains(r.Resources, "*")) {
-				return true
-			}
+// refuses is what a webhook refuses while nobody answers: jobs of our kinds, or the pods that they are made of; empty: none
+// of them.
+func (w otherWebhook) refuses() string {
+	if w.failure != nil && *w.failure == admissionregistrationv1.Ignore {
+		return ""
+	}
+	for _, k := range kinds.All() {
+		if w.asksAbout(k.GVKs[0].Group, k.Resource) {
+			return "jobs"
 		}
 	}
-	return false
+	if w.asksAbout("", "pods") {
+		return "pods"
+	}
+	return ""
+}
+
+func (w otherWebhook) asksAbout(group, resource string) bool {
+	has := func(all []string, names ...string) bool {
+		return slices.ContainsFunc(all, func(name string) bool { return slices.Contains(names, name) })
+	}
+	return slices.ContainsFunc(w.rules, func(r admissionregistrationv1.RuleWithOperations) bool {
+		return has(r.APIGroups, group, "*") && has(r.Resources, resource, "*", "*/*")
+	})
 }
 
 func answers(all []discoveryv1.EndpointSlice) bool {

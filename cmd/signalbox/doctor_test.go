@@ -220,6 +220,22 @@ unknown settings: the server at https://127.0.0.1:9443/validate reads them outsi
 			other.Webhooks[0].ClientConfig.Service.Namespace, other.Webhooks[0].ClientConfig.Service.Name = "kubeflow", "operator"
 			i.more = append(i.more, other)
 		}, "wrong operators' webhooks: nobody is behind Service kubeflow/operator, and v.operator refuses jobs until somebody is\n"},
+		"what changes jobs or pods is down": {func(i *installation) {
+			about := func(name, group, resource string, failure *admissionregistrationv1.FailurePolicyType) admissionregistrationv1.MutatingWebhook {
+				return admissionregistrationv1.MutatingWebhook{
+					Name: name, FailurePolicy: failure,
+					Rules:        []admissionregistrationv1.RuleWithOperations{{Rule: admissionregistrationv1.Rule{APIGroups: []string{group}, Resources: []string{resource}}}},
+					ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "mesh", Name: name}},
+				}
+			}
+			i.more = append(i.more, &admissionregistrationv1.MutatingWebhookConfiguration{
+				ObjectMeta: metav1.ObjectMeta{Name: "mesh"}, Webhooks: []admissionregistrationv1.MutatingWebhook{
+					about("injector", "", "pods", nil), about("queue", "kubeflow.org", "pytorchjobs", new(admissionregistrationv1.Fail)),
+					about("other", "apps", "deployments", nil), about("lenient", "", "pods", new(admissionregistrationv1.Ignore)),
+				},
+			})
+		}, "wrong operators' webhooks: nobody is behind Service mesh/injector, and injector refuses pods until somebody is\n" +
+			"wrong operators' webhooks: nobody is behind Service mesh/queue, and queue refuses jobs until somebody is\n"},
 		"what is behind an operator's URL is not known": {func(i *installation) {
 			other := webhook.Configuration(kinds.All())
 			other.Name, other.Webhooks[0].Name, other.Webhooks[0].FailurePolicy = "operator", "v.operator", new(admissionregistrationv1.Fail)
@@ -324,7 +340,7 @@ func TestDoctorNamesTheNamespacesThatAreClosed(t *testing.T) {
 func TestNoOperatorsWebhookIsNone(t *testing.T) {
 	e := &examination{}
 	(&doctor{kube: fake.NewClientset()}).operators(t.Context(), e)
-	if diff := cmp.Diff([]examined{{Part: "operators' webhooks", State: partFine, Says: "none that may refuse jobs"}}, e.Parts); diff != "" {
+	if diff := cmp.Diff([]examined{{Part: "operators' webhooks", State: partFine, Says: "none that may refuse jobs or pods"}}, e.Parts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

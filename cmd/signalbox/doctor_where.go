@@ -21,23 +21,14 @@ const mostTried = 500
 // tried is the namespace of the dry run: the one of the context, unless the webhook is not asked about it. Silence there
 // would say nothing of the webhook, so another one is taken, but for one that was asked for.
 func (d *doctor) tried(ctx context.Context, hook *admissionregistrationv1.ValidatingWebhook) (string, error) {
-	selector, err := metav1.LabelSelectorAsSelector(hook.NamespaceSelector)
+	in, err := d.chosenBy(ctx, hook)
 	if err != nil {
-		return "", fmt.Errorf("read the namespaceSelector: %w", err)
+		return "", err
 	}
-	if hook.NamespaceSelector == nil {
-		selector = labels.Everything() // as the API server takes it
-	}
+	asked := func(n *corev1.Namespace) bool { return in(n) && preflight.ModeOf(n.Labels) != preflight.ModeOff }
 	ours, err := d.kube.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{})
 	if err != nil {
 		ours = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: d.namespace}} // the dry run says what is with it
-	}
-	excluded := []string{d.own}
-	if settings := d.settings(ctx, &examination{}); settings != nil { // what is wrong with them is said elsewhere
-		excluded = append(excluded, settings.Webhook.Exclude...)
-	}
-	asked := func(n *corev1.Namespace) bool {
-		return !slices.Contains(excluded, n.Name) && asksAbout(n, selector)
 	}
 	if asked(ours) {
 		return d.namespace, nil
@@ -58,11 +49,24 @@ func (d *doctor) tried(ctx context.Context, hook *admissionregistrationv1.Valida
 	return "", leftOut(ours, fmt.Sprintf(", and no other of %d is reviewed", len(all.Items)))
 }
 
-// asksAbout says whether jobs of a namespace get to the webhook and none is waved through for its mode.
-func asksAbout(n *corev1.Namespace, selector labels.Selector) bool {
-	of := labels.Set{corev1.LabelMetadataName: n.Name}
-	maps.Copy(of, n.Labels)
-	return preflight.ModeOf(n.Labels) != preflight.ModeOff && selector.Matches(of)
+// chosenBy says whether jobs of a namespace get to the webhook, whatever the mode of the namespace.
+func (d *doctor) chosenBy(ctx context.Context, hook *admissionregistrationv1.ValidatingWebhook) (func(*corev1.Namespace) bool, error) {
+	selector, err := metav1.LabelSelectorAsSelector(hook.NamespaceSelector)
+	if err != nil {
+		return nil, fmt.Errorf("read the namespaceSelector: %w", err)
+	}
+	if hook.NamespaceSelector == nil {
+		selector = labels.Everything() // as the API server takes it
+	}
+	excluded := []string{d.own}
+	if settings := d.settings(ctx, &examination{}); settings != nil { // what is wrong with them is said elsewhere
+		excluded = append(excluded, settings.Webhook.Exclude...)
+	}
+	return func(n *corev1.Namespace) bool {
+		of := labels.Set{corev1.LabelMetadataName: n.Name}
+		maps.Copy(of, n.Labels)
+		return !slices.Contains(excluded, n.Name) && selector.Matches(of)
+	}, nil
 }
 
 // leftOut says why a dry run in a namespace would tell nothing.

@@ -9,8 +9,10 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/oneline"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -43,6 +45,9 @@ func newExplain(sh *shell) *cobra.Command {
 	addChoice(c, output, "output", "o", "output format")
 	return c
 }
+
+// resourceCheck finds names of devices that are misspelt.
+const resourceCheck = "resource-name-misspelt"
 
 // signalOf says by which signal a shell reports a program ended that has such an exit code.
 func signalOf(code int) string {
@@ -88,6 +93,13 @@ func explain(sh *shell, name, format string) error {
 			err = newPage(sh.out).quoting().write(known)
 		}
 		return err
+	}
+	if meant := job.MeantAccelerator(corev1.ResourceName(name)); meant != "" {
+		if found, err = called(resourceCheck); err != nil {
+			return err
+		}
+		fmt.Fprintf(sh.err, "%s: no device plugin has a resource %q; did you mean %q? This check finds it:\n", sh.name, name, string(meant))
+		return show(sh, format, found...)
 	}
 	if each, err := severally(name); err != nil || len(each) > 0 {
 		if err == nil {

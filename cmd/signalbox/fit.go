@@ -53,7 +53,7 @@ hold what a quota has left.`,
 			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.value); err != nil {
 				return err
 			}
-			from.names = draw || who || len(sets) > 0 || output.value == "html"
+			from.names = draw || who || len(sets) > 0 || output.value == "html" || from.fix
 			if draw && len(args) == 0 && files.none() {
 				return own(drawOverview(c.Context(), sh, from, newPainter(colour.value, sh.out)))
 			}

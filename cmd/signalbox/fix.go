@@ -59,6 +59,9 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 			return "", err
 		}
 	}
+	if len(in.troubles) > 0 && f.found+len(f.cured)+len(f.passed) == 0 {
+		return "", nil // of what cannot be read, nothing is known
+	}
 	return f.text(), nil
 }
 
@@ -357,8 +360,8 @@ func (f *fixer) numbers(r reviewed) (out [][]edit) {
 				return nil
 			}
 			pods += g.Count
-			if g.Count != was.Groups[i].Count {
-				edits = append(edits, edit{at: was.Groups[i].Path, with: strconv.Itoa(g.Count)})
+			if n, _ := was.Groups[i].Number(g.Count); g.Count != was.Groups[i].Count {
+				edits = append(edits, edit{at: was.Groups[i].Path, with: strconv.Itoa(n)})
 			}
 			edits = append(edits, amounts(j, &j.Roles[i], g)...)
 		}

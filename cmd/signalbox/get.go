@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,6 +66,7 @@ type getFlags struct {
 	healthy, state, sortBy           *choice
 	output, coloured                 *choice
 	widths                           []int           // of the columns that --watch has printed
+	missing                          unlisted        // at the first look
 	there                            map[string]bool // jobs that were listed, whether a filter takes them or not
 }
 
@@ -202,17 +204,18 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err != nil {
 		return err
 	}
-	seen, barredBefore := map[string]jobRow{}, 0
+	seen, missingBefore := map[string]jobRow{}, 0
 	for first := true; ; first = false {
 		rows, missing, versions, err := f.list(ctx, live, names)
 		if err != nil {
 			return err
 		}
-		if first && len(missing) > 0 {
-			if len(versions) == 0 {
-				return mayListNone(missing, f.namespaceOf(live))
-			}
-			sh.tell("note: %s", barred(missing, f.namespaceOf(live)))
+		if first && missing.len() > 0 && len(versions) == 0 {
+			return missing.none(f.namespaceOf(live))
+		}
+		if first {
+			sh.notes(missing.notes(f.namespaceOf(live)))
+			f.missing = missing
 		}
 		clients, err := view.Connect(live.config)
 		if err != nil {
@@ -228,23 +231,23 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		rows = f.onNode(rows)
 		sortRows(rows, f.sortBy.value, sh.now())
 		changed := news(seen, rows)
-		if len(missing) <= barredBefore || first { // of what may no more be listed nobody knows whether it is there
+		if missing.len() <= missingBefore || first { // of what is no more listed nobody knows whether it is there
 			changed = append(changed, f.deleted(seen)...)
 		}
-		barredBefore = len(missing)
+		missingBefore = missing.len()
 		if first || len(changed) > 0 {
 			if err := f.render(sh, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
 				return err
 			}
 		}
 		if first && len(rows) == 0 && len(names) > 0 {
-			return noneCalled(names, f.namespaceOf(live))
+			return cmp.Or(missing.verdict(), noneCalled(names, f.namespaceOf(live)))
 		}
 		if first && len(rows) == 0 && len(names) == 0 {
-			f.sayNone(sh, live, len(missing) > 0)
+			f.sayNone(sh, live, missing.len() > 0)
 		}
 		if !f.watch {
-			return nil
+			return missing.verdict()
 		}
 		if err := live.anyChange(ctx, versions, f.namespaceOf(live)); err != nil {
 			return err
@@ -259,40 +262,24 @@ func (f *getFlags) namespaceOf(live *liveCluster) string {
 	return live.namespace
 }
 
-// list reads the jobs of all kinds that the cluster serves, and says which may not be read.
-func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) (rows []jobRow, missing []string, versions map[schema.GroupVersionResource]string, err error) {
+// list reads the jobs of all kinds that the cluster serves, and says which were not listed.
+func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) (rows []jobRow, missing unlisted, versions map[schema.GroupVersionResource]string, err error) {
 	versions = map[schema.GroupVersionResource]string{}
 	rows, f.there = []jobRow{}, map[string]bool{}
-	for _, k := range kinds.All() {
-		served := live.resources(k)
-		if len(served) == 0 || f.kind != "" && kindCalled(f.kind) != k {
-			continue
-		}
-		for next := ""; ; {
-			page, err := live.objects.Resource(served[0]).Namespace(f.namespaceOf(live)).List(ctx, metav1.ListOptions{LabelSelector: f.selector, Limit: 500, Continue: next})
-			switch {
-			case apierrors.IsForbidden(err):
-				missing = append(missing, served[0].GroupResource().String())
-			case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err): // not served after all
-			case err != nil:
-				return nil, nil, nil, fmt.Errorf("list %s: %w", k.Resource, err)
-			}
-			if err != nil {
-				break
-			}
-			for i := range page.Items {
-				r := rowOf(k, &page.Items[i])
-				f.there[r.key()] = true
-				if f.wants(r, &page.Items[i], names) {
-					r.Pods = k.Select(refOf(k, &page.Items[i]), &page.Items[i])
-					rows = append(rows, r)
-				}
-			}
-			versions[served[0]] = page.GetResourceVersion()
-			if next = page.GetContinue(); next == "" {
-				break
+	wanted := func(k *kinds.Kind) bool { return f.kind == "" || kindCalled(f.kind) == k }
+	missing, err = live.eachPage(ctx, f.namespaceOf(live), f.selector, wanted, func(k *kinds.Kind, gvr schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+		for i := range page.Items {
+			r := rowOf(k, &page.Items[i])
+			f.there[r.key()] = true
+			if f.wants(r, &page.Items[i], names) {
+				r.Pods = k.Select(refOf(k, &page.Items[i]), &page.Items[i])
+				rows = append(rows, r)
 			}
 		}
+		versions[gvr] = page.GetResourceVersion()
+	})
+	if err != nil {
+		return nil, unlisted{}, nil, err
 	}
 	return rows, missing, versions, nil
 }
@@ -331,7 +318,7 @@ func (f *getFlags) sayNone(sh *shell, live *liveCluster, partly bool) {
 		what = "such training jobs"
 	}
 	if partly {
-		what += " of the kinds you may list"
+		what += " of the kinds that were listed"
 	}
 	if f.all {
 		sh.tell("no %s found in any namespace", what)
@@ -483,9 +470,10 @@ func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint paint
 	switch f.output.value {
 	case "json", "yaml":
 		return renderDocument(sh.out, f.output.value, struct {
-			Schema string   `json:"schema"`
-			Jobs   []jobRow `json:"jobs"`
-		}{jobsSchema, rows})
+			Schema   string   `json:"schema"`
+			Jobs     []jobRow `json:"jobs"`
+			Unlisted []string `json:"unlisted,omitempty"`
+		}{jobsSchema, rows, f.missing.failed})
 	case "name":
 		var b strings.Builder
 		for _, r := range rows {

@@ -136,9 +136,7 @@ func (in *input) say(sh *shell) {
 		}
 		sh.tell("%s", line)
 	}
-	for _, n := range in.notes {
-		sh.tell("note: %s", oneLine(n))
-	}
+	sh.notes(in.notes)
 }
 
 // uncovered notes, once for each kind, what no reader covers.

@@ -65,7 +65,7 @@ func newList(sh *shell) *cobra.Command {
 		names = append(names, s.name)
 	}
 	c := &cobra.Command{
-		Use:   "list " + strings.Join(names, "|"),
+		Use:   "list " + strings.Join(append(names, "namespaces"), "|"),
 		Short: "list what Signalbox knows, as text, Markdown or JSON",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -97,6 +97,7 @@ func newList(sh *shell) *cobra.Command {
 		}
 		c.AddCommand(sub)
 	}
+	c.AddCommand(newListNamespaces(sh))
 	return c
 }
 
@@ -111,7 +112,7 @@ func listShelves(sh *shell) error {
 		rows = append(rows, []string{s.name, strconv.Itoa(len(entries)), entries[len(entries)/2].name})
 	}
 	p := newPage(sh.out)
-	text := p.table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n", sh.name)
+	text := p.table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n%[1]s list namespaces shows those of the cluster, with their mode.\n", sh.name)
 	_, err := io.WriteString(sh.out, plainly(text, os.Getenv))
 	return err
 }
@@ -148,6 +149,7 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 		rows = append(rows, e.row)
 	}
 	p := newPage(to)
+	p.loose = true
 	_, err := io.WriteString(to, plainly(p.table(rows, s.spare...), os.Getenv))
 	return err
 }

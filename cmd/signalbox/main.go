@@ -46,6 +46,13 @@ func (sh *shell) tell(format string, args ...any) {
 	_, _ = io.WriteString(sh.err, "signalbox: "+visibleLine(fmt.Sprintf(format, args...))+"\n")
 }
 
+// notes tells what is of note, a line each.
+func (sh *shell) notes(all []string) {
+	for _, n := range all {
+		sh.tell("note: %s", oneLine(n))
+	}
+}
+
 func main() { os.Exit(start()) }
 
 func start() int {

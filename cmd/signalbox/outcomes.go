@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -48,10 +49,8 @@ func listOutcomes(ctx context.Context, sh *shell, kube *genericclioptions.Config
 	if err != nil {
 		return err
 	}
-	if len(missing) > 0 {
-		sh.tell("note: %s", barred(missing, metav1.NamespaceAll))
-	}
-	return renderOutcomes(sh, format, tallies(rows))
+	sh.notes(missing.notes(metav1.NamespaceAll))
+	return cmp.Or(renderOutcomes(sh, format, tallies(rows)), missing.verdict())
 }
 
 // tallies count the outcomes of all jobs by check.

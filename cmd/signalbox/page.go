@@ -17,6 +17,7 @@ type page struct {
 	width int   // 0: lines are not wrapped
 	tight []int // columns that a table leaves out only where it is wider than the page
 	least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
+	loose bool  // a cell that is much wider than the others of its column pads none of them
 	code  bool  // lines that are indented by four columns are quoted, and stay as they are
 	folds bool  // a decisive line is folded, too: it is a sentence and no line of a log
 }
@@ -114,6 +115,9 @@ func hangOf(line string) int {
 // page, the columns of spare are left out, and the last one wraps.
 func (p page) table(rows [][]string, spare ...int) string {
 	widths := widthsOf(rows)
+	if p.loose && p.width == 0 {
+		widths = widthsOf(rows, padded)
+	}
 	for i := range min(len(widths), len(p.least)) {
 		widths[i] = max(widths[i], p.least[i])
 	}
@@ -144,7 +148,7 @@ func (p page) table(rows [][]string, spare ...int) string {
 			case i == last:
 				line.WriteString(cell)
 			case widths[i] > 0:
-				line.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+2))
+				line.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-ansi.StringWidth(cell))+2))
 			}
 		}
 		b.WriteString(p.row(strings.TrimRight(line.String(), " "), sum()-widths[last]) + "\n")
@@ -167,11 +171,17 @@ func (p page) row(line string, at int) string {
 	return head + strings.Join(parts, "\n"+strings.Repeat(" ", at))
 }
 
-func widthsOf(rows [][]string) []int {
+// padded is how wide a cell of a loose table is at most that pads the others of its column.
+const padded = 40
+
+// widthsOf is how wide the columns are, by their cells; with a bound, by those within it.
+func widthsOf(rows [][]string, bound ...int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(cell), 1)
+			if w := ansi.StringWidth(cell); len(bound) == 0 || w <= bound[0] {
+				widths[i] = max(widths[i], w, 1)
+			}
 		}
 	}
 	return widths

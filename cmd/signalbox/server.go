@@ -165,7 +165,7 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 	}
 	refused := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + oneLine(text),
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + oneLine(withoutGo(text)),
 			Remedy: "Change what the API server names.",
 		}
 	}
@@ -206,7 +206,7 @@ func (h *heard) skipped() []preflight.Skip {
 	case mayNot(h.err):
 		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked", h.job.Kind, h.job.Namespace)}}
 	case !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429:
-		return []preflight.Skip{{Check: serverCheck, Reason: oneLine(h.err.Error()), Failed: true}}
+		return []preflight.Skip{{Check: serverCheck, Reason: serverSays(h.err), Failed: true}}
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func (r *rehearsal) of(ctx context.Context, j *job.Job) (found []finding.Finding
 		default:
 			fs, ok := refusal(role, err)
 			if !ok {
-				return found, append(skipped, preflight.Skip{Check: serverCheck, Reason: oneLine(err.Error()), Failed: true})
+				return found, append(skipped, preflight.Skip{Check: serverCheck, Reason: serverSays(err), Failed: true})
 			}
 			found = append(found, fs...)
 		}
@@ -293,7 +293,7 @@ func refusal(r *job.Role, err error) (out []finding.Finding, ok bool) {
 	}
 	said := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + oneLine(text),
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + oneLine(withoutGo(text)),
 			Remedy: "Change what the API server names; it refuses every pod of the role the same way.",
 		}
 	}

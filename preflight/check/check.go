@@ -18,6 +18,7 @@ type Check struct {
 	Remedy   string // one imperative sentence with a full stop
 	Since    string
 	Severity finding.Severity
+	Stops    bool // what it finds keeps the job from running at all, though it is no error, because it may pass
 	// Kinds are those whose own fields it looks at, with their group: JobSet.jobset.x-k8s.io; empty:
 	// every kind.
 	Kinds []string

@@ -83,7 +83,7 @@ func (p *Pass) Reportf(at job.Path, format string, args ...any) {
 // kept once: roles may share a template. A path to what is not written is led back to what
 // should hold it: every path of a finding leads somewhere in the job.
 func (p *Pass) Report(f finding.Finding) {
-	f.Check = p.check.Name
+	f.Check, f.Stops = p.check.Name, p.check.Stops
 	f.Path = p.written(f.Path)
 	if f.Severity == 0 {
 		f.Severity = p.check.Severity

@@ -17,6 +17,7 @@ import (
 func TestSortIsTotal(t *testing.T) {
 	want := []finding.Finding{
 		{Severity: finding.Error, Path: "spec.b", Check: "a"},
+		{Severity: finding.Warning, Path: "spec.z", Check: "a", Stops: true},
 		{Severity: finding.Warning, Path: "spec.a", Check: "a", Message: "1"},
 		{Severity: finding.Warning, Path: "spec.a", Check: "a", Message: "2"},
 		{Severity: finding.Warning, Path: "spec.a", Check: "b"},

@@ -25,6 +25,13 @@ func (r Result) Lines() []string {
 	if more := len(r.Asks) - words.MostRoles; more > 0 {
 		line("", "and "+words.Count(more, "role more", "roles more"))
 	}
+	if r.Running > 0 {
+		whose := "their"
+		if r.Running == 1 {
+			whose = "its"
+		}
+		line("running", fmt.Sprintf("%d of %s; %s room is not free for the others", r.Running, words.Count(r.Wanted, "pod", "pods"), whose))
+	}
 	for i, l := range r.Violations {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
 	}
@@ -100,13 +107,17 @@ func (r Result) placements() []string {
 // shortLine is a shortfall in one line of its own.
 func (r Result) shortLine(s Shortfall) string {
 	f := func(n int64) string { return job.Format(s.Resource, n) }
+	beside := ""
+	if r.Running > 0 {
+		beside = ", beside the " + r.runs()
+	}
 	if r.Verdict == TooBig && s.LargestFree < s.LargestAsked {
-		return fmt.Sprintf("%s: %s asked by one pod, %s on the largest node it may use", s.Resource, f(s.LargestAsked), f(s.LargestFree))
+		return fmt.Sprintf("%s: %s asked by one pod, %s on the largest node it may use", s.Resource, f(s.LargestAsked), f(s.LargestFree)) + beside
 	}
 	free := "free"
 	if r.Verdict == TooBig {
 		free = "there even idle"
 	}
 	return fmt.Sprintf("%s: %s asked, %s by one pod; %s %s on %s, at most %s on one",
-		s.Resource, f(s.Asked), f(s.LargestAsked), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestFree))
+		s.Resource, f(s.Asked), f(s.LargestAsked), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestFree)) + beside
 }

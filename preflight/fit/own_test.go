@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +74,20 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 				t.Errorf("Change (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What the nodes have when idle is told without what the gang's own pods hold, and the lines say so.
+func TestTheLinesSayThatOwnPodsHoldTheirRoom(t *testing.T) {
+	g, running := sixOf(4)
+	lines := whatif.Answer(t.Context(), clusterOf(append(running, build.Nodes(5, "a", build.GPUs(8)))...), g).Lines()
+	for _, want := range []string{
+		"  running  4 of 6 pods; their room is not free for the others",
+		"  short    nvidia.com/gpu: 16 asked, 8 by one pod; 8 there even idle on 5 nodes, at most 8 on one, beside the 4 pods that run",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the lines are %q; want among them %q", lines, want)
+		}
 	}
 }
 

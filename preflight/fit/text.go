@@ -201,7 +201,7 @@ func (r Result) neverText(s Shortfall) string {
 	case s.LargestFree == 0:
 		return fmt.Sprintf("%s asks for %s, but no node it may use has any", who, AmountText(s.Resource, s.LargestAsked))
 	default:
-		return fmt.Sprintf("%s asks for %s, but the largest node it may use has %s even idle", who, AmountText(s.Resource, s.LargestAsked), job.Format(s.Resource, s.LargestFree))
+		return fmt.Sprintf("%s asks for %s, but the largest node it may use has %s %s", who, AmountText(s.Resource, s.LargestAsked), job.Format(s.Resource, s.LargestFree), r.evenIdle())
 	}
 }
 
@@ -281,11 +281,9 @@ func (r Result) haveText(s Shortfall) string {
 	case r.Usable == 0:
 		return "no node may take " + r.them()
 	case r.Verdict == TooBig && s.onSingleNodes():
-		return fmt.Sprintf("single nodes have room for only %s of %s even idle (%s in all)", words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked), f(s.Free))
-	case r.Verdict == TooBig && r.Running > 0:
-		return fmt.Sprintf("%s %s %s%s even idle, beside the %s", nodes, has, f(s.Free), places, words.Count(r.Running, "pod that runs", "pods that run"))
+		return fmt.Sprintf("single nodes have room for only %s of %s %s (%s in all)", words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked), r.evenIdle(), f(s.Free))
 	case r.Verdict == TooBig:
-		return fmt.Sprintf("%s %s %s%s even idle", nodes, has, f(s.Free), places)
+		return fmt.Sprintf("%s %s %s%s %s", nodes, has, f(s.Free), places, r.evenIdle())
 	case s.Free == 0:
 		return "none is free on " + nodes
 	case s.LargestFree < s.LargestAsked:
@@ -296,6 +294,17 @@ func (r Result) haveText(s Shortfall) string {
 		return fmt.Sprintf("only %s%s %s free on %s", f(s.Free), places, isAre(s.Free), nodes)
 	}
 }
+
+// evenIdle is what the nodes are when nothing runs on them but the gang's own pods: their room is not free for its others.
+func (r Result) evenIdle() string {
+	if r.Running == 0 {
+		return "even idle"
+	}
+	return "even idle, beside the " + r.runs()
+}
+
+// runs are the pods of the gang that have a place already.
+func (r Result) runs() string { return words.Count(r.Running, "pod that runs", "pods that run") }
 
 // subject is what asks: the pods that the headline counts, or those of them that do not run yet.
 func (r Result) subject() string {
@@ -367,7 +376,7 @@ func (r Result) togetherText(a, b Shortfall) string {
 		second = "places for " + words.Count(int(b.Free), "pod", "pods")
 	}
 	if r.Verdict == TooBig {
-		free = "there even idle"
+		free = "there " + r.evenIdle()
 	}
 	return fmt.Sprintf("%s; %s and %s are %s on the %s %s may use, but not enough of both on the same nodes",
 		asked, AmountText(a.Resource, a.Free), second, free, words.Count(r.Usable, "node", "nodes"), r.they())

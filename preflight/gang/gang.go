@@ -3,6 +3,7 @@ package gang
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -53,6 +54,10 @@ type Group struct {
 	Single bool
 	Path   job.Path // where the number of pods is written; empty: nowhere
 	Each   int      // pods that one of what is counted there makes; 0: they are the pods
+	Beside int      // pods of other roles that are counted there, too
+	Field  string   // the name of the field at Path, where that holds the number and no other; empty: it does not
+	Along  string   // the role with each of whose pods equally many of these come; empty: none
+	Launch *job.Launch
 	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
 	Workload, WorkloadGroup string
 	// Unplaced is the pod without what its queue adds to it when it lets the job in; nil: nothing is added.
@@ -95,10 +100,35 @@ func Of(j *job.Job) Gang {
 		g.Groups = append(g.Groups, Group{
 			Workload: workload, WorkloadGroup: of, Parts: r.Parts, Declared: most,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath, Each: r.PodsEach,
+			Beside: r.PodsBeside, Along: r.Along, Launch: &r.Launch,
 		})
+		group := &g.Groups[i]
+		if written, whole := group.Number(most); whole && writes(j, group.Path, written) {
+			group.Field = string(group.Path[strings.LastIndexByte(string(group.Path), '.')+1:])
+		}
 	}
 	g.tied(j)
 	return g
+}
+
+// writes says whether a job has a number at a path.
+func writes(j *job.Job, at job.Path, n int) bool {
+	if j.Source == nil || at == "" {
+		return false
+	}
+	switch v := j.Field(at).(type) {
+	case int64:
+		return v == int64(n)
+	case float64:
+		return v == float64(n)
+	}
+	return false
+}
+
+// Number is what is written at Path for so many pods; whole: a number makes exactly these.
+func (g *Group) Number(pods int) (n int, whole bool) {
+	each := max(1, g.Each)
+	return pods/each + g.Beside, pods%each == 0
 }
 
 // Pods is the number of pods of all groups.

@@ -64,6 +64,10 @@ type Role struct {
 	// PodsEach is how many pods one of what is counted at ReplicasPath makes, where that is more than one: a JobSet counts
 	// Jobs, a RayCluster groups of hosts.
 	PodsEach int
+	// PodsBeside is how many pods of other roles are counted at ReplicasPath, too: the leader of a group, whose size it is.
+	PodsBeside int
+	// Along is the role with each of whose pods equally many of this one come; empty: the number stands by itself.
+	Along string
 	// Single says that the operator takes exactly one pod of this role: a launcher, a Master.
 	Single bool
 	// Container is the name of the container that trains, as the operator looks for it; empty: the first one.

@@ -123,8 +123,8 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 	if size > 1 {
 		j.Roles = append(j.Roles, job.Role{
 			Name: "worker", Replicas: job.Exactly(groups * (size - 1)), Path: r.anchor(at.Child("workerTemplate")),
-			ReplicasPath: r.written(at.Child("size"), "spec.replicas", r.anchor(at)),
-			Pod:          r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
+			ReplicasPath: r.written(at.Child("size"), "spec.replicas", r.anchor(at)), PodsEach: groups, PodsBeside: 1, Along: leader.Name,
+			Pod: r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
 		})
 	}
 	for i := range j.Roles {

@@ -218,7 +218,7 @@ func (g *rayWorkerGroup) pods(r *reader, at job.Path, autoscaled bool) (count jo
 		}
 	}
 	pods := func(n int) int { return min(saturate.Mul(n, hosts), math.MaxInt32) }
-	if hosts > 1 && where == at.Child("replicas") {
+	if hosts > 1 && where != at {
 		perCount = hosts
 	}
 	return job.Range{Min: pods(out.Min), Max: pods(out.Max)}, where, perCount

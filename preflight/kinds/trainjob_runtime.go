@@ -162,6 +162,9 @@ func (t *resolution) add(name, step string, template *corev1.PodTemplateSpec, af
 	if t.trains(name, step) {
 		role.Path = t.r.written("spec.trainer", t.ref)
 		role.ReplicasPath = t.r.written("spec.trainer.numNodes", role.Path)
+		if t.asNode() { // which is counted, and a role of its own
+			role.PodsBeside = 1
+		}
 	}
 	switch step {
 	case ancestorTrainer:

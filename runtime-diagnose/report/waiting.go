@@ -226,6 +226,7 @@ func (d *draft) unsaid(waiting, said string) string {
 	if answer, known := d.fit(); known && strings.Contains(said, "nodes takes it (") {
 		ours = answer.Rejected.String()
 	}
+	why = strings.Replace(why, " ("+ours+")", "", 1) // "no node may take them (11 nodes not selected)"
 	parts := slices.DeleteFunc(strings.Split(why, "; "), func(part string) bool { return part == ours || strings.Contains(said, part) })
 	if len(parts) == 0 {
 		return head + "."

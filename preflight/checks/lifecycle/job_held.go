@@ -14,6 +14,7 @@ var jobHeld = &check.Check{
 	Title:    "the job is paused: no pods will start",
 	Remedy:   "Switch pause off when the job is to run.",
 	Severity: finding.Note, Since: "0.1",
+	Stops: true,
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		hold := job.Path(kinds.Of(p.Job.Ref).Hold)

@@ -43,6 +43,7 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 	return &check.Check{
 		Name: name, Title: title, Remedy: remedy,
 		Severity: severity, Since: "0.1",
+		Stops: true,
 		Needs: check.Objects,
 		Run: func(p *check.Pass) error {
 			for _, ref := range facts.AllReferences(p.Job) {
@@ -86,6 +87,7 @@ func missingKey(name, thing string, kind schema.GroupVersionKind, fields ...stri
 		Title:    "a " + thing + " is there and lacks a key that the pods need",
 		Remedy:   "Add the key to the " + thing + ", or correct its name.",
 		Severity: finding.Warning, Since: "0.1",
+		Stops: true,
 		Needs: check.Objects,
 		Run: func(p *check.Pass) error {
 			facts.ReportMissingKeys(p, kind, thing, fields...)

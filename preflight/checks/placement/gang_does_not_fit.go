@@ -15,6 +15,7 @@ var gangDoesNotFit = &check.Check{
 	Title:    "not all pods of the job find a place",
 	Remedy:   "Wait for running work to end, or submit through a queue; signalbox fit shows the plan.",
 	Severity: finding.Warning, Since: "0.1",
+	Stops:    true,
 	Needs:    check.Cluster,
 	Eclipses: []string{"no-deadline-on-whole-cluster"},
 	Run: func(p *check.Pass) error {

@@ -14,6 +14,7 @@ var podsHeldByGates = &check.Check{
 	Title:    "the pods wait until a scheduling gate is removed",
 	Remedy:   "Remove the gate, unless something in the cluster opens it.",
 	Severity: finding.Note, Since: "0.1",
+	Stops: true,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -29,6 +29,7 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 	return &check.Check{
 		Name: name, Title: title, Remedy: remedy,
 		Severity: severity, Since: "0.1",
+		Stops: true,
 		Needs: check.Objects | check.Whole,
 		Run: func(p *check.Pass) error {
 			for _, l := range p.Limits() {

@@ -17,6 +17,7 @@ var resourceNameMisspelt = &check.Check{
 	Title:    "a device is asked for by a name that no device plugin has",
 	Remedy:   "Correct the name of the resource.",
 	Severity: finding.Warning, Since: "0.1",
+	Stops: true,
 	Run: func(p *check.Pass) error {
 		if p.Cluster != nil && len(p.Cluster.Nodes()) > 0 {
 			return nil // pod-exceeds-every-node knows what the nodes offer

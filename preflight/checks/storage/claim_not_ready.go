@@ -18,6 +18,7 @@ var claimNotReady = &check.Check{
 	Title:    "a volume claim that the pods mount has no volume",
 	Remedy:   "Look at the claim's events: kubectl describe pvc.",
 	Severity: finding.Warning, Since: "0.1",
+	Stops: true,
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		for _, u := range facts.ClaimsOf(p) {

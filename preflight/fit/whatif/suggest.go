@@ -130,7 +130,7 @@ func (q *suggester) keepOn(g gang.Gang, cycle *assign.Cycle, format string, args
 	a, ok := q.tryOn(g, cycle, assign.Keeping)
 	if ok {
 		plan := fit.Planned(a.Solver)
-		text := fmt.Sprintf(format, args...) + " (" + fit.Result{Plan: plan}.PlanText() + q.models(g, plan) + ")"
+		text := fmt.Sprintf(format, args...) + " (" + fit.Result{Plan: plan}.PlanText() + q.models(g, plan) + ")" + q.arguments(g)
 		if stops := q.stopped(g); stops != "" {
 			q.halves = append(q.halves, text+", but "+stops+" stops it")
 		} else {
@@ -260,23 +260,54 @@ func (q *suggester) fewerPods() {
 
 // fewer says of which roles a gang has fewer pods: by the number that is written, where that counts something else.
 func (q *suggester) fewer(fewer gang.Gang) string {
-	var is, was []string
-	before := q.gang.Whole().Groups
-	for i, g := range fewer.Whole().Groups {
-		if each := g.Each; each > 1 && g.Count != before[i].Count && g.Count%each == 0 && before[i].Count%each == 0 {
-			is = append(is, fmt.Sprintf("%s.%s %d", g.Name, g.Path[strings.LastIndexByte(string(g.Path), '.')+1:], g.Count/each))
-			was = append(was, strconv.Itoa(before[i].Count/each))
-		} else if g.Count != before[i].Count {
-			is, was = append(is, words.Pods(g.Name, g.Count)), append(was, strconv.Itoa(before[i].Count))
-		}
-	}
+	is, was := q.numbersOf(fewer, false)
 	return strings.Join(is, " + ") + " instead of " + strings.Join(was, " + ")
 }
 
+// numbersOf are the numbers of pods that a changed gang has, and those that it had, as the job writes them. Where it
+// writes replicas, which count pods, they are the pods; fields alone: those are left out.
+func (q *suggester) numbersOf(changed gang.Gang, fields bool) (is, was []string) {
+	before, after := q.gang.Whole(), changed.Whole()
+	differs := func(i int) bool { return i >= 0 && before.Groups[i].Count != after.Groups[i].Count }
+	for i := range after.Groups {
+		g := &before.Groups[i]
+		if !differs(i) || differs(before.Index(g.Along)) {
+			continue
+		}
+		leads := slices.ContainsFunc(before.Groups, func(other gang.Group) bool { return other.Along == g.Name })
+		field, old, n := written(g, after.Groups[i].Count, leads)
+		switch {
+		case field != "":
+			is, was = append(is, fmt.Sprintf("%s %d", field, n)), append(was, strconv.Itoa(old))
+		case !fields:
+			is, was = append(is, words.Pods(g.Name, after.Groups[i].Count)), append(was, strconv.Itoa(g.Count))
+		}
+	}
+	return is, was
+}
+
+// written is the field that says how many pods a group has, what stands there, and what does for another number of
+// pods; empty: it is called replicas and counts pods, or none says it.
+func written(g *gang.Group, pods int, leads bool) (field string, old, n int) {
+	old, _ = g.Number(g.Count)
+	n, whole := g.Number(pods)
+	switch {
+	case !whole || g.Field == "" || g.Field == "replicas" && g.Each < 2 && !leads:
+		return "", old, n
+	case strings.Contains(string(g.Path), "["): // of a list, whose elements have names
+		return g.Name + "." + g.Field, old, n
+	}
+	return string(g.Path), old, n
+}
+
 func (q *suggester) resized(i, pods int) gang.Gang {
+	was := q.gang.Groups[i]
 	return q.with(func(at int, g *gang.Group) {
-		if at == i {
+		switch {
+		case at == i:
 			g.Count, g.Min = pods, 0
+		case g.Along == was.Name && g.Along != "":
+			g.Count, g.Min = g.Count/was.Count*pods, 0
 		}
 	})
 }
@@ -328,7 +359,11 @@ func (q *suggester) smallerPods() {
 				g.Count += more
 			}
 		})
-		if q.keep(g, "fits with %s of %s instead of %s of %s", q.rolesWith(g, name), fit.AmountText(name, size), q.rolesWith(q.gang, name), job.Format(name, each)) {
+		text := fmt.Sprintf("fits with %s of %s instead of %s of %s", q.rolesWith(g, name), fit.AmountText(name, size), q.rolesWith(q.gang, name), job.Format(name, each))
+		if is, was := q.numbersOf(g, true); len(is) > 0 {
+			text += ": " + strings.Join(is, " + ") + " instead of " + strings.Join(was, " + ")
+		}
+		if q.keep(g, "%s", text) {
 			return
 		}
 	}

@@ -13,7 +13,7 @@ func (q *suggester) onceIdle() string {
 		return ""
 	}
 	if fewer, ok := q.fewest(q.fitsIdle); ok {
-		return "on idle nodes it fits with " + q.fewer(fewer)
+		return "on idle nodes it fits with " + q.fewer(fewer) + q.arguments(fewer)
 	}
 	for _, taint := range q.taints() {
 		tolerant := q.on(taint.gang)
@@ -24,7 +24,7 @@ func (q *suggester) onceIdle() string {
 		fewer, ok := tolerant.fewest(tolerant.fitsIdle)
 		q.tries = tolerant.tries
 		if ok {
-			return text + ", and " + tolerant.fewer(fewer)
+			return text + ", and " + tolerant.fewer(fewer) + tolerant.arguments(fewer)
 		}
 	}
 	return ""

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// unlisted are the resources whose jobs the API server did not list: whether there are some is not known.
+type unlisted struct {
+	forbidden []string
+	failed    []string // each with the server's message
+}
+
+func (u unlisted) len() int { return len(u.forbidden) + len(u.failed) }
+
+// notes say what was not listed.
+func (u unlisted) notes(namespace string) (out []string) {
+	if len(u.forbidden) > 0 {
+		out = append(out, barred(u.forbidden, namespace))
+	}
+	if len(u.failed) > 0 {
+		out = append(out, "not listed: "+strings.Join(u.failed, "; "))
+	}
+	return out
+}
+
+// none is the error where nothing was listed: no jobs and none that may be seen are two things.
+func (u unlisted) none(namespace string) error {
+	if len(u.failed) == 0 {
+		return mayListNone(u.forbidden, namespace)
+	}
+	return &exit{exitUnknown, fmt.Errorf("%s, so whether there are training jobs is not known", strings.Join(u.notes(namespace), "; "))}
+}
+
+// verdict is the exit code of an answer that lacks what failed. What may not be listed is the caller's own choice of rights.
+func (u unlisted) verdict() error {
+	if len(u.failed) == 0 {
+		return nil
+	}
+	return &exit{code: exitUnknown}
+}
+
+// serverAnswered says whether an error is the API server's answer, and not that there was none. What a conversion webhook that
+// is down leads to is an answer without a reason.
+func serverAnswered(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return errors.As(err, &status)
+}
+
+func anyKind(*kinds.Kind) bool { return true }
+
+// eachPage lists the jobs of all kinds that are wanted and served, a page at a time. One kind whose list fails, by a
+// conversion webhook that is down, say, does not take away the others.
+func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, wanted func(*kinds.Kind) bool,
+	take func(*kinds.Kind, schema.GroupVersionResource, *unstructured.UnstructuredList),
+) (missing unlisted, err error) {
+	for _, k := range kinds.All() {
+		served := c.resources(k)
+		if len(served) == 0 || !wanted(k) {
+			continue
+		}
+		from := c.objects.Resource(served[0]).Namespace(namespace)
+		for next := ""; ; {
+			page, err := from.List(ctx, metav1.ListOptions{LabelSelector: selector, Limit: 500, Continue: next})
+			name := served[0].GroupResource().String()
+			switch {
+			case apierrors.IsForbidden(err):
+				missing.forbidden = append(missing.forbidden, name)
+			case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err): // not served after all
+			case err != nil && (!serverAnswered(err) || apierrors.IsUnauthorized(err)): // for no kind
+				return missing, fmt.Errorf("list %s: %w", k.Resource, err)
+			case err != nil:
+				missing.failed = append(missing.failed, fmt.Sprintf("%s (%s)", name, serverSays(err)))
+			}
+			if err != nil {
+				break
+			}
+			take(k, served[0], page)
+			if next = page.GetContinue(); next == "" {
+				break
+			}
+		}
+	}
+	return missing, nil
+}

@@ -1,0 +1,135 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+// argument is a number on the command line of a role that counts what a change changes.
+type argument struct {
+	program, flag string
+	old, n        int
+}
+
+// arguments say which numbers on command lines have to change with a gang: a launcher that is told to wait for four nodes
+// waits for ever for the two that are gone. Empty: none is written, or none counts what changed.
+func (q *suggester) arguments(changed gang.Gang) string {
+	var all []argument
+	at := map[argument][]string{}
+	c := recount{q.gang.Whole(), changed.Whole(), q.smaller(changed)}
+	for i := range c.before.Groups {
+		l := c.before.Groups[i].Launch
+		if l == nil {
+			continue
+		}
+		for _, found := range []struct {
+			argument
+			path job.Path
+		}{
+			{argument{l.Program, flagOf(l, "--nnodes", "nnodes", "num-nodes", "num-machines"), l.Nodes.Min, c.nodes(l.Nodes)}, l.NodesPath},
+			{argument{l.Program, flagOf(l, "-np", "np", "n", "c", "num-proc", "num-processes"), l.Procs.Min, c.procs(l.Procs)}, l.ProcsPath},
+			{argument{l.Program, flagOf(l, "--nproc-per-node", "nproc-per-node", "npernode", "N", "ppn", "num-gpus"), l.ProcsPerNode.Min, c.procsEach(i, l.ProcsPerNode)}, l.ProcsPath},
+		} {
+			if found.n == found.old || found.n < 1 || !onCommandLine(found.path) {
+				continue
+			}
+			if !slices.Contains(all, found.argument) {
+				all = append(all, found.argument)
+			}
+			if path := string(found.path); !slices.Contains(at[found.argument], path) {
+				at[found.argument] = append(at[found.argument], path)
+			}
+		}
+	}
+	var b strings.Builder
+	for _, a := range all {
+		where := at[a][0]
+		if more := len(at[a]) - 1; more > 0 {
+			where += fmt.Sprintf(" and %d more", more)
+		}
+		fmt.Fprintf(&b, "; %s of %s becomes %d instead of %d (%s)", a.flag, a.program, a.n, a.old, where)
+	}
+	return b.String()
+}
+
+// onCommandLine says whether a path leads into the command or the arguments of a container: other fields are not written
+// twice.
+func onCommandLine(at job.Path) bool {
+	return strings.Contains(string(at), ".command[") || strings.Contains(string(at), ".args[")
+}
+
+// flagOf is the first of some flags that a launcher was given, as people write it.
+func flagOf(l *job.Launch, otherwise string, names ...string) string {
+	for _, name := range names {
+		switch {
+		case l.Has(name) && len(name) < 3:
+			return "-" + name
+		case l.Has(name):
+			return "--" + name
+		}
+	}
+	return otherwise
+}
+
+// recount is a gang before and after a change.
+type recount struct {
+	before, after gang.Gang
+	smaller       bool // its pods ask for less
+}
+
+// nodes is how many nodes a launcher has to be told after a change, if it was told one number that counts what
+// changed: the pods of a role, those of all, or what is written for the role.
+func (c recount) nodes(told job.Range) int {
+	if !told.Fixed() || told.Min == 1 {
+		return told.Min
+	}
+	for i := range c.before.Groups {
+		was, is := &c.before.Groups[i], c.after.Groups[i].Count
+		if was.Count == is {
+			continue
+		}
+		old, _ := was.Number(was.Count)
+		n, _ := was.Number(is)
+		switch told.Min {
+		case was.Count:
+			return is
+		case old:
+			return n
+		}
+	}
+	if told.Min == c.before.Pods() {
+		return c.after.Pods()
+	}
+	return told.Min
+}
+
+// procs is how many processes a launcher has to start in all after a change of the number of pods: as many for each pod as before.
+func (c recount) procs(told job.Range) int {
+	if !told.Fixed() || c.smaller {
+		return told.Min
+	}
+	for i := range c.before.Groups {
+		was, is := &c.before.Groups[i], &c.after.Groups[i]
+		if was.Count != is.Count && was.Count > 0 && told.Min%was.Count == 0 {
+			return told.Min / was.Count * is.Count
+		}
+	}
+	return told.Min
+}
+
+// procsEach is how many processes a launcher has to start in each pod of a group after a change of its devices, if it was
+// one for each.
+func (c recount) procsEach(i int, told job.Range) int {
+	was, is := podspec.Requested(c.before.Groups[i].Pod), podspec.Requested(c.after.Groups[i].Pod)
+	for _, name := range was.Names() {
+		if job.AcceleratorUnit(name) == job.Device && told.Fixed() && int64(told.Min) == was[name] {
+			return int(is[name])
+		}
+	}
+	return told.Min
+}
