@@ -56,9 +56,11 @@ type comparison struct {
 	Nodes   nodeChange  `json:"nodes"`
 	Fields  []fieldPair `json:"fields"` // of the spec, that are written otherwise
 	More    int         `json:"moreFields,omitempty"`
-	New     []newLine   `json:"newLines"` // that the other run did not print
-	Others  int         `json:"moreNewLines,omitempty"`
-	Unknown []string    `json:"unknown,omitempty"` // what was not compared, and why
+	// Settings are what both runs print of how they were started, with other values.
+	Settings []fieldPair `json:"settings,omitempty"`
+	New      []newLine   `json:"newLines"` // that the other run did not print
+	Others   int         `json:"moreNewLines,omitempty"`
+	Unknown  []string    `json:"unknown,omitempty"` // what was not compared, and why
 }
 
 // runSummary is one run in a few words.
@@ -313,7 +315,11 @@ func (f *finished) summary() runSummary {
 // nobody can say what it did not print.
 func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 	var known familiar.Lines
-	if err := eachLine(ctx, b, func(_ string, l *reduce.Line) { known.Add(reduce.Mask(l.Body())) }); err != nil {
+	ours, theirs := newSettings(), newSettings()
+	if err := eachLine(ctx, b, func(file string, l *reduce.Line) {
+		known.Add(reduce.Mask(l.Body()))
+		theirs.add(file, l)
+	}); err != nil {
 		return err
 	}
 	switch {
@@ -325,7 +331,9 @@ func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 		return nil
 	}
 	var seen familiar.Lines
+	defer func() { c.Settings = ours.differ(theirs) }()
 	return eachLine(ctx, a, func(file string, l *reduce.Line) {
+		ours.add(file, l)
 		body := reduce.Mask(l.Body())
 		switch {
 		case l.Code || !known.New(body) || seen.Has(body) || seen.Over():
@@ -401,6 +409,14 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 			fmt.Fprintf(&b, "  %s: %s, was %s\n", visibleLine(f.Path), visibleLine(written(f.Run)), visibleLine(written(f.Against)))
 		}
 		b.WriteString(moreOf(len(c.Fields), shown, c.More))
+	}
+	if len(c.Settings) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "settings that differ, as the logs tell them"))
+		shown := min(shownFields, len(c.Settings))
+		for _, f := range c.Settings[:shown] {
+			fmt.Fprintf(&b, "  %s: %s, was %s\n", visibleLine(f.Path), visibleLine(f.Run), visibleLine(f.Against))
+		}
+		b.WriteString(moreOf(len(c.Settings), shown, 0))
 	}
 	if len(c.New) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "lines that "+visibleLine(c.Against.Name)+" did not print"))
