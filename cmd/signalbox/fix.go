@@ -54,7 +54,9 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 		}
 	}
 	for _, j := range jobs {
-		f.found += len(j.Findings)
+		if f.found += len(j.Findings); slices.ContainsFunc(in.others, func(d manifest.Document) bool { return d.Source == j.from.Source && d.Line == j.from.Line }) {
+			continue // its kind was mended first
+		}
 		if err := f.job(ctx, j); err != nil {
 			return "", err
 		}
