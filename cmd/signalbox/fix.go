@@ -109,6 +109,9 @@ func reread(text []byte, d manifest.Document) (manifest.Document, bool) {
 
 // review is what there is to say of a document.
 func (f *fixer) review(ctx context.Context, d manifest.Document) (*reviewed, error) {
+	if kinds.For(d.Object.GroupVersionKind()) == nil {
+		return nil, nil // its kind is misspelt still
+	}
 	req, err := f.w.request(ctx, d)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the change made a job that cannot be asked about: it is none to show
