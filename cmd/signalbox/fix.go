@@ -54,7 +54,9 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 		}
 	}
 	for _, j := range jobs {
-		f.found += len(j.Findings)
+		if f.found += len(j.Findings); slices.ContainsFunc(in.others, func(d manifest.Document) bool { return d.Source == j.from.Source && d.Line == j.from.Line }) {
+			continue // its kind was mended first
+		}
 		if err := f.job(ctx, j); err != nil {
 			return "", err
 		}
@@ -107,6 +109,9 @@ func reread(text []byte, d manifest.Document) (manifest.Document, bool) {
 
 // review is what there is to say of a document.
 func (f *fixer) review(ctx context.Context, d manifest.Document) (*reviewed, error) {
+	if kinds.For(d.Object.GroupVersionKind()) == nil {
+		return nil, nil // its kind is misspelt still
+	}
 	req, err := f.w.request(ctx, d)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the change made a job that cannot be asked about: it is none to show

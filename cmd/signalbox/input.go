@@ -150,6 +150,7 @@ func (in *input) uncovered() {
 				Source: d.Source, Line: d.Position("kind"),
 				Have: fmt.Sprintf("kind %s of %s is not known", gvk.Kind, gvk.GroupVersion()), Want: meant.Kind + " of " + meant.GroupVersion().String(),
 			})
+			in.jobs = append(in.jobs, as(d, meant)) // what else is wrong is found now, and not when the kind is mended
 			continue
 		}
 		if builtIn(gvk) || aroundJobs[gvk.Group] {
@@ -173,6 +174,13 @@ func (in *input) uncovered() {
 	}
 	slices.Sort(words)
 	in.notes = append(in.notes, "passed over, because these are no training jobs: "+strings.Join(words, ", "))
+}
+
+// as is a document whose object is of another kind than is written.
+func as(d manifest.Document, meant schema.GroupVersionKind) manifest.Document {
+	d.Object = d.Object.DeepCopy()
+	d.Object.SetGroupVersionKind(meant)
+	return d
 }
 
 // few is a list of names that does not fill the screen.

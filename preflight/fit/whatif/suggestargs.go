@@ -12,49 +12,36 @@ import (
 
 // argument is a number on the command line of a role that counts what a change changes.
 type argument struct {
-	program, flag string
-	old, n        int
+	flag  string
+	at    job.Path
+	told  job.Range
+	needs int // after the change
 }
 
 // arguments say which numbers on command lines have to change with a gang: a launcher that is told to wait for four nodes
 // waits for ever for the two that are gone. Empty: none is written, or none counts what changed.
 func (q *suggester) arguments(changed gang.Gang) string {
-	var all []argument
-	at := map[argument][]string{}
+	var out []string
 	c := recount{q.gang.Whole(), changed.Whole(), q.smaller(changed)}
 	for i := range c.before.Groups {
 		l := c.before.Groups[i].Launch
 		if l == nil {
 			continue
 		}
-		for _, found := range []struct {
-			argument
-			path job.Path
-		}{
-			{argument{l.Program, flagOf(l, "--nnodes", "nnodes", "num-nodes", "num-machines"), l.Nodes.Min, c.nodes(l.Nodes)}, l.NodesPath},
-			{argument{l.Program, flagOf(l, "-np", "np", "n", "c", "num-proc", "num-processes"), l.Procs.Min, c.procs(l.Procs)}, l.ProcsPath},
-			{argument{l.Program, flagOf(l, "--nproc-per-node", "nproc-per-node", "npernode", "N", "ppn", "num-gpus"), l.ProcsPerNode.Min, c.procsEach(i, l.ProcsPerNode)}, l.ProcsPath},
+		for _, a := range []argument{
+			{flagOf(l, "--nnodes", "nnodes", "num-nodes", "num-machines"), l.NodesPath, l.Nodes, c.nodes(l.Nodes)},
+			{flagOf(l, "-np", "np", "n", "c", "num-proc", "num-processes"), l.ProcsPath, l.Procs, c.procs(l.Procs)},
+			{flagOf(l, "--nproc-per-node", "nproc-per-node", "npernode", "N", "ppn", "num-gpus"), l.ProcsPath, l.ProcsPerNode, c.procsEach(i, l.ProcsPerNode)},
 		} {
-			if found.n == found.old || found.n < 1 || !onCommandLine(found.path) {
+			if a.needs == a.told.Min || a.needs < 1 || !onCommandLine(a.at) {
 				continue
 			}
-			if !slices.Contains(all, found.argument) {
-				all = append(all, found.argument)
-			}
-			if path := string(found.path); !slices.Contains(at[found.argument], path) {
-				at[found.argument] = append(at[found.argument], path)
+			if text := fmt.Sprintf("; %s then needs %s %d instead of %d", l.Program, a.flag, a.needs, a.told.Min); !slices.Contains(out, text) {
+				out = append(out, text)
 			}
 		}
 	}
-	var b strings.Builder
-	for _, a := range all {
-		where := at[a][0]
-		if more := len(at[a]) - 1; more > 0 {
-			where += fmt.Sprintf(" and %d more", more)
-		}
-		fmt.Fprintf(&b, "; %s of %s becomes %d instead of %d (%s)", a.flag, a.program, a.n, a.old, where)
-	}
-	return b.String()
+	return strings.Join(out, "")
 }
 
 // onCommandLine says whether a path leads into the command or the arguments of a container: other fields are not written
