@@ -331,7 +331,11 @@ func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 		return nil
 	}
 	var seen familiar.Lines
-	defer func() { c.Settings = ours.differ(theirs) }()
+	defer func() {
+		if c.Settings = ours.differ(theirs); ours.over || theirs.over {
+			c.Unknown = append(c.Unknown, fmt.Sprintf("all settings: one of the runs printed more than %d", mostSettings))
+		}
+	}()
 	return eachLine(ctx, a, func(file string, l *reduce.Line) {
 		ours.add(file, l)
 		body := reduce.Mask(l.Body())

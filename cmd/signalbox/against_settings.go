@@ -16,6 +16,7 @@ import (
 type settings struct {
 	values map[string]string
 	varies map[string]bool
+	over   bool // there were more than are remembered
 
 	file  string
 	told  map[string][]string // by the log at hand: the values of a key
@@ -91,7 +92,9 @@ func (s *settings) keep(pairs []keyValue) {
 		switch before, known := s.values[p.key]; {
 		case known && before != value:
 			s.varies[p.key] = true
-		case !known && len(s.values) < mostSettings:
+		case !known && len(s.values) == mostSettings:
+			s.over = true
+		case !known:
 			s.values[p.key] = value
 		}
 	}

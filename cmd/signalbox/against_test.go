@@ -87,3 +87,17 @@ func TestWhatAComparisonDoesNotShowIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// Of a run that prints more settings than are remembered nobody says that the others are alike.
+func TestSettingsAreBounded(t *testing.T) {
+	s := newSettings()
+	for i := range mostSettings + 1 {
+		s.keep([]keyValue{{fmt.Sprint("k", i), "1"}})
+		if s.over != (i == mostSettings) {
+			t.Fatalf("after %d settings over is %t", i+1, s.over)
+		}
+	}
+	if len(s.values) != mostSettings {
+		t.Errorf("%d are remembered; want %d", len(s.values), mostSettings)
+	}
+}
