@@ -166,7 +166,10 @@ func (h *heard) into(r *preflight.Report, off []string) {
 	theirs, found := h.record, slices.DeleteFunc(h.record.Found(), func(f finding.Finding) bool { return slices.Contains(off, f.Check) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(own finding.Finding) bool {
 		return slices.ContainsFunc(found, func(f finding.Finding) bool {
-			return f.Check == own.Check && f.Path == own.Path && f.Message != own.Message
+			if f.Check != own.Check { // what is seen of a cluster says the same better: of a misspelt device what the nodes offer
+				return f.Path == own.Path && f.Remedy == own.Remedy && f.Severity > own.Severity
+			}
+			return f.Path == own.Path && f.Message != own.Message
 		})
 	})
 	var more []finding.Finding

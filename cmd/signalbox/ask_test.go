@@ -177,6 +177,18 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 	}
 }
 
+// TestOneMistakeIsToldOnce has a device that is misspelt: without nodes one check says so, and with them another one.
+func TestOneMistakeIsToldOnce(t *testing.T) {
+	const at = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits[\"nvidia.com/gpus\"]"
+	d := &dryRuns{warnings: []string{recorded(t, webhook.Record{Ran: 130, Fit: busyRecord().Fit, Findings: []webhook.RecordedFinding{
+		{Finding: finding.Finding{Check: "pod-exceeds-every-node", Severity: finding.Error, Path: at, Message: "no node has any", Remedy: "Correct the name of the resource."}},
+	}})}}
+	_, text := d.asker(t, strings.Replace(askedJob, "nvidia.com/gpu", "nvidia.com/gpus", 1))("check")
+	if !strings.Contains(text, "error[pod-exceeds-every-node]") || strings.Contains(text, "[resource-name-misspelt]") {
+		t.Errorf("both checks speak, or none:\n%s", text)
+	}
+}
+
 // TestRemediesDoNotChangeWhatIsFound asks with --fix and without: the installation is asked for what is found, and the cluster is
 // listed for the remedies alone.
 func TestRemediesDoNotChangeWhatIsFound(t *testing.T) {
