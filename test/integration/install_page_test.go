@@ -130,6 +130,7 @@ var _ = Describe("The page about installing", Ordered, func() {
 		printed(ctx, "helm install signalbox config/chart --namespace signalbox-system --create-namespace --set image.repository=registry.example/signalbox")
 		printed(ctx, "kubectl label namespace signalbox-system pod-security.kubernetes.io/enforce=restricted signalbox.dev/mode=off")
 		printed(ctx, "kubectl label namespace ml signalbox.dev/mode=enforce signalbox.dev/failure=closed")
+		Expect(printed(ctx, "signalbox list namespaces")).To(And(MatchRegexp(`(?m)^ml +enforce +signalbox.dev/mode`), MatchRegexp(`(?m)^signalbox-system +off +signalbox.dev/mode`)))
 		Expect(closed()).To(BeFalse())
 		const upgrade = "helm upgrade signalbox config/chart -n signalbox-system --reset-then-reuse-values"
 		for _, more := range []string{"--set closed.enabled=true", "--set config.tracing.endpoint=http://collector.monitoring:4318/v1/traces"} {
