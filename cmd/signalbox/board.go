@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -167,7 +168,8 @@ func (b *board) warm(ctx context.Context) error {
 // jobs is the first page.
 func (b *board) jobs(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
 	rows, missing, err := b.source.jobs(ctx)
-	return "Training jobs", []browser.Section{b.jobsSection(rows, missing)}, err
+	sortRows(rows, "hurt", b.sh.now())
+	return "Training jobs", []browser.Section{jobsSection(rows, missing, b.sh.now(), true)}, err
 }
 
 // guarded lets in who has the key: from the address once, from then on by a cookie that no other site can send.
@@ -250,9 +252,8 @@ func (b *board) remember(path string, text []byte, keep time.Duration) {
 	b.kept[path] = keptPage{text, b.sh.now().Add(keep)}
 }
 
-// jobsSection is the list of jobs, what hurts first.
-func (b *board) jobsSection(rows []jobRow, missing []string) browser.Section {
-	sortRows(rows, "hurt", b.sh.now())
+// jobsSection is the list of jobs, what hurts first; led: each leads to its diagnosis.
+func jobsSection(rows []jobRow, missing []string, now time.Time, led bool) browser.Section {
 	s := browser.Section{Title: "Training jobs", Notes: missing}
 	t := browser.Table{Title: count(len(rows), "job"), Head: []string{"job", "namespace", "state", "healthy", "cause or what it waits for", "devices", "age"}}
 	for i, r := range rows {
@@ -260,12 +261,10 @@ func (b *board) jobsSection(rows []jobRow, missing []string) browser.Section {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", count(len(rows)-i, "more job")))
 			break
 		}
-		says := r.Error
-		if says == "" {
-			says = r.Waiting
+		row := browser.Cells(r.Kind+" "+r.Name, r.Namespace, r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), duration.HumanDuration(now.Sub(r.Created)))
+		if led {
+			row[0].To = "/jobs/" + url.PathEscape(r.Kind) + "/" + url.PathEscape(r.Namespace) + "/" + url.PathEscape(r.Name)
 		}
-		row := browser.Cells(r.Kind+" "+r.Name, r.Namespace, r.State, r.Healthy, says, fmt.Sprint(r.Devices), duration.HumanDuration(b.sh.now().Sub(r.Created)))
-		row[0].To = "/jobs/" + url.PathEscape(r.Kind) + "/" + url.PathEscape(r.Namespace) + "/" + url.PathEscape(r.Name)
 		t.Rows = append(t.Rows, row)
 	}
 	s.Tables = []browser.Table{t}

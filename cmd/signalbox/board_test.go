@@ -154,11 +154,11 @@ func TestTheBoardKeepsSoManyPages(t *testing.T) {
 
 func TestTheBoardShowsSoManyJobsAndSaysHowManyMore(t *testing.T) {
 	b, _, _, _ := boardOf(t, &shownCluster{})
-	s := b.jobsSection(make([]jobRow, mostJobsShown+1), nil)
+	s := jobsSection(make([]jobRow, mostJobsShown+1), nil, b.sh.now(), true)
 	if got := len(s.Tables[0].Rows); got != mostJobsShown || len(s.Notes) != 1 || s.Notes[0] != "1 more job not shown" {
 		t.Errorf("%d rows, notes %q", got, s.Notes)
 	}
-	if s := b.jobsSection(make([]jobRow, mostJobsShown), nil); len(s.Notes) > 0 {
+	if s := jobsSection(make([]jobRow, mostJobsShown), nil, b.sh.now(), true); len(s.Notes) > 0 {
 		t.Errorf("notes where all are shown: %q", s.Notes)
 	}
 }

@@ -3,59 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
-	"github.com/signalbox-dev/signalbox/preflight/saturate"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
-
-// jobsSchema names the JSON of get jobs.
-const jobsSchema = "signalbox.dev/jobs/v1"
-
-// jobRow is one job as get jobs shows it: what its operator says, and what the controller wrote on it.
-type jobRow struct {
-	APIVersion string     `json:"apiVersion"`
-	Kind       string     `json:"kind"`
-	Namespace  string     `json:"namespace"`
-	Name       string     `json:"name"`
-	Created    time.Time  `json:"created"`
-	State      string     `json:"state"`
-	Since      *time.Time `json:"since,omitempty"` // of the wait of a job that waits, else of the state; where it is known
-	Healthy    string     `json:"healthy"`         // Yes, No, Unknown; empty: nobody has looked
-	Category   string     `json:"category,omitempty"`
-	Owner      string     `json:"owner,omitempty"`
-	Pod        string     `json:"pod,omitempty"` // of the first cause
-	Node       string     `json:"node,omitempty"`
-	Nodes      []string   `json:"nodes,omitempty"` // of all pods that have one and have not ended
-	Devices    int64      `json:"devices"`         // accelerators that all pods ask for
-	Held       *int64     `json:"held,omitempty"`  // those of pods that have a node; nil: not known
-	Queue      string     `json:"queue,omitempty"`
-	Waiting    string     `json:"waiting,omitempty"`
-	Error      string     `json:"error,omitempty"`
-
-	Warned controller.Remembered `json:"-"` // for list checks --outcomes
-	Pods   []labels.Selector     `json:"-"` // of its pods, until they are looked for
-}
 
 type getFlags struct {
 	kube                             *genericclioptions.ConfigFlags
@@ -78,7 +41,7 @@ func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
 func newGet(sh *shell) *cobra.Command {
 	f := &getFlags{
 		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"),
-		output: oneOf("text", "wide", "json", "yaml", "name"), coloured: oneOf("auto", "always", "never"),
+		output: oneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: oneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
 	jobs := &cobra.Command{
@@ -90,8 +53,8 @@ controller wrote on them. Jobs that one job was made of are left out, unless --p
 
 What hurts stands first: jobs that are not healthy and hold devices, by devices and time; then
 those that wait, those that run, and those that have ended. DEVICES is how many a job asks for; 24/80 are
-24 held of 80 asked for: a pod without a node holds nothing. SINCE (-o wide) is when the state began, and of
-a job that waits when the wait did.
+24 held of 80 asked for: a pod without a node holds nothing. SINCE (-o wide) is for how long the state has
+been, and of a job that waits the wait.
 
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
 cause of what is wrong.`,
@@ -196,6 +159,9 @@ func owners() []string {
 func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err := f.wrong(sh); err != nil {
 		return err
+	}
+	if form := f.output.value; f.watch && (form == "html" || form == "md") {
+		return usagef("--watch prints rows as they change, and -o %s is one document; expected text, wide, json, yaml or name; %s board shows the jobs live in a browser", form, sh.name)
 	}
 	if len(f.snapshot) > 0 {
 		return f.runSnapshot(sh, names)
@@ -331,272 +297,4 @@ func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string)
 	return (f.parts || !isPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
 		(f.healthy.value == "" || f.healthy.value == r.Healthy) && (f.state.value == "" || f.state.value == r.State) &&
 		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
-}
-
-// isPart says whether a job was made for another one that is listed itself.
-func isPart(o *unstructured.Unstructured) bool {
-	owner := metav1.GetControllerOf(o)
-	return owner != nil && kinds.For(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)) != nil
-}
-
-var phaseNames = map[kinds.Phase]string{
-	kinds.PhaseUnknown: "-", kinds.Created: "Created", kinds.Running: "Running", kinds.Restarting: "Restarting",
-	kinds.Suspended: "Suspended", kinds.Succeeded: "Succeeded", kinds.Failed: "Failed",
-}
-
-// rowOf reads one job. What cannot be read is left out of the row.
-func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
-	r = jobRow{
-		APIVersion: o.GetAPIVersion(), Kind: k.Name, Namespace: o.GetNamespace(), Name: o.GetName(),
-		Created: o.GetCreationTimestamp().UTC(), State: "-",
-	}
-	annotations := o.GetAnnotations()
-	r.Healthy, r.Error, r.Waiting = annotations[controller.Healthy], annotations[controller.Error], annotations[controller.Waiting]
-	r.Warned, _ = controller.WarnedOn(o)
-	var d struct {
-		Category string `json:"category"`
-		Root     struct{ Owner, Pod, Node string }
-	}
-	if json.Unmarshal([]byte(annotations[controller.Diagnosis]), &d) == nil {
-		r.Category, r.Owner, r.Pod, r.Node = d.Category, d.Root.Owner, d.Root.Pod, d.Root.Node
-	}
-	r.Queue = o.GetLabels()["kueue.x-k8s.io/queue-name"]
-	defer func() { _ = recover() }() // a status or a spec that no reader understands
-	state := k.State(o)
-	r.State = phaseNames[state.Phase]
-	if at, waits := controller.WaitsSince(r.Waiting); waits {
-		r.Since = &at // the operator's word is older: a job stays "Running" while one of its pods was preempted
-	} else if at, err := time.Parse(time.RFC3339, state.Since); err == nil {
-		at = at.UTC()
-		r.Since = &at
-	}
-	j, _ := k.Read(o, nil) // as far as it can be read
-	if j == nil {
-		return r
-	}
-	if r.Queue == "" {
-		r.Queue = j.Gang.Queue
-	}
-	for i := range j.Roles {
-		r.Devices = saturate.Add(r.Devices, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
-	}
-	return r
-}
-
-// key names a job among those of all kinds.
-func (r *jobRow) key() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
-
-// news are the rows that tell something else than was seen, which they become.
-func news(seen map[string]jobRow, rows []jobRow) (out []jobRow) {
-	for _, r := range rows {
-		before, known := seen[r.key()]
-		if !known || before.told() != r.told() {
-			out = append(out, r)
-		}
-		seen[r.key()] = r
-	}
-	return out
-}
-
-// deleted are the jobs that were seen and are listed no more, each for once. One that a filter no longer takes is there.
-func (f *getFlags) deleted(seen map[string]jobRow) (out []jobRow) {
-	for _, key := range slices.Sorted(maps.Keys(seen)) {
-		if r := seen[key]; !f.there[key] {
-			r.State, r.Since, r.Waiting, r.Nodes, r.Held = "deleted", nil, "", nil, nil
-			out = append(out, r)
-			delete(seen, key)
-		}
-	}
-	return out
-}
-
-// told is all that is shown of a job; rows that tell the same are not printed again.
-func (r *jobRow) told() string {
-	text, _ := json.Marshal(r) // nothing in a row fails
-	return string(text)
-}
-
-// rank is how early a job stands in a list of what hurts.
-func (r jobRow) rank() int {
-	over := r.State == "Succeeded" || r.State == "Failed"
-	switch {
-	case r.Healthy == "No" && !over:
-		return 0
-	case r.Healthy == "No":
-		return 1
-	case r.Waiting != "":
-		return 2
-	case r.Healthy == "Unknown" && !over:
-		return 3
-	case !over:
-		return 4
-	}
-	return 5
-}
-
-// hurt is how many device hours a job has cost in its state, by the devices that it holds.
-func (r jobRow) hurt(now time.Time) float64 {
-	from := r.Created
-	if r.Since != nil {
-		from = *r.Since
-	}
-	devices := r.Devices
-	if r.Held != nil {
-		devices = *r.Held
-	}
-	return float64(max(1, devices)) * now.Sub(from).Hours()
-}
-
-func sortRows(rows []jobRow, by string, now time.Time) {
-	name := func(r jobRow) string { return r.Namespace + "/" + r.Name + "/" + r.Kind }
-	slices.SortStableFunc(rows, func(a, b jobRow) int {
-		switch {
-		case by == "age" && !a.Created.Equal(b.Created):
-			return b.Created.Compare(a.Created)
-		case by == "hurt" && a.rank() != b.rank():
-			return a.rank() - b.rank()
-		case by == "hurt" && a.rank() < 3 && a.hurt(now) != b.hurt(now):
-			if a.hurt(now) > b.hurt(now) {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(name(a), name(b))
-	})
-}
-
-// render prints jobs; all: each with its namespace.
-func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint painter) error {
-	switch f.output.value {
-	case "json", "yaml":
-		return renderDocument(sh.out, f.output.value, struct {
-			Schema   string   `json:"schema"`
-			Jobs     []jobRow `json:"jobs"`
-			Unlisted []string `json:"unlisted,omitempty"`
-		}{jobsSchema, rows, f.missing.failed})
-	case "name":
-		var b strings.Builder
-		for _, r := range rows {
-			// The name is kubectl's. The namespace, which kubectl leaves out, stands behind it, because without it the
-			// name is of no use: a line is what xargs -L1 hands to diagnose, or to kubectl.
-			fmt.Fprintf(&b, "%s/%s", schema.FromAPIVersionAndKind(r.APIVersion, strings.ToLower(r.Kind)).GroupKind(), r.Name)
-			if f.all {
-				b.WriteString(" -n " + r.Namespace)
-			}
-			b.WriteString("\n")
-		}
-		_, err := io.WriteString(sh.out, b.String())
-		return err
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	_, err := io.WriteString(sh.out, plainly(f.table(sh, rows, all, first, paint), os.Getenv))
-	return err
-}
-
-func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint painter) string {
-	wide := f.output.value == "wide"
-	dash := func(s string) string {
-		if s == "" {
-			return "-"
-		}
-		return visibleLine(s)
-	}
-	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
-	var spare, tight []int
-	if wide {
-		head = append(head, "OWNER", "NODE", "QUEUE", "SAYS")
-	} else {
-		head = append(head, "WAITS FOR")
-		spare, tight = []int{7, 2, 6}, []int{3, 0}
-		if f.sortBy.value == "age" { // what it is sorted by stays
-			spare = []int{7, 6}
-		}
-	}
-	table := [][]string{head}
-	for _, r := range rows {
-		cells := []string{
-			r.Kind, visibleLine(r.Name), duration.HumanDuration(sh.now().Sub(r.Created)), r.State,
-			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
-		}
-		switch {
-		case wide:
-			says := r.Waiting
-			if says == "" {
-				says = r.Error
-			}
-			cells = append(cells, dash(r.Owner), dash(r.where()), dash(r.Queue), dash(says))
-		default:
-			cells = append(cells, dash(fewWords(r.Waiting)))
-		}
-		table = append(table, cells)
-	}
-	if all {
-		for i := range table {
-			namespace := "NAMESPACE"
-			if i > 0 {
-				namespace = visibleLine(rows[i-1].Namespace)
-			}
-			table[i] = append([]string{namespace}, table[i]...)
-		}
-		for i := range spare {
-			spare[i]++
-		}
-		for i := range tight {
-			tight[i]++
-		}
-	}
-	p := newPage(sh.out)
-	p.tight = tight
-	if f.watch { // later rows stand below those of the first print, with room for longer names
-		const room = 4
-		if f.widths == nil {
-			f.widths = widthsOf(table)
-			for i := range f.widths {
-				f.widths[i] += room
-			}
-		}
-		for i, n := range widthsOf(table) {
-			f.widths[i] = max(f.widths[i], n)
-		}
-		p.least = f.widths[:len(f.widths)-1]
-	}
-	text := p.table(table, spare...)
-	if !heading {
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	return text
-}
-
-// anyChange waits until something of the resources changes, from the versions that were listed on.
-func (c *liveCluster) anyChange(ctx context.Context, versions map[schema.GroupVersionResource]string, namespace string) error {
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	changed := make(chan struct{}, len(versions))
-	for gvr, version := range versions {
-		w, err := c.objects.Resource(gvr).Namespace(namespace).Watch(watching, metav1.ListOptions{ResourceVersion: version})
-		if apierrors.IsForbidden(err) {
-			return &exit{exitUsage, fmt.Errorf("watch %s: %w", gvr.Resource, err)}
-		}
-		if err != nil {
-			return fmt.Errorf("watch %s: %w", gvr.Resource, err)
-		}
-		go func() {
-			defer w.Stop()
-			<-w.ResultChan() // one event, or the end of the watch: both are a reason to list again
-			changed <- struct{}{}
-		}()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-changed:
-	}
-	select { // what changes together is shown together
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Second):
-		return nil
-	}
 }

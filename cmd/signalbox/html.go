@@ -206,6 +206,9 @@ func auditSections(a audited) []browser.Section {
 		spaces.Rows = append(spaces.Rows, browser.Cells(n.Name, fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)))
 	}
 	sum := browser.Section{Title: "Audit", Lead: auditHead(a)}
+	if left := strings.TrimSpace(auditLeftOut(a)); left != "" {
+		sum.Notes = []string{left}
+	}
 	for _, t := range []browser.Table{found, spaces} {
 		if len(t.Rows) > 0 {
 			sum.Tables = append(sum.Tables, t)

@@ -247,6 +247,7 @@ func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResourc
 // that one of the others was made of do not count.
 func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error) {
 	var found []target
+	var failed error
 	unread := 0
 	for _, k := range kinds.All() {
 		served := c.resources(k)
@@ -259,10 +260,15 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			found = append(found, target{kind: k, name: name})
 		case apierrors.IsForbidden(err):
 			unread++
+		case err != nil && !apierrors.IsNotFound(err):
+			failed = fmt.Errorf("whether %s/%s is in namespace %s is not known: %w", strings.ToLower(k.Name), name, c.namespace, err)
 		}
 	}
 	switch len(found) {
 	case 0:
+		if failed != nil {
+			return target{}, failed
+		}
 		if unread > 0 {
 			return target{}, usagef("you may not read %s of jobs in namespace %s, so whether one is called %q is not known", count(unread, "kind"), c.namespace, name)
 		}

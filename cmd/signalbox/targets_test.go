@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	k8stesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -84,5 +87,19 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 				t.Errorf("%v\nwant %s", err, want)
 			}
 		})
+	}
+}
+
+// What was not answered is not "not there".
+func TestAJobOfAKindThatFailsIsNotKnown(t *testing.T) {
+	pytorch := kinds.For(schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"})
+	objects := fake.NewSimpleDynamicClient(runtime.NewScheme())
+	objects.PrependReactor("get", pytorch.Resource, func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewInternalError(errors.New("conversion webhook: connection refused"))
+	})
+	c := &liveCluster{objects: objects, clients: kubefake.NewClientset(), served: map[string][]string{"kubeflow.org": {"v1"}}, namespace: "ml"}
+	_, err := c.jobCalled(t.Context(), "llama")
+	if want := "whether pytorchjob/llama is in namespace ml is not known: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v\nwant %s…", err, want)
 	}
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// jobsSchema names the JSON of get jobs.
+const jobsSchema = "signalbox.dev/jobs/v1"
+
+// render prints jobs; all: each with its namespace.
+func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint painter) error {
+	switch f.output.value {
+	case "json", "yaml":
+		return renderDocument(sh.out, f.output.value, struct {
+			Schema   string   `json:"schema"`
+			Jobs     []jobRow `json:"jobs"`
+			Unlisted []string `json:"unlisted,omitempty"`
+		}{jobsSchema, rows, f.missing.failed})
+	case "name":
+		var b strings.Builder
+		for _, r := range rows {
+			// The name is kubectl's. The namespace, which kubectl leaves out, stands behind it, because without it the
+			// name is of no use: a line is what xargs -L1 hands to diagnose, or to kubectl.
+			fmt.Fprintf(&b, "%s/%s", schema.FromAPIVersionAndKind(r.APIVersion, strings.ToLower(r.Kind)).GroupKind(), r.Name)
+			if f.all {
+				b.WriteString(" -n " + r.Namespace)
+			}
+			b.WriteString("\n")
+		}
+		_, err := io.WriteString(sh.out, b.String())
+		return err
+	}
+	if f.output.value == "html" {
+		return sh.writeHTML("Training jobs", jobsSection(rows, f.missing.failed, sh.now(), false))
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if f.output.value == "md" {
+		_, err := io.WriteString(sh.out, markdownTable(f.cells(sh, rows, all, true, painter{})))
+		return err
+	}
+	_, err := io.WriteString(sh.out, plainly(f.table(sh, rows, all, first, paint), os.Getenv))
+	return err
+}
+
+// cells are the table of jobs, its head first: short for a terminal, or wide. all: each with its namespace.
+func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter) [][]string {
+	dash := func(s string) string {
+		if s == "" {
+			return "-"
+		}
+		return visibleLine(s)
+	}
+	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
+	if wide {
+		head = append(head, "SINCE", "OWNER", "NODE", "QUEUE", "SAYS")
+	} else {
+		head = append(head, "WAITS FOR")
+	}
+	if all {
+		head = append([]string{"NAMESPACE"}, head...)
+	}
+	table := [][]string{head}
+	for _, r := range rows {
+		row := []string{
+			r.Kind, visibleLine(r.Name), duration.HumanDuration(sh.now().Sub(r.Created)), r.State,
+			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
+		}
+		if wide {
+			row = append(row, r.since(sh.now()), dash(r.Owner), dash(r.where()), dash(r.Queue), dash(cmp.Or(r.Waiting, r.Error)))
+		} else {
+			row = append(row, dash(fewWords(r.Waiting)))
+		}
+		if all {
+			row = append([]string{visibleLine(r.Namespace)}, row...)
+		}
+		table = append(table, row)
+	}
+	return table
+}
+
+func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint painter) string {
+	wide := f.output.value == "wide"
+	table := f.cells(sh, rows, all, wide, paint)
+	var spare, tight []int
+	if !wide {
+		spare, tight = []int{7, 2, 6}, []int{3, 0}
+		if f.sortBy.value == "age" { // what it is sorted by stays
+			spare = []int{7, 6}
+		}
+	}
+	if all {
+		for i := range spare {
+			spare[i]++
+		}
+		for i := range tight {
+			tight[i]++
+		}
+	}
+	p := newPage(sh.out)
+	p.tight = tight
+	if f.watch { // later rows stand below those of the first print, with room for longer names
+		const room = 4
+		if f.widths == nil {
+			f.widths = widthsOf(table)
+			for i := range f.widths {
+				f.widths[i] += room
+			}
+		}
+		for i, n := range widthsOf(table) {
+			f.widths[i] = max(f.widths[i], n)
+		}
+		p.least = f.widths[:len(f.widths)-1]
+	}
+	text := p.table(table, spare...)
+	if !heading {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
+}
