@@ -49,7 +49,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		printed["fit"] = append(printed["fit"], v.String())
 	}
 	for _, rule := range []quota.Rule{
-		quota.RuleQueueMissing, quota.RuleQueueClosed, quota.RuleQueueQuota, quota.RuleRange, quota.RuleAmount,
+		quota.RuleQueueMissing, quota.RuleQueueClosed, quota.RuleQueueQuota, quota.RuleObject, quota.RuleRange, quota.RuleAmount,
 		quota.RuleQuota, quota.RuleMembers, quota.RulePool, quota.RuleDevices,
 	} {
 		printed["rules of limits"] = append(printed["rules of limits"], string(rule))

@@ -42,8 +42,8 @@ to list nodes is needed, and nothing is listed, also on thousands of nodes. Else
 and pods are listed with your own rights (--ask).
 
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
-failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
-hold what a quota has left.`,
+failure · 4 unknown: not enough was seen to say, or an autoscaler may add the nodes that are
+missing · 75 not now: the cluster is busy, nodes are away, or others hold what a quota has left.`,
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -298,8 +298,10 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 			never = true
 		case j.Fit == nil || j.Fit.Verdict == fit.Unknown:
 			unknown = true
-		case waits(j.Report):
+		case waits(j.Report) || j.Fit.Verdict == fit.TooBig && j.Fit.WithNodesBack:
 			busy = true
+		case j.Fit.Verdict == fit.TooBig && j.Fit.NodesMayCome():
+			unknown = true
 		case j.Fit.Verdict != fit.Fits:
 			never = true
 		}

@@ -127,6 +127,7 @@ func wordList() []word {
 		{string(quota.RuleQueueMissing), "rule of a limit", "No queue will ever take the job up."},
 		{string(quota.RuleQueueClosed), "rule of a limit", "The queue was stopped."},
 		{string(quota.RuleQueueQuota), "rule of a limit", "The queue has less than the job asks for."},
+		{string(quota.RuleObject), "rule of a limit", "The pods name an object that does not exist, and are refused."},
 		{string(quota.RuleRange), "rule of a limit", "One pod or container is outside a LimitRange."},
 		{string(quota.RuleShape), "rule of a limit", "A pod is larger than the queue takes."},
 		{string(quota.RuleAmount), "rule of a limit", "A quota needs an amount that a container does not say."},

@@ -69,7 +69,7 @@ func TestWhatRunsBesideWhatIsNotSortedForEver(t *testing.T) {
 		"2,000, each after the one before": {in("ml", inARow(2000, 1)), []string{"which of the 2000 roles run at the same time is not judged: they wait for each other in too many ways"}},
 		"2,000 roles in a row":             {in("ml", inARow(2000, 199)), []string{"which of the 2000 roles run at the same time is not judged: they wait for each other in too many ways"}},
 	} {
-		if limits, notes := quota.Check(s, tc.gang); len(limits) > 0 || !slices.Equal(notes, tc.note) {
+		if limits, notes := quota.Check(s, tc.gang); len(limits) > 0 || !slices.Equal(notes.Told, tc.note) {
 			t.Errorf("%s: limits %v, notes %q, want none and %q", name, limits, notes, tc.note)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -30,6 +31,9 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := whatif.Answer(t.Context(), ruled(t, tc.objects, tc.whole, node), g)
+			if refuses := strings.Contains(tc.want, "has no quota for"); refuses != (r.Verdict == fit.Unknown) {
+				t.Errorf("%s; a yes that hangs on how Kueue is configured is none: %t", r.Verdict, refuses)
+			}
 			for _, l := range r.Violations {
 				if l.Rule != quota.RuleQuota {
 					t.Errorf("a limit: %s", l)

@@ -94,6 +94,9 @@ func (r Result) Warns() bool {
 	}
 }
 
+// NodesMayCome says that an autoscaler may add what the nodes there are have not. What no node mends it does not.
+func (r Result) NodesMayCome() bool { return r.Autoscaler != "" && !r.Unresolvable }
+
 // Group is the numbers of a group of pods.
 type Group struct {
 	Name     string

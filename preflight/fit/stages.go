@@ -135,7 +135,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		}
 		if idle.No && !idle.Unordered && (a.No || !evens(ever)) {
 			ever = tooBig(q, r, ever)
-			r.Reason = cmp.Or(idle.Rule, nodeEach(q, ever, true))
+			r.Reason = cmp.Or(idle.Rule, nodeEach(q, ever, true), together(q, r.Shortfall, ever, true))
 			return ever
 		}
 		idleKnown = idleKnown && idle.Yes
@@ -150,16 +150,36 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 	now := func(podSets []*assign.PodSet) []Shortfall {
 		return sums(q, podSets, q.Snapshot.Columns().Free, nil, takesNow)
 	}
-	together := now(podSets)
+	sum := now(podSets)
 	r.Verdict = Fragmented
-	if slices.ContainsFunc(together, Shortfall.inSum) || slices.ContainsFunc(podSets, shortOfNodes) {
+	if slices.ContainsFunc(sum, Shortfall.inSum) || slices.ContainsFunc(podSets, shortOfNodes) {
 		r.Verdict = Full
 	}
-	if alone := toBlame(podSets, together, false); len(alone) < len(podSets) {
-		podSets, together = alone, now(alone)
+	if alone := toBlame(podSets, sum, false); len(alone) < len(podSets) {
+		podSets, sum = alone, now(alone)
 	}
-	r.Shortfall, r.Reason = lacking(together), cmp.Or(a.Rule, nodeEach(q, podSets, false))
+	r.Shortfall = lacking(sum)
+	r.Reason = cmp.Or(a.Rule, nodeEach(q, podSets, false), together(q, r.Shortfall, podSets, false))
 	return podSets
+}
+
+// together is what keeps pods apart or together where no single resource is short; empty: one is, or no rule does.
+func together(q *assign.Solver, lacks []Shortfall, podSets []*assign.PodSet, idle bool) string {
+	if slices.ContainsFunc(lacks, Shortfall.short) {
+		return ""
+	}
+	if w := topology.NewRuleSet(q, podSets, idle); w != nil {
+		return w.All()
+	}
+	for i, a := range podSets {
+		for _, b := range podSets[i+1:] {
+			if q.Clashes(a, b) {
+				_, who := q.PodsOf([]*assign.PodSet{a, b})
+				return fmt.Sprintf("%s cannot share a node (%s)", who, whyApart(a, b))
+			}
+		}
+	}
+	return ""
 }
 
 // toBlame are the pod sets to talk of where some of them do not find a place each even alone, while in sum
@@ -184,7 +204,7 @@ func nodeEach(q *assign.Solver, podSets []*assign.PodSet, idle bool) string {
 				nodes = words.Count(int(takers), "node", "nodes") + " could take one, even idle"
 			}
 			_, who := q.PodsOf([]*assign.PodSet{k})
-			return fmt.Sprintf("%s need a node each (%s); %s", who, whyAlone(k), nodes)
+			return fmt.Sprintf("%s need a node each (%s); %s", who, whyApart(k, k), nodes)
 		}
 	}
 	return ""
@@ -199,12 +219,12 @@ func takingNodes(k *assign.PodSet, idle bool) int64 {
 	return k.Takers
 }
 
-// whyAlone is what keeps two pods of a pod set from one node.
-func whyAlone(k *assign.PodSet) string {
+// whyApart is what keeps pods of two pod sets from one node.
+func whyApart(a, b *assign.PodSet) string {
 	switch {
-	case podspec.PortConflict(k.Facts.Ports, k.Facts.Ports):
+	case podspec.PortConflict(a.Facts.Ports, b.Facts.Ports):
 		return "they take the same port of it"
-	case podspec.DiskConflict(k.Facts.Disks, k.Facts.Disks):
+	case podspec.DiskConflict(a.Facts.Disks, b.Facts.Disks):
 		return "they use the same disk"
 	default:
 		return "required pod anti-affinity"

@@ -148,6 +148,9 @@ func (r Result) refusedByAll() bool {
 	if r.Reason == "" { // where a rule between pods closes them, it says more
 		away += n.Other
 	}
+	if r.Verdict == Full || r.Verdict == Fragmented { // what is too small for one pod is so whatever goes
+		away += n.TooSmall
+	}
 	return r.Verdict != Fits && !r.Unresolvable && n.Total > 0 && away == n.Total
 }
 

@@ -33,8 +33,14 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 	limits, notes := quota.Check(s, g)
 	r.Violations = limits
 	// What rules leave open comes before what the view of the nodes does: where only the first is told, it is this.
-	r.Assumed = slices.Insert(r.Assumed, 0, slices.Concat(notes, s.UnreadRules(g.Namespace))...)
+	r.Assumed = slices.Insert(r.Assumed, 0, slices.Concat(notes.Told, s.UnreadRules(g.Namespace))...)
+	if len(notes.Doubts) > 0 && r.Verdict == Fits {
+		r.Verdict = Unknown
+	}
 	noNodesToCome(s, r, g)
+	if r.Refused() && r.NodesMayCome() {
+		r.Assumed = append(r.Assumed, r.Autoscaler+" adds nodes; those that it may add are not counted")
+	}
 	switch {
 	case r.Blocked():
 		r.WaitsForOthers = false
@@ -60,7 +66,7 @@ func (r Result) Answer() string {
 		return "queue-closed"
 	case quota.RuleQueueQuota:
 		return "over-queue"
-	case quota.RuleShape, quota.RuleRange, quota.RuleAmount:
+	case quota.RuleObject, quota.RuleShape, quota.RuleRange, quota.RuleAmount:
 		return "forbidden"
 	case quota.RuleMembers:
 		return "min-member-unmet"
@@ -104,6 +110,8 @@ func phrase(l quota.Violation) string {
 			return "more than the queue may ever give"
 		}
 		return "more than the queue has left now"
+	case quota.RuleObject:
+		return "the " + l.Kind + " does not exist"
 	case quota.RuleShape:
 		return "larger than the queue takes"
 	case quota.RuleRange:

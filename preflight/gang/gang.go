@@ -18,7 +18,8 @@ type Gang struct {
 	Name       string
 	Namespace  string
 	Groups     []Group
-	MinMembers int // 0: all of them
+	MinMembers int    // 0: all of them
+	MinField   string // the name of the field where the job writes MinMembers, and nothing else; empty: nowhere
 	// Queue is who else decides when the pods start; empty: nobody.
 	Queue string
 	// Own says whether a pod that exists belongs to the gang, and to which group: where
@@ -65,6 +66,8 @@ type Group struct {
 	Flavors  []string // of Kueue, whose labels and tolerations were added
 	// Untied is how the pods have to lie to each other, where their affinity does not say it; empty: it does.
 	Untied string
+	// Near is the annotation for which the last required term of the pod affinity stands; empty: the author wrote all.
+	Near string
 	// Parts are those of the role, which is not taken apart yet, and Declared the pods of all of them; nil: it has none.
 	Parts    *job.Parts
 	Declared int
@@ -90,6 +93,9 @@ func Of(j *job.Job) Gang {
 	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
 		plural, _ := meta.UnsafeGuessKindToResource(gvk) // the plural in lower case
 		g.Self = plural.GroupResource()
+	}
+	if writes(j, j.Gang.Path, j.Gang.MinMembers) {
+		g.MinField = string(j.Gang.Path[strings.LastIndexByte(string(j.Gang.Path), '.')+1:])
 	}
 	g.System, g.At = queueSystem(j)
 	g.Groups = slices.Grow(g.Groups, len(j.Roles))

@@ -30,6 +30,10 @@ var queueMarks = []struct {
 	{"runai/queue", KAI},
 }
 
+// volcanoJob is the group of Volcano's own kinds of jobs: whatever scheduler one names, Volcano's webhook refuses it
+// where its queue is not open (https://github.com/volcano-sh/volcano/blob/v1.13.0/pkg/webhooks/admission/jobs/validate/admit_job.go).
+const volcanoJob = "batch.volcano.sh"
+
 // Fields of the kinds themselves that name a queue.
 var queueFields = []struct {
 	path   job.Path
@@ -46,6 +50,9 @@ const t9kPolicy = job.Path("spec.scheduler.t9kScheduler")
 func queueSystem(j *job.Job) (QueueSystem, job.Path) {
 	if j.Gang.Queue == "" || j.Source == nil {
 		return "", ""
+	}
+	if j.Source.GroupVersionKind().Group == volcanoJob {
+		return Volcano, "spec.queue"
 	}
 	for _, f := range queueFields {
 		if v, err := f.path.Resolve(j.Source.Object); err == nil && v == j.Gang.Queue {

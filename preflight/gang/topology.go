@@ -44,7 +44,7 @@ func (g *Gang) tied(j *job.Job) {
 		return
 	}
 	for i := range g.Groups {
-		g.Groups[i].near(key, own)
+		g.Groups[i].near(kaiTopology, key, own)
 	}
 }
 
@@ -71,7 +71,7 @@ func (g *Gang) InKueue(queue string) {
 	if key := g.shared(); key != "" && !g.unnamed {
 		if own := g.ownLabels(); len(own) > 0 {
 			for i := range g.Groups {
-				g.Groups[i].near(key, own)
+				g.Groups[i].near(requiredTopology, key, own)
 			}
 			return
 		}
@@ -134,12 +134,13 @@ func (g *Group) tieTo(key string, named bool) {
 		g.Untied = "the pods of " + g.Name + " lie in one " + key
 		return
 	}
-	g.near(key, own)
+	g.near(requiredTopology, key, own)
 }
 
-// near keeps the pods of a group in one domain with pods that have some labels.
-func (g *Group) near(key string, labels map[string]string) {
+// near keeps the pods of a group in one domain with pods that have some labels, as an annotation asks.
+func (g *Group) near(by, key string, labels map[string]string) {
 	p := &g.Pod
+	g.Near = by
 	affinity := p.Spec.Affinity.DeepCopy()
 	if affinity == nil {
 		affinity = &corev1.Affinity{}

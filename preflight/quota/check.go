@@ -35,22 +35,29 @@ func Violations(s *cluster.Snapshot, g gang.Gang) []Violation {
 
 // Check finds the rules between the gang and the nodes that it does not keep, and
 // what could not be judged. The pods are those of Stored.
-func Check(s *cluster.Snapshot, g gang.Gang) (violations []Violation, notes []string) {
+func Check(s *cluster.Snapshot, g gang.Gang) (violations []Violation, notes Notes) {
 	if g.Pods() == 0 {
-		return nil, nil
+		return nil, Notes{}
 	}
 	return CheckWith(s, g, Existing(s, g))
 }
 
+// Notes are what could not be judged of the rules.
+type Notes struct {
+	Told   []string // in the order in which it came up
+	Doubts []string // those of Told without which a yes is none: as far as is known, a rule refuses the job
+}
+
 // CheckWith is Check for a gang of whose groups so many pods exist.
-func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (violations []Violation, notes []string) {
+func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (violations []Violation, notes Notes) {
 	o := &check{s: s, gang: g, exist: exist}
 	o.judge()
-	return o.violations, o.notes
+	return o.violations, Notes{o.notes, o.doubts}
 }
 
 // judge goes through all rules.
 func (o *check) judge() {
+	o.objects()
 	o.limitRanges()
 	o.resourceQuotas()
 	o.queue()
@@ -68,6 +75,7 @@ type check struct {
 	sets       [][]int // of groups that run together; set where quotas are judged
 	violations []Violation
 	notes      []string
+	doubts     []string // among notes
 }
 
 func (o *check) add(l Violation) { o.violations = append(o.violations, l) }
@@ -76,6 +84,12 @@ func (o *check) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(o.notes, text) {
 		o.notes = append(o.notes, text)
 	}
+}
+
+// doubt is a note without which a yes is none.
+func (o *check) doubt(format string, args ...any) {
+	o.note(format, args...)
+	o.doubts = append(o.doubts, fmt.Sprintf(format, args...))
 }
 
 // Existing counts the live pods of the gang, group by group, whether they have a node or not.

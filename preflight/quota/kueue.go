@@ -116,7 +116,7 @@ func (k *clusterQueueCheck) judge() {
 	for i := range k.asks {
 		for _, name := range k.asks[i].Names() {
 			if !covered[name] && k.asks[i][name] > 0 && k.wanted(i) > 0 {
-				k.note("ClusterQueue %s has no quota for %s; unless Kueue is configured to leave it out, the job is not admitted", k.name, name)
+				k.doubt("ClusterQueue %s has no quota for %s; unless Kueue is configured to leave it out, the job is not admitted", k.name, name)
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func TestShapesOfT9k(t *testing.T) {
 				t.Errorf("Violations (-want +got):\n%s", diff)
 			}
 			_, notes := quota.Check(s, quota.Stored(s, tc.gang))
-			if diff := cmp.Diff(tc.note, strings.Join(notes, "\n")); diff != "" {
+			if diff := cmp.Diff(tc.note, strings.Join(notes.Told, "\n")); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
@@ -98,7 +98,7 @@ func TestAnAmountThatAQueueOfT9kNeeds(t *testing.T) {
 	if diff := cmp.Diff("never amount Queue t9k-system/q: container main of Worker does not say requests.cpu, which the quota needs of every container\n", build.Violations(s, g)); diff != "" {
 		t.Errorf("Violations (-want +got):\n%s", diff)
 	}
-	if _, notes := quota.Check(s, g); !slices.Contains(notes, "Queue q lets no pod become older than 2h (maxDuration)") {
+	if _, notes := quota.Check(s, g); !slices.Contains(notes.Told, "Queue q lets no pod become older than 2h (maxDuration)") {
 		t.Errorf("notes are %q", notes)
 	}
 }

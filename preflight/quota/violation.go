@@ -42,6 +42,7 @@ const (
 	RuleQueueMissing Rule = "queue-missing" // no queue will ever take the job up
 	RuleQueueClosed  Rule = "queue-closed"  // the queue was stopped
 	RuleQueueQuota   Rule = "queue-quota"   // the queue has less than the job asks for
+	RuleObject       Rule = "object"        // the pods name an object that does not exist
 	RuleShape        Rule = "queue-shape"   // one pod asks for more than the queue takes of a pod
 	RuleRange        Rule = "limit-range"   // one pod or container is outside a LimitRange
 	RuleAmount       Rule = "amount"        // a ResourceQuota needs an amount that a container does not say
@@ -51,7 +52,7 @@ const (
 	RulePool         Rule = "node-pool"     // the autoscaler may not add enough nodes
 )
 
-var ruleOrder = []Rule{RuleQueueMissing, RuleQueueClosed, RuleQueueQuota, RuleShape, RuleRange, RuleAmount, RuleQuota, RuleMembers, RuleDevices, RulePool}
+var ruleOrder = []Rule{RuleQueueMissing, RuleQueueClosed, RuleQueueQuota, RuleObject, RuleShape, RuleRange, RuleAmount, RuleQuota, RuleMembers, RuleDevices, RulePool}
 
 // When says whether waiting helps.
 type When int

@@ -37,7 +37,10 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 			return nil, "", err
 		}
 	}
-	large := 0
+	if out, err = byHand("../../cmd/signalbox/testdata/fit"); err != nil {
+		return nil, "", err
+	}
+	hand, large := len(out), 0
 	for _, name := range sorted(jobs) {
 		g := named(alone(gang.Of(jobs[name])).InParts(ordinary))
 		switch {
@@ -51,7 +54,7 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 			out = append(out, &scenario{name: name + " on " + on, clusterState: *clusters[on], gang: g, about: []string{"given jobs"}})
 		}
 	}
-	return out, fmt.Sprintf("%d jobs on %d clusters; passed over: %d of more than %d pods", len(jobs)-large, len(clusters), large, mostGiven), nil
+	return out, fmt.Sprintf("%d written by hand, %d jobs on %d clusters; passed over: %d of more than %d pods", hand, len(jobs)-large, len(clusters), large, mostGiven), nil
 }
 
 // alone is a gang without what others than kube-scheduler ask of its places: there the answer is unknown, and

@@ -239,14 +239,14 @@ func (s *scenario) claims(objects []runtime.Object, pods map[string][]*corev1.Po
 	return out
 }
 
-// idle is the cluster without the pods that can go away: those of DaemonSets stay, and
-// those of the gang.
+// idle is the cluster without the pods that can go away: those of DaemonSets stay, those that a kubelet has from its own
+// files, and those of the gang.
 func (s *scenario) idle() *clusterState {
 	c := s.clusterState
 	c.pods = nil
 	for _, p := range s.pods {
-		daemon := len(p.OwnerReferences) > 0 && p.OwnerReferences[0].Kind == "DaemonSet"
-		if daemon || p.Annotations[gangMark] != "" {
+		stays := len(p.OwnerReferences) > 0 && (p.OwnerReferences[0].Kind == "DaemonSet" || p.OwnerReferences[0].Kind == "Node")
+		if stays || p.Annotations[gangMark] != "" {
 			c.pods = append(c.pods, p)
 		}
 	}

@@ -193,8 +193,8 @@ func (w *RuleSet) roomIn(rooms []int64, d int, podSets podSetSet) (sum int64) {
 	return sum
 }
 
-// all names the rules that cannot all be kept.
-func (w *RuleSet) all() string {
+// All names the rules that cannot all be kept.
+func (w *RuleSet) All() string {
 	var out []string
 	add := func(what string) {
 		if !slices.Contains(out, what) {

@@ -56,7 +56,7 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 	case found != nil:
 		a.Yes = keep(&a, found)
 	case decided:
-		a.No, a.Rule, a.Unordered = true, w.all(), w.unordered
+		a.No, a.Rule, a.Unordered = true, w.All(), w.unordered
 	case w.doubtful(beside):
 		a.Yes = false
 	}

@@ -33,7 +33,7 @@ func (w *RuleSet) refutePart(beside assign.Reserved) (rule string) {
 		}
 		if _, decided := of.search(beside); decided {
 			w.unordered = of.unordered
-			return of.all()
+			return of.All()
 		}
 	}
 	return ""

@@ -18,8 +18,9 @@ type argument struct {
 	needs int // after the change
 }
 
-// arguments say which numbers on command lines have to change with a gang: a launcher that is told to wait for four nodes
-// waits for ever for the two that are gone. Empty: none is written, or none counts what changed.
+// arguments say which numbers have to change with a gang: a launcher that is told to wait for four nodes waits for ever
+// for the two that are gone, and so does a gang whose minimum is above its pods. Empty: none is written, or none counts
+// what changed.
 func (q *suggester) arguments(changed gang.Gang) string {
 	var out []string
 	c := recount{q.gang.Whole(), changed.Whole(), q.smaller(changed)}
@@ -40,6 +41,9 @@ func (q *suggester) arguments(changed gang.Gang) string {
 				out = append(out, text)
 			}
 		}
+	}
+	if pods := c.after.Pods(); c.before.MinField != "" && pods < c.before.MinMembers && pods > 0 {
+		out = append(out, fmt.Sprintf("; %s then has to be %d instead of %d", c.before.MinField, pods, c.before.MinMembers))
 	}
 	return strings.Join(out, "")
 }

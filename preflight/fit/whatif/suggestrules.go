@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -29,7 +30,7 @@ func (q *suggester) looserRules() {
 		return slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return len(terms(&g.Pod.Spec)) > 0 })
 	}
 	if has(podspec.PodAffinity) {
-		q.drop("fits without the required pod affinity", func(spec *corev1.PodSpec) {
+		q.drop("fits without "+q.affinityText(), func(spec *corev1.PodSpec) {
 			if spec.Affinity != nil {
 				free := *spec.Affinity
 				free.PodAffinity, spec.Affinity = nil, &free
@@ -45,6 +46,26 @@ func (q *suggester) looserRules() {
 		})
 	}
 	q.widerClaim()
+}
+
+// affinityText is what the required pod affinity of the gang stands for: an annotation that asks for it, what its
+// author wrote, or both.
+func (q *suggester) affinityText() string {
+	var by []string
+	written := false
+	for i := range q.gang.Groups {
+		g := &q.gang.Groups[i]
+		own := len(podspec.PodAffinity(&g.Pod.Spec))
+		if g.Near != "" {
+			by, own = append(by, g.Near), own-1
+		}
+		written = written || own > 0
+	}
+	by = assign.Distinct(by)
+	if written {
+		by = append(by, "the required pod affinity")
+	}
+	return strings.Join(by, " and ")
 }
 
 // spreads are the topologies over which pods must spread, in order.

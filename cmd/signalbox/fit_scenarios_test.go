@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFitScenarios asks of clusters and jobs that were written by hand, with the answer, before anything was
+// run on them. A folder holds one: cluster.yaml, job.yaml, and want.txt, which begins with the verdict (fits,
+// now, never, unknown; several where the question is open), goes on with the reason, and may end with
+// "mention: WORD" for what the answer has to name.
+func TestFitScenarios(t *testing.T) {
+	t.Setenv("KUBECONFIG", os.DevNull)
+	folders, err := filepath.Glob("testdata/fit/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	words := map[int]string{exitFine: "fits", exitBusy: "now", exitFindings: "never", exitUnknown: "unknown"}
+	for _, dir := range folders {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(dir, "want.txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict, reason, _ := strings.Cut(string(text), "\n")
+			var out, errs bytes.Buffer
+			sh := &shell{name: "signalbox", out: &out, err: &errs, now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
+			code := run(t.Context(), sh, []string{"fit", filepath.Join(dir, "job.yaml"), "--snapshot", filepath.Join(dir, "cluster.yaml")})
+			said := fmt.Sprintf("%s%s", out.String(), errs.String())
+			if !slices.Contains(strings.Split(verdict, "|"), words[code]) {
+				t.Errorf("exit code %d (%s), want %s: %s\n%s", code, words[code], verdict, reason, said)
+			}
+			for line := range strings.Lines(reason) {
+				if word, is := strings.CutPrefix(line, "mention: "); is && !strings.Contains(said, strings.TrimSpace(word)) {
+					t.Errorf("the answer does not name %q\n%s", strings.TrimSpace(word), said)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package quota
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// named are the objects without which the API server refuses the pods that name them
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/priority/admission.go, admitPod, and
+// https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/runtimeclass/admission.go, Admit).
+var named = []struct {
+	gvk   schema.GroupVersionKind
+	field job.Path
+	name  func(*corev1.PodSpec) string
+}{
+	{schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}, "priorityClassName", func(spec *corev1.PodSpec) string { return spec.PriorityClassName }},
+	{schema.GroupVersionKind{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"}, "runtimeClassName", func(spec *corev1.PodSpec) string {
+		if spec.RuntimeClassName == nil {
+			return ""
+		}
+		return *spec.RuntimeClassName
+	}},
+}
+
+// objects reports objects that the pods name and that do not exist.
+func (o *check) objects() {
+	for _, n := range named {
+		seen := map[string]bool{}
+		for i := range o.gang.Groups {
+			g := &o.gang.Groups[i]
+			name := n.name(&g.Pod.Spec)
+			if name == "" || seen[name] || o.missing(i) == 0 {
+				continue
+			}
+			seen[name] = true
+			if _, is := o.s.Lookup(n.gvk, "", name); is != job.Absent {
+				continue
+			}
+			if _, known := o.s.PriorityClass(&g.Pod.Spec); known && n.field == "priorityClassName" {
+				continue // one that every cluster has
+			}
+			o.add(Violation{
+				Rule: RuleObject, When: Never, Kind: n.gvk.Kind, Name: name, Path: "metadata.name", Role: g.Name, At: g.Pod.At(n.field),
+				Message: "it does not exist, and the API server refuses pods that name it", Others: namesOf(o.s, n.gvk.GroupKind(), ""),
+			})
+		}
+	}
+}

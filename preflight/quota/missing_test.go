@@ -1,0 +1,44 @@
+package quota_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
+	const (
+		classes  = "priorityclasses.scheduling.k8s.io"
+		runtimes = "runtimeclasses.node.k8s.io"
+		high     = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000"
+	)
+	class := func(name string) build.PodOption {
+		return build.Spec(func(s *corev1.PodSpec) { s.PriorityClassName = name })
+	}
+	runtime := build.Spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })
+	cases := map[string]struct {
+		objects string
+		whole   []string
+		pod     build.PodOption
+		want    string
+	}{
+		"a class that is there":             {high, []string{classes}, class("high"), ""},
+		"a class that is not":               {high, []string{classes}, class("hgh"), "never object PriorityClass hgh: it does not exist, and the API server refuses pods that name it; there is high\n"},
+		"classes that were not read":        {high, nil, class("hgh"), ""},
+		"a class that every cluster has":    {high, []string{classes}, class("system-node-critical"), ""},
+		"no class":                          {high, []string{classes}, class(""), ""},
+		"a runtime class that is not there": {high, []string{runtimes}, runtime, "never object RuntimeClass kata: it does not exist, and the API server refuses pods that name it\n"},
+		"runtime classes not read":          {high, []string{classes}, runtime, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := build.View(t, tc.objects, tc.whole)
+			if diff := cmp.Diff(tc.want, build.Violations(s, build.Within("ml", build.Gang(build.Group("Worker", 2, tc.pod))))); diff != "" {
+				t.Errorf("Violations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
