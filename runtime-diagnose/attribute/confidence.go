@@ -44,6 +44,8 @@ func (in *Input) confidence(a *Answer) Confidence {
 		out.Standing = Hypothesis
 	case c.Signature.ID == genericException && !c.Platform && c.Item.Kind == evidence.Log && !raisedByProgram(&c.Observation): // what a library had to say nobody knows
 		out.Standing = Hypothesis
+	case control.Unexplained(c.Signature):
+		out.Standing = Hypothesis
 	case c.Platform && control.Undecided(c.Line): // that it was refused is certain; which reason is to be lifted is not
 	case out.Sources > 1 && out.Margin >= establishedLead:
 		out.Standing = Established

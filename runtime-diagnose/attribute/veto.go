@@ -24,16 +24,25 @@ func veto(c *Candidate) string {
 }
 
 // lift takes back that members went after others where nothing is left that they could have gone after:
-// somebody was first.
+// somebody was first. Where only crashes are left, they confirm nothing else, and are what is known.
 func lift(all []Candidate) {
 	for i := range all {
 		if all[i].Veto == "" {
 			return
 		}
 	}
+	own := false
 	for i := range all {
 		if all[i].Veto == vetoDownstream {
-			all[i].Veto = ""
+			all[i].Veto, own = "", true
+		}
+	}
+	for i := range all { // a process that aborts has crashed, whether or not anything says why
+		if c := &all[i]; !own && c.Veto == vetoConfirmation && c.Signature.Category == crashCategory {
+			c.Veto = ""
 		}
 	}
 }
+
+// crashCategory is that of crashes of native code without a better cause.
+const crashCategory = "segfault"

@@ -230,6 +230,9 @@ func Judge(u Unschedulable) (*signature.Signature, map[string]string) {
 	return found, facts
 }
 
+// Unexplained says that a rule only knows that no node takes a pod: its category is the likeliest, and a guess.
+func Unexplained(s *signature.Signature) bool { return s == ruleUnschedulableOther }
+
 // Undecided says that a scheduler's message does not show which of its reasons is to be lifted. The filters run in
 // an order (taints, selectors, resources, volumes), and a node counts under the first that refuses it: nodes
 // that lack resources have passed the others, but a node that a taint keeps away may be the one that the

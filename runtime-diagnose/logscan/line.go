@@ -159,9 +159,19 @@ func (r *logReader) visit(l reduce.Line) bool {
 		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.HasPrefix(strings.ToLower(text), checked)) {
 			matches = append(matches, r.inOtherWords(text)...)
 		}
+		if l.Trace == nil && slices.ContainsFunc(matches, isGeneric) && !slices.ContainsFunc(matches, namesCause) {
+			matches = append(matches, r.byNative(text)...)
+		}
 		matches = append(matches, r.byChildEnd(text)...)
+	} else if onlyFailedChecks(text, matches) {
+		if by := r.byNative(text); len(by) > 0 {
+			matches = append(slices.DeleteFunc(matches, namesCause), by...)
+		}
 	}
 	matches = append(matches, r.byLoader(l)...)
+	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
+		matches = append(matches, r.byNative(l.Trace.Message)...)
+	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)

@@ -91,11 +91,13 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	}
 }
 
-// recordLast records a last resort, or what the failure is that its line names by a code.
+// recordLast records a last resort, or what the failure is that its line names by a code or by where it comes from.
 func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
 	if known := r.inOtherWords(l.Body()); len(known) > 0 {
 		m = known[0]
 		m.Start, m.Facts = 0, nil // they are of the other words
+	} else if known := r.byNative(l.Body()); len(known) > 0 {
+		m = known[0]
 	}
 	r.record(l, m)
 }

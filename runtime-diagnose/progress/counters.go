@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // Counters finds progress in lines whose words nobody knows: a line of one shape that comes again and
@@ -61,8 +63,12 @@ func Measures(body string) bool {
 			at = i
 		}
 	}
-	return at >= 0
+	return at >= 0 || ofSplit.MatchString(body)
 }
+
+// ofSplit is a number with a fraction whose name begins with the part of the data that was kept apart: "val_map 0.87",
+// "eval/loss=1.2". What is measured there is a result; what is measured in training is on its way.
+var ofSplit = lazy.MustCompile(`(?i)\b(?:val|valid|validation|eval|test|dev)[_/]\w+["']?\W{1,12}\d+\.\d`)
 
 // Bounds: shapes that are followed, how often a number has to grow, and the largest that counts steps: times
 // in seconds are larger.

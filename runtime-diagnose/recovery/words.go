@@ -32,7 +32,7 @@ func EndsBadly(text string) bool {
 // else they say so of a part of it.
 var (
 	finished = lazy.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\b(?:result|status|state)\b\W{1,3}(?:OK|succe\w+|passed)\b|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
 	undone = lazy.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
@@ -115,8 +115,11 @@ var mildLevel = lazy.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
 	head := text[:min(len(text), 160)]
-	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN")
+	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head)
 }
+
+// ncclWarns is how NCCL wrote before it named itself (https://github.com/NVIDIA/nccl/blob/v2.4.8-1/src/include/debug.h).
+var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ WARN `)
 
 // Informs is a line that its program calls less than a warning.
 func Informs(text string) bool {
