@@ -198,11 +198,12 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 // addClaims adds the volumes of which each pod gets a claim of its own, as of a StatefulSet: like one that is
 // ephemeral, only that it outlives the pod.
 func (t *lwsTemplate) addClaims(p *job.Pod) {
+	p.Spec.Volumes = slices.Grow(slices.Clip(p.Spec.Volumes), len(t.VolumeClaimTemplates))
 	for i := range t.VolumeClaimTemplates {
 		claim := &t.VolumeClaimTemplates[i]
 		at := job.Path("spec.leaderWorkerTemplate.volumeClaimTemplates").Index(i)
 		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
-		p.Spec.Volumes = append(slices.Clone(p.Spec.Volumes), corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
 			Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim.Spec}},
 		}})
 	}
