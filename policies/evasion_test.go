@@ -64,6 +64,8 @@ spec:
 		"by claims":                 {pod: "resourceClaims: [{name: gpus, resourceClaimTemplateName: sixty-four}]", container: "claims: [{name: gpus}]", want: "undecided: it reads job.gpus, which is not whole: pod asks for devices by ResourceClaims, which may be GPUs"},
 		"by a class":                {container: "limits: {deviceclass.resource.kubernetes.io/gpu.nvidia.com: 64}", want: "undecided: it reads job.gpus, which is not whole: pod asks for devices of a DeviceClass, which may be GPUs"},
 		"in an annotation":          {meta: `metadata: {annotations: {hivedscheduler.microsoft.com/pod-scheduling-spec: "leafCellNumber: 64"}}`, container: "limits: {hivedscheduler.microsoft.com/pod-scheduling-enable: 1}", want: "undecided: it reads job.gpus, which is not whole: pod asks for GPUs in an annotation that HiveD reads"},
+		"by their cores alone":      {container: "limits: {koordinator.sh/gpu-memory-ratio: 800, koordinator.sh/gpu-core: 800}", want: "undecided: it reads job.gpus, which is not whole: pod asks for koordinator.sh/gpu-core, which may be of several GPUs"},
+		"with zeros behind them":    {container: `limits: {nvidia.com/gpu: "9.` + strings.Repeat("0", 80) + `"}`, want: "denied: the job asks for 9 GPUs (pods: 1); one job in namespace ml may ask for 8"},
 		"by claims, and denied yet": {pod: "resourceClaims: [{name: gpus, resourceClaimTemplateName: one}]", container: "limits: {nvidia.com/gpu: 9}, claims: [{name: gpus}]", want: "denied: the job asks for 9 GPUs (pods: 1); one job in namespace ml may ask for 8"},
 	}
 	o := strict(t)
@@ -85,6 +87,25 @@ spec:
 				t.Errorf("%s\nwant %s", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestPodsBesideThoseThatAreWritten: what operators make of words that say the opposite, or something else.
+func TestPodsBesideThoseThatAreWritten(t *testing.T) {
+	const pods = "template: {spec: {containers: [{name: pytorch, image: \"registry.example.com/team/x:1\", resources: {limits: {nvidia.com/gpu: 1}}}]}}"
+	for name, text := range map[string]string{
+		"a RayJob that selects a cluster of no name": "{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: j, namespace: ml}, spec: {clusterSelector: {}, submissionMode: HTTPMode, rayClusterSpec: {headGroupSpec: {" + pods + "}, workerGroupSpecs: [{groupName: w, replicas: 15, " + pods + "}]}}}",
+		"a roll-out that doubles the groups":         "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: j, namespace: ml}, spec: {replicas: 4, rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 100%}}, leaderWorkerTemplate: {size: 2, worker" + strings.Replace(pods, "t", "T", 1) + "}}}",
+		"a role in two spellings":                    "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: j, namespace: ml}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 8, " + pods + "}, worker: {replicas: 8, " + pods + "}}}}",
+	} {
+		report := reviewStrictly(t, strict(t), object(t, text))
+		got := ""
+		for _, r := range report.Rulings {
+			got += r.Message
+		}
+		if want := "the job asks for 16 GPUs (pods: 16); one job in namespace ml may ask for 8"; got != want {
+			t.Errorf("%s: %s; want %s", name, got, want)
+		}
 	}
 }
 

@@ -65,7 +65,8 @@ func viewOf(j *job.Job) JobView {
 	for i := range j.Roles {
 		role := roleOf(j, &j.Roles[i])
 		view.Roles = append(view.Roles, role)
-		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, int64(role.Max)))
+		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, atMost(&j.Roles[i])))
+		view.Pods = saturate.Add(view.Pods, j.Roles[i].Surge)
 		view.Elastic = view.Elastic || role.Min < role.Max
 	}
 	if j.Source != nil {

@@ -343,10 +343,13 @@ func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
 func allGPUs(j *job.Job) (sum int64) {
 	for i := range j.Roles {
 		_, n := gpusOf(&j.Roles[i].Pod)
-		sum = saturate.Add(sum, saturate.Mul(n, int64(j.Roles[i].Replicas.Max)))
+		sum = saturate.Add(sum, saturate.Mul(n, atMost(&j.Roles[i])))
 	}
 	return sum
 }
+
+// atMost is how many pods a role may have at one moment.
+func atMost(r *job.Role) int64 { return saturate.Add(int64(r.Replicas.Max), int64(r.Surge)) }
 
 // hivedScheduler is the prefix under which HiveD takes how many GPUs a pod asks for: from an annotation
 // (github.com/microsoft/pai v1.8.0 src/rest-server/src/models/v2/job/k8s.js, which takes nvidia.com/gpu away for it).
@@ -359,8 +362,15 @@ func uncounted(j *job.Job) string {
 		if len(r.Pod.Spec.ResourceClaims) > 0 {
 			return r.Name + " asks for devices by ResourceClaims, which may be GPUs"
 		}
-		byClass, byHiveD := false, false
+		byClass, byHiveD, portion, counted := false, false, "", false
 		for name, n := range r.Pod.Requests {
+			switch unit := job.AcceleratorUnit(name); {
+			case n <= 0 || unit == job.NotAccelerator:
+			case unit != job.Portion:
+				counted = true
+			case portion == "" || string(name) < portion:
+				portion = string(name)
+			}
 			byClass = byClass || n > 0 && strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
 			byHiveD = byHiveD || n > 0 && strings.HasPrefix(string(name), hivedScheduler)
 		}
@@ -369,6 +379,8 @@ func uncounted(j *job.Job) string {
 			return r.Name + " asks for devices of a DeviceClass, which may be GPUs"
 		case byHiveD:
 			return r.Name + " asks for GPUs in an annotation that HiveD reads"
+		case portion != "" && !counted: // 800 of koordinator.sh/gpu-core are 8 GPUs (https://koordinator.sh/docs/user-manuals/fine-grained-device-scheduling)
+			return r.Name + " asks for " + portion + ", which may be of several GPUs"
 		}
 	}
 	return ""

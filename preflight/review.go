@@ -74,14 +74,16 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 // pass untouched: controllers write finalizers and annotations on jobs that run, have ended
 // or are being deleted, and a policy that came later must not stop them. That a job has ended is
 // no reason by itself: a status may be written first and taken back afterwards, and no webhook hears of either.
+// Nor is it one that a job is being deleted: a finalizer of its author's holds it, and not every operator minds
+// (github.com/kubeflow/trainer v2.3.0 pkg/controller/trainjob_controller.go, Reconcile).
 func needless(req Request) string {
 	switch {
 	case ModeOf(req.Namespace) == ModeOff:
 		return "the namespace is labelled " + ModeLabel + "=" + ModeOff
-	case req.Object.GetDeletionTimestamp() != nil:
-		return "the job is being deleted"
 	case req.Old != nil && SameWork(req.Old, req.Object):
 		return sameWork
+	case req.Old == nil && req.Object.GetDeletionTimestamp() != nil:
+		return "the job is being deleted"
 	}
 	return ""
 }

@@ -242,7 +242,9 @@ func TestReviewLeavesAloneWhatDidNotChange(t *testing.T) {
 		"a status ahead of time":   {change(), change(end, suspend), nil, ""},
 		"a status, and no spec":    {change(), change(end), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
 		"a status taken back":      {change(end, suspend), change(suspend), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
-		"a job that is deleted":    {change(), change(remove, suspend), nil, "the job is being deleted"},
+		"a job that is deleted":    {change(remove), change(remove, note), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
+		"and held by a finalizer":  {change(remove), change(remove, suspend), nil, ""},
+		"one as it is stored":      {nil, change(remove), nil, "the job is being deleted"},
 		"a namespace switched off": {nil, change(), map[string]string{"signalbox.dev/mode": "off"}, "the namespace is labelled signalbox.dev/mode=off"},
 	}
 	for name, tc := range cases {

@@ -38,7 +38,7 @@ func neverClosed() []string {
 //
 // Only what changes a job is sent, and annotations, which a policy may read: operators write status and finalizers of
 // jobs all the time, Signalbox its own annotations, and a job that is being deleted has to come to its end, also while
-// no webhook answers. An expression that fails would refuse, too, so none reads a field that may be missing.
+// no webhook answers: only another spec is sent of it. An expression that fails would refuse, too, so none reads a field that may be missing.
 func ClosedConfiguration(all []*kinds.Kind) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	out := Configuration(all)
 	out.Name = ClosedConfigurationName
@@ -53,7 +53,7 @@ func ClosedConfiguration(all []*kinds.Kind) *admissionregistrationv1.ValidatingW
 		},
 	}
 	w.MatchConditions = []admissionregistrationv1.MatchCondition{
-		{Name: "not-being-deleted", Expression: `!has(object.metadata.deletionTimestamp)`},
+		{Name: "goes-on", Expression: `!has(object.metadata.deletionTimestamp) || ` + differs("spec")},
 		{Name: "changes-the-job", Expression: `request.operation != "UPDATE" || ` + differs("spec") + ` || ` + differs("metadata.labels") + ` || ` +
 			setIn("object", "oldObject") + ` || ` + setIn("oldObject", "object")},
 	}

@@ -22,6 +22,19 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
+// TestNamesLongerThanThereAreAreNotCompared: two of 400,000 letters would take minutes.
+func TestNamesLongerThanThereAreAreNotCompared(t *testing.T) {
+	for n, want := range map[int]bool{252: true, 253: false} { // one letter more is compared
+		if name := strings.Repeat("a", n); (check.DidYouMean(name+"b", []string{name + "c"}).Name() != "") != want {
+			t.Errorf("names of %d bytes are compared: %t; want %t", n+1, !want, want)
+		}
+	}
+	long := strings.Repeat("a", 400_000)
+	if got := check.DidYouMean(long+"b", []string{long + "c"}); got.Name() != "" {
+		t.Error("names of 400,001 bytes are compared")
+	}
+}
+
 // rule is a check that keeps all promises and reports at the paths.
 func rule(name string, paths ...job.Path) *check.Check {
 	return &check.Check{

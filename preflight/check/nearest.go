@@ -49,13 +49,17 @@ func Nearest(name string, names []string, slips int) string {
 	return best
 }
 
+// mostCompared is how many bytes of a name are compared, as many as a name of Kubernetes has: the time grows with the
+// product of two lengths, and two of 400,000 letters in one job would take minutes.
+const mostCompared = 253
+
 // distance is how many runes differ, or most where that many or more do: names whose lengths differ by as much are
-// not compared, however long somebody wrote one. Another case is one slip, however many letters have it.
+// not compared, nor are longer ones than there are. Another case is one slip, however many letters have it.
 func distance(a, b string, most int) int {
 	if a != b && strings.EqualFold(a, b) {
 		return min(1, most)
 	}
-	if x, y := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(x-y, y-x) >= most {
+	if x, y := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(x-y, y-x) >= most || max(len(a), len(b)) > mostCompared {
 		return most
 	}
 	return levenshtein.ComputeDistance(a, b)

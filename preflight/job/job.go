@@ -56,6 +56,7 @@ type GangPolicy struct {
 type Role struct {
 	Name     string // the kind's own word, in its own spelling
 	Replicas Range  // Min == Max unless elastic
+	Surge    int    // pods that there may be besides while the job is rolled out
 	Pod      Pod
 	Launch   Launch
 	Path     Path // the role itself, for example spec.pytorchReplicaSpecs.Worker

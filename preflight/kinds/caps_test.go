@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -12,13 +13,28 @@ import (
 
 func TestAmountsThatTakeMinutesToReadAreNotRead(t *testing.T) {
 	for text, good := range map[string]bool{
-		strings.Repeat("0", mostDigits-1) + "1": true, strings.Repeat("0", mostDigits) + "1": false,
+		strings.Repeat("1", mostDigits): true, strings.Repeat("1", mostDigits+1): false,
 		fmt.Sprint("1e", mostExponent): true, fmt.Sprint("1e", mostExponent+1): false,
 		fmt.Sprint("1e-", mostExponent): true, fmt.Sprint("1e-", mostExponent+1): false,
 	} {
 		_, err := readPod(t, `{containers: [{name: a, resources: {requests: {cpu: "`+text+`"}}}]}`)
 		if (err == nil) != good {
 			t.Errorf("cpu %s: %v", text, err)
+		}
+	}
+}
+
+// TestZerosHideNoAmount: the API server reads them all.
+func TestZerosHideNoAmount(t *testing.T) {
+	zeros := strings.Repeat("0", mostDigits+1)
+	for text, want := range map[string]string{
+		"9." + zeros: "9", zeros + "9": "9", "+" + zeros + "9." + zeros: "9", "9" + zeros + "e-65": "9", "0." + zeros + "9e66": "9",
+		zeros + ".5e1": "5", zeros + "." + zeros: "0", "-" + zeros + "1": "", zeros + "9k": "9k", "9." + zeros + "Ki": "9Ki", zeros + "0.5Ki": "512",
+		"9000." + zeros + "m": "9", zeros + "9E": "9E", "1e" + zeros + "1": "10", zeros + "x": "", zeros + "1.2.3": "", zeros: "0", "." + zeros + "e": "", "9e2147483648": "",
+	} {
+		j, err := readPod(t, `{containers: [{name: a, resources: {requests: {cpu: "`+text+`"}}}]}`)
+		if got := j.Roles[0].Pod.Spec.Containers[0].Resources.Requests.Cpu(); (err == nil) != (want != "") || err == nil && got.Cmp(resource.MustParse(want)) != 0 {
+			t.Errorf("%.20s…%s is %s, %v; want %s", text, text[len(text)-3:], got, err, want)
 		}
 	}
 }

@@ -101,7 +101,9 @@ func (m replicaMap) read(r *reader, specs map[string]*replicaSpec) []job.Role {
 		delete(written, key)
 	}
 	for _, key := range sortedKeys(written) {
-		if spec := specs[key]; m.everyKey && spec != nil {
+		// Of two spellings of a role the operator keeps one, and which is not settled: both count.
+		spelt := m.anyCase && slices.ContainsFunc(m.roles, func(name string) bool { return strings.EqualFold(name, key) })
+		if spec := specs[key]; (m.everyKey || spelt) && spec != nil {
 			out = append(out, m.role(r, key, key, spec))
 		}
 	}

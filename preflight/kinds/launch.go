@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -74,6 +75,10 @@ func agree(all []job.Launch) job.Launch {
 // has, and arguments only where they are the same.
 func together(out job.Launch, all []job.Launch) job.Launch {
 	out.Flags = slices.Clone(out.Flags)
+	have := make(map[string]bool, len(out.Flags)) // an author may write tens of thousands
+	for _, f := range out.Flags {
+		have[f] = true
+	}
 	for _, l := range all {
 		if l.Program != out.Program {
 			continue
@@ -82,8 +87,8 @@ func together(out job.Launch, all []job.Launch) job.Launch {
 			out.Args = nil
 		}
 		for _, f := range l.Flags {
-			if !slices.Contains(out.Flags, f) {
-				out.Flags = append(out.Flags, f)
+			if !have[f] {
+				have[f], out.Flags = true, append(out.Flags, f)
 			}
 		}
 	}
@@ -100,16 +105,22 @@ var operatorsOwn = regexp.MustCompile(`^(PET_.*|MASTER_ADDR|MASTER_PORT|WORLD_SI
 
 // literals resolves references to the container's literal environment.
 func literals(c *corev1.Container, shell bool) func(string) string {
+	values := sync.OnceValue(func() map[string]string { // most commands refer to nothing
+		out := make(map[string]string, len(c.Env))
+		for _, e := range c.Env {
+			if e.ValueFrom == nil && e.Value != "" && !operatorsOwn.MatchString(e.Name) {
+				out[e.Name] = e.Value
+			}
+		}
+		return out
+	})
 	return func(word string) string {
 		m := variable.FindStringSubmatch(word)
 		if m == nil || !shell && m[1] == "" {
 			return word
 		}
-		name := m[1] + m[2] + m[3]
-		for _, e := range slices.Backward(c.Env) {
-			if e.Name == name && e.ValueFrom == nil && e.Value != "" && !operatorsOwn.MatchString(name) {
-				return e.Value
-			}
+		if value, ok := values()[m[1]+m[2]+m[3]]; ok {
+			return value
 		}
 		return word
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -74,9 +75,31 @@ const (
 type lwsSpec struct {
 	Replicas             *int32      `json:"replicas"`
 	LeaderWorkerTemplate lwsTemplate `json:"leaderWorkerTemplate"`
-	RolloutStrategy      any         `json:"rolloutStrategy"`
+	RolloutStrategy      *lwsRollout `json:"rolloutStrategy"`
 	StartupPolicy        string      `json:"startupPolicy"`
 	NetworkConfig        any         `json:"networkConfig"`
+}
+
+type lwsRollout struct {
+	Type                       string `json:"type"`
+	RollingUpdateConfiguration *struct {
+		Partition      any                 `json:"partition"`
+		MaxUnavailable any                 `json:"maxUnavailable"`
+		MaxSurge       *intstr.IntOrString `json:"maxSurge"`
+	} `json:"rollingUpdateConfiguration"`
+}
+
+// surge is how many groups there are besides the others while a set is rolled out, which its author may make last
+// (sigs.k8s.io/lws v0.7.0 pkg/controllers/leaderworkerset_controller.go, rollingUpdateParameters).
+func (o *lwsRollout) surge(groups int) int {
+	if o == nil || o.RollingUpdateConfiguration == nil || o.RollingUpdateConfiguration.MaxSurge == nil {
+		return 0
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(o.RollingUpdateConfiguration.MaxSurge, groups, true)
+	if err != nil {
+		return 0 // the webhook refuses it
+	}
+	return min(max(n, 0), groups)
 }
 
 type lwsTemplate struct {
@@ -111,7 +134,8 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 		r.problem(r.written("spec.replicas", at.Child("size")), fmt.Sprintf("%d groups of %d pods", groups, size), fmt.Sprintf("at most %d pods together", math.MaxInt32))
 		groups, size = math.MaxInt32, 1
 	}
-	leader := job.Role{Name: "leader", Replicas: job.Exactly(groups), ReplicasPath: r.written("spec.replicas", r.anchor(at))}
+	surge := o.Spec.RolloutStrategy.surge(groups)
+	leader := job.Role{Name: "leader", Replicas: job.Exactly(groups), Surge: surge, ReplicasPath: r.written("spec.replicas", r.anchor(at))}
 	if t.LeaderTemplate != nil {
 		leader.Path = at.Child("leaderTemplate")
 		leader.Pod = r.pod(t.LeaderTemplate, leader.Path)
@@ -122,7 +146,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 	j.Roles = []job.Role{leader}
 	if size > 1 {
 		j.Roles = append(j.Roles, job.Role{
-			Name: "worker", Replicas: job.Exactly(groups * (size - 1)), Path: r.anchor(at.Child("workerTemplate")),
+			Name: "worker", Replicas: job.Exactly(groups * (size - 1)), Surge: surge * (size - 1), Path: r.anchor(at.Child("workerTemplate")),
 			ReplicasPath: r.written(at.Child("size"), "spec.replicas", r.anchor(at)), PodsEach: groups, PodsBeside: 1, Along: leader.Name,
 			Pod: r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
 		})
@@ -174,11 +198,12 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 // addClaims adds the volumes of which each pod gets a claim of its own, as of a StatefulSet: like one that is
 // ephemeral, only that it outlives the pod.
 func (t *lwsTemplate) addClaims(p *job.Pod) {
+	p.Spec.Volumes = slices.Grow(slices.Clip(p.Spec.Volumes), len(t.VolumeClaimTemplates))
 	for i := range t.VolumeClaimTemplates {
 		claim := &t.VolumeClaimTemplates[i]
 		at := job.Path("spec.leaderWorkerTemplate.volumeClaimTemplates").Index(i)
 		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
-		p.Spec.Volumes = append(slices.Clone(p.Spec.Volumes), corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
 			Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim.Spec}},
 		}})
 	}

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,9 @@ const (
 
 func (r *reader) quantity(at *place, in any, to *resource.Quantity) bool {
 	text, ok := amountText(in)
+	if ok && (len(text) > mostDigits || hugeExponent(text)) {
+		text = withoutZeros(text)
+	}
 	if !ok || len(text) > mostDigits || hugeExponent(text) {
 		r.wrong(at.path(), in, anAmount)
 		return false
@@ -47,6 +51,42 @@ func amountText(in any) (string, bool) {
 		n, ok := whole(in)
 		return strconv.FormatInt(n, 10), ok
 	}
+}
+
+// withoutZeros is an amount without the zeros around its digits, which are part of the exponent: an author may write as
+// many as there is room for, and the API server takes 8.000…0 for 8.
+func withoutZeros(text string) string {
+	at := strings.IndexFunc(strings.TrimLeft(text, "+-"), func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
+	number, unit := text[len(sign):], ""
+	if at >= 0 {
+		number, unit = number[:at], number[at:]
+	}
+	exponent, suffix := 0, unit
+	if strings.HasPrefix(unit, "e") || strings.HasPrefix(unit, "E") {
+		if n, err := strconv.ParseInt(unit[1:], 10, 32); err == nil { // E alone is a suffix
+			exponent, suffix = int(n), ""
+		}
+	}
+	whole, fraction, _ := strings.Cut(number, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	exponent -= len(fraction)
+	short := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(short)
+	switch {
+	case whole+fraction == "" || strings.Contains(fraction, "."): // no number
+		return text
+	case short == "":
+		return "0" + suffix
+	case suffix == "":
+		return fmt.Sprintf("%s%se%d", sign, short, exponent)
+	case exponent >= 0 && exponent <= mostDigits:
+		return sign + short + strings.Repeat("0", exponent) + suffix
+	case exponent < 0 && -exponent <= mostDigits:
+		short = strings.Repeat("0", max(0, 1-exponent-len(short))) + short
+		return sign + short[:len(short)+exponent] + "." + short[len(short)+exponent:] + suffix
+	}
+	return text
 }
 
 // hugeExponent says whether a decimal exponent is beyond what any amount needs.

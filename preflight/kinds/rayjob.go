@@ -80,7 +80,7 @@ func readRayJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	rayManaged(j, o.Spec.ManagedBy)
 	const cluster = job.Path("spec.rayClusterSpec")
 	switch {
-	case r.has("spec.clusterSelector"): // that cluster has its own pods
+	case !r.empty("spec.clusterSelector"): // that cluster has its own pods
 	case o.Spec.RayClusterSpec != nil:
 		j.Roles = o.Spec.RayClusterSpec.roles(r, cluster, rayClusterOf(u))
 	default:

@@ -181,6 +181,13 @@ func (r *reader) has(at job.Path) bool {
 	return err == nil && v != nil
 }
 
+// empty says whether nothing is written at the path, or an object without fields: operators in Go cannot tell the two apart.
+func (r *reader) empty(at job.Path) bool {
+	v, _ := at.Resolve(r.source)
+	fields, isObject := v.(map[string]any)
+	return v == nil || isObject && len(fields) == 0
+}
+
 // written is the first of the paths where something is written; else the last one.
 func (r *reader) written(paths ...job.Path) job.Path {
 	for _, p := range paths {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var volcanoJob = &Kind{
@@ -226,6 +227,14 @@ func (s *volcanoSpec) fill(r *reader, role *job.Role) {
 		p.Spec.PriorityClassName = s.PriorityClassName
 		inject(p, "priorityClassName", "spec.priorityClassName")
 	}
+	if !s.mounted(r) {
+		return
+	}
+	p.Spec.Volumes = slices.Grow(slices.Clip(p.Spec.Volumes), len(s.Volumes))
+	for k := range p.Spec.Containers {
+		c := &p.Spec.Containers[k]
+		c.VolumeMounts = slices.Grow(slices.Clip(c.VolumeMounts), len(s.Volumes))
+	}
 	for i, v := range s.Volumes {
 		if v.VolumeClaimName == "" {
 			continue
@@ -233,15 +242,28 @@ func (s *volcanoSpec) fill(r *reader, role *job.Role) {
 		at := job.Path("spec.volumes").Index(i)
 		name := fmt.Sprintf("volume-of-the-job-%d", i)
 		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
-		p.Spec.Volumes = append(slices.Clip(p.Spec.Volumes), corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.VolumeClaimName},
 		}})
 		for k := range p.Spec.Containers {
 			c := &p.Spec.Containers[k]
 			inject(p, job.Path("containers").Index(k).Child("volumeMounts").Index(len(c.VolumeMounts)), at)
-			c.VolumeMounts = append(slices.Clip(c.VolumeMounts), corev1.VolumeMount{Name: name, MountPath: v.MountPath})
+			c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: v.MountPath})
 		}
 	}
+}
+
+// mounted says whether the volumes of the job are added to its pods: each is mounted in each container of each task, so
+// that a job of some hundred kilobytes could come to gigabytes. Of more than are values in a spec none is.
+func (s *volcanoSpec) mounted(r *reader) bool {
+	n := 0
+	for i := range s.Tasks {
+		n = saturate.Add(n, saturate.Mul(len(s.Volumes), 1+len(s.Tasks[i].Template.Spec.Containers)))
+	}
+	if n > largest {
+		r.lacks("spec.volumes", fmt.Sprintf("a list of %d, which are %d mounts in all containers", len(s.Volumes), n), fmt.Sprintf("at most %d mounts", largest))
+	}
+	return n <= largest
 }
 
 // volcanoMarks are the labels of the pods of a task (createJobPod, as above).

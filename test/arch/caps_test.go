@@ -45,6 +45,7 @@ var caps = map[string]string{
 	"policies/oci.mostLayer":     "policies/oci.TestWhatIsNotFetched",
 	"policies/oci.mostManifest":  "policies/oci.TestWhatIsNotFetched",
 
+	"preflight/check.mostCompared":                   "preflight/check.TestNamesLongerThanThereAreAreNotCompared",
 	"preflight/check.mostUnheld":                     "preflight/check.TestWhatTheViewDoesNotHoldIsSaid",
 	"preflight/checks/counts.mostConfig":             "preflight/checks/counts.TestBatchSizesIn/beyond what is looked at",
 	"preflight/checks/counts.mostConfigs":            "preflight/checks/counts.TestBatchSizesIn/more than are looked for",
