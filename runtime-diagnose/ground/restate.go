@@ -22,6 +22,7 @@ var (
 	xidOf     = lazy.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
 	numbered  = lazy.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
 	field     = lazy.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
+	bracketed = lazy.MustCompile(`\[([0-9a-fA-F.:]+)\]:(\d+)`)                                                        // Gloo's [10.0.0.2]:35227
 	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	kilo      = lazy.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
@@ -95,6 +96,9 @@ func restated(text string) string {
 	}
 	for _, m := range field.FindAllStringSubmatch(text, -1) {
 		b.WriteString(m[1] + " " + m[2] + "\n")
+	}
+	for _, m := range bracketed.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + ":" + m[2] + "\n")
 	}
 	if done.MatchString(text) {
 		b.WriteString("finished completed\n")

@@ -89,6 +89,7 @@ var oneOf = lazy.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|s
 
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
+	claim = hanInDigits(claim)
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")
