@@ -110,10 +110,28 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if len(cites) == 0 {
 		return false
 	}
+	body = g.withoutContrast(body, cites)
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
 	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+}
+
+// contrasted is what something is not, at the end of a claim that says before what it is.
+var contrasted = lazy.MustCompile(`(?i)(?:,(?: and| but)? not| rather than| instead of| as opposed to|，(?:而)?不是|，而非) ?([^,.;，。]*)[.。]?$`)
+
+// withoutContrast is a claim without what it says not to be so at its end, where the evidence has no word of that: it turns nothing round.
+func (g *grounds) withoutContrast(body string, cites []evidence.ID) string {
+	m := contrasted.FindStringSubmatchIndex(body)
+	if m == nil || m[0] == 0 {
+		return body
+	}
+	other := body[m[2]:m[3]]
+	has := vocabulary(g.support(cites))
+	if len(looked(other)) > 0 || slices.ContainsFunc(tellingWords(other), func(w string) bool { return !neutral[w] && has(w) }) || han(other) && slices.ContainsFunc(hanSigns(other), func(s *lazy.Regexp) bool { return s.MatchString(g.support(cites)) }) {
+		return body
+	}
+	return body[:m[0]]
 }
 
 // undecided says whether a claim that its evidence supports would be supported as well with another number of it: then the rules can't tell

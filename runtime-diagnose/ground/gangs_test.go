@@ -32,9 +32,13 @@ func TestEvaluationGangs(t *testing.T) {
 		faithful, wrong := judgedInParallel(t, of, func(s scenario, faithful, wrong board, notef func(string, ...any)) {
 			judge := NewJudge(s.shown())
 			for _, a := range s.Labelled {
+				var whole strings.Builder
 				for line := range strings.Lines(a.Text) {
 					sentence, right := strings.CutPrefix(strings.TrimSpace(line), "+ ")
 					kind := a.Style
+					if right {
+						whole.WriteString(sentence + "\n")
+					}
 					if !right {
 						kind, sentence, _ = strings.Cut(strings.TrimPrefix(sentence, "- "), ": ")
 					}
@@ -54,6 +58,9 @@ func TestEvaluationGangs(t *testing.T) {
 							notef("%s: published though it is wrong (%s): %s", s.Name, kind, sentence)
 						}
 					}
+				}
+				if k := judge.Keep(Parse(whole.String())); k.Why[TooLong] > 0 {
+					t.Errorf("%s: of what is right in an answer %d sentences have no room", s.Name, k.Why[TooLong])
 				}
 			}
 		})

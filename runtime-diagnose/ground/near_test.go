@@ -27,6 +27,7 @@ func TestFormsOfWhatIsSoAndWhatIsNot(t *testing.T) {
 		"其余三个 Pod 的连接被关闭" + others + "。":                                                                       "其余七个 Pod 的连接被关闭" + others + "。",
 		"I can't tell which allocation went over the limit [pod/run-2/t/exit].":                                "I was told by the admin that the limit is wrong [pod/run-2/t/exit].",
 		"Nothing that I was shown says what was allocated [pod/run-2/t/exit].":                                 "I can tell you to raise the limit [pod/run-2/t/exit].",
+		"run-2 went over the limit of its memory, not of its disk [pod/run-2/t/exit].":                         "run-2 ended by itself, not for its memory limit [pod/run-2/t/exit].",
 		"After step 20 run-2 received a signal and would stop [pod/run-2/t#3].":                                "After step 80 run-2 received a signal and would stop [pod/run-2/t#3].",
 		"run-2 went over its memory limit, then run-0 lost its connection [pod/run-2/t/exit] [pod/run-0/t#2].": "run-0 lost its connection, then run-2 went over its memory limit [pod/run-2/t/exit] [pod/run-0/t#2].",
 	} {
