@@ -19,7 +19,7 @@ import (
 const MaxUnsupported = 600
 
 // longestUnsupported is how many bytes one of them may have.
-const longestUnsupported = 240
+const longestUnsupported = 300
 
 // doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.
@@ -45,11 +45,11 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !g.legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
+	case !g.legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
-	case why != Undecided && g.almostSo(body, cites):
+	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
 		return Otherwise
 	}
 	if !slices.Contains(g.apart, body) {
@@ -73,6 +73,9 @@ var none = lazy.MustCompile(`(?i)\b(?:no|without)(?: \w+)? $`)
 // mostDerived bounds the numbers of which others are derived.
 const mostDerived = 24
 
+// sizeOf is how many elements something has.
+var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
+
 // derived says whether a number is the sum, the difference or the product of two numbers of a text, or the product of three.
 func derived(w, text string) bool {
 	n, err := strconv.ParseFloat(w, 64)
@@ -83,6 +86,11 @@ func derived(w, text string) bool {
 	for _, m := range digitsOf.FindAllString(text, -1) {
 		if x, err := strconv.ParseFloat(m, 64); err == nil && len(of) < mostDerived && !slices.Contains(of, x) {
 			of = append(of, x)
+		}
+	}
+	for _, m := range sizeOf.FindAllStringSubmatch(text, -1) {
+		if value(m[1])-1 == n {
+			return true // the last index of so many
 		}
 	}
 	for _, a := range of {
@@ -155,6 +163,9 @@ func (g *grounds) othersHold(edits iter.Seq[string], cites []evidence.ID) bool {
 func turnedRound(body string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if m := negation.FindStringIndex(body); m != nil {
+			if strings.HasPrefix(body[m[1]:], " else") {
+				return // who else did not says nothing of who did
+			}
 			if !yield(body[:m[0]] + body[m[1]:]) {
 				return
 			}
@@ -190,11 +201,15 @@ var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG
 // https://kubernetes.io/docs/reference/kubernetes-api/
 var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
 
+// rendezvous are the variables by which members of a job of PyTorch find each other, whatever went wrong.
+// https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
+var rendezvous = words("master_addr master_port world_size local_rank local_world_size")
+
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	low := strings.ToLower(support)
-	body = unshortened(unrounded(ungrouped(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support)
+	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
 	body = g.withoutSizes(body)
 	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) {
 		if unit := strings.ToLower(m[2]); clock[unit] && g.between(cites, value(m[1])*units[unit]) {
@@ -202,7 +217,7 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 		}
 	}
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
 	})
 }
 
@@ -262,7 +277,7 @@ func (g *grounds) legible(body string) bool {
 		return true
 	}
 	read, known := vocabulary(g.support(slices.Sorted(maps.Keys(g.items)))), 0
-	words := tellingWords(quotation.ReplaceAllString(body, " "))
+	words := tellingWords(body)
 	for _, w := range words {
 		if neutral[w] || read(w) {
 			known++

@@ -33,7 +33,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 }
 
 // leftOpen ends a claim that says of something that it is not known.
-var leftOpen = lazy.MustCompile(`(?i)^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said|among)|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
+var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|in (?:the|its|these) (?:logs?|evidence|lines))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
 
 // acquitted is what is said to be no cause.
 var acquitted = lazy.MustCompile(`(?i)\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
@@ -182,7 +182,7 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	if m := hanMembers.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[1], " ", 1)
 	}
-	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
+	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support), "$1")
 	return c
 }
 
@@ -278,7 +278,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(c.plain, c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); loose == Otherwise {
+		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); loose == Otherwise {
 			return loose
 		}
 	}

@@ -27,7 +27,8 @@ func TestFormsOfWhatIsSoAndWhatIsNot(t *testing.T) {
 		"其余三个 Pod 的连接被关闭" + others + "。":                                                                       "其余七个 Pod 的连接被关闭" + others + "。",
 		"I can't tell which allocation went over the limit [pod/run-2/t/exit].":                                "I was told by the admin that the limit is wrong [pod/run-2/t/exit].",
 		"Nothing that I was shown says what was allocated [pod/run-2/t/exit].":                                 "I can tell you to raise the limit [pod/run-2/t/exit].",
-		"run-2 went over the limit of its memory, not of its disk [pod/run-2/t/exit].":                         "run-2 ended by itself, not for its memory limit [pod/run-2/t/exit].",
+		"The connection of run-0 was closed 12 seconds after that [pod/run-0/t#2].":                            "The connection of rank 12 was closed after that [pod/run-0/t#2].",
+		"Exit code 137 is 128 + 9 [pod/run-2/t/exit].":                                                         "Exit code 137 is 128 + 11 [pod/run-2/t/exit].",
 		"After step 20 run-2 received a signal and would stop [pod/run-2/t#3].":                                "After step 80 run-2 received a signal and would stop [pod/run-2/t#3].",
 		"run-2 went over its memory limit, then run-0 lost its connection [pod/run-2/t/exit] [pod/run-0/t#2].": "run-0 lost its connection, then run-2 went over its memory limit [pod/run-2/t/exit] [pod/run-0/t#2].",
 	} {
@@ -39,7 +40,7 @@ func TestFormsOfWhatIsSoAndWhatIsNot(t *testing.T) {
 		}
 	}
 	for _, not := range []string{
-		"run-2 没有收到任何信号 [pod/run-2/t#3]。", "run-0 reported a memory limit [pod/run-0/t#2].", "- Who: run-0 on n0 [pod/run-0/t#2]", "run-2 received no signal [pod/run-2/t#3].",
+		"run-2 没有收到任何信号 [pod/run-2/t#3]。", "run-2 ended by itself, not for its memory limit [pod/run-2/t/exit].", "run-0 reported a memory limit [pod/run-0/t#2].", "- Who: run-0 on n0 [pod/run-0/t#2]", "run-2 received no signal [pod/run-2/t#3].",
 		"Alle Pods sind gesund und laufen [pod/run-2/t/exit].", "run-2 logged a memory limit of 420Mi [pod/run-2/t#3].",
 	} {
 		if k := Keep(Answer{Analysis: not}, job); outcomeOf(k) == published {
