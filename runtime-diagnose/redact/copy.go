@@ -98,11 +98,12 @@ func (c *copier) mask(to *counter, piece []byte) error {
 	line := bytes.TrimRight(piece, "\r\n")
 	text := string(line)
 	if has := Look(line); has.Has(Control | Beyond) {
-		plain := Clean(text)
+		plain := cleaned(text, has)
 		if hidden := c.lines.Next(plain); hidden != plain {
-			text = hidden
+			text = Line(hidden)
+		} else {
+			text = lineOf(text, plain)
 		}
-		text = Line(text)
 	} else {
 		text = settle(c.lines.NextOf(text, has))
 	}

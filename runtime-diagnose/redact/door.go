@@ -10,7 +10,11 @@ import (
 // bytes except tabs and line ends, zero-width and direction marks. Invalid UTF-8 becomes U+FFFD. Cleaning
 // twice is cleaning once.
 func Clean(text string) string {
-	has := Look(text)
+	return cleaned(text, Look(text))
+}
+
+// cleaned is Clean of a text of which it is known what stands in it.
+func cleaned(text string, has Bytes) string {
 	if has.Has(Control) {
 		text = string(Escapes([]byte(text)))
 	}
@@ -22,20 +26,39 @@ func Clean(text string) string {
 
 // Visible drops the characters that nobody sees, and makes bytes that are no text U+FFFD.
 func Visible(text string) string {
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	}
-	for _, r := range text {
-		if r >= 0x80 && (invisible(r) || unicode.IsControl(r)) {
+	for at := 0; at < len(text); {
+		c := text[at]
+		if c < utf8.RuneSelf {
+			at++
+			continue
+		}
+		if n := seen(text[at:]); n > 0 {
+			at += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && size == 1 || unseen(r) {
 			return strings.Map(func(r rune) rune {
-				if r >= 0x80 && (invisible(r) || unicode.IsControl(r)) {
+				if unseen(r) {
 					return -1
 				}
 				return r
-			}, text)
+			}, strings.ToValidUTF8(text, string(utf8.RuneError)))
 		}
+		at += size
 	}
 	return text
+}
+
+func unseen(r rune) bool { return r >= utf8.RuneSelf && (invisible(r) || unicode.IsControl(r)) }
+
+// seen is how many bytes of a text, which begins beyond ASCII, are a character of which the first two bytes tell that it is seen: bars, Chinese,
+// Japanese, Korean; 0: they don't. They are the three bytes of U+2080 to U+CFFF.
+func seen(text string) int {
+	if len(text) < 3 || text[0] < 0xE2 || text[0] > 0xEC || text[0] == 0xE2 && text[1] < 0x82 || text[1]&0xC0 != 0x80 || text[2]&0xC0 != 0x80 {
+		return 0
+	}
+	return 3
 }
 
 // Bytes are kinds of bytes that stand in a line. Most questions about a line need a byte that it does not have: all

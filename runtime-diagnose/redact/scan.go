@@ -56,7 +56,7 @@ func (s *scan) mask(from, to int) {
 			to = i
 		}
 	}
-	if from < to && strings.ReplaceAll(s.text[from:to], masked, "") != "" {
+	if from < to && (s.text[from] != masked[0] || strings.ReplaceAll(s.text[from:to], masked, "") != "") {
 		s.spans = append(s.spans, span{from, to})
 	}
 }
@@ -201,6 +201,16 @@ func beginsWith(text, prefix string) bool {
 		}
 	}
 	return true
+}
+
+// holds says whether a text in lower case stands somewhere in another.
+func holds(text, what string) bool {
+	for at := 0; at+len(what) <= len(text); at++ {
+		if lower[text[at]] == what[0] && beginsWith(text[at:], what) {
+			return true
+		}
+	}
+	return false
 }
 
 // Sets of bytes.
