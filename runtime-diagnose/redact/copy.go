@@ -85,8 +85,10 @@ func (c *copier) piece() ([]byte, error) {
 
 // take takes so many bytes of what was read; 0: all.
 func (c *copier) take(n int) []byte {
-	if n == 0 {
-		n = len(c.rest)
+	if n == 0 || n == len(c.rest) {
+		piece := c.rest
+		c.rest = c.rest[:0]
+		return piece
 	}
 	piece := bytes.Clone(c.rest[:n])
 	c.rest = append(c.rest[:0], c.rest[n:]...)

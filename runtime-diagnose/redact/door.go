@@ -16,7 +16,7 @@ func Clean(text string) string {
 // cleaned is Clean of a text of which it is known what stands in it.
 func cleaned(text string, has Bytes) string {
 	if has.Has(Control) {
-		text = string(Escapes([]byte(text)))
+		text = string(withoutEscapes(text))
 	}
 	if has.Has(Beyond) {
 		text = Visible(text)
@@ -113,15 +113,22 @@ func Look[T string | []byte](line T) Bytes {
 func (b Bytes) Has(of Bytes) bool { return b&of != 0 }
 
 // Escapes drops control bytes and terminal sequences (ECMA-48).
-func Escapes(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == 0x1b:
-			i += escape(b[i:]) - 1
-		case c < ' ' && c != '\t' && c != '\n', c == 0x7f:
+func Escapes(b []byte) []byte { return withoutEscapes(b) }
+
+func withoutEscapes[T string | []byte](text T) []byte {
+	out := make([]byte, 0, len(text))
+	for at := 0; at < len(text); {
+		from := at
+		for at < len(text) && (kindOf[text[at]]&Control == 0) {
+			at++
+		}
+		out = append(out, text[from:at]...)
+		switch {
+		case at == len(text):
+		case text[at] == 0x1b:
+			at += escape(text[at:])
 		default:
-			out = append(out, c)
+			at++
 		}
 	}
 	return out
@@ -130,7 +137,7 @@ func Escapes(b []byte) []byte {
 // escape is how many bytes of b, which begins with ESC, nobody sees on a terminal: colours (CSI), titles
 // and links (OSC, which end with BEL or ESC \), and short ones such as ESC ( B. A title that does not
 // end on its line is taken for text.
-func escape(b []byte) int {
+func escape[T string | []byte](b T) int {
 	if len(b) < 2 {
 		return 1
 	}
@@ -157,14 +164,14 @@ func escape(b []byte) int {
 }
 
 // final is behind the byte at i where that can end a sequence.
-func final(b []byte, i int) int {
+func final[T string | []byte](b T, i int) int {
 	if i < len(b) && 0x30 <= b[i] && b[i] < 0x7f {
 		return i + 1
 	}
 	return i
 }
 
-func skipWhile(b []byte, i int, more func(byte) bool) int {
+func skipWhile[T string | []byte](b T, i int, more func(byte) bool) int {
 	for i < len(b) && more(b[i]) {
 		i++
 	}
