@@ -318,7 +318,7 @@ func headerAt(text string) (from int, quote string) {
 	if at < len(text) && (text[at] == '"' || text[at] == '\'') {
 		at++
 	}
-	at = blanks.run(text, at)
+	at = spaces.run(text, at)
 	switch {
 	case at < len(text) && (text[at] == ':' || text[at] == '=' || text[at] == ','):
 		at++
@@ -327,7 +327,7 @@ func headerAt(text string) (from int, quote string) {
 	default:
 		return -1, ""
 	}
-	at = blanks.run(text, at)
+	at = spaces.run(text, at)
 	escaped := slashes(text, at)
 	mark := escaped
 	if mark < len(text) && text[mark] == 'b' {

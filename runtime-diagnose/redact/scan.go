@@ -243,6 +243,7 @@ var (
 	base64s         = set("a-zA-Z0-9+/")
 	tokenish        = set("a-zA-Z0-9_.~+/=\x2d")
 	blanks          = set(" \t\n\f\r\v")
+	spaces          = set(" \t\n\f\r") // a line tabulation is none that a header may have
 )
 
 // run is up to where the bytes of a set stand.
