@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -166,50 +165,37 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		s.say(ctx, t, ExplanationFailed, fmt.Sprintf("the model failed %d times in a row and is not asked for %s; the finding stands without it", tiredAfter, left.Round(time.Second)))
 		return
 	}
-	var last error
-	asking := ctx
-	if s.longest > 0 {
-		var stop context.CancelFunc
-		asking, stop = context.WithTimeout(ctx, s.longest)
-		defer stop()
-	}
-	wait := wait.Backoff{Duration: s.backoff, Factor: 2, Jitter: 0.1, Steps: s.attempts}
-	for range s.attempts {
+	var story *diagnose.Story
+	patience := llm.Patience{Attempts: s.attempts, Wait: s.backoff, Within: s.longest}
+	err := patience.Try(ctx, func(ctx context.Context) (again bool, err error) {
 		began := time.Now()
-		told, err := s.explain.Explain(asking, q, t.result)
-		story := told.Story
+		told, err := s.explain.Explain(ctx, q, t.result)
 		s.metrics.asked(err, told, time.Since(began), s.explain.Budget)
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
 			s.accounts.note()
 			s.tired.note(err == nil, time.Now())
 		}
-		if err == nil {
-			s.memory.setStory(uid, t.print, stance{story: story, done: true})
-			if story.Refused != "" {
-				s.say(ctx, t, NominationRefused, story.Model+": "+story.Refused)
-			}
-			if story.Text == "" && len(story.Unsupported) == 0 && story.Nominated == nil && story.Refused == "" {
-				s.say(ctx, t, ExplanationLeftOut, "nothing of what "+story.Model+" wrote is shown: "+cmp.Or(story.LeftOut, "the answer has no sentence"))
-			} else if story.LeftOut != "" {
-				s.tells(ctx, t, corev1.EventTypeNormal, ExplanationLeftOut, "of what "+story.Model+" wrote, "+story.LeftOut)
-			}
-			s.wake(ctx, t.key)
-			return
+		story = told.Story
+		return !errors.Is(err, explain.ErrBudget), err
+	})
+	if err == nil {
+		s.memory.setStory(uid, t.print, stance{story: story, done: true})
+		if story.Refused != "" {
+			s.say(ctx, t, NominationRefused, story.Model+": "+story.Refused)
 		}
-		last = err
-		after, again := llm.Retry(err)
-		if errors.Is(err, explain.ErrBudget) || !again || after > longestWait || !sleep(asking, max(after, wait.Step())) {
-			break
+		if story.Text == "" && len(story.Unsupported) == 0 && story.Nominated == nil && story.Refused == "" {
+			s.say(ctx, t, ExplanationLeftOut, "nothing of what "+story.Model+" wrote is shown: "+cmp.Or(story.LeftOut, "the answer has no sentence"))
+		} else if story.LeftOut != "" {
+			s.tells(ctx, t, corev1.EventTypeNormal, ExplanationLeftOut, "of what "+story.Model+" wrote, "+story.LeftOut)
 		}
+		s.wake(ctx, t.key)
+		return
 	}
 	s.memory.setStory(uid, t.print, stance{done: true})
 	if ctx.Err() == nil {
-		s.say(ctx, t, ExplanationFailed, last.Error()+"; the finding stands without it")
+		s.say(ctx, t, ExplanationFailed, err.Error()+"; the finding stands without it")
 	}
 }
-
-// longestWait is how long a server may ask to wait before it is asked again about the same finding.
-const longestWait = time.Minute
 
 // tired counts failures of the model: one that fails again and again is left alone for a while.
 type tired struct {
@@ -249,17 +235,5 @@ func (s *storyteller) say(ctx context.Context, t task, reason, note string) {
 func (s *storyteller) tells(ctx context.Context, t task, kind, reason, note string) {
 	if err := s.writer.event(ctx, t.object, kind, reason, s.writer.led(note, "", reason)); err != nil {
 		log.FromContext(ctx).Error(err, "no event")
-	}
-}
-
-// sleep waits; false: the context ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

@@ -19,7 +19,7 @@ import (
 const MaxUnsupported = 600
 
 // longestUnsupported is how many bytes one of them may have.
-const longestUnsupported = 240
+const longestUnsupported = 300
 
 // doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.
@@ -45,11 +45,11 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
+	case !g.legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
-	case why != Undecided && g.almostSo(body, cites):
+	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
 		return Otherwise
 	}
 	if !slices.Contains(g.apart, body) {
@@ -73,6 +73,9 @@ var none = lazy.MustCompile(`(?i)\b(?:no|without)(?: \w+)? $`)
 // mostDerived bounds the numbers of which others are derived.
 const mostDerived = 24
 
+// sizeOf is how many elements something has.
+var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
+
 // derived says whether a number is the sum, the difference or the product of two numbers of a text, or the product of three.
 func derived(w, text string) bool {
 	n, err := strconv.ParseFloat(w, 64)
@@ -83,6 +86,11 @@ func derived(w, text string) bool {
 	for _, m := range digitsOf.FindAllString(text, -1) {
 		if x, err := strconv.ParseFloat(m, 64); err == nil && len(of) < mostDerived && !slices.Contains(of, x) {
 			of = append(of, x)
+		}
+	}
+	for _, m := range sizeOf.FindAllStringSubmatch(text, -1) {
+		if value(m[1])-1 == n {
+			return true // the last index of so many
 		}
 	}
 	for _, a := range of {
@@ -110,10 +118,28 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if len(cites) == 0 {
 		return false
 	}
+	body = g.withoutContrast(body, cites)
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
 	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+}
+
+// contrasted is what something is not, at the end of a claim that says before what it is.
+var contrasted = lazy.MustCompile(`(?i)(?:,(?: and| but)? not| rather than| instead of| as opposed to|，(?:而)?不是|，而非) ?([^,.;，。]*)[.。]?$`)
+
+// withoutContrast is a claim without what it says not to be so at its end, where the evidence has no word of that: it turns nothing round.
+func (g *grounds) withoutContrast(body string, cites []evidence.ID) string {
+	m := contrasted.FindStringSubmatchIndex(body)
+	if m == nil || m[0] == 0 {
+		return body
+	}
+	other := body[m[2]:m[3]]
+	has := vocabulary(g.support(cites))
+	if len(looked(other)) > 0 || slices.ContainsFunc(tellingWords(other), func(w string) bool { return !neutral[w] && has(w) }) || han(other) && slices.ContainsFunc(hanSigns(other), func(s *lazy.Regexp) bool { return s.MatchString(g.support(cites)) }) {
+		return body
+	}
+	return body[:m[0]]
 }
 
 // undecided says whether a claim that its evidence supports would be supported as well with another number of it: then the rules can't tell
@@ -137,6 +163,9 @@ func (g *grounds) othersHold(edits iter.Seq[string], cites []evidence.ID) bool {
 func turnedRound(body string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if m := negation.FindStringIndex(body); m != nil {
+			if strings.HasPrefix(body[m[1]:], " else") {
+				return // who else did not says nothing of who did
+			}
 			if !yield(body[:m[0]] + body[m[1]:]) {
 				return
 			}
@@ -172,13 +201,23 @@ var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG
 // https://kubernetes.io/docs/reference/kubernetes-api/
 var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
 
+// rendezvous are the variables by which members of a job of PyTorch find each other, whatever went wrong.
+// https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
+var rendezvous = words("master_addr master_port world_size local_rank local_world_size")
+
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	low := strings.ToLower(support)
-	body = unshortened(unrounded(ungrouped(strings.ReplaceAll(body, "I/O", " "), support), support), support)
+	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
+	body = g.withoutSizes(body)
+	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) {
+		if unit := strings.ToLower(m[2]); clock[unit] && g.between(cites, value(m[1])*units[unit]) {
+			body = strings.Replace(body+" ", m[0], " ", 1) // what lies between two pieces stands in neither
+		}
+	}
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
 	})
 }
 
@@ -211,24 +250,22 @@ func (g *grounds) ofCategory(body string) bool {
 }
 
 // said are turns in which nobody is spoken to.
-var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us)`)
+var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:equal|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
 
-// hanNumber counts in characters.
-var hanNumber = lazy.MustCompile(`[二三四五六七八九十百千万]+\s*(?:个|号|进程|节点|步|次|台)|第[一二三四五六七八九十]`)
-
-// legible says whether a text is in a language in which it can be told that it contradicts nothing.
-func legible(body string) bool {
+// legible says whether a text is in a language in which it can be told that it contradicts nothing. A line of a list has hardly a word that holds
+// a sentence together: then most of its words are those of what was read.
+func (g *grounds) legible(body string) bool {
 	if strings.ContainsFunc(body, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) }) {
 		return false
 	}
 	if han(body) {
-		return !hanNumber.MatchString(body)
+		return true
 	}
 	n := 0
 	for w := range strings.FieldsSeq(strings.ToLower(body)) {
@@ -236,7 +273,17 @@ func legible(body string) bool {
 			n++
 		}
 	}
-	return n > 1
+	if n > 1 {
+		return true
+	}
+	read, known := vocabulary(g.support(slices.Sorted(maps.Keys(g.items)))), 0
+	words := tellingWords(body)
+	for _, w := range words {
+		if neutral[w] || read(w) {
+			known++
+		}
+	}
+	return known*2 > len(words)
 }
 
 // repeatedWords is how many words of Chinese in a row, of two characters each, of a line that was read make a claim a copy of it.

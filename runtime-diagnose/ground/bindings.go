@@ -414,6 +414,7 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 			if item.Source.Pod == name || item.Source.Node == name || strings.Contains(string(id), "/"+name) {
 				there = true
 			}
+			there = there || strings.HasPrefix(item.Text, "["+name+":") // Open MPI writes so what another member said
 			for _, said := range whereAt.FindAllStringSubmatch(item.Text, -1) {
 				there = there || strings.TrimRight(said[1], ".") == name
 			}
@@ -442,6 +443,9 @@ func inOrder(plain, support string) bool {
 	return true
 }
 
+// addressOfRole is what members are told to find one of a role by, and no member.
+var addressOfRole = lazy.MustCompile(`(?i)\bthe (?:master|launcher|chief)(?:'s)? (?:address|port|host ?name|name|URL|endpoint)\b`)
+
 // kindOf is a name behind the word for what it is.
 var kindOf = lazy.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
 
@@ -459,7 +463,7 @@ func (g *grounds) notShown(plain, support string) bool {
 		}
 	}
 	low := strings.ToLower(support)
-	for _, m := range ofRole.FindAllStringSubmatch(plain, -1) {
+	for _, m := range ofRole.FindAllStringSubmatch(addressOfRole.ReplaceAllString(plain, " "), -1) {
 		if role := strings.ToLower(m[1]); otherRole.MatchString(low) && !strings.Contains(low, role) {
 			return true
 		}

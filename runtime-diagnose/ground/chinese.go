@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -312,4 +313,32 @@ func hanSigns(plain string) (out []*lazy.Regexp) {
 		at += max(len(word), size)
 	}
 	return out
+}
+
+// hanCount is a number in characters that counts something. A lone 一 is an article.
+var hanCount = lazy.MustCompile(`([一二两三四五六七八九十百千万]+)(\s*(?:个|号|名|台|次|步|条|秒|分钟|小时|进程|节点|成员))`)
+
+// hanDigits are the characters of numbers; hanTens multiply what stands before them.
+var (
+	hanDigits = map[rune]int{'一': 1, '二': 2, '两': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
+	hanTens   = map[rune]int{'十': 10, '百': 100, '千': 1000, '万': 10000}
+)
+
+// hanInDigits writes the numbers of a claim in Chinese as its evidence does: 三个 as 3 个.
+func hanInDigits(claim string) string {
+	return hanCount.ReplaceAllStringFunc(claim, func(m string) string {
+		of := hanCount.FindStringSubmatch(m)
+		if of[1] == "一" {
+			return m
+		}
+		sum, digit := 0, 0
+		for _, r := range of[1] {
+			if tens := hanTens[r]; tens > 0 {
+				sum, digit = sum+max(1, digit)*tens, 0
+				continue
+			}
+			digit = hanDigits[r]
+		}
+		return strconv.Itoa(sum+digit) + of[2]
+	})
 }

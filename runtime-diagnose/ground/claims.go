@@ -2,8 +2,10 @@ package ground
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -31,7 +33,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 }
 
 // leftOpen ends a claim that says of something that it is not known.
-var leftOpen = lazy.MustCompile(`(?i)^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said|among)|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
+var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|in (?:the|its|these) (?:logs?|evidence|lines))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
 
 // acquitted is what is said to be no cause.
 var acquitted = lazy.MustCompile(`(?i)\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
@@ -173,13 +175,22 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 
 func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	body = inDigits(body)
+	body = signalVerb.ReplaceAllString(inDigits(body), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
 	}
-	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(body, c.support), c.support), c.support), "$1")
+	if m := hanMembers.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
+		body = strings.Replace(body, m[1], " ", 1)
+	}
+	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support), "$1")
 	return c
 }
+
+// hanMembers are members that are counted in Chinese.
+var hanMembers = lazy.MustCompile(`(?i)(\d+)\s*(?:个|台)\s*(?:pod|进程|节点|成员|容器|worker|rank)`)
+
+// signalVerb is a signal as what was done to somebody: SIGKILLed.
+var signalVerb = lazy.MustCompile(`\b(SIG[A-Z]+)(?:ed|['’]d)\b`)
 
 // rightAt is a "right" that says where or when, and not that something is so.
 var rightAt = lazy.MustCompile(`(?i)\bright (at|after|before|away|behind|when|where|there|from|in|on)\b`)
@@ -267,7 +278,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(c.plain, c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); loose == Otherwise {
+		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); loose == Otherwise {
 			return loose
 		}
 	}
@@ -296,21 +307,79 @@ func (g *grounds) contradicted(c *claim) Reason {
 	return g.several(c.plain, c.support, c.cites)
 }
 
-// everywhere says whether every member of the job was read to say what is cited.
-func (g *grounds) everywhere(cites []evidence.ID) bool {
-	pods, nodes := map[string]bool{}, map[string]bool{}
+// members are the pods of the job.
+func (g *grounds) members() []string {
+	nodes := map[string]bool{}
 	for _, item := range g.Items {
 		nodes[item.Source.Node] = true
+	}
+	return slices.DeleteFunc(slices.Clone(g.Names), func(n string) bool { return n == "" || n == g.Job || nodes[n] })
+}
+
+// ordinal is the number of a pod in its role.
+var ordinal = lazy.MustCompile(`-\d+$`)
+
+// countsMembers is a number that counts members of the job.
+var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|surviving|more|healthy) )*(?:pods|members|workers|ranks|processes|containers|replicas|others)\b|\b(?:other|remaining) (\d+)\b|(\d+)\s*(?:个|台)\s*(?:pod|进程|节点|成员|容器|worker|rank)`)
+
+// withoutSizes is a claim without the numbers that count as many members as the job has, in all, beside one, or of one role. They stand in no
+// piece of evidence.
+func (g *grounds) withoutSizes(body string) string {
+	members := g.members()
+	of := map[string]int{"": len(members), "others": len(members) - 1}
+	for _, name := range members {
+		of[ordinal.ReplaceAllString(name, "")]++
+	}
+	sizes := slices.Collect(maps.Values(of))
+	return countsMembers.ReplaceAllStringFunc(inDigits(body), func(m string) string {
+		n, _ := strconv.Atoi(digitsOf.FindString(m))
+		if !slices.Contains(sizes, n) {
+			return m
+		}
+		return strings.Replace(m, digitsOf.FindString(m), " ", 1)
+	})
+}
+
+// everywhere says whether every member of the job was read to say what is cited.
+func (g *grounds) everywhere(cites []evidence.ID) bool {
+	pods := map[string]bool{}
+	for _, item := range g.Items {
 		if slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Text == item.Text }) {
 			pods[item.Source.Pod] = true
 		}
 	}
-	members := slices.DeleteFunc(slices.Clone(g.Names), func(n string) bool { return n == "" || n == g.Job || nodes[n] })
+	members := g.members()
 	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
 }
 
 // guessed is a claim that says of itself that it is a guess.
 var guessed = lazy.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?)\b|可能|也许|大概`)
+
+// writes are verbs by which somebody is said to have written something, up to the end of the clause.
+var writes = lazy.MustCompile(`(?i)\b(?:reports?|reported|logs|logged|prints|printed|says|said|writes|wrote|complain(?:s|ed)|raises?|raised|throws|threw)\b([^,;:.]*)`)
+
+// unwritten says whether a claim has somebody write what no line that it cites has, and only the rules say of it.
+func (g *grounds) unwritten(c *claim) bool {
+	has := vocabulary(c.texts + restated(c.texts))
+	for _, m := range writes.FindAllStringSubmatch(c.plain, -1) {
+		words := slices.DeleteFunc(tellingWords(m[1]), func(w string) bool { return neutral[w] })
+		if len(words) > 0 && !slices.ContainsFunc(words, has) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofNamesAlone says whether a claim has nothing but names and words that say nothing, and rests on no cause: who it was that did what is
+// left to its reader.
+func (g *grounds) ofNamesAlone(c *claim) bool {
+	_, of := overlap(c.plain, c.support)
+	return of == 0 && c.plain == c.body && !han(c.plain) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) &&
+		!slices.ContainsFunc(tellingWords(c.plain), func(w string) bool { return !roleWords[w] && !plainWords[w] })
+}
+
+// roleWords are those by which a claim asks for somebody or something.
+var roleWords = words("who where what which whose pod node rank worker master launcher container process member first culprit origin source")
 
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
@@ -318,7 +387,9 @@ func (g *grounds) unproven(c *claim) Reason {
 	switch {
 	case !c.open && strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
 		return Topic
-	case c.elsewhere, !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
+	case g.ofNamesAlone(c):
+		return NoCitation
+	case c.elsewhere, g.unwritten(c), !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
 		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:

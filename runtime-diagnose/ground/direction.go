@@ -13,7 +13,7 @@ import (
 // because tells cause from consequence by the words between them; the second group of what comes after
 // is the cause.
 var (
-	forward  = lazy.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|(?:brought|took|pulled|dragged|knocked) (?:[\w-]+ ){1,5}down|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	forward  = lazy.MustCompile(`(?i)\b(?:left (?:no|the|little)|used up|ate up|drained|cost|drove|pushed|caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|and then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|(?:brought|took|pulled|dragged|knocked) (?:[\w-]+ ){1,5}down|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|[,;:] then\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
 	backward = lazy.MustCompile(`(?i)\b(?:when|as soon as|because(?: of)?|due to|caused by|after|following|follow(?:s|ed)(?: from| on)?|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|(?:as |is |was |just |only )?(?:a |the )?(?:result|consequence) of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
@@ -56,7 +56,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
 		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
 	}
-	body = inferred.ReplaceAllString(body, "")
+	body = atPoint.ReplaceAllString(inferred.ReplaceAllString(body, ""), " ")
 	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
 	if m := asCause.FindStringIndex(body); m != nil {
 		words = append(words, connective{m[0], m[1], true})
@@ -97,6 +97,9 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 	}
 	return false
 }
+
+// atPoint says when something was by the course of the program or the clock: it tells of nothing else that happened.
+var atPoint = lazy.MustCompile(`(?i)\b(?:after|before|since|following|once) (?:the )?(?:(?:step|epoch|iteration)s? \d+|\d+ (?:steps|epochs|iterations))\b|在?第?\s*\d+\s*(?:步|轮)(?:之后|以后|之前|以前)`)
 
 // inferred is what somebody makes of what he saw: no consequence of it.
 var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$`)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
@@ -30,6 +31,7 @@ type scenario struct {
 	Steps    []string `json:"steps"`    // are shown
 	Orders   []string `json:"orders"`   // are not
 	Answers  []whole  `json:"answers"`
+	Labelled []styled `json:"labelled"`
 }
 
 // whole is an answer as a model sends it: in the form that was asked for, or in another. What is left of it has the
@@ -42,12 +44,13 @@ type whole struct {
 type item struct {
 	ID, Text, Pod, Node, Role string
 	Rank                      *int
+	At                        time.Time
 }
 
 func (s scenario) shown() Shown {
 	out := Shown{Says: s.Says, Job: s.Names[0], Namespace: s.Names[1], Names: append([]string{s.Names[0]}, s.Names[2:]...), Remedies: s.Remedies}
 	for _, i := range s.Items {
-		it := evidence.Item{ID: evidence.ID(i.ID), Text: i.Text, Times: 1, Source: evidence.Source{Pod: i.Pod, Node: i.Node, Role: i.Role, Rank: -1}}
+		it := evidence.Item{ID: evidence.ID(i.ID), Text: i.Text, At: i.At, Times: 1, Source: evidence.Source{Pod: i.Pod, Node: i.Node, Role: i.Role, Rank: -1}}
 		if i.Rank != nil {
 			it.Source.Rank = *i.Rank
 		}

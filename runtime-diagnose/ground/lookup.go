@@ -227,12 +227,16 @@ func wordRune(r rune) bool {
 // fraction is a member that there is not: rank 2.5.
 var fraction = lazy.MustCompile(`(?i)\branks? \d+\.\d`)
 
+// span is how much later something was.
+var span = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)? (?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?)\b`)
+
 // ofMembers says whether the ranks, workers, devices and the like that a claim names by number are those
 // of its evidence.
 func ofMembers(body, support string) bool {
 	if fraction.MatchString(body) {
 		return false
 	}
+	body = span.ReplaceAllString(body, " ") // "the master 3 seconds later" is not the third master
 	for _, m := range members.FindAllStringSubmatch(body, -1) {
 		if m[2] != "" { // the 812th step is no member
 			continue

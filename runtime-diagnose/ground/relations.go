@@ -172,6 +172,9 @@ func countsIn(text string) []string {
 // notHan is a "not" in Chinese, right before what it turns round.
 var notHan = lazy.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|没|不)$`)
 
+// notAny is a "not" in Chinese before a verb and an "any".
+var notAny = lazy.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|没|不)\p{Han}{0,4}(?:任何|一个|一条)\p{Han}{0,2}$`)
+
 // turnedHan says whether a claim in Chinese gives to words a number that others have in its evidence, or says "not" of
 // what stands there as so.
 func turnedHan(plain, texts string) (miscounted, turned bool) {
@@ -185,7 +188,7 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 		for at := 0; at < len(said); {
 			word := hanAt(said[at:])
 			if needs := hanWords[word]; needs != nil {
-				turned = turned || notHan.MatchString(said[:at]) && needs.MatchString(so) && !needs.MatchString(not)
+				turned = turned || (notHan.MatchString(said[:at]) || notAny.MatchString(said[:at])) && needs.MatchString(so) && !needs.MatchString(not)
 				for _, line := range there {
 					if needs.MatchString(line) {
 						has = append(has, countsIn(line)...)

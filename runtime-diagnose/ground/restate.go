@@ -3,6 +3,7 @@ package ground
 import (
 	"fmt"
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,6 +23,9 @@ var (
 	xidOf     = lazy.MustCompile(`\bXid \(PCI:[0-9a-fA-F:.]+\):? (\d+)`)                                              // NVIDIA's kernel driver
 	numbered  = lazy.MustCompile(`(?i)(?:^|[\s/])(step|epoch|iter|iteration|checkpoint|shard|rank|layer)[-_](\d+)\b`) // step-2000
 	field     = lazy.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
+	bracketed = lazy.MustCompile(`\[([0-9a-fA-F.:]+)\]:(\d+)`)                                                        // Gloo's [10.0.0.2]:35227
+	interval  = lazy.MustCompile(`[\[(](-?\d+(?:\.\d+)?), ?(-?\d+(?:\.\d+)?)[\])]`)
+	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`) // of a Python traceback
 	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	kilo      = lazy.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
@@ -96,6 +100,15 @@ func restated(text string) string {
 	for _, m := range field.FindAllStringSubmatch(text, -1) {
 		b.WriteString(m[1] + " " + m[2] + "\n")
 	}
+	for _, m := range bracketed.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + ":" + m[2] + "\n")
+	}
+	for _, m := range interval.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1] + " to " + m[2] + "\n")
+	}
+	for _, m := range frameAt.FindAllStringSubmatch(text, -1) {
+		b.WriteString(path.Base(m[1]) + ":" + m[2] + "\n")
+	}
 	if done.MatchString(text) {
 		b.WriteString("finished completed\n")
 	}
@@ -129,6 +142,43 @@ var errorNames = map[string]string{
 var signals = map[syscall.Signal]string{
 	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGILL: "SIGILL", syscall.SIGABRT: "SIGABRT abort", syscall.SIGBUS: "SIGBUS bus error",
 	syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL kill", syscall.SIGSEGV: "SIGSEGV segmentation fault", syscall.SIGTERM: "SIGTERM terminate",
+}
+
+// calculated is a calculation with its result on either side: 8 × 6 = 48, 143 is 128 + 15.
+var calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
+
+// adds says whether a calculation is right, and its result.
+func adds(of []string) (sum string, right bool) {
+	a, by, b, sum := of[1], of[2], of[3], of[4]
+	if a == "" {
+		sum, a, by, b = of[5], of[6], of[7], of[8]
+	}
+	x, y := value(a), value(b)
+	switch by {
+	case "+":
+		return sum, x+y == value(sum)
+	case "-":
+		return sum, x-y == value(sum)
+	}
+	return sum, x*y == value(sum)
+}
+
+// uncalculated is a claim without the calculations whose result its evidence has.
+func uncalculated(claim, support string) string {
+	return calculated.ReplaceAllStringFunc(claim, func(m string) string {
+		if sum, right := adds(calculated.FindStringSubmatch(m)); right && holds(support, sum) {
+			return sum
+		}
+		return m
+	})
+}
+
+// miscalculated says whether a claim holds a calculation that is wrong, whatever it is about.
+func miscalculated(claim string) bool {
+	return slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
+		_, right := adds(of)
+		return !right
+	})
 }
 
 // ungrouped writes 2,000 and 2k of a claim as 2000 where its evidence does.

@@ -30,7 +30,7 @@ abort aborted aborts interrupted surfaced unexpected unexpectedly abnormal abnor
 gib mib kib tib bytes byte megabytes gigabytes percent ranks' job's run's pod's node's container's rank's process's worker's its' five four three six seven eight nine ten eleven twelve sixteen twenty thirty hundred thousand hundreds thousands dozen dozens
 issue issued reporting details detail specifically namely respectively corresponding corresponds original originally symptom symptoms secondary downstream upstream cascading cascade propagated propagates root primary underlying origin originated originates originating initial trigger underlying
 free intact valid compatible correct correctly present located responding alive ready joined connected reachable installed imported mounted allowed granted accepted permitted
-tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
+tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance affected culprit collateral aftermath fallout instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
 
 // positives are what a claim may say to be so only where its evidence says it itself.
 var positives = lazy.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|started|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|online|done|went through|finite|converged?|implemented|right|fits? (?:in|into|on|onto|within))\b|收敛|存在|可用|就绪`)
@@ -89,6 +89,7 @@ var oneOf = lazy.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|s
 
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
+	claim = hanInDigits(claim)
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -75,9 +76,6 @@ func Retrying(c Client, p Patience) Client {
 	if p.Attempts < 2 {
 		return c
 	}
-	if p.Longest <= 0 {
-		p.Longest = time.Minute
-	}
 	return &retrying{next: c, patience: p}
 }
 
@@ -108,27 +106,38 @@ func (r *retrying) Stream(ctx context.Context, q Request, heard func(string)) (R
 	})
 }
 
-func (r *retrying) ask(ctx context.Context, once func(context.Context) (answer Response, again bool, err error)) (Response, error) {
-	if r.patience.Within > 0 {
+func (r *retrying) ask(ctx context.Context, once func(context.Context) (answer Response, again bool, err error)) (answer Response, err error) {
+	err = r.patience.Try(ctx, func(ctx context.Context) (again bool, err error) {
+		answer, again, err = once(ctx)
+		return again, err
+	})
+	return answer, err
+}
+
+// Try calls once until it succeeds, says that it is not to be called again, or fails in a way of which Retry says that it will fail again. The error
+// is the last one: what a server said tells more than that there was no time.
+func (p Patience) Try(ctx context.Context, once func(context.Context) (again bool, err error)) error {
+	if p.Within > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.patience.Within)
+		ctx, cancel = context.WithTimeout(ctx, p.Within)
 		defer cancel()
 	}
-	wait := r.patience.Wait
-	for left := r.patience.Attempts - 1; ; left-- {
-		answer, again, err := once(ctx)
+	longest := cmp.Or(max(0, p.Longest), time.Minute)
+	wait := p.Wait
+	for left := p.Attempts - 1; ; left-- {
+		again, err := once(ctx)
 		if err == nil || !again || left < 1 {
-			return answer, err
+			return err
 		}
 		after, may := Retry(err)
-		if !may || after > r.patience.Longest {
-			return answer, err
+		if !may || after > longest {
+			return err
 		}
 		timer := time.NewTimer(max(after, wait))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return answer, err // what the server said tells more than that there was no time
+			return err
 		case <-timer.C:
 		}
 		wait *= 2

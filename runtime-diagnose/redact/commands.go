@@ -311,18 +311,53 @@ func byCookie(s *scan, at int) int {
 
 var attributes = words("path domain expires max-age samesite httponly secure version priority")
 
-var authorization = lazy.MustCompile(`^(?i:authorization)\\*["']?\s*(?:[:=,]|%3A)\s*(\\*b?["'])?`)
+// headerAt is where the value of a header begins behind its name, and the quotation mark that stands before it, escaped as it is; -1: no
+// value stands there.
+func headerAt(text string) (from int, quote string) {
+	at := slashes(text, 0)
+	if at < len(text) && (text[at] == '"' || text[at] == '\'') {
+		at++
+	}
+	at = spaces.run(text, at)
+	switch {
+	case at < len(text) && (text[at] == ':' || text[at] == '=' || text[at] == ','):
+		at++
+	case beginsWith(text[at:], "%3a"):
+		at += len("%3A")
+	default:
+		return -1, ""
+	}
+	at = spaces.run(text, at)
+	escaped := slashes(text, at)
+	mark := escaped
+	if mark < len(text) && text[mark] == 'b' {
+		mark++
+	}
+	if mark < len(text) && (text[mark] == '"' || text[mark] == '\'') {
+		return mark + 1, text[at:escaped] + text[mark:mark+1]
+	}
+	return at, ""
+}
+
+// slashes is up to where backslashes stand.
+func slashes(text string, at int) int {
+	for at < len(text) && text[at] == '\\' {
+		at++
+	}
+	return at
+}
 
 // byAuthorization masks what stands behind the scheme of an Authorization header.
 func byAuthorization(s *scan, at int) int {
-	m := authorization.FindStringSubmatchIndex(s.text[at:min(len(s.text), at+60)])
-	if m == nil {
+	at = min(len(s.text), at+len("authorization"))
+	from, quote := headerAt(s.text[at:min(len(s.text), at+47)])
+	if from < 0 {
 		return at
 	}
-	from := at + m[1]
+	from += at
 	end := min(len(s.text), from+window)
-	if m[2] >= 0 {
-		if i := closingAt(s.text[:end], from, strings.TrimLeft(s.text[at+m[2]:at+m[3]], "b")); i >= 0 {
+	if quote != "" {
+		if i := closingAt(s.text[:end], from, quote); i >= 0 {
 			end = i
 		}
 	} else if i := strings.IndexAny(s.text[from:end], "'\\`"); i >= 0 {

@@ -85,8 +85,10 @@ func (c *copier) piece() ([]byte, error) {
 
 // take takes so many bytes of what was read; 0: all.
 func (c *copier) take(n int) []byte {
-	if n == 0 {
-		n = len(c.rest)
+	if n == 0 || n == len(c.rest) {
+		piece := c.rest
+		c.rest = c.rest[:0]
+		return piece
 	}
 	piece := bytes.Clone(c.rest[:n])
 	c.rest = append(c.rest[:0], c.rest[n:]...)
@@ -98,11 +100,12 @@ func (c *copier) mask(to *counter, piece []byte) error {
 	line := bytes.TrimRight(piece, "\r\n")
 	text := string(line)
 	if has := Look(line); has.Has(Control | Beyond) {
-		plain := Clean(text)
+		plain := cleaned(text, has)
 		if hidden := c.lines.Next(plain); hidden != plain {
-			text = hidden
+			text = Line(hidden)
+		} else {
+			text = lineOf(text, plain)
 		}
-		text = Line(text)
 	} else {
 		text = settle(c.lines.NextOf(text, has))
 	}

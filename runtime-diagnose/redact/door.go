@@ -10,9 +10,13 @@ import (
 // bytes except tabs and line ends, zero-width and direction marks. Invalid UTF-8 becomes U+FFFD. Cleaning
 // twice is cleaning once.
 func Clean(text string) string {
-	has := Look(text)
+	return cleaned(text, Look(text))
+}
+
+// cleaned is Clean of a text of which it is known what stands in it.
+func cleaned(text string, has Bytes) string {
 	if has.Has(Control) {
-		text = string(Escapes([]byte(text)))
+		text = string(withoutEscapes(text))
 	}
 	if has.Has(Beyond) {
 		text = Visible(text)
@@ -22,20 +26,39 @@ func Clean(text string) string {
 
 // Visible drops the characters that nobody sees, and makes bytes that are no text U+FFFD.
 func Visible(text string) string {
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	}
-	for _, r := range text {
-		if r >= 0x80 && (invisible(r) || unicode.IsControl(r)) {
+	for at := 0; at < len(text); {
+		c := text[at]
+		if c < utf8.RuneSelf {
+			at++
+			continue
+		}
+		if n := seen(text[at:]); n > 0 {
+			at += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && size == 1 || unseen(r) {
 			return strings.Map(func(r rune) rune {
-				if r >= 0x80 && (invisible(r) || unicode.IsControl(r)) {
+				if unseen(r) {
 					return -1
 				}
 				return r
-			}, text)
+			}, strings.ToValidUTF8(text, string(utf8.RuneError)))
 		}
+		at += size
 	}
 	return text
+}
+
+func unseen(r rune) bool { return r >= utf8.RuneSelf && (invisible(r) || unicode.IsControl(r)) }
+
+// seen is how many bytes of a text, which begins beyond ASCII, are a character of which the first two bytes tell that it is seen: bars, Chinese,
+// Japanese, Korean; 0: they don't. They are the three bytes of U+2080 to U+CFFF.
+func seen(text string) int {
+	if len(text) < 3 || text[0] < 0xE2 || text[0] > 0xEC || text[0] == 0xE2 && text[1] < 0x82 || text[1]&0xC0 != 0x80 || text[2]&0xC0 != 0x80 {
+		return 0
+	}
+	return 3
 }
 
 // Bytes are kinds of bytes that stand in a line. Most questions about a line need a byte that it does not have: all
@@ -90,15 +113,22 @@ func Look[T string | []byte](line T) Bytes {
 func (b Bytes) Has(of Bytes) bool { return b&of != 0 }
 
 // Escapes drops control bytes and terminal sequences (ECMA-48).
-func Escapes(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == 0x1b:
-			i += escape(b[i:]) - 1
-		case c < ' ' && c != '\t' && c != '\n', c == 0x7f:
+func Escapes(b []byte) []byte { return withoutEscapes(b) }
+
+func withoutEscapes[T string | []byte](text T) []byte {
+	out := make([]byte, 0, len(text))
+	for at := 0; at < len(text); {
+		from := at
+		for at < len(text) && (kindOf[text[at]]&Control == 0) {
+			at++
+		}
+		out = append(out, text[from:at]...)
+		switch {
+		case at == len(text):
+		case text[at] == 0x1b:
+			at += escape(text[at:])
 		default:
-			out = append(out, c)
+			at++
 		}
 	}
 	return out
@@ -107,7 +137,7 @@ func Escapes(b []byte) []byte {
 // escape is how many bytes of b, which begins with ESC, nobody sees on a terminal: colours (CSI), titles
 // and links (OSC, which end with BEL or ESC \), and short ones such as ESC ( B. A title that does not
 // end on its line is taken for text.
-func escape(b []byte) int {
+func escape[T string | []byte](b T) int {
 	if len(b) < 2 {
 		return 1
 	}
@@ -134,14 +164,14 @@ func escape(b []byte) int {
 }
 
 // final is behind the byte at i where that can end a sequence.
-func final(b []byte, i int) int {
+func final[T string | []byte](b T, i int) int {
 	if i < len(b) && 0x30 <= b[i] && b[i] < 0x7f {
 		return i + 1
 	}
 	return i
 }
 
-func skipWhile(b []byte, i int, more func(byte) bool) int {
+func skipWhile[T string | []byte](b T, i int, more func(byte) bool) int {
 	for i < len(b) && more(b[i]) {
 		i++
 	}

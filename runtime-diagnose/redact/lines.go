@@ -154,12 +154,14 @@ func (l *Lines) ends(text string) {
 	}
 	if c == none {
 		// "Password for ml:"
-		if low := strings.ToLower(cut); strings.Contains(low, "password for ") && len(low) < 200 {
+		if len(cut) < 200 && holds(cut, "password for ") {
 			c = password
 		}
-		for w, of := range inWords {
-			if strings.HasSuffix(cut, w) {
-				c = of
+		if cut != "" {
+			for _, w := range wordsEnd[cut[len(cut)-1]] {
+				if strings.HasSuffix(cut, w.name) {
+					c = w.of
+				}
 			}
 		}
 	}

@@ -45,15 +45,13 @@ func ofTwoWords(text string, from, to int, c class) class {
 	if from < 2 || text[from-1] != ' ' {
 		return c
 	}
-	switch strings.ToLower(text[from:to]) {
-	case "key":
+	if strings.EqualFold(text[from:to], "key") {
 		switch w := strings.ToLower(text[letters.runBack(text, from-1) : from-1]); {
 		case keyOf[w]:
 			return secret
 		case publicKey[w]:
 			return none
 		}
-		return c
 	}
 	return c
 }

@@ -38,11 +38,10 @@ func words(list string) map[string]bool {
 	return m
 }
 
-// parts are the last three words of a name, the last first: my_apiKey2 is key, api and my.
-func parts(name string) (out [3]string) {
-	n := 0
-	for to := len(name); to > 0 && n < len(out); {
-		from := beginOf(name, to)
+// lastPart is the last word of a name up to a place, in small letters, and where it begins: of my_apiKey2 it is key, of what is before it api.
+func lastPart(name string, to int) (part string, from int) {
+	for to > 0 && part == "" {
+		from = beginOf(name, to)
 		first, last := from, to
 		for first < last && !letters[name[first]] {
 			first++
@@ -50,13 +49,9 @@ func parts(name string) (out [3]string) {
 		for first < last && !letters[name[last-1]] {
 			last--
 		}
-		if first < last {
-			out[n] = small(name[first:last])
-			n++
-		}
-		to = from
+		part, to = small(name[first:last]), from
 	}
-	return out
+	return part, from
 }
 
 // small is a word in small letters. Those of nearly all names are found without making a new one.
@@ -113,14 +108,21 @@ func classOf(name string) class {
 	if len(name) > 100 {
 		return none
 	}
-	p := parts(name)
-	last, before, first := p[0], p[1], p[2]
-	switch {
-	case last == "":
+	last, at := lastPart(name, len(name))
+	if last == "" {
 		return none
-	case hasEnd(last, passwordEnds) || passwordIs[last]:
+	}
+	var before, first string
+	switch last {
+	case "key", "id", "data", "base", "token":
+		before, at = lastPart(name, at)
+		first, _ = lastPart(name, at)
+	}
+	is, end := wordIs[last], endsAs(last)
+	switch {
+	case end == password || is == password:
 		return password
-	case hasEnd(last, secretEnds) || secretIs[last],
+	case end == secret || is == secret,
 		last == "key" && keyOf[before],
 		last == "id" && (before == "secret" || before == "key" && keyOf[first] || strings.HasSuffix(before, "accesskey")),
 		last == "data" && before == "key" && first == "client",
@@ -128,7 +130,7 @@ func classOf(name string) class {
 		return secret
 	case last == "token" && tokenOf[before]:
 		return secret
-	case hasEnd(last, tokenEnds) || tokenIs[last], last == "id" && before == "session":
+	case end == token || is == token, last == "id" && before == "session":
 		return token
 	case last == "key" && !publicKey[before]:
 		return key
@@ -136,11 +138,40 @@ func classOf(name string) class {
 	return none
 }
 
-func hasEnd(text string, ends []string) bool {
-	for _, e := range ends {
-		if strings.HasSuffix(text, e) {
-			return true
+// wordIs are the classes of whole words.
+var wordIs = func() map[string]class {
+	m := map[string]class{}
+	for c, of := range map[class]map[string]bool{password: passwordIs, secret: secretIs, token: tokenIs} {
+		for w := range of {
+			m[w] = c
 		}
 	}
-	return false
+	return m
+}()
+
+// wordEnd is what a word ends with.
+type wordEnd struct {
+	text string
+	of   class
+}
+
+// wordEnds are those ends by their last byte.
+var wordEnds = func() (t [256][]wordEnd) {
+	for i, list := range [][]string{passwordEnds, secretEnds, tokenEnds} {
+		for _, w := range list {
+			last := w[len(w)-1]
+			t[last] = append(t[last], wordEnd{w, []class{password, secret, token}[i]})
+		}
+	}
+	return t
+}()
+
+// endsAs is the class by how a word ends.
+func endsAs(word string) class {
+	for _, end := range wordEnds[word[len(word)-1]] {
+		if strings.HasSuffix(word, end.text) {
+			return end.of
+		}
+	}
+	return none
 }

@@ -22,11 +22,14 @@ const masked = Masked
 // Line masks the secrets in one line. Colours, control bytes and invisible characters may hide one: then
 // the line is written without them.
 func Line(text string) string {
-	if Look(text).Has(Control | Beyond) {
-		if plain := Clean(text); plain != text {
-			if hidden := settle(plain); hidden != plain {
-				return hidden
-			}
+	return lineOf(text, Clean(text))
+}
+
+// lineOf is Line of a line of which it is known what it is without what nobody sees.
+func lineOf(text, plain string) string {
+	if plain != text {
+		if hidden := settle(plain); hidden != plain {
+			return hidden
 		}
 	}
 	return settle(text)
@@ -147,6 +150,7 @@ func once(text string) string {
 		return text
 	}
 	var out strings.Builder
+	out.Grow(len(text) + len(masked))
 	at := 0
 	for _, s := range spans {
 		out.WriteString(text[at:s.from])

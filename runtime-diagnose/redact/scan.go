@@ -56,7 +56,7 @@ func (s *scan) mask(from, to int) {
 			to = i
 		}
 	}
-	if from < to && strings.ReplaceAll(s.text[from:to], masked, "") != "" {
+	if from < to && (s.text[from] != masked[0] || strings.ReplaceAll(s.text[from:to], masked, "") != "") {
 		s.spans = append(s.spans, span{from, to})
 	}
 }
@@ -203,6 +203,16 @@ func beginsWith(text, prefix string) bool {
 	return true
 }
 
+// holds says whether a text in lower case stands somewhere in another.
+func holds(text, what string) bool {
+	for at := 0; at+len(what) <= len(text); at++ {
+		if lower[text[at]] == what[0] && beginsWith(text[at:], what) {
+			return true
+		}
+	}
+	return false
+}
+
 // Sets of bytes.
 type bytesOf [256]bool
 
@@ -233,6 +243,7 @@ var (
 	base64s         = set("a-zA-Z0-9+/")
 	tokenish        = set("a-zA-Z0-9_.~+/=\x2d")
 	blanks          = set(" \t\n\f\r\v")
+	spaces          = set(" \t\n\f\r") // a line tabulation is none that a header may have
 )
 
 // run is up to where the bytes of a set stand.

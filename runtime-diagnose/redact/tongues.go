@@ -3,6 +3,7 @@ package redact
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
@@ -18,12 +19,30 @@ var inWords = map[string]class{
 // with a colon.
 var verbs = lazy.MustCompile(`^["'”’]?(?:\p{Han}{1,8}[为為是成]|\p{Han}{1,4}\s*[：:])?\s*(?:是|为|為|：|:|=|＝|は|는|\s)?\s*(?:[:：=]\s*)?["'“‘「]?`)
 
-func byWord(s *scan, at int) int {
+// inWord is a name of a secret in another language.
+type inWord struct {
+	name string
+	of   class
+}
+
+// wordsBegin and wordsEnd are the names by their first and their last byte.
+var wordsBegin, wordsEnd = func() (begin, end [256][]inWord) {
 	for w, c := range inWords {
-		if !beginsWith(s.text[at:], w) || insideWord(s.text, at) && w[0] < 0x80 {
+		begin[w[0]] = append(begin[w[0]], inWord{w, c})
+		end[w[len(w)-1]] = append(end[w[len(w)-1]], inWord{w, c})
+	}
+	return begin, end
+}()
+
+func byWord(s *scan, at int) int {
+	for _, w := range wordsBegin[lower[s.text[at]]] {
+		if !beginsWith(s.text[at:], w.name) || insideWord(s.text, at) && w.name[0] < 0x80 {
 			continue
 		}
-		from := at + len(w)
+		from := at + len(w.name)
+		if outOfReach(s.text[from:]) {
+			return from
+		}
 		from += len(verbs.FindString(s.text[from:]))
 		to := from
 		for to < len(s.text) && s.text[to] > ' ' && s.text[to] < 0x80 && strings.IndexByte("\"'`,;<>", s.text[to]) < 0 {
@@ -33,12 +52,32 @@ func byWord(s *scan, at int) int {
 		if v == "" || placeholder(v) {
 			return from
 		}
-		if c == password && len(v) >= 6 && letters.has(v) && (digits.has(v) || uppers.has(v)) || c == secret && random(v, 16) {
+		if w.of == password && len(v) >= 6 && letters.has(v) && (digits.has(v) || uppers.has(v)) || w.of == secret && random(v, 16) {
 			s.mask(from, to)
 		}
 		return to
 	}
 	return at
+}
+
+// farthest is how many Chinese characters may stand between a name and its value, by verbs: eight, one that says "is", and another.
+const farthest = 10
+
+// outOfReach says that Chinese stands behind a name, and no value: more of it than verbs has, or the end or a mark behind it. Most that a log says
+// of passwords is so.
+func outOfReach(text string) bool {
+	at, n := 0, 0
+	for at < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !unicode.Is(unicode.Han, r) {
+			return n > 0 && strings.ContainsRune("，。、；！？）】》", r)
+		}
+		if n++; n > farthest {
+			return true
+		}
+		at += size
+	}
+	return true
 }
 
 func wordGates() (out []string) {

@@ -90,7 +90,7 @@ var notValues = words("null none nil true false yes no unset undefined str strin
 
 // placeholder is what stands for a value: words for nothing, stars, variables and templates.
 func placeholder(v string) bool {
-	if notValues[strings.ToLower(strings.TrimRight(v, ".,;:!"))] || strings.HasPrefix(v, masked) {
+	if plain := strings.TrimRight(v, ".,;:!"); len(plain) <= longestNoValue && notValues[strings.ToLower(plain)] || strings.HasPrefix(v, masked) {
 		return true
 	}
 	switch v[0] {
@@ -100,9 +100,23 @@ func placeholder(v string) bool {
 		return strings.HasSuffix(v, ">") || strings.Contains(v, "|")
 	case '{', '%':
 		return strings.HasPrefix(v, "{{") || strings.HasPrefix(v, "%(")
+	case '*', '.':
+		return strings.Trim(v, v[:1]) == ""
+	case 'x', 'X':
+		return strings.Trim(v, "xX") == ""
+	case '-', '_':
+		return strings.Trim(v, "-_") == ""
 	}
-	return strings.Trim(v, "*") == "" || strings.Trim(v, ".") == "" || strings.Trim(v, "xX") == "" || strings.Trim(v, "-_") == ""
+	return false
 }
+
+// longestNoValue is how many bytes the longest of notValues has.
+var longestNoValue = func() (most int) {
+	for w := range notValues {
+		most = max(most, len(w))
+	}
+	return most
+}()
 
 // code is source text that says where a value comes from.
 var code = lazy.MustCompile(`^(?:(?:args|self|config|cfg|os|settings|opts?|options|conf|params?|kwargs|env|environ|getpass|request|ctx|this|vault|keyring|process|System|secrets)\.[A-Za-z_][\w.]*|(?:[a-z_]\w*\.)*[a-zA-Z_]\w*[(\[].*)$`)

@@ -1,0 +1,80 @@
+package ground
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// styled is an answer as a model of some style writes it, a sentence a line: "+ " stands before what is right, "- kind: " before what
+// is wrong.
+type styled struct{ Style, Text string }
+
+// What models of several styles write about real gangs: none that is wrong is shown as what the evidence says, and hardly any that
+// is right is left out. The held part is judged where SIGNALBOX_HELD is set, in numbers alone.
+func TestEvaluationGangs(t *testing.T) {
+	var all []scenario
+	for _, file := range []string{"testdata/gangs.yaml", "testdata/gangs_second.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []scenario
+		if err := yaml.UnmarshalStrict(text, &of); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, of...)
+	}
+	for _, held := range []bool{false, true} {
+		if held && os.Getenv("SIGNALBOX_HELD") == "" {
+			continue
+		}
+		of := slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.Held != held })
+		faithful, wrong := judgedInParallel(t, of, func(s scenario, faithful, wrong board, notef func(string, ...any)) {
+			judge := NewJudge(s.shown())
+			for _, a := range s.Labelled {
+				var whole strings.Builder
+				for line := range strings.Lines(a.Text) {
+					sentence, right := strings.CutPrefix(strings.TrimSpace(line), "+ ")
+					kind := a.Style
+					if right {
+						whole.WriteString(sentence + "\n")
+					}
+					if !right {
+						kind, sentence, _ = strings.Cut(strings.TrimPrefix(sentence, "- "), ": ")
+					}
+					k := judge.Keep(Parse(sentence))
+					switch o := outcomeOf(k); {
+					case right:
+						if k.Dropped > 0 {
+							o = dropped // a sentence that was cut in two is shown where both are
+						}
+						faithful.note(kind, o)
+						if !held && o == dropped {
+							notef("%s: dropped though it is right (%s): %s", s.Name, k.LeftOut(), sentence)
+						}
+					default:
+						wrong.note(kind, o)
+						if !held && o == published {
+							notef("%s: published though it is wrong (%s): %s", s.Name, kind, sentence)
+						}
+					}
+				}
+				if k := judge.Keep(Parse(whole.String())); k.Why[TooLong] > 0 {
+					t.Errorf("%s: of what is right in an answer %d sentences have no room", s.Name, k.Why[TooLong])
+				}
+			}
+		})
+		part := map[bool]string{false: "gangs, open", true: "gangs, held"}[held]
+		n, right := faithful.sum()
+		attacks, told := wrong.sum()
+		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
+			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
+		if !held && right[dropped]*8 > n || told[published] > 0 {
+			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or wrong ones published: %d", n, right[dropped], told[published])
+		}
+	}
+}
