@@ -30,3 +30,17 @@ func TestNamesOfLogsAreShownNotObeyed(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyIsCalledByMarkdown: an image or a label may be spelt like a team, and a digest is no team.
+func TestNobodyIsCalledByMarkdown(t *testing.T) {
+	for text, want := range map[string]string{
+		"@everyone":                      "@&#8203;everyone",
+		`it has "@org/team" and #1`:      `it has "@&#8203;org/team" and #&#8203;1`,
+		"registry.example.com/x@sha256:": "registry.example.com/x@sha256:",
+		"step # 1 @ noon":                "step # 1 @ noon",
+	} {
+		if got := inProse(text); got != want {
+			t.Errorf("%q is written as %q; want %q", text, got, want)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func emptySelection(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
 		if len(values) == 0 {
 			return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has the label %s", r.Name, key, selector[key], facts.Count(len(nodes), "node"), key)
 		}
-		return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has that value; they have %s", r.Name, key, selector[key], facts.Count(len(nodes), "node"), facts.ShortList(values))
+		return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has that value%s", r.Name, key, selector[key], facts.Count(len(nodes), "node"), theyHave(view, key, values))
 	}
 	at, message := emptyAffinity(view, r)
 	switch {
@@ -76,6 +76,15 @@ func valuesOf(view *cluster.Snapshot, key string) []string {
 	return values
 }
 
+// theyHave lists the values of a label, but none that is the name of a node: who may create jobs need not be one who may
+// list nodes.
+func theyHave(view *cluster.Snapshot, key string, values []string) string {
+	if slices.ContainsFunc(view.Alike(key), func(n cluster.NodeGroup) bool { return key == corev1.LabelHostname || n.Labels[key] == n.Name }) {
+		return ""
+	}
+	return "; they have " + facts.ShortList(values)
+}
+
 // emptyAffinity names the one expression of a required node affinity of one term that no node meets; of
 // several terms each would have to be named, and is not.
 func emptyAffinity(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
@@ -98,7 +107,7 @@ func emptyAffinity(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
 		case len(values) == 0:
 			return at, fmt.Sprintf("%s; none of %s has the label", wants, nodes)
 		default:
-			return at, fmt.Sprintf("%s; none of %s has such a value; they have %s", wants, nodes, facts.ShortList(values))
+			return at, fmt.Sprintf("%s; none of %s has such a value%s", wants, nodes, theyHave(view, e.Key, values))
 		}
 	}
 	return "", ""
