@@ -66,7 +66,7 @@ func TestWhoShouldActOnAJobOfAnotherKind(t *testing.T) {
 	for name, tc := range map[string]struct{ job, says, not string }{
 		"Volcano's own queue is none of Kueue's": {
 			"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nspec: {queue: team-a, tasks: [{name: w, replicas: 2, template: " + pod + "}]}",
-			"its queue team-a of volcano holds pods, and there are none yet to hold; whether the Deployment volcano-controllers of its operator runs was not seen", "Kueue",
+			"its queue team-a of Volcano holds pods, and there are none yet to hold; whether the Deployment volcano-controllers of its operator runs was not seen", "Kueue",
 		},
 		"a queue of Kueue": {
 			"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}\nspec: {tasks: [{name: w, replicas: 2, template: " + pod + "}]}",

@@ -133,6 +133,9 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 		if err != nil {
 			return err
 		}
+		if len(objects) == 0 && f.files.selector == "" {
+			return usagef("no training job is in %s; signalbox snapshot saves what jobs need, and kubectl get KIND -A -o yaml saves jobs: --snapshot jobs.yaml --snapshot cluster.yaml", orList(f.from.snapshot))
+		}
 		f.take(in, objects, *f.from.kube.Namespace)
 	} else {
 		live, err := reach(ctx, f.from.kube, ", or --snapshot FILE")

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -261,7 +260,7 @@ func jobsSection(rows []jobRow, missing []string, now time.Time, led bool) brows
 			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", count(len(rows)-i, "more job")))
 			break
 		}
-		row := browser.Cells(r.Kind+" "+r.Name, r.Namespace, r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), duration.HumanDuration(now.Sub(r.Created)))
+		row := browser.Cells(r.Kind+" "+r.Name, r.Namespace, r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), r.age(now))
 		if led {
 			row[0].To = "/jobs/" + url.PathEscape(r.Kind) + "/" + url.PathEscape(r.Namespace) + "/" + url.PathEscape(r.Name)
 		}

@@ -70,7 +70,7 @@ cause of what is wrong.`,
 	jobs.Flags().StringVar(&f.kind, "kind", "", "only jobs of this `kind`")
 	jobs.Flags().StringVar(&f.category, "category", "", "only jobs whose cause is of this `category`")
 	jobs.Flags().StringVar(&f.owner, "owner", "", "only jobs on whose cause this `owner` has to act: user, platform, hardware …; not who submitted them")
-	jobs.Flags().StringVar(&f.node, "node", "", "only jobs with a pod on this `node`")
+	jobs.Flags().StringVar(&f.node, "node", "", "only jobs with a pod on this `node`, or that failed there first")
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
 	completeCluster(jobs, f.kube)

@@ -113,9 +113,9 @@ func (p *podsByLabel) place(rows []jobRow) {
 	}
 }
 
-// onNode leaves the jobs that have a pod on the node of --node.
+// onNode leaves the jobs that have a pod on the node of --node, or failed there first.
 func (f *getFlags) onNode(rows []jobRow) []jobRow {
-	return slices.DeleteFunc(rows, func(r jobRow) bool { return f.node != "" && !slices.Contains(r.Nodes, f.node) })
+	return slices.DeleteFunc(rows, func(r jobRow) bool { return f.node != "" && r.Node != f.node && !slices.Contains(r.Nodes, f.node) })
 }
 
 // placeLive reads the pods of the cluster, as protobuf, which costs both sides a fraction of JSON; note says what is not

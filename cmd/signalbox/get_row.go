@@ -79,6 +79,9 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 		at = at.UTC()
 		r.Since = &at
 	}
+	if r.Since != nil && r.Since.Before(r.Created) { // a wait is told to the minute
+		r.Since = &r.Created
+	}
 	j, _ := k.Read(o, nil) // as far as it can be read
 	if j == nil {
 		return r
@@ -94,6 +97,14 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 
 // key names a job among those of all kinds.
 func (r *jobRow) key() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
+
+// age is for how long the job exists; a file need not say.
+func (r *jobRow) age(now time.Time) string {
+	if r.Created.IsZero() {
+		return "-"
+	}
+	return duration.HumanDuration(now.Sub(r.Created))
+}
 
 // since is for how long the state, or the wait, has been, as AGE is written.
 func (r *jobRow) since(now time.Time) string {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // jobsSchema names the JSON of get jobs.
@@ -71,7 +70,7 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter
 	table := [][]string{head}
 	for _, r := range rows {
 		row := []string{
-			r.Kind, visibleLine(r.Name), duration.HumanDuration(sh.now().Sub(r.Created)), r.State,
+			r.Kind, visibleLine(r.Name), r.age(sh.now()), r.State,
 			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
 		}
 		if wide {

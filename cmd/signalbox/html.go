@@ -53,7 +53,7 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 		fact("node", root.Source.Node)
 		fact("when", whenOf(r, time.Local))
 		fact("who acts", string(root.Owner))
-		fact("trying again", string(root.Retry))
+		fact("trying again", report.TryingAgain(root))
 	}
 	s.Text, s.Cited = report.Analysis(r)
 	if c, ok := report.ChartOf(r); ok {

@@ -41,7 +41,7 @@ func diagnosisMarkdown(r diagnose.Result) string {
 		row("node", root.Source.Node)
 		row("when", whenOf(r, time.Local))
 		row("who acts", string(root.Owner))
-		row("trying again", string(root.Retry))
+		row("trying again", report.TryingAgain(root))
 		if root.Line != "" {
 			b.WriteString("\n" + fenced(root.Line))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // aroundRoot is how many lines before and after the decisive one are shown.
@@ -320,14 +321,17 @@ func size(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, units[i])
 }
 
-func retryWords(c *Cause) string {
+func retryWords(c *Cause) string { return "trying again " + TryingAgain(c) }
+
+// TryingAgain is what trying again does of a cause: it helps, may help, or unchanged is useless.
+func TryingAgain(c *Cause) string {
 	switch c.Retry {
-	case "helps":
-		return "trying again helps"
-	case "useless":
-		return "trying again unchanged is useless"
+	case signature.Helps:
+		return "helps"
+	case signature.Useless:
+		return "unchanged is useless"
 	default:
-		return "trying again may help"
+		return "may help"
 	}
 }
 

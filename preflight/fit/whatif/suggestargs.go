@@ -29,6 +29,7 @@ func (q *suggester) arguments(changed gang.Gang) string {
 		if l == nil {
 			continue
 		}
+		var needs []string
 		for _, a := range []argument{
 			{flagOf(l, "--nnodes", "nnodes", "num-nodes", "num-machines"), l.NodesPath, l.Nodes, c.nodes(l.Nodes)},
 			{flagOf(l, "-np", "np", "n", "c", "num-proc", "num-processes"), l.ProcsPath, l.Procs, c.procs(l.Procs)},
@@ -37,9 +38,10 @@ func (q *suggester) arguments(changed gang.Gang) string {
 			if a.needs == a.told.Min || a.needs < 1 || !onCommandLine(a.at) {
 				continue
 			}
-			if text := fmt.Sprintf("; %s then needs %s %d instead of %d", l.Program, a.flag, a.needs, a.told.Min); !slices.Contains(out, text) {
-				out = append(out, text)
-			}
+			needs = append(needs, fmt.Sprintf("%s %d instead of %d", a.flag, a.needs, a.told.Min))
+		}
+		if text := fmt.Sprintf("; %s then needs %s", l.Program, strings.Join(needs, " and ")); len(needs) > 0 && !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
 	if pods := c.after.Pods(); c.before.MinField != "" && pods < c.before.MinMembers && pods > 0 {
