@@ -116,7 +116,10 @@ is busy now.`,
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
 	c.Flags().StringSliceVar(&from.disable, "disable", nil, "`name` of a check that is not wanted this time; repeatable, with commas")
-	_ = c.RegisterFlagCompletionFunc("disable", completeChecks) // fails only for a flag that does not exist
+	c.Flags().StringSliceVar(&from.selected, "select", nil, "`name` of a check; no other is run this time; repeatable, with commas")
+	for _, name := range []string{"disable", "select"} {
+		_ = c.RegisterFlagCompletionFunc(name, completeChecks) // fails only for a flag that does not exist
+	}
 	from.addFix(c)
 	pages.add(c.Flags())
 	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")

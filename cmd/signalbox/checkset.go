@@ -1,9 +1,28 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 )
+
+// othersThan are the checks besides those of --select; of no names there are none.
+func othersThan(selected []string) ([]string, error) {
+	if len(selected) == 0 {
+		return nil, nil
+	}
+	all, err := allChecks()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range selected {
+		if !slices.Contains(all.Names(), name) {
+			return nil, usagef("--select: no check is called %q%s", name, check.DidYouMean(name, all.Names()))
+		}
+	}
+	return slices.DeleteFunc(all.Names(), func(name string) bool { return slices.Contains(selected, name) }), nil
+}
 
 // allChecks are the checks this binary knows.
 func allChecks() (*check.Set, error) { return check.NewSet(checks.All()...) }

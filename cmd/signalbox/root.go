@@ -109,7 +109,9 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 	switch {
 	case name == "port" && c.Flags().Lookup("listen") != nil:
 		return "; --listen 127.0.0.1:PORT sets it"
-	case (name == "ignore" || name == "exclude" || name == "select" || name == "only") && c.Flags().Lookup("disable") != nil:
+	case name == "only" && c.Flags().Lookup("select") != nil:
+		return "; --select NAME runs no other check"
+	case (name == "ignore" || name == "exclude") && c.Flags().Lookup("disable") != nil:
 		return "; --disable NAME leaves a check out"
 	case (name == "format" || name == "out") && c.Flags().Lookup("output") != nil:
 		return "; -o FORM sets it: " + c.Flags().Lookup("output").Value.Type()

@@ -40,6 +40,7 @@ type worldFlags struct {
 	cures    bool             // and for each finding by itself, because the format has a place for it
 	require  bool             // an answer without a cluster is none
 	disable  []string         // checks that are not wanted this time
+	selected []string         // the only checks that are wanted this time; empty: all
 	settings string           // file of the configuration; only what it says of checks counts
 	folders  []string         // of policies
 	sources  []fs.FS          // what is in them, once open
@@ -150,7 +151,11 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 		}
 	}
 	w.settings, w.settingsFile = settings.Checks, f.settings
-	settings.Checks.Disable = append(slices.Clip(settings.Checks.Disable), f.disable...)
+	others, err := othersThan(f.selected)
+	if err != nil {
+		return nil, err
+	}
+	settings.Checks.Disable = slices.Concat(settings.Checks.Disable, f.disable, others)
 	as, err := tune(settings.Checks)
 	if err != nil {
 		return nil, err
