@@ -412,8 +412,30 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		if !preflight.SameWork(old, o) { // a job as it is is asked about as if it came now
 			req.Operation, req.Old = "UPDATE", old
 		}
+	} else if w.before == nil && !w.asks && w.live == nil && w.hasPods(o) {
+		o.SetUID(seenByPods)
 	}
 	return req, nil
+}
+
+// seenByPods is the UID of a job that exists by its pods alone: a snapshot holds no jobs, and of pods not whose they are by UID.
+const seenByPods = "of the pods in the snapshot"
+
+// hasPods says that the view has live pods whose controller a job without a UID is: they are its own, as on a live cluster.
+func (w *world) hasPods(o *unstructured.Unstructured) bool {
+	if w.cluster == nil || o.GetUID() != "" || o.GetName() == "" {
+		return false
+	}
+	pods := w.cluster.PodLists()[o.GetNamespace()]
+	if pods == nil {
+		return false
+	}
+	for p := range pods.All() {
+		if (p.Owner() == cluster.Owner{Kind: o.GetKind(), Name: o.GetName()}) && !p.Deleted() {
+			return true
+		}
+	}
+	return false
 }
 
 // off says which checks the file with settings leaves out for jobs of a namespace.
