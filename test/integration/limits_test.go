@@ -327,18 +327,23 @@ func (c *limitsCase) view(ctx SpecContext) *cluster.Snapshot {
 	Expect(err).NotTo(HaveOccurred())
 	ranges, err := core.LimitRanges(c.namespace).List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	add := func(kind string, o runtime.Object) {
+	classes, err := plane.Clientset().SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	add := func(gvk schema.GroupVersionKind, o runtime.Object) {
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 		Expect(err).NotTo(HaveOccurred())
 		u := &unstructured.Unstructured{Object: fields}
-		u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+		u.SetGroupVersionKind(gvk)
 		b.Object(u)
 	}
 	for i := range quotas.Items {
-		add("ResourceQuota", &quotas.Items[i])
+		add(corev1.SchemeGroupVersion.WithKind("ResourceQuota"), &quotas.Items[i])
 	}
 	for i := range ranges.Items {
-		add("LimitRange", &ranges.Items[i])
+		add(corev1.SchemeGroupVersion.WithKind("LimitRange"), &ranges.Items[i])
+	}
+	for i := range classes.Items {
+		add(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), &classes.Items[i])
 	}
 	b.Complete(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"})
 	return b.Snapshot(metav1.Now().Time)
