@@ -78,8 +78,13 @@ type RecordedFit struct {
 	Limits   []recordedLimit `json:"limits,omitempty"`
 	Assumed  []string        `json:"assumed,omitempty"`
 	Asks     []fit.Ask       `json:"asks,omitempty"`
-	Why      string          `json:"why,omitempty"`   // for who may not list nodes
-	Nodes    *RecordedNodes  `json:"nodes,omitempty"` // for who may
+	// What a no of today may become is for everybody: it names no node.
+	Autoscaler    string `json:"autoscaler,omitempty"`
+	WithNodesBack bool   `json:"withNodesBack,omitempty"`
+	Unresolvable  bool   `json:"unresolvable,omitempty"`
+
+	Why   string         `json:"why,omitempty"`   // for who may not list nodes
+	Nodes *RecordedNodes `json:"nodes,omitempty"` // for who may
 }
 
 // RecordedNodes is what the answer rests on, in which nodes have names.
@@ -91,12 +96,9 @@ type RecordedNodes struct {
 	Group            string              `json:"group,omitempty"`
 	Usable           int                 `json:"usable,omitempty"`
 	Reason           string              `json:"reason,omitempty"`
-	Autoscaler       string              `json:"autoscaler,omitempty"`
 	Queue            string              `json:"queue,omitempty"`
 	PodTooBig        bool                `json:"podTooBig,omitempty"`
-	WithNodesBack    bool                `json:"withNodesBack,omitempty"`
 	NotWithNodesBack bool                `json:"notWithNodesBack,omitempty"`
-	Unresolvable     bool                `json:"unresolvable,omitempty"`
 	Running          int                 `json:"running,omitempty"`
 }
 
@@ -135,6 +137,7 @@ func recordOf(r *preflight.Report, nodes bool) Record {
 	f := r.Fit
 	out.Fit = &RecordedFit{
 		Verdict: f.Verdict.String(), Placed: f.Placed, Wanted: f.Wanted, Waits: f.WaitsForOthers, Paused: f.Paused, Changes: f.Changes, Idle: f.Idle, Preempts: f.Preempts.Unnamed(), Asks: f.Asks,
+		Autoscaler: f.Autoscaler, WithNodesBack: f.WithNodesBack, Unresolvable: f.Unresolvable,
 	}
 	for _, l := range f.Violations {
 		out.Fit.Limits = append(out.Fit.Limits, recordedLimit{l, l.When.String()})
@@ -148,14 +151,17 @@ func recordOf(r *preflight.Report, nodes bool) Record {
 		onNodes := *f
 		onNodes.Violations = nil // they stand by themselves
 		out.Fit.Why = onNodes.Why()
+		if come := f.NodesToCome(); come != "" {
+			out.Fit.Assumed = []string{come}
+		}
 	}
 	return out
 }
 
 func nodesOf(f *fit.Result) *RecordedNodes {
 	out := &RecordedNodes{
-		Plan: f.Plan, Rejected: f.Rejected, Group: f.Group, Usable: f.Usable, Reason: f.Reason, Autoscaler: f.Autoscaler, Queue: f.Queue,
-		PodTooBig: f.PodTooBig, WithNodesBack: f.WithNodesBack, NotWithNodesBack: f.NotWithNodesBack, Unresolvable: f.Unresolvable, Running: f.Running,
+		Plan: f.Plan, Rejected: f.Rejected, Group: f.Group, Usable: f.Usable, Reason: f.Reason, Queue: f.Queue,
+		PodTooBig: f.PodTooBig, NotWithNodesBack: f.NotWithNodesBack, Running: f.Running,
 	}
 	for _, s := range f.Shortfall {
 		out.Shortfall = append(out.Shortfall, recordedShortfall{s, s.LargestPods, s.LargestFit})
@@ -261,10 +267,11 @@ func (r Record) Result() *fit.Result {
 	out := &fit.Result{
 		Verdict: verdictOf(f.Verdict), Placed: f.Placed, Wanted: f.Wanted, WaitsForOthers: f.Waits, Paused: f.Paused,
 		Reason: f.Why, Changes: f.Changes, Idle: f.Idle, Preempts: f.Preempts, Assumed: f.Assumed, Asks: f.Asks,
+		Autoscaler: f.Autoscaler, WithNodesBack: f.WithNodesBack, Unresolvable: f.Unresolvable,
 	}
 	if n := f.Nodes; n != nil {
-		out.Plan, out.Rejected, out.Group, out.Usable, out.Reason, out.Autoscaler = n.Plan, n.Rejected, n.Group, n.Usable, n.Reason, n.Autoscaler
-		out.Queue, out.PodTooBig, out.WithNodesBack, out.NotWithNodesBack, out.Unresolvable, out.Running = n.Queue, n.PodTooBig, n.WithNodesBack, n.NotWithNodesBack, n.Unresolvable, n.Running
+		out.Plan, out.Rejected, out.Group, out.Usable, out.Reason = n.Plan, n.Rejected, n.Group, n.Usable, n.Reason
+		out.Queue, out.PodTooBig, out.NotWithNodesBack, out.Running = n.Queue, n.PodTooBig, n.NotWithNodesBack, n.Running
 		for _, s := range n.Shortfall {
 			s.LargestPods, s.LargestFit = s.Pods, s.Fits
 			out.Shortfall = append(out.Shortfall, s.Shortfall)

@@ -68,6 +68,30 @@ func TestARecordNamesNodesOnlyForWhoMayListThem(t *testing.T) {
 	}
 }
 
+// TestWhatANoMayBecomeIsForEverybody: who may not list nodes is told no never where others are told not now.
+func TestWhatANoMayBecomeIsForEverybody(t *testing.T) {
+	for name, of := range map[string]fit.Result{
+		"nodes are away":           {WithNodesBack: true},
+		"nodes may come":           {Autoscaler: "Karpenter"},
+		"no node would help":       {Autoscaler: "Karpenter", Unresolvable: true},
+		"never, as far as is seen": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of.Verdict, of.Wanted, of.Group = fit.TooBig, 6, "Worker"
+			report := fullReview()
+			report.Fit = &of
+			r, ok := RecordOf(recordLines(report, false, "v1.2.3"))
+			if !ok || r.Fit.Nodes != nil {
+				t.Fatalf("read: %t, nodes: %+v", ok, r.Fit.Nodes)
+			}
+			got := r.Result()
+			if got.WithNodesBack != of.WithNodesBack || got.NodesToCome() != of.NodesToCome() || strings.Join(got.Assumed, "") != of.NodesToCome() {
+				t.Errorf("%+v; want what is so of %+v", got, of)
+			}
+		})
+	}
+}
+
 // TestALongRecordSaysWhatItLeavesOut has more than there is room for: the plan goes first, then findings.
 func TestALongRecordSaysWhatItLeavesOut(t *testing.T) {
 	long := fullReview()

@@ -300,7 +300,7 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 			unknown = true
 		case waits(j.Report) || j.Fit.Verdict == fit.TooBig && j.Fit.WithNodesBack:
 			busy = true
-		case j.Fit.Verdict == fit.TooBig && j.Fit.NodesMayCome():
+		case j.Fit.Verdict == fit.TooBig && j.Fit.NodesToCome() != "":
 			unknown = true
 		case j.Fit.Verdict != fit.Fits:
 			never = true

@@ -94,8 +94,14 @@ func (r Result) Warns() bool {
 	}
 }
 
-// NodesMayCome says that an autoscaler may add what the nodes there are have not. What no node mends it does not.
-func (r Result) NodesMayCome() bool { return r.Autoscaler != "" && !r.Unresolvable }
+// NodesToCome says of a no that the nodes there are prove, that an autoscaler may add others; empty: nothing is refused,
+// none adds any, or no node would help.
+func (r Result) NodesToCome() string {
+	if !r.Refused() || r.Autoscaler == "" || r.Unresolvable {
+		return ""
+	}
+	return r.Autoscaler + " adds nodes; those that it may add are not counted"
+}
 
 // Group is the numbers of a group of pods.
 type Group struct {

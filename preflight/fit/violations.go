@@ -38,8 +38,8 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 		r.Verdict = Unknown
 	}
 	noNodesToCome(s, r, g)
-	if r.Refused() && r.NodesMayCome() {
-		r.Assumed = append(r.Assumed, r.Autoscaler+" adds nodes; those that it may add are not counted")
+	if come := r.NodesToCome(); come != "" {
+		r.Assumed = append(r.Assumed, come)
 	}
 	switch {
 	case r.Blocked():
