@@ -149,6 +149,9 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j.Gang.Together = inHyperNode("all pods lie", o.Spec.NetworkTopology)
 	list := job.Path("spec.tasks")
 	r.wantList(list, len(o.Spec.Tasks), "at least one task")
+	if !o.Spec.mounted(r) {
+		o.Spec.Volumes = nil
+	}
 	for i, at := range r.elements(list, len(o.Spec.Tasks)) {
 		role := o.Spec.Tasks[i].role(r, at, i)
 		if p := o.Spec.Tasks[i].PartitionPolicy; p != nil && j.Gang.Together == "" {
@@ -226,9 +229,6 @@ func (s *volcanoSpec) fill(r *reader, role *job.Role) {
 	if p.Spec.PriorityClassName == "" && s.PriorityClassName != "" {
 		p.Spec.PriorityClassName = s.PriorityClassName
 		inject(p, "priorityClassName", "spec.priorityClassName")
-	}
-	if !s.mounted(r) {
-		return
 	}
 	p.Spec.Volumes = slices.Grow(slices.Clip(p.Spec.Volumes), len(s.Volumes))
 	for k := range p.Spec.Containers {
