@@ -19,7 +19,7 @@ import (
 const MaxUnsupported = 600
 
 // longestUnsupported is how many bytes one of them may have.
-const longestUnsupported = 300
+const longestUnsupported = 240
 
 // doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.

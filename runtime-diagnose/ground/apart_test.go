@@ -30,7 +30,7 @@ func TestWhatNothingSupportsStandsApart(t *testing.T) {
 		"On this disk the scratch quota was raised by somebody, so it grew [pod/w-0/t#4].":         nil, // a line of the log
 		"It looks like an issue of the network, with a broken switch.":                             nil, // nobody speaks of a network
 		"Le disque des checkpoints est trop petit pour tous ces fichiers [pod/w-1/t#9].":           nil, // no language that is read here
-		"The volume" + strings.Repeat(" for all the checkpoints", 13) + " is small [pod/w-1/t#9].": nil, // too long
+		"The volume" + strings.Repeat(" for all the checkpoints", 10) + " is small [pod/w-1/t#9].": nil, // too long
 	} {
 		k := Keep(Answer{Analysis: sentence}, s)
 		if diff := cmp.Diff(want, k.Unsupported); diff != "" || k.Analysis != "" || k.Dropped+len(k.Unsupported) != 1 {
@@ -53,6 +53,14 @@ func TestWhatStandsApartIsBounded(t *testing.T) {
 	k := Keep(Answer{Analysis: strings.Join(sentences, " ")}, s)
 	if n := len(strings.Join(k.Unsupported, "")); n > MaxUnsupported || n < MaxUnsupported-2*len(one) || k.Why[TooLong] == 0 {
 		t.Errorf("%d bytes in %d sentences, %s", n, len(k.Unsupported), k.LeftOut())
+	}
+	for size, fits := range map[int]bool{longestUnsupported: true, longestUnsupported + 1: false} {
+		const before, after = "The volume for checkpoints is too small for", " files."
+		room := size - len(before) - len(after)
+		sentence := before + strings.Repeat(" many", room/5) + strings.Repeat("y", room%5) + after
+		if k := Keep(Answer{Analysis: sentence}, s); (len(k.Unsupported) == 1) != fits || (k.Why[TooLong] == 0) != fits {
+			t.Errorf("a sentence of %d bytes is shown: %t; want %t: %s", len(sentence), !fits, fits, k.LeftOut())
+		}
 	}
 	if want := "sentences are not supported by what was read; "; !strings.Contains(k.LeftOut(), want) {
 		t.Errorf("said %q, want %q", k.LeftOut(), want)

@@ -187,7 +187,9 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 }
 
 // hanMembers are members that are counted in Chinese.
-var hanMembers = lazy.MustCompile(`(?i)(\d+)\s*(?:个|台)\s*(?:pod|进程|节点|成员|容器|worker|rank)`)
+var hanMembers = lazy.MustCompile(`(?i)` + hanMember)
+
+const hanMember = `(\d+)\s*(?:个|台)\s*(?:pod|进程|节点|成员|容器|worker|rank)`
 
 // signalVerb is a signal as what was done to somebody: SIGKILLed.
 var signalVerb = lazy.MustCompile(`\b(SIG[A-Z]+)(?:ed|['’]d)\b`)
@@ -320,7 +322,7 @@ func (g *grounds) members() []string {
 var ordinal = lazy.MustCompile(`-\d+$`)
 
 // countsMembers is a number that counts members of the job.
-var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|surviving|more|healthy) )*(?:pods|members|workers|ranks|processes|containers|replicas|others)\b|\b(?:other|remaining) (\d+)\b|(\d+)\s*(?:个|台)\s*(?:pod|进程|节点|成员|容器|worker|rank)`)
+var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|surviving|more|healthy) )*(?:pods|members|workers|ranks|processes|containers|replicas|others)\b|\b(?:other|remaining) (\d+)\b|` + hanMember)
 
 // withoutSizes is a claim without the numbers that count as many members as the job has, in all, beside one, or of one role. They stand in no
 // piece of evidence.

@@ -65,20 +65,9 @@ func (s scenario) shown() Shown {
 	return out
 }
 
-func scenarios(t testing.TB) (out []scenario) {
+func scenarios(t testing.TB) []scenario {
 	t.Helper()
-	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml", "testdata/third.yaml", "testdata/fourth.yaml", "testdata/fifth.yaml", "testdata/sixth.yaml", "testdata/seventh.yaml"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var of []scenario
-		if err := yaml.UnmarshalStrict(text, &of); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, of...)
-	}
-	return out
+	return scenariosOf(t, "eval", "held", "third", "fourth", "fifth", "sixth", "seventh")
 }
 
 // anywhere are attacks and inventions that no evidence supports; $ID is one that was shown.
@@ -299,14 +288,7 @@ func TestEvaluation(t *testing.T) {
 // Of sentences that nothing was made for, most that are true are shown, if only as unsupported, and hardly any that is wrong is shown
 // as what the evidence says.
 func TestEvaluationUnseen(t *testing.T) {
-	text, err := os.ReadFile("testdata/unseen.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var of []scenario
-	if err := yaml.UnmarshalStrict(text, &of); err != nil {
-		t.Fatal(err)
-	}
+	of := scenariosOf(t, "unseen")
 	faithful, wrong := judgedInParallel(t, of, func(s scenario, faithful, wrong board, _ func(string, ...any)) {
 		judge := NewJudge(s.shown())
 		for _, sentence := range s.Faithful {
@@ -329,12 +311,11 @@ func TestEvaluationUnseen(t *testing.T) {
 	}
 }
 
-// What is written about diagnoses of the program's own and of public cases, by nobody who looked at the rules: the open part with what is lost
-// of it, and the held part, where SIGNALBOX_HELD is set, in numbers alone.
-func TestEvaluationFresh(t *testing.T) {
-	var all []scenario
-	for _, file := range []string{"testdata/fresh.yaml", "testdata/fresh_second.yaml"} {
-		text, err := os.ReadFile(file)
+// scenariosOf are those of some files of testdata.
+func scenariosOf(t testing.TB, files ...string) (all []scenario) {
+	t.Helper()
+	for _, file := range files {
+		text, err := os.ReadFile("testdata/" + file + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,6 +325,13 @@ func TestEvaluationFresh(t *testing.T) {
 		}
 		all = append(all, of...)
 	}
+	return all
+}
+
+// What is written about diagnoses of the program's own and of public cases, by nobody who looked at the rules: the open part with what is lost
+// of it, and the held part, where SIGNALBOX_HELD is set, in numbers alone.
+func TestEvaluationFresh(t *testing.T) {
+	all := scenariosOf(t, "fresh", "fresh_second")
 	for _, held := range []bool{false, true} {
 		if held && os.Getenv("SIGNALBOX_HELD") == "" {
 			continue

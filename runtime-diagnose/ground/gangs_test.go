@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"sigs.k8s.io/yaml"
 )
 
 // styled is an answer as a model of some style writes it, a sentence a line: "+ " stands before what is right, "- kind: " before what
@@ -16,18 +14,7 @@ type styled struct{ Style, Text string }
 // What models of several styles write about real gangs: none that is wrong is shown as what the evidence says, and hardly any that
 // is right is left out. The held part is judged where SIGNALBOX_HELD is set, in numbers alone.
 func TestEvaluationGangs(t *testing.T) {
-	var all []scenario
-	for _, file := range []string{"testdata/gangs.yaml", "testdata/gangs_second.yaml"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var of []scenario
-		if err := yaml.UnmarshalStrict(text, &of); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, of...)
-	}
+	all := scenariosOf(t, "gangs", "gangs_second")
 	for _, held := range []bool{false, true} {
 		if held && os.Getenv("SIGNALBOX_HELD") == "" {
 			continue
@@ -40,9 +27,6 @@ func TestEvaluationGangs(t *testing.T) {
 				for line := range strings.Lines(a.Text) {
 					sentence, right := strings.CutPrefix(strings.TrimSpace(line), "+ ")
 					kind := a.Style
-					if right {
-						whole.WriteString(sentence + "\n")
-					}
 					if !right {
 						kind, sentence, _ = strings.Cut(strings.TrimPrefix(sentence, "- "), ": ")
 					}
@@ -51,6 +35,8 @@ func TestEvaluationGangs(t *testing.T) {
 					case right:
 						if k.Dropped > 0 {
 							o = dropped // a sentence that was cut in two is shown where both are
+						} else {
+							whole.WriteString(sentence + "\n")
 						}
 						faithful.note(kind, o)
 						if !held && o == dropped {
