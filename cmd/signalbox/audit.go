@@ -170,7 +170,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	switch {
 	case len(in.jobs) > 0:
 	case len(f.from.snapshot) > 0:
-		sh.tell("no jobs that go on are in the snapshot; signalbox snapshot saves what jobs need, and kubectl get KIND -A -o yaml saves jobs")
+		sh.tell("no such jobs that go on are in the snapshot")
 	case !f.everything:
 		sh.tell("no jobs found in namespace %s; -A looks in all", w.namespace)
 	}

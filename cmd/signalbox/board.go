@@ -251,7 +251,7 @@ func (b *board) remember(path string, text []byte, keep time.Duration) {
 	b.kept[path] = keptPage{text, b.sh.now().Add(keep)}
 }
 
-// jobsSection is the list of jobs, what hurts first; led: each leads to its diagnosis.
+// jobsSection is a list of jobs in its order; led: each leads to its diagnosis.
 func jobsSection(rows []jobRow, missing []string, now time.Time, led bool) browser.Section {
 	s := browser.Section{Title: "Training jobs", Notes: missing}
 	t := browser.Table{Title: count(len(rows), "job"), Head: []string{"job", "namespace", "state", "healthy", "cause or what it waits for", "devices", "age"}}

@@ -17,8 +17,8 @@ func othersThan(selected []string) ([]string, error) {
 		return nil, err
 	}
 	for _, name := range selected {
-		if !slices.Contains(all.Names(), name) {
-			return nil, usagef("--select: no check is called %q%s", name, check.DidYouMean(name, all.Names()))
+		if _, err := all.Find(name); err != nil {
+			return nil, usagef("--select: %v", err)
 		}
 	}
 	return slices.DeleteFunc(all.Names(), func(name string) bool { return slices.Contains(selected, name) }), nil

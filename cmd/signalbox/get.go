@@ -30,6 +30,7 @@ type getFlags struct {
 	output, coloured                 *choice
 	widths                           []int           // of the columns that --watch has printed
 	missing                          unlisted        // at the first look
+	notes                            []string        // what missing says
 	there                            map[string]bool // jobs that were listed, whether a filter takes them or not
 }
 
@@ -180,8 +181,8 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			return missing.none(f.namespaceOf(live))
 		}
 		if first {
-			sh.notes(missing.notes(f.namespaceOf(live)))
-			f.missing = missing
+			f.missing, f.notes = missing, missing.notes(f.namespaceOf(live))
+			sh.notes(f.notes)
 		}
 		clients, err := view.Connect(live.config)
 		if err != nil {

@@ -37,7 +37,7 @@ func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint paint
 		return err
 	}
 	if f.output.value == "html" {
-		return sh.writeHTML("Training jobs", jobsSection(rows, f.missing.failed, sh.now(), false))
+		return sh.writeHTML("Training jobs", jobsSection(rows, f.notes, sh.now(), false))
 	}
 	if len(rows) == 0 {
 		return nil

@@ -139,9 +139,12 @@ func TestAWaitIsToldInFewWords(t *testing.T) {
 		"4 of 6 pods are running, 2 wait for 8 nvidia.com/gpu each: none of 5 nodes takes it (1 is cordoned, 4 lack free nvidia.com/gpu).": "2 of 6 pods: 8 nvidia.com/gpu each",
 		"0 of 1 pod is running, 1 waits for 8 nvidia.com/gpu: none of 9 nodes takes it (9 do not match its node selector or affinity).":    "1 of 1 pod: 8 nvidia.com/gpu",
 		"0 of 2 pods are running; 2 are on their node and not started.":                                                                    "0 of 2 pods are running",
+
 		"1 of 2 pods exist. exceeded quota: team":               "1 of 2 pods exist",
 		"suspended: it asks for no pods now. Job is suspended.": "suspended",
+
 		"suspended: it asks for no pods now: Workload/train: Pending: couldn't assign flavors: insufficient unused quota for gpu": "suspended: insufficient unused quota for gpu",
+
 		"8 GPUs are short":               "8 GPUs are short",
 		"":                               "",
 		strings.Repeat("x", mostWords+1): strings.Repeat("x", mostWords-1) + "…",
