@@ -42,7 +42,8 @@ func (f *worldFlags) addAsk(c *cobra.Command) {
 }
 
 // mayAsk says whether the cluster's Signalbox is asked at all. What draws or changes the cluster
-// needs it listed, and so do policies from a folder. Remedies need it, too, and do not change what is found.
+// needs it listed, and so do policies from a folder, or in another mode than that of the namespace. Remedies need it,
+// too, and do not change what is found.
 func (f *worldFlags) mayAsk() bool {
 	switch {
 	case f.ask == nil || f.ask.value == askNever:
@@ -50,11 +51,14 @@ func (f *worldFlags) mayAsk() bool {
 	case f.ask.value == askAlways:
 		return true
 	}
-	return !f.names && !f.server && len(f.folders) == 0
+	return !f.names && !f.server && !f.enforce && len(f.folders) == 0
 }
 
-// apart says that a value of --ask was written without the equals sign that it needs.
+// apart says what does not go with --ask: a value without the equals sign that it needs, and --enforce.
 func (f *worldFlags) apart(args []string) error {
+	if f.mustAsk() && f.enforce {
+		return usagef("--ask asks the Signalbox of the cluster, which goes by the mode of the namespace; expected --enforce or --ask, not both")
+	}
 	for _, arg := range args {
 		if f.mustAsk() && slices.Contains(f.ask.choices, arg) {
 			return usagef("--ask takes its value behind an equals sign; expected --ask=%s", arg)

@@ -46,7 +46,6 @@ type audited struct {
 type auditFlags struct {
 	from           *worldFlags
 	everything     bool
-	enforce        bool
 	over           bool
 	rulings        bool // of policies, and nothing else
 	ended          int  // jobs that are left out
@@ -75,11 +74,7 @@ the server did not list the jobs of a kind, and the others hold nothing that fai
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
 	}
-	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
-	mode := oneOf("", "enforce")
-	c.Flags().Var(mode, "mode", "as policy check has it: enforce is --enforce")
-	hide(c, "mode")
-	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.value == "enforce" }
+	f.from.addEnforce(c)
 	f.add(c)
 	addChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
 	return c
@@ -89,8 +84,9 @@ the server did not list the jobs of a kind, and the others hold nothing that fai
 func newPolicyAudit(sh *shell) *cobra.Command {
 	f := &auditFlags{
 		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md", "html"),
-		failOn: oneOf("never"), colour: oneOf("auto", "always", "never"), enforce: true, rulings: true,
+		failOn: oneOf("never"), colour: oneOf("auto", "always", "never"), rulings: true,
 	}
+	f.from.enforce = true
 	c := &cobra.Command{
 		Use:   "audit [-A] --policy DIR",
 		Short: "say which jobs that there are would be denied",
@@ -156,9 +152,6 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	// Whoever audits did not make them.
 	w.user, w.groups = f.from.asker(ctx, w.live)
 	w.before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
-	if f.enforce {
-		w.asking = &asking{mode: preflight.ModeEnforce}
-	}
 	jobs, err := in.review(ctx, w)
 	if err != nil {
 		return err

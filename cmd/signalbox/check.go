@@ -62,7 +62,8 @@ cluster of the current kubeconfig; else, or with --offline, from nowhere, and th
 that need a cluster say so. Where Signalbox is installed in the cluster, it is asked, by one
 dry run of the job with your own rights; else the cluster is listed with them (--ask). With
 --server the API server is asked, too, whether it would take the job and one pod of each
-role: every webhook of the cluster answers.
+role: every webhook of the cluster answers. Policies deny where the namespace enforces, and
+warn elsewhere; with --enforce they deny, as CI wants it before the job is in a namespace.
 
 Exit codes: 0 nothing at or above --fail-on · 1 findings or a denial · 2 bad usage or
 unreadable input · 3 our own failure · 4 the cluster of the kubeconfig does not answer, or
@@ -71,6 +72,7 @@ is busy now.`,
 		Example: fmt.Sprintf(`  %[1]s check job.yaml
   %[1]s check -f manifests/ --snapshot cluster.yaml -o sarif
   %[1]s check -k overlays/production --require-cluster
+  %[1]s check manifests/ --offline --policy policies/ --enforce
   helm template chart/ | %[1]s check -f - --stdin-filename chart/templates/train.yaml -o github`, sh.name),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -113,6 +115,7 @@ is busy now.`,
 	c.ValidArgsFunction = completeFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
+	from.addEnforce(c)
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
 	c.Flags().StringSliceVar(&from.disable, "disable", nil, "`name` of a check that is not wanted this time; repeatable, with commas")

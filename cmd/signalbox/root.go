@@ -144,10 +144,6 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 			}
 			return fmt.Sprintf("; --set ROLE.%s=VALUE asks what if", name)
 		}
-	case "mode", "enforce":
-		if c.Name() == "check" && c.Parent() == c.Root() {
-			return fmt.Sprintf("; %s audit --enforce reviews as if the namespaces enforced", c.Root().CommandPath())
-		}
 	}
 	return ""
 }

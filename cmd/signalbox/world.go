@@ -43,6 +43,7 @@ type worldFlags struct {
 	selected []string         // the only checks that are wanted this time; empty: all
 	settings string           // file of the configuration; only what it says of checks counts
 	folders  []string         // of policies
+	enforce  bool             // policies deny, whatever the namespaces say
 	sources  []fs.FS          // what is in them, once open
 	only     bool             // no others are asked
 	printed  io.Writer        // takes what they print; nil: nobody does
@@ -95,6 +96,15 @@ func (f *worldFlags) add(c *cobra.Command) {
 		c.MarkFlagsMutuallyExclusive("snapshot", "offline")
 	}
 	completeCluster(c, f.kube)
+}
+
+// addEnforce adds --enforce, and --mode enforce as policy check has it.
+func (f *worldFlags) addEnforce(c *cobra.Command) {
+	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
+	mode := oneOf("", "enforce")
+	c.Flags().Var(mode, "mode", "as policy check has it: enforce is --enforce")
+	hide(c, "mode")
+	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.value == "enforce" }
 }
 
 // world is everything a review knows besides the job.
@@ -151,6 +161,9 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 		}
 	}
 	w.settings, w.settingsFile = settings.Checks, f.settings
+	if f.enforce {
+		w.asking = &asking{mode: preflight.ModeEnforce}
+	}
 	others, err := othersThan(f.selected)
 	if err != nil {
 		return nil, err
