@@ -160,6 +160,11 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	if f.rulings {
 		onlyRulings(jobs)
 	}
+	if len(in.jobs) == 0 && w.live != nil && !f.everything {
+		if err := w.live.missing(ctx, w.namespace); err != nil {
+			return err
+		}
+	}
 	switch {
 	case len(in.jobs) > 0:
 	case len(f.from.snapshot) > 0:

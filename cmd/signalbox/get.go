@@ -207,6 +207,11 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 				return err
 			}
 		}
+		if first && len(rows) == 0 && !f.all {
+			if err := live.missing(ctx, live.namespace); err != nil {
+				return err
+			}
+		}
 		if first && len(rows) == 0 && len(names) > 0 {
 			return cmp.Or(missing.verdict(), noneCalled(names, f.namespaceOf(live)))
 		}

@@ -184,6 +184,20 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	return from.Case(ctx, t.kind, object)
 }
 
+// missing is the error of a namespace that is not there, and nil where it is or where that may not be read.
+func (c *liveCluster) missing(ctx context.Context, namespace string) error {
+	_, err := c.clients.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	var names []string
+	all, err := c.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompleted})
+	for i := 0; err == nil && i < len(all.Items); i++ {
+		names = append(names, all.Items[i].Name)
+	}
+	return usagef("namespace %q does not exist%s", namespace, check.DidYouMean(namespace, names))
+}
+
 // elsewhere says where a job of the name is, if its namespace is another one, or which name is meant; no kind: any.
 func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	all := kinds.All()
@@ -203,6 +217,9 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 				return fmt.Sprintf("; there is one in namespace %[1]s: -n %[1]s", o.GetNamespace())
 			}
 		}
+	}
+	if err := c.missing(ctx, c.namespace); err != nil {
+		return "; " + err.Error()
 	}
 	var names []string
 	for _, gvr := range served {

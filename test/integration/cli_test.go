@@ -289,6 +289,13 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 	It("names a job that is not there", func() {
 		_, said := run(2, "diagnose", "pytorchjob/nosuch", "-n", "cli")
 		Expect(said).To(Equal("signalbox: PyTorchJob cli/nosuch: not found\n"))
+		By("or whose namespace is not")
+		_, said = run(2, "diagnose", "pytorchjob/nosuch", "-n", "clj")
+		Expect(said).To(Equal("signalbox: PyTorchJob clj/nosuch: not found; namespace \"clj\" does not exist; did you mean \"cli\"?\n"))
+		for _, command := range [][]string{{"get", "jobs"}, {"audit"}} {
+			_, said = run(2, append(command, "-n", "clj")...)
+			Expect(said).To(Equal("signalbox: namespace \"clj\" does not exist; did you mean \"cli\"?\n"))
+		}
 	})
 })
 
