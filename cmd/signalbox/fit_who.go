@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -30,6 +33,7 @@ type whoAnswer struct {
 	Plan       []fit.Placement `json:"plan"`                 // where the job goes then
 	Reason     string          `json:"reason,omitempty"`     // why no set is named
 	Remains    []string        `json:"remains,omitempty"`    // what keeps the pods from the nodes all the same
+	Asked      time.Time       `json:"-"`
 }
 
 // unnamed is how many of a set are in namespaces that the asker may not read.
@@ -41,7 +45,7 @@ type unnamed struct {
 
 // who asks whose end lets a job start.
 func (w *world) who(ctx context.Context, j reviewed, mayRead func(context.Context, string) bool) *whoAnswer {
-	out := &whoAnswer{Holders: []whatif.Holder{}, Plan: []fit.Placement{}}
+	out := &whoAnswer{Asked: w.now, Holders: []whatif.Holder{}, Plan: []fit.Placement{}}
 	switch {
 	case j.Fit == nil || j.Gang == nil:
 		out.Reason = "the job could not be read"
@@ -62,7 +66,7 @@ func (w *world) who(ctx context.Context, j reviewed, mayRead func(context.Contex
 			out.Unreadable.Devices = saturate.Add(out.Unreadable.Devices, h.Devices)
 			continue
 		}
-		h.Marks = append(h.Marks, w.idleness(ctx, h)...)
+		w.look(ctx, &h)
 		out.Holders = append(out.Holders, h)
 	}
 	if d.Reason == "" {
@@ -93,20 +97,38 @@ func (w *world) reader() func(context.Context, string) bool {
 	}
 }
 
-// idleness is what says that a holder does no work: as far as its job, or one of its pods, tells.
-func (w *world) idleness(ctx context.Context, h whatif.Holder) (marks []string) {
-	for _, o := range w.written(ctx, h) {
+// look says of a holder since when it runs, how long it still may, and what says that it does no work: as far as its
+// job, or one of its pods, tells.
+func (w *world) look(ctx context.Context, h *whatif.Holder) {
+	for _, o := range w.written(ctx, *h) {
+		if began, ok := startOf(o); ok {
+			h.Since = &began
+		}
+		if k := kinds.Of(job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind()}); k != nil {
+			if left, ok := boundOf(o, k.Deadline, w.now); ok {
+				h.Marks = append(h.Marks, "ends "+left.String())
+			}
+		}
 		if j := readJob(o, w.cluster); j != nil && j.Suspended {
-			marks = append(marks, "paused, and its pods are still there")
+			h.Marks = append(h.Marks, "paused, and its pods are still there")
 		}
 		if text := o.GetAnnotations()[controller.Healthy]; text == "No" {
-			marks = append(marks, "not healthy: "+cmp.Or(o.GetAnnotations()[controller.Error], "see its diagnosis"))
+			h.Marks = append(h.Marks, "not healthy: "+cmp.Or(o.GetAnnotations()[controller.Error], "see its diagnosis"))
 		}
 		if w.sleeps(ctx, o) {
-			marks = append(marks, "debugging: its command only sleeps")
+			h.Marks = append(h.Marks, "debugging: its command only sleeps")
 		}
 	}
-	return marks
+}
+
+// startOf is when a job or pod started, by its status; where its kind does not say so, when it was made.
+func startOf(o *unstructured.Unstructured) (time.Time, bool) {
+	text, _, _ := unstructured.NestedString(o.Object, "status", "startTime")
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.UTC(), true
+	}
+	at := o.GetCreationTimestamp()
+	return at.UTC(), !at.IsZero()
 }
 
 // written is the job that a holder is, or a Job like one of its pods where that can be read.
@@ -139,6 +161,9 @@ func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Un
 		return nil
 	}
 	spec, _, _ := unstructured.NestedMap(pod.Object, "spec")
+	if began, ok := startOf(pod); ok {
+		asked.SetCreationTimestamp(metav1.NewTime(began))
+	}
 	asked.Object["spec"] = map[string]any{"template": map[string]any{"spec": spec}}
 	asked.SetAPIVersion("batch/v1")
 	asked.SetKind("Job")
@@ -180,6 +205,9 @@ func (a *whoAnswer) text() (out []string) {
 	line("who", "%s%s", these, fewer)
 	for _, h := range a.Holders {
 		text := fmt.Sprintf("%s %s/%s: %s on %s", h.Kind, h.Namespace, h.Name, held(h.Pods, h.Devices), nodesText(h.Nodes))
+		if h.Since != nil {
+			text += ", for " + duration.HumanDuration(a.Asked.Sub(*h.Since))
+		}
 		if len(h.Marks) > 0 {
 			text += " (" + strings.Join(h.Marks, "; ") + ")"
 		}

@@ -12,6 +12,14 @@ type Bound struct {
 	Field string
 }
 
+// String is "at the latest in 2.2 h, when activeDeadlineSeconds is over".
+func (b Bound) String() string {
+	if b.Rest <= 0 {
+		return "soon: its " + b.Field + " is over"
+	}
+	return "at the latest in " + words.Short(b.Rest) + ", when " + b.Field + " is over"
+}
+
 // atLatest is ", at the latest in 2.2 h …", where the time of every job that has to end is bounded; a job that
 // may run for ever bounds nothing.
 func atLatest(jobs []*runningJob, left func(namespace, name string) (bound Bound, ok bool)) string {
@@ -31,5 +39,5 @@ func atLatest(jobs []*runningJob, left func(namespace, name string) (bound Bound
 	if last.Rest <= 0 {
 		return ", whose " + last.Field + " is over"
 	}
-	return ", at the latest in " + words.Short(last.Rest) + ", when " + last.Field + " is over"
+	return ", " + last.String()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,6 +31,8 @@ type Holder struct {
 	Nodes     []string `json:"nodes"`           // that they are on, by name
 	Marks     []string `json:"marks,omitempty"` // why it may be the one to end: a notebook, on its way out
 	Pod       string   `json:"-"`               // one of its pods
+
+	Since *time.Time `json:"since,omitempty"` // when it started; the pods of a view do not say, so a shell asks its object
 }
 
 // Departure is a set of holders without whose pods a gang fits; it was tried.
