@@ -49,7 +49,7 @@ func newCheck(sh *shell) *cobra.Command {
 	from := newWorldFlags()
 	files := &inputFlags{from: from}
 	var pages runbooks
-	output, failOn, colour := oneOf("text", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	output, failOn, colour := oneOf("text", "concise", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	least := oneOf("note", "warning", "error")
 	c := &cobra.Command{
 		Use:   "check FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,6 +34,8 @@ func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles 
 		return renderGitHub(to, jobs, troubles)
 	case "gitlab":
 		return renderGitLab(to, jobs, troubles)
+	case "concise":
+		return renderConcise(to, jobs, troubles)
 	default:
 		return renderText(to, jobs, troubles, paint)
 	}
@@ -86,17 +89,10 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 
 func textOf(b *strings.Builder, j reviewed, paint painter) {
 	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), j.Source, paint.word(j.word()))
-	ruled := map[string]preflight.Effect{}
-	for _, r := range j.Rulings {
-		ruled[r.Policy+string(r.Path)+r.Message] = r.Effect
-	}
+	word := j.ruled()
 	for _, f := range j.told() {
-		word := f.Severity.String()
-		if effect, ok := ruled[f.Check+string(f.Path)+f.first]; ok {
-			word = string(effect)
-		}
 		at := manifest.Document{Source: j.from.Source, Line: j.line(f.Finding)}.Where()
-		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word), paint.as("bold", f.Check), at)
+		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word(f)), paint.as("bold", f.Check), at)
 		if quote := j.quote(f.Finding, paint); quote != "" {
 			b.WriteString(quote)
 		} else if f.Path != "" {
@@ -131,6 +127,17 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 	}
 	for _, line := range j.unchecked() {
 		fmt.Fprintf(b, "  %s\n", line)
+	}
+}
+
+// ruled is the word that stands before what is told: deny or warn of a policy, the severity of a check.
+func (r reviewed) ruled() func(told) string {
+	effects := map[string]preflight.Effect{}
+	for _, r := range r.Rulings {
+		effects[r.Policy+string(r.Path)+r.Message] = r.Effect
+	}
+	return func(f told) string {
+		return cmp.Or(string(effects[f.Check+string(f.Path)+f.first]), f.Severity.String())
 	}
 }
 

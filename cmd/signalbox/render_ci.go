@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
 // splitPlace is the file and the line of "job.yaml:12".
@@ -46,6 +47,33 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 	for _, t := range troubles {
 		file, line := splitPlace(t.Source)
 		command(&b, "error", file, line, "unreadable input", t.Message)
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+// renderConcise writes a line for each finding, as compilers do: file:line:column: word: message [check]. Editors and
+// grep read that (https://www.gnu.org/prep/standards/html_node/Errors.html).
+func renderConcise(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+	var b strings.Builder
+	line := func(file string, line, column int, word, text, name string) {
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", visibleLine(file), max(line, 1), max(column, 1), word, visibleLine(oneLine(text)), name)
+	}
+	for _, j := range jobs {
+		ruled := j.ruled()
+		for _, f := range j.told() {
+			file, n := j.landing(j.line(f.Finding))
+			_, column, _ := j.from.Place(f.Path)
+			line(file, n, column, ruled(f), f.Message, f.Check)
+		}
+		if waits(j.Report) {
+			file, n := j.landing(j.from.Line)
+			line(file, n, 1, finding.Note.String(), j.Fit.String(), "fit")
+		}
+	}
+	for _, t := range troubles {
+		file, n := splitPlace(t.Source)
+		line(file, n, 1, finding.Error.String(), t.Message, "unreadable input")
 	}
 	_, err := io.WriteString(to, b.String())
 	return err

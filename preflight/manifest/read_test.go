@@ -140,6 +140,18 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 			text: "apiVersion: v1\nkind: X\na: " + strings.Repeat("x", 65<<20),
 			want: `f.yaml:1: one object of 65 MiB; expected Kubernetes objects, each in a document or an element of a List of its own`,
 		},
+		"a bracket of one line that is not closed": {
+			text: "apiVersion: v1\nkind: Pod\nmetadata: {name: y}\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: x\nspec: {a: [1,2}\n",
+			want: `f.yaml:9: YAML: did not find expected ',' or ']'; expected a comma or the closing bracket`,
+		},
+		"a bracket of the first line": {
+			text: "{apiVersion: v1, kind: [Pod}\n",
+			want: `f.yaml:1: YAML: did not find expected ',' or ']'; expected a comma or the closing bracket`,
+		},
+		"a bracket at the end": {
+			text: "apiVersion: v1\nkind: [\n",
+			want: `f.yaml:2: YAML: did not find expected node content; expected a value, quoted where it begins with a special character, or the closing bracket`,
+		},
 		"truncated JSON": {
 			name: "f.json", text: "{\"apiVersion\":\"v1\",\n\"spec\":{\n  \"a\": [1,\n",
 			want: `f.json:3: JSON ends inside the list that begins at line 3; expected "]" (is the file whole?)`,

@@ -37,6 +37,7 @@ var expectations = []struct{ words, want string }{
 	{"did not find expected '-' indicator", "a list element that is indented like its neighbours"},
 	{"could not find expected ':'", "a colon and a space after the key"},
 	{"found unexpected end of stream", "a closing quote or bracket"},
+	{"did not find expected node content", "a value, quoted where it begins with a special character, or the closing bracket"},
 	{"did not find expected ',' or", "a comma or the closing bracket"},
 	{"unknown anchor", "an anchor (&name) before the alias (*name) in the same document"},
 	{"cannot start any token", "quotes around text that begins with a special character"},
@@ -75,8 +76,11 @@ func guilty(text []byte, reported int, words string) int {
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	last := max(1, len(bytes.Split(bytes.TrimRight(text, "\r\n"), []byte{'\n'})))
 	reported = min(max(reported, 1), last)
-	if len(text) > 1<<20 || strings.Contains(words, "end of stream") || strings.Contains(words, "',' or") {
+	switch {
+	case len(text) > 1<<20 || strings.Contains(words, "end of stream"):
 		return reported
+	case strings.Contains(words, "',' or"): // where the bracket opened; lines of such errors are counted from 0
+		return min(reported+1, last)
 	}
 	fails := func(n int) bool {
 		err := yaml.Unmarshal(bytes.Join(lines[:n], nil), new(yaml.Node))
