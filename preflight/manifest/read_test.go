@@ -141,8 +141,8 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 			want: `f.yaml:1: one object of 65 MiB; expected Kubernetes objects, each in a document or an element of a List of its own`,
 		},
 		"a bracket of one line that is not closed": {
-			text: "apiVersion: v1\nkind: Pod\nmetadata: {name: y}\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: x\nspec: {a: [1,2}\n",
-			want: `f.yaml:9: YAML: did not find expected ',' or ']'; expected a comma or the closing bracket`,
+			text: "# nothing\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: x\nspec: {a: [1,2}\n",
+			want: `f.yaml:7: YAML: did not find expected ',' or ']'; expected a comma or the closing bracket`,
 		},
 		"a bracket of the first line": {
 			text: "{apiVersion: v1, kind: [Pod}\n",
