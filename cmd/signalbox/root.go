@@ -66,6 +66,10 @@ before they run, and explains why they wait or fail.`,
 		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),
 		newList(sh), newExplain(sh), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
 	)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
+		c.Args, c.RunE = cobra.ArbitraryArgs, needsCommand
+	}
 	return root
 }
 
@@ -160,6 +164,9 @@ func firstWord(args []string) string {
 
 // flagMeant is "; did you mean --offline?" for a flag that does not exist.
 func flagMeant(c *cobra.Command, err error) string {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return otherFlag(c, wrong.GetFlag(), wrong.GetValue())
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return ""
@@ -187,6 +194,17 @@ func flagMeant(c *cobra.Command, err error) string {
 		return expects(c, name)
 	}
 	return longer(c, name)
+}
+
+// otherFlag is the flag of a command that takes a value which another one refused.
+func otherFlag(c *cobra.Command, refused *pflag.Flag, value string) (meant string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		takes, ok := f.Value.(*choice)
+		if ok && f != refused && !f.Hidden && value != "" && slices.ContainsFunc(takes.choices, func(one string) bool { return strings.EqualFold(one, value) }) {
+			meant = fmt.Sprintf("; --%s takes %s", f.Name, value)
+		}
+	})
+	return meant
 }
 
 // needsCommand makes a command that only groups others answer a missing or unknown word.

@@ -42,7 +42,8 @@ func (b Bundle) Own() Bundle {
 
 // Joined are the logs of a bundle, where files that are called like a pod beside them are that pod's: people
 // hand over `kubectl logs POD > POD.log` and `kubectl get pods -o yaml`, and how a container ended says
-// little without what it printed. A name that fits two files, or none of its containers alone, joins none.
+// little without what it printed. A name that fits two files, or none of its containers alone, joins none. The only
+// log beside the only pod, which ran once in one container, is that pod's, whatever the file is called.
 func (b *Bundle) Joined() []ContainerLog {
 	pods := map[string]*corev1.Pod{}
 	for i := range b.Pods {
@@ -50,6 +51,10 @@ func (b *Bundle) Joined() []ContainerLog {
 	}
 	taken := map[Source]int{}
 	out := slices.Clone(b.Logs)
+	if p, ok := b.only(); ok {
+		out[0].Source.Pod, out[0].Source.Container = p.Name, p.Spec.Containers[0].Name
+		return out
+	}
 	for i := range out {
 		if s := sourceOfFile(&out[i], pods); s.Pod != "" {
 			taken[s]++
@@ -63,6 +68,20 @@ func (b *Bundle) Joined() []ContainerLog {
 		out[i].Source.Pod, out[i].Source.Container, out[i].Source.Attempt = s.Pod, s.Container, s.Attempt
 	}
 	return out
+}
+
+// only is the pod of a bundle that holds one pod and one log of a file, if nothing says that the log may be of another
+// pod or life: a job beside them, a restart, a name like that of its neighbours.
+func (b *Bundle) only() (*corev1.Pod, bool) {
+	if len(b.Pods) != 1 || len(b.Logs) != 1 || b.Job != nil || b.Logs[0].Source.Pod != "" || b.Logs[0].Pasted {
+		return nil, false
+	}
+	p := &b.Pods[0]
+	if len(p.Spec.Containers) != 1 || len(p.Status.ContainerStatuses) != 1 || p.Status.ContainerStatuses[0].RestartCount > 0 {
+		return nil, false
+	}
+	group := p.Name[:strings.LastIndexByte(p.Name, '-')+1]
+	return p, group == "" || !strings.Contains(b.Logs[0].Source.File, group) || strings.Contains(b.Logs[0].Source.File, p.Name)
 }
 
 // sourceOfFile is the pod, container and life that the name of a file says it is of; no pod: it says none.
