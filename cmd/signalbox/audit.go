@@ -130,7 +130,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 			return err
 		}
 		if len(objects) == 0 && f.files.selector == "" {
-			return usagef("no training job is in %s; signalbox snapshot saves what jobs need, and kubectl get KIND -A -o yaml saves jobs: --snapshot jobs.yaml --snapshot cluster.yaml", orList(f.from.snapshot))
+			return usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", orList(f.from.snapshot))
 		}
 		f.take(in, objects, *f.from.kube.Namespace)
 	} else {

@@ -39,7 +39,7 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 	case passed > 0:
 		sh.tell("%s in the snapshot, and none is as asked for; what the controller has not written on a job, as its health, no filter finds", count(passed, "training job"))
 	default:
-		sh.tell("no such training jobs are in the snapshot; kubectl get KIND -A -o yaml saves jobs")
+		sh.tell("no such training jobs are in the snapshot; signalbox snapshot --jobs saves them, and so does kubectl get KIND -A -o yaml")
 	}
 	return nil
 }

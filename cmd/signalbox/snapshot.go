@@ -16,16 +16,20 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
 func newSnapshot(sh *shell) *cobra.Command {
 	var to, salt string
-	var pseudonyms, plain bool
+	var pseudonyms, plain, jobs bool
 	kube := kubeFlags()
 	c := &cobra.Command{
 		Use:   "snapshot -o FILE",
@@ -38,13 +42,16 @@ The file is a Kubernetes List with one object on each line, YAML or JSON by its 
 compressed if that ends in .gz. Of a kind of which there are a thousand and more, what the
 objects share is written once, and then one line for each of them; --plain writes all in full.
 
+With --jobs the training jobs are kept, too, whole but for secrets, which are masked: for audit
+and get jobs, which review and list what a snapshot holds.
+
 With --pseudonymise names are replaced, and what labels say: each by the same word wherever
 it stands, so that who belongs to whom, and who keeps away from whom, stays. Another run uses
 other words, unless --salt is given. What stays: names of classes, cluster queues, flavors,
 node pools and cluster runtimes and the labels and taints of nodes, because jobs refer to
 them; numbers; amounts. What a job names in its own namespace (claims, accounts, local
 queues, quotas) is unknown in such a snapshot.`,
-		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s snapshot -o cluster.json.gz --pseudonymise\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz", sh.name),
+		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s snapshot -o cluster.json.gz --pseudonymise\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz\n  %[1]s snapshot --jobs -o cluster.yaml.gz && %[1]s audit --snapshot cluster.yaml.gz", sh.name),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
@@ -53,7 +60,10 @@ queues, quotas) is unknown in such a snapshot.`,
 			if salt != "" && !pseudonyms {
 				return usagef("--salt is for pseudonyms; expected --pseudonymise beside it")
 			}
-			view, skipped, err := takeView(c.Context(), sh, kube)
+			if jobs && pseudonyms {
+				return usagef("--jobs keeps jobs as they are written, with every name; expected --jobs or --pseudonymise, not both")
+			}
+			view, skipped, err := takeView(c.Context(), sh, kube, jobs)
 			if err != nil {
 				return own(err)
 			}
@@ -77,6 +87,7 @@ queues, quotas) is unknown in such a snapshot.`,
 	c.Flags().BoolVar(&pseudonyms, "pseudonymise", false, "replace names and what labels say, but for what jobs refer to")
 	c.Flags().BoolVar(&pseudonyms, "pseudonyms", false, "replace names")
 	_ = c.Flags().MarkDeprecated("pseudonyms", "its name is --pseudonymise") // fails only for a flag that does not exist
+	c.Flags().BoolVar(&jobs, "jobs", false, "keep the training jobs, too, with secrets masked")
 	c.Flags().BoolVar(&plain, "plain", false, "write every object in full, however many there are")
 	c.Flags().StringVar(&salt, "salt", "", "the same `text` gives the same pseudonyms; whoever knows it can test guesses")
 	kube.AddFlags(c.Flags())
@@ -95,8 +106,8 @@ func byReason(skipped []preflight.Skip) (texts []string) {
 	return texts
 }
 
-// takeView reads the cluster of the kubeconfig.
-func takeView(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags) (manifest.View, []preflight.Skip, error) {
+// takeView reads the cluster of the kubeconfig, and its jobs where they are wanted.
+func takeView(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, jobs bool) (manifest.View, []preflight.Skip, error) {
 	live, err := connect(ctx, kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
 		return manifest.View{}, nil, usagef("%s; expected a kubeconfig whose cluster answers", none.why)
@@ -106,7 +117,21 @@ func takeView(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlag
 	}
 	p := sh.progress()
 	defer p.done()
-	return live.gather(ctx, sh.now(), p)
+	view, skipped, err := live.gather(ctx, sh.now(), p)
+	if err != nil || !jobs {
+		return view, skipped, err
+	}
+	missing, err := live.eachPage(ctx, metav1.NamespaceAll, "", anyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+		for i := range page.Items {
+			if o := &page.Items[i]; !isPart(o) {
+				view.Objects = append(view.Objects, collect.Scrubbed(o))
+			}
+		}
+	})
+	for _, note := range missing.notes(metav1.NamespaceAll) {
+		skipped = append(skipped, preflight.Skip{Check: "jobs", Reason: note})
+	}
+	return view, skipped, err
 }
 
 // contents is "4 Node, 12 Pod, …" in the order of the file.

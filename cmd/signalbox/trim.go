@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -156,8 +157,7 @@ func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
 	out := o.DeepCopy()
 	out.Object["metadata"] = metadata(o)
 	if strings.HasSuffix(o.GetKind(), "TrainingRuntime") {
-		maskEnv(out.Object)
-		out.Object, _ = redact.Tree(out.Object).(map[string]any)
+		return collect.Scrubbed(out)
 	}
 	return out
 }
@@ -234,33 +234,4 @@ func shorten(v any, field string) any {
 		}
 	}
 	return out
-}
-
-// maskEnv empties values of a runtime's environment whose names sound secret; the others
-// are part of how the runtime launches and are looked at.
-func maskEnv(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			maskEnv(e)
-		}
-	case map[string]any:
-		if env, ok := v["env"].([]any); ok {
-			for _, e := range env {
-				if m, ok := e.(map[string]any); ok && soundsSecret(m["name"]) {
-					delete(m, "value")
-				}
-			}
-		}
-		for _, e := range v {
-			maskEnv(e)
-		}
-	}
-}
-
-func soundsSecret(name any) bool {
-	s, _ := name.(string)
-	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"}, func(word string) bool {
-		return strings.Contains(strings.ToUpper(s), word)
-	})
 }

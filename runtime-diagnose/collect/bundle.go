@@ -149,7 +149,7 @@ func (b *bundle) file(name string, text []byte) {
 
 func (b *bundle) objects(c diagnose.Case) {
 	if c.Job != nil && c.Job.Source != nil {
-		text, err := yaml.Marshal(scrub(c.Job.Source).Object)
+		text, err := yaml.Marshal(Scrubbed(c.Job.Source).Object)
 		b.fail(err)
 		b.file("job.yaml", text)
 	}
@@ -195,7 +195,7 @@ func (b *bundle) list(name, apiVersion, kind string, objects []any) {
 				u.SetKind(kind)
 			}
 		}
-		item, err := yaml.Marshal([]any{scrub(u).Object})
+		item, err := yaml.Marshal([]any{Scrubbed(u).Object})
 		b.fail(err)
 		text.Write(item)
 	}
@@ -258,9 +258,9 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
 // secretName is what people call variables that hold secrets.
 var secretName = regexp.MustCompile(`(?i)(passw|secret|token|credential|private|api[_-]?key|access[_-]?key|auth)`)
 
-// scrub is a copy without secrets and without what only the API server needs: texts are masked,
-// and so are values of environment variables whose name says secret.
-func scrub(u *unstructured.Unstructured) *unstructured.Unstructured {
+// Scrubbed is a copy of an object without secrets and without what only the API server needs: texts are masked, and so
+// are values of environment variables whose name says secret.
+func Scrubbed(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	u.SetManagedFields(nil)
 	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")

@@ -167,6 +167,23 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		}
 	})
 
+	It("keeps the jobs in a snapshot where they are wanted, without secrets, for whoever audits them", func(ctx SpecContext) {
+		Expect(plane.Apply(ctx, strings.Replace(plainJob, "{name: pytorch,", "{name: pytorch, env: [{name: HF_TOKEN, value: token-of-ana}],", 1))).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { _, _ = plane.Kubectl(ctx, "delete", "pytorchjob", "plain", "-n", "cli") })
+		file := filepath.Join(dir, "jobs.yaml")
+		run(0, "snapshot", "--jobs", "--plain", "-o", file)
+		text, err := os.ReadFile(file)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(text)).To(And(ContainSubstring("HF_TOKEN"), Not(ContainSubstring("token-of-ana"))))
+		live, _ := run(0, "audit", "-n", "cli")
+		saved, _ := run(0, "audit", "-n", "cli", "--snapshot", file)
+		Expect(saved).To(Equal(live))
+		listed, _ := run(0, "get", "jobs", "-n", "cli", "--snapshot", file, "-o", "name")
+		Expect(listed).To(Equal("pytorchjob.kubeflow.org/plain\n"))
+		_, said := run(2, "snapshot", "--jobs", "--pseudonymise", "-o", "-")
+		Expect(said).To(ContainSubstring("expected --jobs or --pseudonymise, not both"))
+	})
+
 	It("replaces names by the same pseudonyms for the same salt, and the fit does not change", func() {
 		file := filepath.Join(dir, "nameless.yaml.gz")
 		run(0, "snapshot", "--pseudonymise", "--salt", "a", "-o", file)
