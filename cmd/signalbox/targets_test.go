@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
@@ -64,7 +66,7 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 	}
 	c := &liveCluster{
 		objects: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
-		clients: kubefake.NewClientset(), served: served, namespace: "ml",
+		clients: kubefake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}), served: served, namespace: "ml",
 	}
 	for arg, want := range map[string]string{
 		"pytorchjob/llama7b": `PyTorchJob ml/llama7b: not found; did you mean "llama-7b"?`,

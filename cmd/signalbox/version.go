@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -97,15 +98,20 @@ func (i installed) String() string {
 
 // String is the version in one line.
 func (b built) String() string {
-	dirty := ""
-	if b.Modified {
-		dirty = ", modified"
+	var of []string
+	if b.Commit != unknownCommit {
+		of = append(of, "commit "+b.Commit)
 	}
-	return fmt.Sprintf("signalbox %s (commit %s%s, %s, %s)", b.Version, b.Commit, dirty, b.Go, b.Platform)
+	if b.Modified {
+		of = append(of, "modified")
+	}
+	return fmt.Sprintf("signalbox %s (%s)", b.Version, strings.Join(append(of, b.Go, b.Platform), ", "))
 }
 
+const unknownCommit = "unknown" // built without version control
+
 func build() built {
-	b := built{Version: version, Commit: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := built{Version: version, Commit: unknownCommit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	from, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
