@@ -96,6 +96,21 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "2"), low("y-0", "a-1", "2"), low("z-0", "a-1", "4")},
 			"1 pod of PyTorchJob default/y (priority 0), 1 pod of PyTorchJob default/z (priority 0) would have to go for the priority class high (1000)",
 		},
+		"the gang does not fit all the same, and its pods are placed one by one": {
+			highClass, high(3, "8"),
+			[]any{two, low("x-0", "a-1", "4"), low("x-1", "a-1", "4"), low("y-0", "a-2", "8")},
+			"the priority class high (1000) may still preempt up to 3 pods, in vain",
+		},
+		"each of its pods clears one node": {
+			highClass, high(3, "8"),
+			[]any{two, build.Pod("firm", build.On("a-1"), build.Asks("8"), priority(1000)), low("y-0", "a-2", "8")},
+			"the priority class high (1000) may still preempt up to 1 pod, in vain",
+		},
+		"priority 0 has nobody below": {
+			highClass, in("ml", gangOf(group("Worker", 3, build.Asks("8")))),
+			[]any{two, low("x-0", "a-1", "8"), low("y-0", "a-2", "8")},
+			"",
+		},
 		"nobody of the same priority goes":   {highClass, high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), build.Pod("x", build.On("a-1"), build.Asks("8"), priority(1000))}, ""},
 		"no daemon goes":                     {highClass, high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), build.Pod("x", build.On("a-1"), build.Asks("1"), build.OwnedBy("DaemonSet", "d"), priority(0)), low("y-0", "a-1", "7")}, ""},
 		"a class that moves nobody aside":    {highClass + "\npreemptionPolicy: Never", high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high moves nobody aside (preemptionPolicy Never)"},
@@ -154,7 +169,7 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 		more := [...]build.PodOption{build.Requests("cpu=1"), build.Requests("cpu=1"), build.HostPort(29500), build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom(corev1.LabelHostname, "role", "w") })}[rng.IntN(4)]
 		g := in("ml", gangOf(group("Worker", 1+rng.IntN(3), build.Asks(fmt.Sprint(2+rng.IntN(6))), class("high"), role("w"), more)))
 		r := whatif.Answer(t.Context(), ruled(t, highClass, nil, append(nodes, pods...)...), g)
-		if r.Preempts == nil {
+		if r.Preempts == nil || r.Preempts.InPart {
 			continue
 		}
 		found++

@@ -19,6 +19,7 @@ type Preemption struct {
 	Queue    string   `json:"queue,omitempty"` // or the queue of T9k's scheduler, which decides by the priorities of queues
 	Priority int32    `json:"priority"`
 	Pods     int      `json:"pods"`              // of all victims
+	InPart   bool     `json:"inPart,omitempty"`  // the gang does not fit all the same: its pods are placed one by one, and at most so many pods go for some of them
 	Victims  []Victim `json:"victims,omitempty"` // none of them can stay: with one more pod the gang does not fit; empty: who asks may not see them
 }
 
@@ -67,6 +68,10 @@ func (p *Preemption) String() string {
 func (p *Preemption) Summary() string {
 	by := fmt.Sprintf("the priority class %s (%d)", p.Class, p.Priority)
 	switch {
+	case p.InPart && p.Class == "":
+		return fmt.Sprintf("its pods have priority 0 and may still preempt up to %s, in vain", words.Count(p.Pods, "pod", "pods"))
+	case p.InPart:
+		return fmt.Sprintf("%s may still preempt up to %s, in vain", by, words.Count(p.Pods, "pod", "pods"))
 	case p.Queue != "":
 		by = fmt.Sprintf("the queue %s (priority %d)", p.Queue, p.Priority)
 	case p.Class == "":

@@ -1,6 +1,8 @@
 package placement
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -55,6 +57,9 @@ var gangDoesNotFit = &check.Check{
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
 		switch {
+		case answer.Preempts != nil && answer.Preempts.InPart:
+			f.Message += "; " + answer.Preempts.Summary()
+			f.Remedy = strings.TrimSpace(f.Remedy + " Until it fits, suspend the job, or take a priority class with preemptionPolicy: Never.")
 		case answer.Preempts != nil: // the gang gets in as it is
 			f.Message += "; " + answer.Preempts.Summary()
 			f.Remedy = "Do nothing where that is wanted; else take a lower priority class, or preemptionPolicy: Never."

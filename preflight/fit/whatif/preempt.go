@@ -34,12 +34,12 @@ const mostPreemptSteps = assign.MostSteps / 2
 // them can stay. nil where no pods have to, may, or can be made to go; why says what was not
 // looked at.
 func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget) (out *fit.Preemption, why string) {
-	if r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
+	if r.Verdict != fit.Full && r.Verdict != fit.Fragmented && (r.Verdict != fit.TooBig || r.Unresolvable) {
 		return nil, ""
 	}
 	by, known := rankingOf(s, g)
 	switch {
-	case !known:
+	case !known || r.Verdict == fit.TooBig && !aloneEach(g, r, by):
 		return nil, ""
 	case by.never:
 		return nil, fmt.Sprintf("%s moves nobody aside (preemptionPolicy Never)", by)
@@ -51,7 +51,10 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 	h := &victimSearch{s: s, gang: g, budget: b, by: by}
 	done := b.Try(mostPreemptSteps)
 	h.gather(r)
-	victims := h.fewest()
+	var victims []*cluster.Pod
+	if r.Verdict != fit.TooBig {
+		victims = h.fewest()
+	}
 	switch {
 	case !done():
 		return nil, fmt.Sprintf("whom %s would move aside is more than can be tried", by)
@@ -59,10 +62,26 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out: whether the gang fits without them is not known", by)
 	case len(victims) == 0 && len(h.clear) > 0 && h.passed:
 		return nil, fmt.Sprintf("whom %s would move aside is more than can be tried", by)
+	case len(victims) == 0 && len(h.clear) > 0 && aloneEach(g, r, by):
+		return &fit.Preemption{Class: by.class, Priority: by.own, Pods: h.inVain(r.Wanted - r.Placed), InPart: true}, ""
 	case len(victims) == 0:
 		return nil, ""
 	}
 	return &fit.Preemption{Class: by.class, Queue: by.queue, Priority: by.own, Pods: len(victims), Victims: owners(s, by, victims)}, ""
+}
+
+// aloneEach says that kube-scheduler makes room for every pod by itself, whether the others find a place or not: no queue
+// holds the pods back, no nodes are added for them, nothing before the nodes refuses them, and none is paused.
+func aloneEach(g gang.Gang, r *fit.Result, by ranking) bool {
+	return by.queue == "" && g.Queue == "" && r.Queue == "" && r.Autoscaler == "" && !r.Held() && r.Paused == ""
+}
+
+// inVain is how many pods can go at most for some pods that find no place, each of which clears one node.
+func (h *victimSearch) inVain(pods int) (most int) {
+	for i := len(h.clear) - 1; i >= max(0, len(h.clear)-pods); i-- { // those with most to clear stand last
+		most += len(h.clear[i].victims)
+	}
+	return most
 }
 
 // moveAside adds to an answer who would have to go.
