@@ -231,6 +231,45 @@ func TestAJobWaitsForItsNamespaceToBeSeen(t *testing.T) {
 	}
 }
 
+// One author's jobs may be thousands, and made so that each takes as long as a review may: those of others have their turn.
+func TestJobsOfOneNamespaceDoNotHoldUpThoseOfOthers(t *testing.T) {
+	var jobs []*unstructured.Unstructured
+	for i := range 100 {
+		jobs = append(jobs, stored(fmt.Sprintf("slow-%d", i), time.Minute))
+	}
+	s := newSwept(t, preflight.ModeEnforce, jobs...)
+	var reviewed []string
+	s.sweep.o.Reviewer = reviewFunc(func(_ context.Context, req preflight.Request) (preflight.Report, error) {
+		reviewed = append(reviewed, req.Object.GetName())
+		if req.Object.GetNamespace() == "ml" {
+			s.clock = s.clock.Add(3 * unhurried)
+		}
+		return preflight.Report{Decision: preflight.Allowed}, nil
+	})
+	s.wait(15) // the first of them is being reviewed when the others' come
+	for i := range 3 {
+		other := stored(fmt.Sprintf("other-%d", i), time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("lab") })
+		if _, err := s.jobs.Resource(pytorch).Namespace("lab").Create(t.Context(), other, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.until("the jobs are seen", func() bool { return len(s.seen.all()) == 103 })
+	since := s.clock
+	for range 10 {
+		s.wait(1)
+		if slices.Contains(reviewed, "other-2") {
+			break
+		}
+	}
+	if took := s.clock.Sub(since); took > 2*time.Minute {
+		t.Errorf("after %v reviewed are %q", took, reviewed)
+	}
+	s.wait(200)
+	if len(reviewed) != 103 {
+		t.Errorf("%d reviews; want one of each of 103 jobs", len(reviewed))
+	}
+}
+
 func TestJobsAdmittedUnreviewedAreReviewed(t *testing.T) {
 	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
 	s.wait(10)
