@@ -359,7 +359,10 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	}
 	text := clip(strings.TrimSuffix(head+":\n"+strings.Join(lines, "\n"), ":\n"), reviewBytes)
 	if !stands || before != text {
-		if err := s.annotate(ctx, j, &text); err != nil {
+		switch err := s.annotate(ctx, j, &text); {
+		case refused(err): // an author may have filled all the room that annotations have: the Event is said all the same
+			s.o.Log.Error(err, "say on a job what its late review found")
+		case err != nil:
 			return err
 		}
 	}
@@ -374,6 +377,11 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 		s.o.Log.Error(err, "write an Event on a job") // the annotation stands, and must not be undone
 	}
 	return nil
+}
+
+// refused says that an object is not taken as it would be, which it will not be later, either.
+func refused(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // deniedBy are the policies that deny, each once.

@@ -16,11 +16,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
@@ -327,6 +329,18 @@ signalbox_reviewed_late_total{decision="unchecked"} 1
 				t.Errorf("what is told (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// An author may fill all the 256 KiB that annotations of an object may have.
+func TestAJobWithoutRoomForAnAnnotationHasItsEvent(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
+	s.jobs.PrependReactor("patch", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewInvalid(schema.GroupKind{Kind: "PyTorchJob"}, "train", field.ErrorList{field.TooLong(field.NewPath("metadata.annotations"), "", 256<<10)})
+	})
+	s.wait(40)
+	if got := s.told(); !strings.Contains(got, "Warning WouldHaveBeenDenied on train: ") || !strings.Contains(got, `decision="denied"`) {
+		t.Errorf("what is told:\n%s", got)
 	}
 }
 
