@@ -28,6 +28,12 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		}
 		return text
 	}
+	timeouts := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("[rank%[1]d]:[E ProcessGroupNCCL.cpp:607] [Rank %[1]d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4711, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for %d milliseconds before timing out.\n", i, 600000+i)
+		}
+		return text
+	}
 	const raised = "Traceback (most recent call last):\n  File \"/app/data.py\", line 33, in __getitem__\n    img = Image.open(path)\nPIL.UnidentifiedImageError: cannot identify image file '/data/7.jpg'\n"
 	cases := map[string]struct {
 		text string
@@ -51,6 +57,8 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		"announced before it, and it ends":       {steps(0, 30) + "retrying after error:\n" + raised, diagnose.Diagnosed},
 		"another one before it that is skipped":  {steps(0, 30) + "skipping:\n" + raised + steps(30, 20) + raised, diagnose.Diagnosed},
 		"counted in words that nobody knows":     {"failed: OSError: [Errno 28] No space left on device\n" + counted(40), diagnose.Healthy},
+		"all ranks of a gang give up":            {timeouts(64), diagnose.Diagnosed},
+		"they trained before, and give up":       {steps(0, 30) + timeouts(64), diagnose.Diagnosed},
 		"others wait, and count the seconds":     {counted(3) + raised + waited(40), diagnose.Diagnosed},
 		"survived before, and again":             {steps(0, 10) + raised + steps(10, 20) + raised + steps(30, 3), diagnose.Healthy},
 		"survived before, and no more":           {steps(0, 10) + raised + steps(10, 20) + raised + steps(30, 1), diagnose.Diagnosed},

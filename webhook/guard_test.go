@@ -230,26 +230,31 @@ func TestChecksEndWithTheReview(t *testing.T) {
 // kubectl scale changes the number of pods without an update of the job.
 func TestScaleIsReviewed(t *testing.T) {
 	quick := func(*check.Pass) error { return nil }
-	stored := strings.Replace(train, `"name":"train"`, `"name":"train","uid":"9"`, 1)
-	to := func(n, name string) change {
+	stored := strings.Replace(train, `"name":"train"`, `"name":"train","uid":"9","resourceVersion":"5"`, 1)
+	from := func(was, version, n, name string) change {
 		return func(r *admissionv1.AdmissionRequest) {
 			r.Kind = metav1.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 			r.Resource = metav1.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}
 			r.SubResource, r.Operation, r.Name = "scale", admissionv1.Update, name
 			r.Object.Raw = []byte(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"` + name + `","namespace":"ml"},"spec":{"replicas":` + n + `}}`)
-			r.OldObject.Raw = []byte(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"` + name + `","namespace":"ml"},"spec":{"replicas":1}}`)
+			r.OldObject.Raw = []byte(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"` + name + `","namespace":"ml","resourceVersion":"` + version + `"},"spec":{"replicas":` + was + `}}`)
 		}
 	}
+	to := func(n, name string) change { return from("1", "5", n, name) }
+	const unseen = "PyTorchJob train, which is scaled to 4, has changed and has not been seen so yet"
 	h := guarded(t, world{jobs: map[string]string{"PyTorchJob/train": stored}}, quick, twoPolicies)
 	cases := map[string]struct {
 		change  change
 		allowed bool
 		said    string
 	}{
-		"to more than a policy allows":  {to("60", "train"), false, "[most-pods] spec: asks for 60 pods; 4 are allowed. Ask for fewer."},
-		"to as many as it allows":       {to("4", "train"), true, ""},
-		"to as many as it has":          {to("1", "train"), true, ""},
-		"of a job that nobody has seen": {to("60", "new"), true, "[signalbox] not checked: PyTorchJob new, which is scaled to 60, has not been seen yet; policy most-pods: PyTorchJob new, which is scaled to 60, has not been seen yet"},
+		"to more than a policy allows":                                    {to("60", "train"), false, "[most-pods] spec: asks for 60 pods; 4 are allowed. Ask for fewer."},
+		"to as many as it allows":                                         {to("4", "train"), true, ""},
+		"to as many as it has":                                            {to("1", "train"), true, ""},
+		"of a job that has changed since it was seen":                     {from("1", "6", "4", "train"), true, "[signalbox] not checked: " + unseen + "; policy most-pods: " + unseen},
+		"of one that has changed, to more than a policy allows":           {from("1", "6", "60", "train"), false, "[most-pods] spec: asks for 60 pods; 4 are allowed. Ask for fewer."},
+		"of one that was seen with that number and has had another since": {from("9", "6", "1", "train"), true, strings.ReplaceAll("[signalbox] not checked: "+unseen+"; policy most-pods: "+unseen, "scaled to 4", "scaled to 1")},
+		"of a job that nobody has seen":                                   {to("60", "new"), true, "[signalbox] not checked: PyTorchJob new, which is scaled to 60, has not been seen yet; policy most-pods: PyTorchJob new, which is scaled to 60, has not been seen yet"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

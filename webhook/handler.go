@@ -76,7 +76,7 @@ type View interface {
 
 // Stored are the jobs that the API server has, as informers hold them. It does not block.
 type Stored interface {
-	// Job is a job by its kind and name; nil where it is not known.
+	// Job is a job by its kind and name, of which the caller may change all; nil where it is not known.
 	Job(kind schema.GroupKind, namespace, name string) *unstructured.Unstructured
 }
 
@@ -179,6 +179,7 @@ type begun struct {
 	answer *answer                    // there is no review, and this is why
 	asks   bool                       // in a dry run, for the whole review as a record
 	job    *unstructured.Unstructured // that the answer will be about; nil: of no state that is looked at
+	behind string                     // why the job may be another one than was read; empty: it is that one
 }
 
 // within reviews in stages, each under a deadline of its own. What an author can make slow, the
@@ -225,6 +226,9 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
 	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.job)
+	if first.behind != "" && a.decision() != preflight.Denied { // a denial of what was seen stands; silence about it says nothing
+		return h.unasked(ask, gap{reasonView, first.behind})
+	}
 	if first.asks {
 		a.record = recordLines(a.report, h.mayListNodes(ctx, req), h.o.Version)
 	}

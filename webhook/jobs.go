@@ -71,6 +71,7 @@ func (j *Jobs) Job(kind schema.GroupKind, namespace, name string) *unstructured.
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	u.SetUID(held.meta.UID)
+	u.SetResourceVersion(held.meta.ResourceVersion)
 	return u
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,8 +39,9 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 	instead := func(a answer) begun { return begun{answer: &a} }
 	unread := func(why string) begun { return instead(h.unasked(ask, gap{reasonUndecodable, why})) }
 	var err error
+	behind := ""
 	if req.SubResource == scale {
-		if ask.Object, ask.Old, err = h.scaled(req); err != nil {
+		if ask.Object, ask.Old, behind, err = h.scaled(req); err != nil {
 			return unread(err.Error())
 		}
 	} else {
@@ -64,7 +66,7 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 	if h.o.Earlier != nil {
 		ask.Earlier = h.o.Earlier(ask.Object)
 	}
-	out := begun{job: ask.Object, asks: ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskReview}
+	out := begun{job: ask.Object, behind: behind, asks: ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskReview}
 	if ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
 		out.job = nil // what is found of a change of annotations is not what was found of the job
 		if out.asks {
@@ -129,29 +131,37 @@ func (h *Handler) madeByOperator(req admission.Request, object *unstructured.Uns
 const scale = "scale"
 
 // scaled are the job whose scale is changed, as it would be, and as it is stored. The request holds
-// the new number only.
-func (h *Handler) scaled(req admission.Request) (now, old *unstructured.Unstructured, err error) {
+// the two numbers and the version of the job that they are of; behind says that another one was seen
+// last: an author may change what a pod asks for a moment before he changes how many there are.
+func (h *Handler) scaled(req admission.Request) (now, old *unstructured.Unstructured, behind string, err error) {
 	at := slices.IndexFunc(h.o.Kinds, func(k *kinds.Kind) bool {
 		return k.Resource == req.Resource.Resource && slices.ContainsFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return gvk.Group == req.Resource.Group })
 	})
 	if at < 0 || h.o.Kinds[at].Scale == "" {
-		return nil, nil, fmt.Errorf("it is not known where %s.%s hold the number that is scaled", req.Resource.Resource, req.Resource.Group)
+		return nil, nil, "", fmt.Errorf("it is not known where %s.%s hold the number that is scaled", req.Resource.Resource, req.Resource.Group)
 	}
 	kind := h.o.Kinds[at]
-	var wanted autoscalingv1.Scale
-	if err := json.Unmarshal(req.Object.Raw, &wanted); err != nil {
-		return nil, nil, fmt.Errorf("the scale cannot be decoded: %w", err)
+	var was, wanted autoscalingv1.Scale
+	if err := errors.Join(json.Unmarshal(req.OldObject.Raw, &was), json.Unmarshal(req.Object.Raw, &wanted)); err != nil {
+		return nil, nil, "", fmt.Errorf("the scale cannot be decoded: %w", err)
 	}
 	name := cmp.Or(req.Name, wanted.Name)
 	if h.o.Stored != nil {
 		old = h.o.Stored.Job(kind.GVKs[0].GroupKind(), req.Namespace, name)
 	}
 	if old == nil {
-		return nil, nil, fmt.Errorf("%s %s, which is scaled to %d, has not been seen yet", kind.Name, name, wanted.Spec.Replicas)
+		return nil, nil, "", fmt.Errorf("%s %s, which is scaled to %d, has not been seen yet", kind.Name, name, wanted.Spec.Replicas)
 	}
-	now = old.DeepCopy()
-	if err := unstructured.SetNestedField(now.Object, int64(wanted.Spec.Replicas), strings.Split(kind.Scale, ".")...); err != nil {
-		return nil, nil, fmt.Errorf("scale %s %s: %w", kind.Name, name, err)
+	// A Scale carries the version of its job (k8s.io/apiextensions-apiserver, pkg/registry/customresource/etcd.go, scaleFromCustomResource).
+	if was.ResourceVersion != old.GetResourceVersion() {
+		behind = fmt.Sprintf("%s %s, which is scaled to %d, has changed and has not been seen so yet", kind.Name, name, wanted.Spec.Replicas)
 	}
-	return now, old, nil
+	now, field := old.DeepCopy(), strings.Split(kind.Scale, ".")
+	if err := errors.Join(
+		unstructured.SetNestedField(old.Object, int64(was.Spec.Replicas), field...),
+		unstructured.SetNestedField(now.Object, int64(wanted.Spec.Replicas), field...),
+	); err != nil {
+		return nil, nil, "", fmt.Errorf("scale %s %s: %w", kind.Name, name, err)
+	}
+	return now, old, behind, nil
 }

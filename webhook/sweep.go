@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +68,8 @@ type Sweep struct {
 
 	dealt   map[types.UID]state
 	waiting map[types.UID]*waits
-	from    time.Time // of the one who swept before
+	turn    map[string]time.Time // when a job of a namespace was reviewed last
+	from    time.Time            // of the one who swept before
 	begun   bool
 	until   time.Time // as written
 	written time.Time // when
@@ -84,6 +86,9 @@ const (
 	mostTries = 5
 	// unhurried bounds each stage of a review for which no API server waits.
 	unhurried = 5 * time.Second
+	// lateAtOnce is after how long no other review is begun before all jobs are looked at again: what came meanwhile
+	// is to have its turn.
+	lateAtOnce = 10 * time.Second
 	// reviewBytes bounds the annotation.
 	reviewBytes = 2048
 	// lateHead begins what is said on a job.
@@ -97,7 +102,7 @@ func NewSweep(o SweepOptions) *Sweep {
 	o.Every, o.Grace = cmp.Or(o.Every, 5*time.Second), cmp.Or(o.Grace, 15*time.Second)
 	return &Sweep{
 		o: o, excluded: append(slices.Clone(o.Excluded), excludedNamespaces()...), now: time.Now,
-		dealt: map[types.UID]state{}, waiting: map[types.UID]*waits{},
+		dealt: map[types.UID]state{}, waiting: map[types.UID]*waits{}, turn: map[string]time.Time{},
 	}
 }
 
@@ -132,9 +137,19 @@ func (s *Sweep) step(ctx context.Context) error {
 		s.begun, s.from, s.until = true, until, until
 	}
 	newest, pending := s.from, time.Time{}
-	there := make(map[types.UID]bool, len(jobs))
+	settle := func(j storedJob, err error) {
+		switch {
+		case err == nil:
+			s.dealt[j.uid] = j.state
+			delete(s.waiting, j.uid)
+		case pending.IsZero() || j.changed.Before(pending):
+			pending = j.changed
+		}
+	}
+	var due []storedJob
+	there, namespaces := make(map[types.UID]bool, len(jobs)), map[string]bool{}
 	for _, j := range jobs {
-		there[j.uid] = true
+		there[j.uid], namespaces[j.namespace] = true, true
 		if j.changed.After(newest) && !s.comes(j.changed) {
 			newest = j.changed
 		}
@@ -145,21 +160,18 @@ func (s *Sweep) step(ctx context.Context) error {
 		known := others[j.state] || s.o.Reviewed.has(j.state)
 		switch {
 		case known && j.noted: // what stands there is about another state, or another job
-			err = s.annotate(ctx, j, nil)
+			settle(j, s.annotate(ctx, j, nil))
 		case known, s.passes(j), !seen && j.changed.Before(s.from.Add(-time.Second)):
 			// What this process has seen change was changed, whatever its author writes about when.
-			err = nil
+			settle(j, nil)
+		case s.isDue(j):
+			due = append(due, j)
 		default:
-			if err = s.late(ctx, j); err != nil && (pending.IsZero() || j.changed.Before(pending)) {
-				pending = j.changed
-			}
-		}
-		if err == nil {
-			s.dealt[j.uid] = j.state
-			delete(s.waiting, j.uid)
+			settle(j, errWaits)
 		}
 	}
-	s.forget(there)
+	s.inTurn(ctx, due, func(j storedJob) { settle(j, s.late(ctx, j)) }, func(j storedJob) { settle(j, errWaits) })
+	s.forget(there, namespaces)
 	if before := pending.Add(-time.Second); !pending.IsZero() && before.Before(newest) {
 		newest = before
 	}
@@ -172,7 +184,38 @@ func (s *Sweep) comes(at time.Time) bool {
 	return s.o.Skew != nil && at.After(s.now().Add(-s.o.Skew()))
 }
 
-func (s *Sweep) forget(there map[types.UID]bool) {
+// inTurn reviews the jobs, of each namespace one before another of any, beginning with the namespace that has waited
+// longest for its turn. After a while the rest has to wait: else one author whose jobs are many, and take long, would
+// keep all that come after them from being looked at.
+func (s *Sweep) inTurn(ctx context.Context, due []storedJob, review, leave func(storedJob)) {
+	slices.SortFunc(due, func(a, b storedJob) int {
+		return cmp.Or(s.waiting[a.uid].since.Compare(s.waiting[b.uid].since), cmp.Compare(a.name, b.name))
+	})
+	of := map[string][]storedJob{}
+	for _, j := range due {
+		of[j.namespace] = append(of[j.namespace], j)
+	}
+	order := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(s.turn[a].Compare(s.turn[b]), cmp.Compare(a, b)) })
+	begun := s.now()
+	for left := len(due); left > 0; {
+		for _, namespace := range order {
+			if len(of[namespace]) == 0 {
+				continue
+			}
+			j := of[namespace][0]
+			of[namespace], left = of[namespace][1:], left-1
+			if s.now().Sub(begun) >= lateAtOnce || ctx.Err() != nil {
+				leave(j)
+				continue
+			}
+			review(j)
+			s.turn[namespace] = s.now()
+		}
+	}
+}
+
+func (s *Sweep) forget(there map[types.UID]bool, namespaces map[string]bool) {
+	maps.DeleteFunc(s.turn, func(namespace string, _ time.Time) bool { return !namespaces[namespace] })
 	for uid := range s.dealt {
 		if !there[uid] {
 			delete(s.dealt, uid)
@@ -216,16 +259,19 @@ func (s *Sweep) isPart(j storedJob) bool {
 // errWaits says that a job is not dealt with yet.
 var errWaits = errors.New("the job has not stood unreviewed for long enough")
 
-// late reviews a job once it has stood unreviewed for long enough. An error: it is not dealt with yet.
-func (s *Sweep) late(ctx context.Context, j storedJob) error {
+// isDue says that a job has stood unreviewed for long enough, and notes since when it has.
+func (s *Sweep) isDue(j storedJob) bool {
 	w := s.waiting[j.uid]
 	if w == nil || w.state != j.state {
 		w = &waits{state: j.state, since: s.now()}
 		s.waiting[j.uid] = w
 	}
-	if s.now().Sub(w.since) < s.o.Grace || s.o.View.Namespace(j.namespace) == nil { // whether it enforces is not known
-		return errWaits
-	}
+	return s.now().Sub(w.since) >= s.o.Grace && s.o.View.Namespace(j.namespace) != nil // else whether it enforces is not known
+}
+
+// late reviews a job that is due. An error: it is not dealt with yet.
+func (s *Sweep) late(ctx context.Context, j storedJob) error {
+	w := s.waiting[j.uid]
 	w.tries++
 	err := s.review(ctx, j)
 	if err == nil {
@@ -313,7 +359,10 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	}
 	text := clip(strings.TrimSuffix(head+":\n"+strings.Join(lines, "\n"), ":\n"), reviewBytes)
 	if !stands || before != text {
-		if err := s.annotate(ctx, j, &text); err != nil {
+		switch err := s.annotate(ctx, j, &text); {
+		case refused(err): // an author may have filled all the room that annotations have: the Event is said all the same
+			s.o.Log.Error(err, "say on a job what its late review found")
+		case err != nil:
 			return err
 		}
 	}
@@ -328,6 +377,11 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 		s.o.Log.Error(err, "write an Event on a job") // the annotation stands, and must not be undone
 	}
 	return nil
+}
+
+// refused says that an object is not taken as it would be, which it will not be later, either.
+func refused(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // deniedBy are the policies that deny, each once.

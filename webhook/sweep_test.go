@@ -16,11 +16,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
@@ -231,6 +233,45 @@ func TestAJobWaitsForItsNamespaceToBeSeen(t *testing.T) {
 	}
 }
 
+// One author's jobs may be thousands, and made so that each takes as long as a review may: those of others have their turn.
+func TestJobsOfOneNamespaceDoNotHoldUpThoseOfOthers(t *testing.T) {
+	var jobs []*unstructured.Unstructured
+	for i := range 100 {
+		jobs = append(jobs, stored(fmt.Sprintf("slow-%d", i), time.Minute))
+	}
+	s := newSwept(t, preflight.ModeEnforce, jobs...)
+	var reviewed []string
+	s.sweep.o.Reviewer = reviewFunc(func(_ context.Context, req preflight.Request) (preflight.Report, error) {
+		reviewed = append(reviewed, req.Object.GetName())
+		if req.Object.GetNamespace() == "ml" {
+			s.clock = s.clock.Add(3 * unhurried)
+		}
+		return preflight.Report{Decision: preflight.Allowed}, nil
+	})
+	s.wait(15) // the first of them is being reviewed when the others' come
+	for i := range 3 {
+		other := stored(fmt.Sprintf("other-%d", i), time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("lab") })
+		if _, err := s.jobs.Resource(pytorch).Namespace("lab").Create(t.Context(), other, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.until("the jobs are seen", func() bool { return len(s.seen.all()) == 103 })
+	since := s.clock
+	for range 10 {
+		s.wait(1)
+		if slices.Contains(reviewed, "other-2") {
+			break
+		}
+	}
+	if took := s.clock.Sub(since); took > 2*time.Minute {
+		t.Errorf("after %v reviewed are %q", took, reviewed)
+	}
+	s.wait(200)
+	if len(reviewed) != 103 {
+		t.Errorf("%d reviews; want one of each of 103 jobs", len(reviewed))
+	}
+}
+
 func TestJobsAdmittedUnreviewedAreReviewed(t *testing.T) {
 	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
 	s.wait(10)
@@ -288,6 +329,18 @@ signalbox_reviewed_late_total{decision="unchecked"} 1
 				t.Errorf("what is told (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// An author may fill all the 256 KiB that annotations of an object may have.
+func TestAJobWithoutRoomForAnAnnotationHasItsEvent(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
+	s.jobs.PrependReactor("patch", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewInvalid(schema.GroupKind{Kind: "PyTorchJob"}, "train", field.ErrorList{field.TooLong(field.NewPath("metadata.annotations"), "", 256<<10)})
+	})
+	s.wait(40)
+	if got := s.told(); !strings.Contains(got, "Warning WouldHaveBeenDenied on train: ") || !strings.Contains(got, `decision="denied"`) {
+		t.Errorf("what is told:\n%s", got)
 	}
 }
 

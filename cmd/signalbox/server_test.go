@@ -15,7 +15,7 @@ import (
 )
 
 func TestARefusalIsReadFromTheAnswer(t *testing.T) {
-	worker := &job.Role{Name: "Worker", Pod: job.Pod{Path: "spec.template.spec", Origins: []job.Origin{{Rel: "initContainers[0]", Path: "spec.runtimeRef", Whole: true}}}}
+	worker := &job.Role{Name: "Worker", Pod: job.Pod{Path: "spec.template.spec", Origins: job.OriginsOf(job.Origin{Rel: "initContainers[0]", Path: "spec.runtimeRef", Whole: true})}}
 	pods := schema.GroupResource{Resource: "pods"}
 	invalid := apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "", field.ErrorList{
 		field.NotFound(field.NewPath("spec", "containers").Index(0).Child("volumeMounts").Index(1).Child("name"), "data"),

@@ -96,15 +96,8 @@ type Pod struct {
 	// Partial says that the pod is also written in an object that was not seen (the runtime of
 	// a TrainJob): what is missing here may be there.
 	Partial bool
-	// Origins maps parts of Spec that are written somewhere else than below Path.
-	Origins []Origin
-}
-
-// Origin says where in the source a part of a pod spec was written.
-type Origin struct {
-	Rel   Path // the part, relative to the pod spec: containers[0].resources
-	Path  Path // where it is written
-	Whole bool // there is no finer place: what lies below Rel is at Path too
+	// Origins are the parts of Spec that are written somewhere else than below Path.
+	Origins Origins
 }
 
 // DuplicateKey is a key that stands in one mapping again: the last one counts.
@@ -193,18 +186,12 @@ func (r *Role) Trainer() (*corev1.Container, int) {
 // At is where in the source a part of the pod spec is written. The longest origin
 // wins, and of two equal ones the later; without one the part lies below Path.
 func (p Pod) At(rel Path) Path {
-	best, found := Origin{}, false
-	for _, o := range p.Origins {
-		if rel.Within(o.Rel) && (!found || len(o.Rel) >= len(best.Rel)) {
-			best, found = o, true
-		}
-	}
-	switch {
+	switch o, found := p.Origins.of(rel); {
 	case !found:
 		return p.Path.Join(rel)
-	case best.Whole:
-		return best.Path
+	case o.Whole:
+		return o.Path
 	default:
-		return best.Path.Join(rel.After(best.Rel))
+		return o.Path.Join(rel.After(o.Rel))
 	}
 }

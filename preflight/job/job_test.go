@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -13,13 +14,14 @@ import (
 func TestAtFindsWhereAPartIsWritten(t *testing.T) {
 	pod := Pod{
 		Path: "spec.template.spec",
-		Origins: []Origin{
-			{Rel: "initContainers[1]", Path: "spec.template", Whole: true},
-			{Rel: "containers[0].resources", Path: "spec.trainer.resourcesPerNode"},
-			{Rel: "containers[0].env[0]", Path: "spec.trainer.env[3]"},
-			{Rel: "containers[0].env[0]", Path: "spec.trainer.env[4]"},
-			{Rel: "containers[0]", Path: "spec.launcher"},
-		},
+		Origins: OriginsOf(
+			Origin{Rel: "initContainers[1]", Path: "spec.template", Whole: true},
+			Origin{Rel: "containers[0].resources", Path: "spec.trainer.resourcesPerNode"},
+			Origin{Rel: "containers[0].env[0]", Path: "spec.trainer.env[3]"},
+			Origin{Rel: "containers[0].env[0]", Path: "spec.trainer.env[4]"},
+			Origin{Rel: "containers[0]", Path: "spec.launcher"},
+			Origin{Rel: `nodeSelector["a.b/c[0]"]`, Path: "spec.patch", Whole: true},
+		),
 	}
 	cases := map[Path]Path{
 		"":                                  "spec.template.spec",
@@ -37,15 +39,36 @@ func TestAtFindsWhereAPartIsWritten(t *testing.T) {
 		"containers[0].env[1].value":        "spec.launcher.env[1].value",
 		"initContainers[1]":                 "spec.template",
 		"containers[0].resources.limits[0]": "spec.trainer.resourcesPerNode.limits[0]",
+		`nodeSelector["a.b/c[0]"]`:          "spec.patch",
+		`nodeSelector["a.b/c"]`:             `spec.template.spec.nodeSelector["a.b/c"]`,
 	}
 	for rel, want := range cases {
 		if got := pod.At(rel); got != want {
 			t.Errorf("At(%q) is %q, want %q", rel, got, want)
 		}
 	}
-	whole := Pod{Path: "spec.runtimeRef", Origins: []Origin{{Path: "spec.runtimeRef", Whole: true}}}
+	whole := Pod{Path: "spec.runtimeRef", Origins: OriginsOf(Origin{Path: "spec.runtimeRef", Whole: true})}
 	if got := whole.At("containers[0].image"); got != "spec.runtimeRef" {
 		t.Errorf("a pod that is written elsewhere is at %q", got)
+	}
+}
+
+// An author may override as many variables as a job may have values, and checks ask where each of them is written.
+func TestManyOriginsAreFoundInTime(t *testing.T) {
+	const many = 200_000
+	env := Path("containers[0].env")
+	var pod Pod
+	for i := range many {
+		pod.Origins.Add(Origin{Rel: env.Index(i), Path: Path("spec.trainer.env").Index(i)})
+	}
+	begun := time.Now()
+	for i := range many {
+		if got, want := pod.At(env.Index(i).Child("value")), Path("spec.trainer.env").Index(i).Child("value"); got != want {
+			t.Fatalf("variable %d is at %q, want %q", i, got, want)
+		}
+		if took := time.Since(begun); took > time.Minute {
+			t.Fatalf("%d of %d were found in %v", i, many, took)
+		}
 	}
 }
 

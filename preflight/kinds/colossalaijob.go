@@ -105,9 +105,9 @@ func colossalaiLauncher(r *reader, c *corev1.Container) job.Role {
 		Pod: job.Pod{
 			Spec: corev1.PodSpec{Containers: []corev1.Container{*c}},
 			Path: at, Partial: missing,
-			Origins: []job.Origin{
-				{Path: at, Whole: true}, {Rel: container, Path: at}, {Rel: container.Child("name"), Path: at, Whole: true},
-			},
+			Origins: job.OriginsOf(
+				job.Origin{Path: at, Whole: true}, job.Origin{Rel: container, Path: at}, job.Origin{Rel: container.Child("name"), Path: at, Whole: true},
+			),
 		},
 	}
 	settle(&role)

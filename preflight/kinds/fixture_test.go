@@ -183,7 +183,7 @@ func viewRole(r *job.Role) roleView {
 		After: r.After, PodPath: r.Pod.Path, Restart: string(r.Pod.Spec.RestartPolicy), Requests: map[string]string{},
 		Marks: map[string]string{}, Launch: viewLaunch(&r.Launch),
 	}
-	for _, o := range r.Pod.Origins {
+	for _, o := range r.Pod.Origins.List() {
 		arrow := " <- "
 		if o.Whole {
 			arrow = " <= "

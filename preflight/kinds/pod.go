@@ -16,7 +16,7 @@ func (r *reader) pod(t *corev1.PodTemplateSpec, at job.Path) job.Pod {
 	}
 	if !r.has(p.Path) {
 		p.Path = r.anchor(p.Path)
-		p.Origins = append(p.Origins, job.Origin{Path: p.Path, Whole: true})
+		p.Origins.Add(job.Origin{Path: p.Path, Whole: true})
 		r.lacks(p.Path, "missing", "a pod template with at least one container")
 		return p
 	}
@@ -39,7 +39,7 @@ func absence(v any) string {
 // inject records that a part of the pod is not written by the user but comes from the
 // place at the path.
 func inject(p *job.Pod, rel, at job.Path) {
-	p.Origins = append(p.Origins, job.Origin{Rel: rel, Path: at, Whole: true})
+	p.Origins.Add(job.Origin{Rel: rel, Path: at, Whole: true})
 }
 
 // injectInit adds an init container of the operator.

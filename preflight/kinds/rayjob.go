@@ -120,7 +120,7 @@ func (s *rayJobSpec) submit(r *reader, j *job.Job) {
 			role.Pod = job.Pod{
 				Path: role.Path, Partial: image == "",
 				Spec:    corev1.PodSpec{Containers: []corev1.Container{rayJobSubmitter(image)}, RestartPolicy: corev1.RestartPolicyNever},
-				Origins: []job.Origin{{Path: role.Path, Whole: true}, {Rel: "containers[0].image", Path: at, Whole: true}},
+				Origins: job.OriginsOf(job.Origin{Path: role.Path, Whole: true}, job.Origin{Rel: "containers[0].image", Path: at, Whole: true}),
 			}
 		}
 		m := job.Marks{Labels: map[string]string{}}

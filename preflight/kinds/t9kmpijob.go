@@ -114,7 +114,7 @@ func t9kLauncher(worker *job.Role) job.Role {
 		Name: "launcher", Replicas: job.Exactly(1), Path: worker.Path, ReplicasPath: worker.Path, Container: c.Name, Single: true,
 		Pod: job.Pod{
 			Spec: corev1.PodSpec{Containers: []corev1.Container{c}}, Path: worker.Path, Partial: true,
-			Origins: []job.Origin{{Path: worker.Path, Whole: true}, {Rel: container.Child("image"), Path: at, Whole: true}},
+			Origins: job.OriginsOf(job.Origin{Path: worker.Path, Whole: true}, job.Origin{Rel: container.Child("image"), Path: at, Whole: true}),
 		},
 	}
 }

@@ -162,7 +162,7 @@ type merge struct {
 }
 
 func (m *merge) origin(rel, at job.Path) {
-	m.pod.Origins = append(m.pod.Origins, job.Origin{Rel: rel, Path: at})
+	m.pod.Origins.Add(job.Origin{Rel: rel, Path: at})
 }
 
 func (m *merge) scalars(p *podPatch) {

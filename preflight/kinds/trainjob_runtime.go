@@ -153,7 +153,7 @@ func (t *resolution) add(name, step string, template *corev1.PodTemplateSpec, af
 		Name: name, Replicas: job.Exactly(n), After: after, Path: t.ref, ReplicasPath: t.ref,
 		Pod: job.Pod{
 			Spec: template.Spec, Labels: template.Labels, Annotations: template.Annotations,
-			Path: t.ref, Origins: []job.Origin{{Path: t.ref, Whole: true}},
+			Path: t.ref, Origins: job.OriginsOf(job.Origin{Path: t.ref, Whole: true}),
 		},
 	}
 	if role.Pod.Spec.RestartPolicy == "" {
@@ -200,7 +200,7 @@ func (t *resolution) trainContainer(p *job.Pod, k int, program bool) {
 	c, s := &p.Spec.Containers[k], t.spec.Trainer
 	rel := job.Path("containers").Index(k)
 	set := func(field, source string) {
-		p.Origins = append(p.Origins, job.Origin{Rel: rel.Child(field), Path: from.Child(source)})
+		p.Origins.Add(job.Origin{Rel: rel.Child(field), Path: from.Child(source)})
 	}
 	if program && s.Image != nil {
 		c.Image = *s.Image

@@ -358,6 +358,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 		return false
 	}
+	if says(m) && s.Category != notFiniteCategory {
+		r.counters.Failure(l.Body())
+	}
 	full := r.full(s.ID)
 	r.perSignature[s.ID]++
 	r.enough(s)

@@ -38,6 +38,8 @@ type growing struct {
 	grown   int
 	last    int    // number of the last line
 	rest    string // of it, behind the counter
+	steps   int    // of Counters.steps
+	none    bool   // what is counted is no work
 	spoilt  int    // lines in a row, to the last, with a number that is none
 	spoiler Step   // the first of them
 	sound   int    // lines before it
@@ -102,12 +104,11 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	if c.series == nil {
 		c.series = map[uint64]*growing{}
 	}
-	key := shape(body)
-	if of := countedOf(body); of > 0 {
-		key = of // whatever else such a line says, it counts
-	}
+	key := keyOf(body)
 	s := c.series[key]
 	switch {
+	case s != nil && s.none:
+		return false
 	case s == nil && len(c.series) < mostSeries:
 		s = &growing{numbers: numbers, last: line, rest: strings.Clone(rest)}
 		c.series[key] = s
@@ -117,6 +118,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		s.numbers, s.last = numbers, line
 		if s.grown++; s.grown > enoughGrown && s.rest != rest {
 			c.steps++
+			s.steps++
 			_, curve = lossIn(body)
 		}
 		s.rest = strings.Clone(rest)
@@ -126,6 +128,32 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	}
 	s.see(line, body, rest)
 	return curve
+}
+
+// keyOf is what lines have in common that count the same.
+func keyOf(body string) uint64 {
+	if of := countedOf(body); of > 0 {
+		return of // whatever else such a line says, it counts
+	}
+	return shape(body)
+}
+
+// Failure is told of a line that says what failed: its numbers may grow from line to line, as ranks do where each of
+// them gives up, and nothing advances by it.
+func (c *Counters) Failure(body string) {
+	body = body[:min(len(body), longest)]
+	if len(body) < 4 {
+		return
+	}
+	key := keyOf(body)
+	if s := c.series[key]; s != nil && !s.none {
+		c.steps -= s.steps
+		*s = growing{none: true}
+	}
+	if m := c.measures[shape(body)]; m != nil {
+		*m = measure{none: true}
+	}
+	c.table.rows = 0
 }
 
 // answers says that a line is a server's word that it has answered a request: the request as the common log format
@@ -273,7 +301,7 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 // Advances says that something is counted up, or measured, to the end of a log of so many lines.
 func (c *Counters) Advances(lines int) bool {
 	for _, s := range c.series {
-		if s.grown >= enoughGrown && s.last > lines-max(8, lines/4) {
+		if !s.none && s.grown >= enoughGrown && s.last > lines-max(8, lines/4) {
 			return true
 		}
 	}

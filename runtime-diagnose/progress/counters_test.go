@@ -8,6 +8,20 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 )
 
+// Each rank of a gang says that it gives up: their numbers grow, and nothing is done by it.
+func TestFailuresThatAreCountedAreNoProgress(t *testing.T) {
+	var c progress.Counters
+	for i := range 30 {
+		line := fmt.Sprintf("[E ProcessGroupNCCL.cpp:607] [Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4711) ran for 600%d milliseconds", i, 100+i)
+		if c.See(i+1, line); i > 9 {
+			c.Failure(line)
+		}
+	}
+	if c.Advances(30) || c.Steps() != 0 {
+		t.Errorf("advances = %t by %d steps, want none", c.Advances(30), c.Steps())
+	}
+}
+
 // A number that grows in lines of one shape is progress, whatever the words are; lists are none.
 func TestCountersFindProgressInUnknownWords(t *testing.T) {
 	lines := func(n int, form func(i int) string) []string {

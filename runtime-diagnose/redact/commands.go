@@ -228,13 +228,19 @@ func byDSN(s *scan, at int) int {
 	return at
 }
 
+// inAddress is what an address may hold.
+var inAddress = func() bytesOf {
+	ends := blanks
+	for _, c := range "\"'<>`|\\" {
+		ends[c] = true
+	}
+	return ends.others()
+}()
+
 // byURL masks who asks, in https://user:password@host and https://token@host.
 func byURL(s *scan, at int) int {
 	from := at + 3
-	to := from
-	for to < len(s.text) && to-from < window && !blanks[s.text[to]] && strings.IndexByte("\"'<>`|\\", s.text[to]) < 0 {
-		to++
-	}
+	to := min(s.run(&inAddress, from), from+window)
 	authority := s.text[from:to]
 	if strings.IndexByte(authority, '@') < 0 { // nor has any address that begins in the first half of it
 		return max(from, min(to, from+window/2))
@@ -410,10 +416,7 @@ func bySignature(s *scan, at int) int {
 	if name == 0 || strings.IndexByte("?&;", s.text[name-1]) < 0 {
 		return from
 	}
-	to := from
-	for to < len(s.text) && !blanks[s.text[to]] && strings.IndexByte("&\"'[<>", s.text[to]) < 0 {
-		to++
-	}
+	to := s.word("&\"'[<>", from)
 	s.mask(from, to)
 	return to
 }
@@ -454,11 +457,9 @@ func byEncoding(s *scan, at int) int {
 		// One level: what base64 hides in base64 is not looked for.
 		var n scan
 		n.text = inner
-		for i := range inner {
-			for _, g := range nameGates {
-				if beginsWith(inner[i:], g) {
-					byName(&n, i)
-				}
+		for i, read := 0, 0; i < len(inner); i++ {
+			if i >= read && slices.ContainsFunc(nameGates, func(g string) bool { return beginsWith(inner[i:], g) }) {
+				read = byName(&n, i)
 			}
 		}
 		if len(n.spans) == 0 {

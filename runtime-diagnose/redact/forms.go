@@ -228,7 +228,7 @@ func percent(text string, at int) bool {
 // besideKey masks the secret access key that stands beside an AWS access key ID.
 func besideKey(s *scan, at int) {
 	for end := min(len(s.text), at+200); at < end; {
-		to := base64s.run(s.text, at)
+		to := s.run(&base64s, at)
 		if to-at == 40 && mixed(s.text[at:to]) && uppers.has(s.text[at:to]) {
 			s.mask(at, to)
 			return
@@ -250,7 +250,7 @@ func byJWT(s *scan, at int) int {
 	head := urlSafe.run(s.text, at)
 	if head-at < 11 || head == len(s.text) || s.text[head] != '.' {
 		if head-at >= 70 { // a key of Grafana, or half a token
-			s.mask(at, tokenish.run(s.text, head))
+			s.mask(at, s.run(&tokenish, head))
 		}
 		return head
 	}
@@ -381,7 +381,11 @@ func byPEM(s *scan, at int) int {
 	}
 	begin += i
 	rest := s.text[at:]
-	if i := strings.Index(rest, "-----END "); i >= 0 {
+	i = -1
+	if !s.noEnd {
+		i = strings.Index(rest, "-----END ")
+	}
+	if s.noEnd = i < 0; i >= 0 {
 		end := at + i + len("-----END ")
 		if j := strings.Index(s.text[end:], "-----"); j >= 0 && j < 50 {
 			end += j + len("-----")

@@ -221,8 +221,11 @@ func (n *named) look() {
 
 // wholeLine says that a line is a name of several words in one, blanks and a value, as Spark's files of settings have it.
 func (n *named) wholeLine(p int) bool {
-	name, rest := n.text[n.from:n.to], strings.TrimSpace(n.text[p:])
-	return strings.ContainsAny(name, "._") && p < len(n.text) && blanks[n.text[p]] && strings.TrimSpace(n.text[:n.from]) == "" && rest != "" && strings.IndexFunc(rest, unicode.IsSpace) < 0
+	if !strings.ContainsAny(n.text[n.from:n.to], "._") || p >= len(n.text) || !blanks[n.text[p]] || strings.TrimSpace(n.text[:n.from]) != "" {
+		return false
+	}
+	rest := strings.TrimSpace(n.text[p:])
+	return rest != "" && strings.IndexFunc(rest, unicode.IsSpace) < 0
 }
 
 // namesValue says that a text may go on with the word value, as pair has it.
@@ -328,18 +331,12 @@ func (n *named) unquoted(p int, at place, ends string) {
 		stops += "#"
 	}
 	stops += ends
-	to := p
-	for to < len(text) && !blanks[text[to]] && strings.IndexByte(stops, text[to]) < 0 {
-		if text[to] == '[' && strings.HasPrefix(text[to:], masked) && to > p {
-			break
-		}
-		to++
-	}
+	to := n.word(stops, p)
 	if loose || at == option || at == optionIs {
-		to = p + len(strings.TrimRight(text[p:to], ",;"))
+		to = n.without(",;", p, to)
 	}
 	if at == colon || at == prose {
-		to = p + len(strings.TrimRight(text[p:to], ".:!?"))
+		to = n.without(".:!?", p, to)
 	}
 	if at == option && p < to && text[p] == '-' {
 		return
@@ -355,10 +352,25 @@ func (n *named) unquoted(p int, at place, ends string) {
 	n.mask(p, to)
 }
 
+// without is where a value ends that goes on to a place, but for some characters at its end. It is found once for each end.
+func (n *named) without(tail string, from, to int) int {
+	if n.tail.of != tail || n.tail.to != to {
+		kept := to
+		for kept > 0 && strings.IndexByte(tail, n.text[kept-1]) >= 0 {
+			kept--
+		}
+		n.tail = stretch[string]{of: tail, from: kept, to: to}
+	}
+	return max(from, n.tail.from)
+}
+
 var kubelet = lazy.MustCompile(`^" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)\b`)
 
 // fillers stand between a name and a value in a sentence.
 var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key default")
+
+// longestFiller is how many bytes the longest of them has.
+const longestFiller = len("username")
 
 // is are those behind which the value stands.
 var is = words("is was are")
@@ -389,10 +401,7 @@ func (n *named) spoken(p int) {
 		}
 		quote := quoteAt(text[p:])
 		from := p + len(quote)
-		to := from
-		for to < len(text) && to-from <= longestWord && !ofSpoken[text[to]] {
-			to++
-		}
+		to := n.run(&inSentence, from)
 		if to == from || to-from > longestWord {
 			return
 		}
@@ -403,10 +412,10 @@ func (n *named) spoken(p int) {
 		w := text[from:end]
 		switch {
 		case near && n.class != key && n.class.fits(w, prose),
-			n.class != password && n.class != key && len(w) >= 32 && random(w, 32) && alnum.only(w) && !strings.Contains(text[start:from], "sha"):
+			n.class != password && n.class != key && len(w) >= 32 && alnum.only(w) && random(w, 32) && !strings.Contains(text[start:from], "sha"):
 			n.mask(from, from+len(w))
 			return
-		case near && fillers[strings.ToLower(w)]:
+		case near && len(w) <= longestFiller && fillers[strings.ToLower(w)]:
 			anyWord = anyWord && !is[strings.ToLower(w)] || strings.EqualFold(w, "user") || strings.EqualFold(w, "username") || strings.EqualFold(w, "for")
 		case near && anyWord:
 			anyWord = false

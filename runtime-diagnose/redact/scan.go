@@ -27,18 +27,50 @@ type scan struct {
 	text  string
 	spans []span
 	read  []int // by rule: up to where it has read
-	last  struct {
-		of       *bytesOf
-		from, to int
-	}
+	runs  []stretch[*bytesOf]
+	words []stretch[string]
+	tail  stretch[string] // of what stands at the end of a word and is not of it
+	noEnd bool            // no private key ends behind what was read
 }
 
-// run is up to where the bytes of a set stand. The last one is kept: many tokens may seem to begin in one word.
-func (s *scan) run(of *bytesOf, at int) int {
-	if s.last.of != of || at < s.last.from || at > s.last.to {
-		s.last.of, s.last.from, s.last.to = of, at, of.run(s.text, at)
+// stretch is a part of the text in which nothing stands that would end it. Many secrets may seem to begin in one word
+// of a megabyte, each beside its name: where the word ends must not be looked for once for each. Of each kind the last
+// one is kept, for several may alternate.
+type stretch[K comparable] struct {
+	of       K
+	from, to int
+}
+
+// up is to where the stretch goes that holds a place, which end finds where it is not known.
+func up[K comparable](all *[]stretch[K], of K, at int, end func() int) int {
+	i := slices.IndexFunc(*all, func(s stretch[K]) bool { return s.of == of })
+	if i < 0 {
+		i = len(*all)
+		*all = append(*all, stretch[K]{of: of, from: -1, to: -1})
 	}
-	return s.last.to
+	if known := &(*all)[i]; at < known.from || at >= known.to {
+		known.from, known.to = at, end()
+	}
+	return (*all)[i].to
+}
+
+// run is up to where the bytes of a set stand.
+func (s *scan) run(of *bytesOf, at int) int {
+	return up(&s.runs, of, at, func() int { return of.run(s.text, at) })
+}
+
+// word is up to where none of some characters stands, nor a blank, nor what is masked already.
+func (s *scan) word(stops string, at int) int {
+	return up(&s.words, stops, at, func() int {
+		to := at
+		for to < len(s.text) && !blanks[s.text[to]] && strings.IndexByte(stops, s.text[to]) < 0 {
+			if s.text[to] == masked[0] && to > at && strings.HasPrefix(s.text[to:], masked) {
+				break
+			}
+			to++
+		}
+		return to
+	})
 }
 
 // scans are used again: most lines in which a gate stands hold no secret either.
@@ -56,7 +88,11 @@ func (s *scan) mask(from, to int) {
 			to = i
 		}
 	}
-	if from < to && (s.text[from] != masked[0] || strings.ReplaceAll(s.text[from:to], masked, "") != "") {
+	bare := from
+	for bare < to && strings.HasPrefix(s.text[bare:to], masked) {
+		bare += len(masked)
+	}
+	if bare < to {
 		s.spans = append(s.spans, span{from, to})
 	}
 }
@@ -151,7 +187,8 @@ func find(text string) []span {
 	}
 	s := scans.Get().(*scan)
 	defer scans.Put(s)
-	s.text, s.spans, s.last.of = text, nil, nil
+	s.text, s.spans, s.runs, s.words, s.noEnd = text, nil, s.runs[:0], s.words[:0], false
+	s.tail.to = -1
 	clear(s.read)
 	for ; at >= 0; at = opening.next(text, at+1) {
 		s.ask(at)
@@ -242,6 +279,7 @@ var (
 	dotted          = set("a-zA-Z0-9_.\x2d")
 	base64s         = set("a-zA-Z0-9+/")
 	tokenish        = set("a-zA-Z0-9_.~+/=\x2d")
+	inSentence      = ofSpoken.others()
 	blanks          = set(" \t\n\f\r\v")
 	spaces          = set(" \t\n\f\r") // a line tabulation is none that a header may have
 )
@@ -252,6 +290,14 @@ func (b *bytesOf) run(text string, at int) int {
 		at++
 	}
 	return at
+}
+
+// others are all other bytes.
+func (b *bytesOf) others() (out bytesOf) {
+	for c := range b {
+		out[c] = !b[c]
+	}
+	return out
 }
 
 // runBack is from where the bytes of a set stand.

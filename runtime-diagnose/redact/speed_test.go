@@ -100,6 +100,35 @@ func texts() map[string]string {
 	}
 }
 
+// TestALineTakesTimeAsItsLength: lines in which a value seems to begin in many places, and each time to go on to the end. An
+// author may write one into an annotation, which is masked before a policy reads it, and a job into its log.
+func TestALineTakesTimeAsItsLength(t *testing.T) {
+	const length = 200_000
+	of := func(text string) string { return strings.Repeat(text, length/len(text)) }
+	for name, text := range map[string]string{
+		"assigned":               of("secret="),
+		"assigned, of passwords": of("password="),
+		"assigned by turns":      of("password=token:"),
+		"of settings":            of("${PASSWORD:-"),
+		"of a connection":        of("AccountKey="),
+		"behind colons":          of("token:"),
+		"in addresses":           of("?sig="),
+		"beside keys":            of("AKIAIOSFODNN7EXAMPLE/"),
+		"of two forms by turns":  of("-sk-glpat-"),
+		"of several languages":   of("senha:$"),
+		"before marks":           of("password=")[:length/2] + strings.Repeat(";", length/2),
+		"before brackets":        of("password=" + strings.Repeat("[", 50)),
+		"before blanks":          of("a.token b ")[:length/2] + strings.Repeat(" ", length/2) + "x",
+		"that are split":         of("pass\u200bword="),
+	} {
+		begun := time.Now()
+		redact.Text(text)
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("values %s: %d bytes took %v", name, len(text), took)
+		}
+	}
+}
+
 // processor is how long this process has had a processor: what a busy machine takes away does not count.
 func processor(b *testing.B) time.Duration {
 	var used syscall.Rusage

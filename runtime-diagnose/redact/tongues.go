@@ -34,6 +34,14 @@ var wordsBegin, wordsEnd = func() (begin, end [256][]inWord) {
 	return begin, end
 }()
 
+// asciiWord is what a value behind such a word is made of.
+var asciiWord = func() (b bytesOf) {
+	for c := byte(' ') + 1; c < 0x80; c++ {
+		b[c] = strings.IndexByte("\"'`,;<>", c) < 0
+	}
+	return b
+}()
+
 func byWord(s *scan, at int) int {
 	for _, w := range wordsBegin[lower[s.text[at]]] {
 		if !beginsWith(s.text[at:], w.name) || insideWord(s.text, at) && w.name[0] < 0x80 {
@@ -44,10 +52,7 @@ func byWord(s *scan, at int) int {
 			return from
 		}
 		from += len(verbs.FindString(s.text[from:]))
-		to := from
-		for to < len(s.text) && s.text[to] > ' ' && s.text[to] < 0x80 && strings.IndexByte("\"'`,;<>", s.text[to]) < 0 {
-			to++
-		}
+		to := s.run(&asciiWord, from)
 		v := s.text[from:to]
 		if v == "" || placeholder(v) {
 			return from

@@ -24,8 +24,15 @@ const (
 
 // fits says whether a text that stands so is a value to mask. What it is made of tells most, and is seen soonest.
 func (c class) fits(v string, at place) bool {
+	if len(v) > longestJudged && !placeholder(v) {
+		v = v[:longestJudged]
+	}
 	return v != "" && c.looks(v, at) && !placeholder(v) && !(strings.ContainsAny(v, ".([") && code.MatchString(v))
 }
+
+// longestJudged is how much of a value is looked at: what it is shows there, and a line of a megabyte may seem to hold a
+// hundred thousand values that all go on to its end.
+const longestJudged = 1 << 10
 
 // looks says whether a text is made as such a value is.
 func (c class) looks(v string, at place) bool {
@@ -90,7 +97,7 @@ var notValues = words("null none nil true false yes no unset undefined str strin
 
 // placeholder is what stands for a value: words for nothing, stars, variables and templates.
 func placeholder(v string) bool {
-	if plain := strings.TrimRight(v, ".,;:!"); len(plain) <= longestNoValue && notValues[strings.ToLower(plain)] || strings.HasPrefix(v, masked) {
+	if marks.only(v[min(len(v), longestNoValue):]) && notValues[strings.ToLower(strings.TrimRight(v, ".,;:!"))] || strings.HasPrefix(v, masked) {
 		return true
 	}
 	switch v[0] {
@@ -109,6 +116,9 @@ func placeholder(v string) bool {
 	}
 	return false
 }
+
+// marks are those that may stand behind a word.
+var marks = set(".,;:!")
 
 // longestNoValue is how many bytes the longest of notValues has.
 var longestNoValue = func() (most int) {

@@ -108,7 +108,10 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 	})
 
 	It("is denied each way to another number of pods", func(ctx SpecContext) {
-		objects, err := dynamic.NewForConfig(plane.Config())
+		heard := &warnings{}
+		config := rest.CopyConfig(plane.Config())
+		config.WarningHandler = heard
+		objects, err := dynamic.NewForConfig(config)
 		Expect(err).NotTo(HaveOccurred())
 		for _, u := range []*unstructured.Unstructured{named(attacks, "groups-of-a-size"), withGPUs("other-doors", 1)} {
 			u = u.DeepCopy()
@@ -140,6 +143,10 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 			Expect(unstructured.SetNestedField(scale.Object, int64(60), "spec", "replicas")).To(Succeed())
 			_, err = api.Update(ctx, scale, metav1.UpdateOptions{}, "scale")
 			Expect(err).To(denied)
+			By(gvk.Kind + ": to a number that is allowed, of the job as it was seen")
+			heard.text = nil
+			Expect(patch(types.MergePatchType, `{"spec":{"replicas":0}}`, "scale")).To(Succeed())
+			Expect(heard.text).NotTo(ContainElement(ContainSubstring("not checked")))
 			By(gvk.Kind + ": an update of its own, beside a status and an annotation that say that all is over")
 			Expect(patch(types.JSONPatchType, `[{"op":"replace","path":"`+path+`","value":60},{"op":"add","path":"/metadata/annotations","value":{"signalbox.dev/ignore":"all","signalbox.dev/ignore-reason":"x"}},`+
 				`{"op":"add","path":"/status","value":{"conditions":[]}}]`, "")).To(denied)
