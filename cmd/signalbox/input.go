@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -204,12 +205,16 @@ var supporting = map[schema.GroupKind]bool{
 	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: true,
 }
 
+// plainGroups are the groups without a dot. Nobody else can have one: a CustomResourceDefinition needs a domain
+// (https://kubernetes.io/docs/reference/using-api/#api-groups).
+var plainGroups = map[string]bool{"": true, "apps": true, "batch": true, "autoscaling": true, "policy": true, "extensions": true}
+
 // builtIn says whether a kind is Kubernetes' own. Its groups have no dot, or end in
 // .k8s.io without being one of the projects' (kueue.x-k8s.io and others have an x-, and
 // what ends in .sigs.k8s.io is a project's, or meant to be: jobset.sigs.k8s.io).
 func builtIn(gvk schema.GroupVersionKind) bool {
 	if !strings.Contains(gvk.Group, ".") {
-		return true
+		return plainGroups[gvk.Group]
 	}
 	return strings.HasSuffix(gvk.Group, ".k8s.io") && !strings.HasSuffix(gvk.Group, ".x-k8s.io") && !strings.HasSuffix(gvk.Group, ".sigs.k8s.io")
 }
@@ -218,13 +223,13 @@ func builtIn(gvk schema.GroupVersionKind) bool {
 // wrong; the zero value: none is close enough to say so. A kind that nobody knows would be passed over,
 // and the job with it.
 func misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
-	nearest := 10
+	nearest := math.MaxInt
+	nobodys := !strings.Contains(gvk.Group, ".") && (gvk.Group == "" || !plainGroups[gvk.Group]) // none of the kinds here is of the core group
 	for _, k := range kinds.All() {
 		for _, have := range k.GVKs {
 			kind, nearKind := distance(gvk.Kind, have.Kind)
 			group, nearGroup := distance(gvk.Group, have.Group)
-			nearGroup = nearGroup || gvk.Group == "" && builtIn(have)
-			if (group == 0 && nearKind || kind == 0 && nearGroup) && kind+group < nearest {
+			if (group == 0 && nearKind || kind == 0 && (nearGroup || nobodys)) && kind+group < nearest {
 				best, nearest = have, kind+group
 			}
 		}
