@@ -145,13 +145,44 @@ func countOf(r schema.GroupResource) corev1.ResourceName {
 }
 
 var (
-	podCount   = countOf(cluster.PodsResource)
-	claimCount = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
+	podCount    = countOf(cluster.PodsResource)
+	volumeCount = countOf(schema.GroupResource{Resource: "persistentvolumeclaims"})
+	claimCount  = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
 )
 
-// claimed says whether a quota counts resource claims under the name, and not pods.
+// claimed says whether a quota counts claims under the name, of devices or of volumes, and not pods.
 func claimed(name corev1.ResourceName) bool {
-	return name == claimCount || strings.HasSuffix(string(name), corev1.ResourceClaimsPerClass)
+	text := string(name)
+	return name == claimCount || strings.HasSuffix(text, corev1.ResourceClaimsPerClass) ||
+		name == volumeCount || name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage || strings.Contains(text, ofStorageClass)
+}
+
+// ofStorageClass is between the name of a class and what a quota counts of it.
+const ofStorageClass = ".storageclass.storage.k8s.io/"
+
+// volumeUse adds what the claims count for that are made for the ephemeral volumes of a pod: where the quota refuses
+// them, the pod is there and is never scheduled
+// (k8s.io/kubernetes v1.37 pkg/quota/v1/evaluator/core/persistent_volume_claims.go, pvcEvaluator.Usage).
+func volumeUse(spec *corev1.PodSpec, out job.Resources) {
+	for i := range spec.Volumes {
+		v := spec.Volumes[i].Ephemeral
+		if v == nil || v.VolumeClaimTemplate == nil {
+			continue
+		}
+		storage := v.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]
+		counts := job.Resources{corev1.ResourcePersistentVolumeClaims: 1, corev1.ResourceRequestsStorage: max(0, storage.Value())}
+		claim := corev1.PersistentVolumeClaim{Spec: v.VolumeClaimTemplate.Spec}
+		claim.Annotations = v.VolumeClaimTemplate.Annotations
+		if class := podspec.ClaimClass(&claim); class != "" {
+			for _, name := range []corev1.ResourceName{corev1.ResourcePersistentVolumeClaims, corev1.ResourceRequestsStorage} {
+				counts[corev1.ResourceName(class+ofStorageClass)+name] = counts[name]
+			}
+		}
+		counts[volumeCount] = 1
+		for name, n := range counts {
+			out[name] = saturate.Add(out[name], n)
+		}
+	}
 }
 
 // podUse is what one pod counts for in quotas, by their names of resources, and the claims
@@ -174,6 +205,7 @@ func podUse(s *cluster.Snapshot, namespace string, pod *job.Pod) job.Resources {
 			out["limits."+name] = n
 		}
 	}
+	volumeUse(&pod.Spec, out)
 	maps.Copy(out, claimUsage(s, namespace, &pod.Spec))
 	return out
 }
