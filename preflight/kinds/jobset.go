@@ -167,6 +167,7 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		rj := &o.Spec.ReplicatedJobs[i]
 		role := job.Role{Name: rj.Name, Path: at, After: completedBefore(rj.DependsOn)}
 		role.Replicas, role.ReplicasPath, role.PodsEach = r.jobSetPods(rj, at)
+		role.Jobs = positive(rj.Replicas, 1)
 		role.Pod = r.pod(&rj.Template.Spec.Template, at.Child("template", "spec", "template"))
 		if role.Pod.Spec.RestartPolicy == "" {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure

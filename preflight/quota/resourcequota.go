@@ -83,7 +83,11 @@ func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(
 		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)), At: o.largest(counts, name),
 	}
-	format := func(n int64) string { return job.Format(cluster.PlainName(name), n) }
+	unit := cluster.PlainName(name)
+	if strings.HasSuffix(string(name), string(corev1.ResourceRequestsStorage)) { // also of a class
+		unit = corev1.ResourceEphemeralStorage // in bytes, too
+	}
+	format := func(n int64) string { return job.Format(unit, n) }
 	if never {
 		l.When, l.Asked = Never, all
 		l.Message = fmt.Sprintf("%s; the hard limit is %s", o.asksFor(counts, name, format(all)), format(hard))
@@ -116,26 +120,34 @@ func (o *check) sum(name corev1.ResourceName, each func(group int) int64) (all, 
 	return all, missing
 }
 
-// self compares the job itself with a quota on the number of objects of its kind.
+// self compares the job itself, and the Jobs that are made for it, with a quota on the number of objects of their kind.
 func (o *check) self(quota *cluster.Quota) {
-	if o.gang.Self.Empty() || o.gang.Exists {
+	if o.gang.Self.Empty() || o.gang.Exists || !quota.Unscoped {
 		return
 	}
-	name := countOf(o.gang.Self)
-	most, bound := quota.Hard[name]
-	taken, known := quota.Used[name]
-	if !bound || most >= 1 && (!known || taken < most) || !quota.Unscoped {
-		return
+	made := map[corev1.ResourceName]int64{countOf(o.gang.Self): 1}
+	for i := range o.gang.Groups {
+		if n := o.gang.Groups[i].Jobs; n > 0 {
+			made[jobCount] = saturate.Add(made[jobCount], int64(n))
+		}
 	}
-	l := Violation{
-		Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
-		Resource: string(name), Asked: 1, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
-		Message: fmt.Sprintf("the job asks for 1 %s beside %d in use; the hard limit is %d", name, taken, most),
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		n := made[name]
+		most, bound := quota.Hard[name]
+		taken, known := quota.Used[name]
+		if !bound || most >= n && (!known || saturate.Add(taken, n) <= most) {
+			continue
+		}
+		l := Violation{
+			Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+			Resource: string(name), Asked: n, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
+			Message: fmt.Sprintf("the job asks for %d %s beside %d in use; the hard limit is %d", n, name, taken, most),
+		}
+		if most < n {
+			l.When = Never
+		}
+		o.add(l)
 	}
-	if most < 1 {
-		l.When = Never
-	}
-	o.add(l)
 }
 
 // countOf is the name under which a quota counts objects
@@ -147,6 +159,7 @@ func countOf(r schema.GroupResource) corev1.ResourceName {
 var (
 	podCount    = countOf(cluster.PodsResource)
 	volumeCount = countOf(schema.GroupResource{Resource: "persistentvolumeclaims"})
+	jobCount    = countOf(schema.GroupResource{Group: "batch", Resource: "jobs"})
 	claimCount  = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
 )
 
