@@ -189,11 +189,20 @@ func (cycle *Cycle) countVolumes() {
 			for _, o := range all {
 				several += OneIf(o.class == v.class)
 			}
-			if others || several > 1 {
+			later := len(cycle.Order.Stages) > 1 && cycle.takers(v.class) > 1 // pods that are done keep their volumes
+			if others || later || several > 1 {
 				t.doubtYes(fmt.Sprintf("%s and other claims take volumes of the class %s, and which is not judged", v.what, v.class))
 			}
 		}
 	}
+}
+
+// takers are the groups whose pods take volumes of a class for themselves.
+func (cycle *Cycle) takers(class string) (n int) {
+	for i := range cycle.Facts {
+		n += OneIf(slices.ContainsFunc(cycle.Facts[i].taking, func(v takenVolume) bool { return v.class == class }))
+	}
+	return n
 }
 
 // storageFor says on which nodes a driver has storage left for a claim; nil: it does not say, or nobody
