@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -421,7 +422,11 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		w.asking.fill(&req)
 	}
 	if old := w.stored(ctx, o); old != nil {
-		o.SetUID(old.GetUID())           // the pods it has are its own
+		o.SetUID(old.GetUID()) // the pods it has are its own
+		if kind := kinds.For(o.GroupVersionKind()); kind != nil && kind.NamedAt != nil {
+			name, _, _ := unstructured.NestedString(old.Object, kind.NamedAt...)
+			tell(o, kind, name)
+		}
 		if !preflight.SameWork(old, o) { // a job as it is is asked about as if it came now
 			req.Operation, req.Old = "UPDATE", old
 		}

@@ -8,6 +8,7 @@ import (
 type AttachLimits struct {
 	Driver    string
 	Devices   bool // it is devices that nodes have, not volumes that they attach; Driver is what they are
+	Local     bool // it is volumes that are there already; Driver is what they are
 	Now, Idle []int32
 	Attached  map[string][]int32 // shared volumes by node: 0 absent, 1 attached now, 2 idle too
 }

@@ -15,14 +15,14 @@ import (
 )
 
 // LeanPod is a pod that counts as p does in every view, PodOf(LeanPod(p)) being PodOf(p),
-// and holds hardly anything else: no commands, environments, images, annotations, nothing
+// and holds hardly anything else: no commands, environments, images, other annotations, nothing
 // of its status. What its containers ask for is one container's.
 func LeanPod(p *corev1.Pod) *corev1.Pod {
 	out := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: p.Namespace, Name: p.Name, Labels: p.Labels, DeletionTimestamp: p.DeletionTimestamp,
 	}}
 	for key, value := range p.Annotations {
-		if key == mirrorAnnotation || key == completionAnnotation {
+		if key == mirrorAnnotation || slices.Contains(placeAnnotations, key) {
 			metav1.SetMetaDataAnnotation(&out.ObjectMeta, key, value)
 		}
 	}
@@ -58,9 +58,13 @@ func LeanPod(p *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// completionAnnotation says which pod of an indexed Job it is
-// (https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index).
-const completionAnnotation = "batch.kubernetes.io/job-completion-index"
+// placeAnnotations say which pod of its job it is: of an indexed Job
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index), of a
+// LeaderWorkerSet (sigs.k8s.io/lws v0.7.0 api/leaderworkerset/v1/leaderworkerset_types.go), of a Volcano Job
+// (volcano.sh/apis v1.12.0 pkg/apis/batch/v1alpha1/labels.go). They are those of kinds.PodAnnotations.
+var placeAnnotations = []string{
+	"batch.kubernetes.io/job-completion-index", "leaderworkerset.sigs.k8s.io/size", "volcano.sh/task-spec", "volcano.sh/task-index",
+}
 
 // occupiedBy is Occupied as quantities.
 func occupiedBy(p *corev1.Pod) corev1.ResourceList {

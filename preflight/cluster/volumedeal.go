@@ -138,3 +138,41 @@ func (s *Snapshot) OnOneHost(class string) bool {
 	}
 	return true
 }
+
+// VolumesFor are the volumes of a class that no claim has and that suit one, by name, and how many of them each node
+// reaches. local: no two nodes reach one of them. Without counts there are too many to look at.
+func (s *Snapshot) VolumesFor(claim *corev1.PersistentVolumeClaim, class string, spend func(steps int) bool) (volumes []string, counts []int32, local bool) {
+	counts, local = make([]int32, len(s.nodes)), s.IsNode(corev1.LabelHostname)
+	onHost, wide := map[string]int32{}, 0
+	for name := range s.storage.unclaimed.in(class) {
+		v := Find[Volume](s.objects, VolumeKind, "", name.Name)
+		if v == nil || !podspec.VolumeSuits(claim, v.PersistentVolume) {
+			continue
+		}
+		volumes = append(volumes, name.Name)
+		for _, host := range slices.Compact(slices.Sorted(slices.Values(v.hosts))) {
+			onHost[host]++
+		}
+		if len(v.hosts) == 1 {
+			continue
+		}
+		if local = false; v.hosts != nil {
+			continue
+		}
+		if wide++; wide > mostWide || !spend(len(s.nodes)) {
+			return nil, nil, false
+		}
+		reached := s.reaches([]*Volume{v})
+		for at := range counts {
+			if reached(at) {
+				counts[at]++
+			}
+		}
+	}
+	for at, n := range s.nodes {
+		if host, ok := n.Labels[corev1.LabelHostname]; ok {
+			counts[at] += onHost[host]
+		}
+	}
+	return volumes, counts, local
+}

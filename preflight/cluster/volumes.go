@@ -76,6 +76,9 @@ func (s *Snapshot) reaches(volumes []*Volume) func(at int) bool {
 	}
 }
 
+// OnHosts says that the volume names the nodes that reach it.
+func (v *Volume) OnHosts() bool { return v.hosts != nil }
+
 // DriverVolume is a volume as its driver names it.
 type DriverVolume struct{ Driver, Handle string }
 

@@ -93,7 +93,7 @@ spec: {accessModes: [ReadWriteOnce]}`
 			[]string{classes},
 			eight,
 			[]any{node(), waits()},
-			"unknown: others make room on a for pod default/x; whether there is room beside it is not judged",
+			"full: others make room on a for pod default/x, and it is kept for that",
 		},
 		"and not from those that are":  {highClass, []string{classes}, high, []any{node(), waits(priority(5))}, "fits"},
 		"elsewhere it is of no matter": {highClass, []string{classes}, eight, []any{node(), build.Node("b", build.GPUs(16)), build.Pod("y", build.On("a"), build.Asks("1")), waits()}, "fits"},
@@ -103,6 +103,8 @@ spec: {accessModes: [ReadWriteOnce]}`
 			r := whatif.Answer(t.Context(), ruled(t, cmp.Or(tc.objects, highClass), append(tc.whole, "persistentvolumeclaims", "persistentvolumes"), tc.items...), tc.gang)
 			got := r.Verdict.String()
 			switch {
+			case strings.HasPrefix(r.Reason, "others make"):
+				got += ": " + r.Reason
 			case strings.Contains(r.String(), "a place"):
 				got += ": " + r.String()
 			case r.Preempts != nil:

@@ -113,6 +113,9 @@ func solve(g gang.Gang, cycle *assign.Cycle, s *cluster.Snapshot) (r Result, _ *
 	if !b.Spend(0) && r.Verdict != Unknown { // nor is half an explanation one
 		return unanswered(g, b.Why()), cycle, false
 	}
+	if r.Verdict == Fits {
+		kept(q)
+	}
 	doubted = r.Verdict == Fits && len(q.FlipsYes) > 0
 	r.Plan = Planned(q)
 	r.Order = ordered(q)
@@ -129,12 +132,9 @@ func assume(q *assign.Solver, r *Result) {
 		}
 		r.Assumed = append(r.Assumed, "pods are not known: what runs on the nodes was not counted, every node is taken as idle")
 	}
-	if len(q.FlipsNo) > 0 && r.Refused() {
+	if len(q.FlipsNo) > 0 && r.Refused() && !r.Unresolvable {
 		r.Verdict, r.PodTooBig, r.WithNodesBack, r.NotWithNodesBack = Unknown, false, false, false
 		r.Assumed = append(r.Assumed, q.FlipsNo...)
-	}
-	if r.Verdict == Fits {
-		kept(q, r.Plan)
 	}
 	if len(q.FlipsYes) > 0 && r.Verdict == Fits {
 		r.Verdict = Unknown

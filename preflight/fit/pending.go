@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,22 +15,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// kept doubts a plan where other pods make room on its nodes for one that waits: kube-scheduler keeps that room from
-// all pods whose priority is not above.
-func kept(q *assign.Solver, plan []Placement) {
-	var scratch corev1.Pod
-	for _, p := range q.Snapshot.Nominated() {
-		_, own, known := GangPriority(q.Snapshot, q.Gang)
-		if known && own > q.Snapshot.PriorityOf(p) || !slices.ContainsFunc(plan, func(on Placement) bool { return on.Node == p.NominatedTo() }) {
-			continue
+// kept doubts a plan on whose nodes others make room for pods that wait, unless there is room for both.
+func kept(q *assign.Solver) {
+	for _, at := range q.Plan[q.PlacedBefore:] {
+		if p := q.NoRoomBeside(at.Node); p != nil {
+			q.DoubtYes(fmt.Sprintf("others make room on %s for pod %s/%s; whether there is room beside it is not judged", p.NominatedTo(), p.Namespace(), p.Name()))
+			return
 		}
-		if q.Gang.Own != nil && p.Namespace() == q.Gang.Namespace {
-			if _, mine := q.Gang.Own(p.Metadata(&scratch)); mine {
-				continue
-			}
-		}
-		q.DoubtYes(fmt.Sprintf("others make room on %s for pod %s/%s; whether there is room beside it is not judged", p.NominatedTo(), p.Namespace(), p.Name()))
-		return
 	}
 }
 

@@ -66,6 +66,8 @@ type Result struct {
 	// Unresolvable says that no pod is scheduled, whatever room there is, before what Reason
 	// names is mended; so does kube-scheduler name it.
 	Unresolvable bool `json:"-"`
+	// Everywhere says of TooBig that nodes which are added would not help.
+	Everywhere bool `json:"-"`
 
 	Running int `json:"-"` // pods of the gang that have a place already; they are among Placed
 }
@@ -97,7 +99,7 @@ func (r Result) Warns() bool {
 // NodesToCome says of a no that the nodes there are prove, that an autoscaler may add others; empty: nothing is refused,
 // none adds any, or no node would help.
 func (r Result) NodesToCome() string {
-	if !r.Refused() || r.Autoscaler == "" || r.Unresolvable {
+	if !r.Refused() || r.Autoscaler == "" || r.Unresolvable || r.Everywhere {
 		return ""
 	}
 	return r.Autoscaler + " adds nodes; those that it may add are not counted"

@@ -122,7 +122,7 @@ func outlived(q *assign.Solver) bool {
 func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSet) []*assign.PodSet {
 	idleKnown, stages := true, q.Cycle.Order.Stages
 	// Where nothing runs, the cluster is idle, and all has been found out.
-	asIdle := len(stages) == 1 && q.PlacedBefore == 0 && !outlived(q) && !slices.Contains(q.Snapshot.Columns().Busy, true)
+	asIdle := len(stages) == 1 && q.PlacedBefore == 0 && !outlived(q) && len(q.Snapshot.Nominated()) == 0 && !slices.Contains(q.Snapshot.Columns().Busy, true)
 	for _, stage := range stages {
 		ever := q.PodSets(q.Cycle.Order.Beside(stage))
 		idle := a
@@ -135,6 +135,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		}
 		if idle.No && !idle.Unordered && (a.No || !evens(ever)) {
 			ever = tooBig(q, r, ever)
+			r.Everywhere = idle.Everywhere || !slices.ContainsFunc(ever, func(k *assign.PodSet) bool { return !k.NamesNodes() })
 			r.Reason = cmp.Or(idle.Rule, nodeEach(q, ever, true), together(q, r.Shortfall, ever, true))
 			return ever
 		}
@@ -159,7 +160,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		podSets, sum = alone, now(alone)
 	}
 	r.Shortfall = lacking(sum)
-	r.Reason = cmp.Or(a.Rule, nodeEach(q, podSets, false), together(q, r.Shortfall, podSets, false))
+	r.Reason = cmp.Or(a.Rule, nodeEach(q, podSets, false), together(q, r.Shortfall, podSets, false), keptFrom(r.Shortfall, podSets))
 	return podSets
 }
 
@@ -281,10 +282,19 @@ func FitsIdle(q *assign.Solver) bool {
 	return len(q.FlipsYes) == 0 && q.Cycle.Budget.Spend(0)
 }
 
+// keptFrom says whose room it is, where no resource is short but for that; empty: one is, or none is kept.
+func keptFrom(lacks []Shortfall, podSets []*assign.PodSet) string {
+	at := slices.IndexFunc(podSets, func(k *assign.PodSet) bool { return k.Facts.KeptFor != "" })
+	if at < 0 || slices.ContainsFunc(lacks, Shortfall.short) {
+		return ""
+	}
+	return podSets[at].Facts.KeptFor
+}
+
 // shortOfNodes says that it is not room the pod set lacks but nodes: other pods close some of
-// them, or each of its pods needs one of its own.
+// them, room on them is kept for others, or each of its pods needs one of its own.
 func shortOfNodes(k *assign.PodSet) bool {
-	return slices.Contains(k.Reasons(), assign.Otherwise) || k.OnePerNode && k.Total < int64(k.Count)
+	return k.Facts.KeptFor != "" || slices.Contains(k.Reasons(), assign.Otherwise) || k.OnePerNode && k.Total < int64(k.Count)
 }
 
 // tooBig explains pod sets that do not fit on the idle cluster, and returns those to talk of.

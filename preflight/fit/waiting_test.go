@@ -96,6 +96,47 @@ func TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestVolumesThatEachPodTakesForItselfAreCounted(t *testing.T) {
+	scratch := build.Spec(func(s *corev1.PodSpec) {
+		class := "local"
+		s.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{
+			Spec: corev1.PersistentVolumeClaimSpec{
+				StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")}},
+			},
+		}}}}}
+	})
+	one, after := gangOf(group("Worker", 1, scratch)), gangOf(group("Worker", 1, scratch), group("Server", 1, scratch))
+	after.Groups[1].After = []string{"Worker"}
+	wide := func(n int) string {
+		var out strings.Builder
+		for i := range n {
+			out.WriteString(disk(fmt.Sprintf("w%d", i), 10, "zone", "z"))
+		}
+		return out.String()
+	}
+	reached := "; the volume scratch may take volumes that several nodes reach; on which of them they are taken is not judged"
+	cases := map[string]struct {
+		objects string
+		gang    gang.Gang
+		want    string
+	}{
+		"one on a node":                   {local + disk("v1", 10, host, "b"), one, "fits Worker b"},
+		"too small":                       {local + disk("v1", 5, host, "b"), one, "too-big"},
+		"two for two":                     {local + disk("v1", 10, host, "b"), gangOf(group("Worker", 2, scratch)), "too-big Worker b"},
+		"pods that are done keep theirs":  {local + disk("v1", 10, host, "b"), after, "unknown Worker b Server b; the volume scratch and other claims take volumes of the class local, and which is not judged"},
+		"64 volumes that all nodes reach": {local + wide(64), one, "unknown Worker a" + reached},
+		"65 volumes that all nodes reach": {local + wide(65), one, "unknown Worker a; the volume scratch may take volumes that are there; how many there are is not judged"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := judged(t, tc.objects, tc.gang); got != tc.want {
+				t.Errorf("%s; want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 // host is the label by which volumes name their node.
 const host = corev1.LabelHostname
 

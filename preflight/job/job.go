@@ -67,6 +67,8 @@ type Role struct {
 	PodsEach int
 	// PodsBeside is how many pods of other roles are counted at ReplicasPath, too: the leader of a group, whose size it is.
 	PodsBeside int
+	// Jobs is how many batch Jobs are made for its pods, at least; 0: none.
+	Jobs int
 	// Along is the role with each of whose pods equally many of this one come; empty: the number stands by itself.
 	Along string
 	// Single says that the operator takes exactly one pod of this role: a launcher, a Master.

@@ -29,10 +29,11 @@ var jobSet = &Kind{
 		English: "A JobSet makes the Jobs of each replicated job. When one Job fails, failurePolicy decides whether the JobSet fails or all Jobs are deleted and made again, with their pods and logs: pods that were deleted then are a consequence.",
 		Chinese: "JobSet 为每个 replicatedJob 创建 Job。任一 Job 失败后，由 failurePolicy 决定 JobSet 失败，还是删除并重建全部 Job 及其 Pod 和日志；此时被删除的 Pod 是结果。",
 	},
-	Read:  readJobSet,
-	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
-	Place: placeInJobSet,
-	State: jobSetState,
+	Read:    readJobSet,
+	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Between: []schema.GroupVersionKind{batchJobs},
+	Place:   placeInJobSet,
+	State:   jobSetState,
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "vjobset.kb.io", // jobset v0.10.1 pkg/webhooks/jobset_webhook.go
@@ -166,6 +167,7 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		rj := &o.Spec.ReplicatedJobs[i]
 		role := job.Role{Name: rj.Name, Path: at, After: completedBefore(rj.DependsOn)}
 		role.Replicas, role.ReplicasPath, role.PodsEach = r.jobSetPods(rj, at)
+		role.Jobs = positive(rj.Replicas, 1)
 		role.Pod = r.pod(&rj.Template.Spec.Template, at.Child("template", "spec", "template"))
 		if role.Pod.Spec.RestartPolicy == "" {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure

@@ -45,6 +45,13 @@ type Kind struct {
 	// AlsoPods selects pods that have no label in common with those, by what the operator wrote
 	// into the status; nil, or nil for an answer: there are none.
 	AlsoPods func(*unstructured.Unstructured) labels.Selector
+	// Between are the kinds of objects between a job and its pods; none: it owns them itself.
+	Between []schema.GroupVersionKind
+	// NamedAt is where the status has the name of the first of these, which AlsoPods asks for; nil: nowhere.
+	NamedAt []string
+	// Traces selects pods of a job by what the operator writes on them and Pods does not ask for; nil: there is
+	// nothing. As Pods it may select too much.
+	Traces func(job.Ref) labels.Selector
 	// Place says which role and which index in the role a pod has.
 	Place func(pod *corev1.Pod) (role string, index int, ok bool)
 	// Operator is what the controller of the kind does, Versions what another one does that has the
@@ -71,6 +78,13 @@ func (k *Kind) Select(ref job.Ref, u *unstructured.Unstructured) []labels.Select
 	}
 	return out
 }
+
+// Objects between jobs and their pods.
+var (
+	batchJobs    = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
+	statefulSets = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
+	pods         = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+)
 
 // Want names an object that a reader needs.
 type Want struct {

@@ -28,11 +28,12 @@ var leaderWorkerSet = &Kind{
 		English: "Each group has one leader and its workers and serves one replica of a model; by default the whole group is made again when one of its pods restarts or fails, so the first pod of the group that failed matters, not the ones that were recreated. A set does not end.",
 		Chinese: "每个组由一个 leader 和若干 worker 组成，共同提供模型的一个副本。默认情况下，组内任一 Pod 重启或失败，整组都会重建，因此要看组内最先失败的 Pod，而不是被重建的 Pod。LeaderWorkerSet 不会结束。",
 	},
-	Scale: "spec.replicas",
-	Read:  readLeaderWorkerSet,
-	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(lwsName, ref.Name)) },
-	Place: placeInLeaderWorkerSet,
-	State: leaderWorkerSetState,
+	Scale:   "spec.replicas",
+	Read:    readLeaderWorkerSet,
+	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(lwsName, ref.Name)) },
+	Between: []schema.GroupVersionKind{statefulSets, pods}, // the workers' set is the leader's
+	Place:   placeInLeaderWorkerSet,
+	State:   leaderWorkerSetState,
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "vleaderworkerset.kb.io", // lws v0.7.0 pkg/webhooks/leaderworkerset_webhook.go

@@ -56,6 +56,8 @@ const (
 	rayHeadGroup    = "headgroup"
 	rayScheduler    = rayPrefix + "scheduler-name"
 	rayPriority     = rayPrefix + "priority-class-name"
+	rayOriginName   = rayPrefix + "originated-from-cr-name"
+	rayOriginKind   = rayPrefix + "originated-from-crd"
 	kubeRay         = "ray.io/kuberay-operator"
 )
 

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -24,8 +25,13 @@ var rayJob = &Kind{
 	Read:     readRayJob,
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(batchJobName, ref.Name)) },
 	AlsoPods: rayJobCluster,
-	Place:    placeInRayJob,
-	State:    rayJobState,
+	Between:  []schema.GroupVersionKind{rayCluster.GVKs[0], batchJobs},
+	NamedAt:  rayClusterAt,
+	Traces: func(ref job.Ref) labels.Selector {
+		return selector(requirement(rayOriginName, ref.Name), requirement(rayOriginKind, ref.Kind))
+	},
+	Place: placeInRayJob,
+	State: rayJobState,
 	Operator: rayOperator(47, Operator{
 		Deadline: "spec.activeDeadlineSeconds", // ttlSecondsAfterFinished, 0 in the CRD, counts with shutdownAfterJobFinishes only
 		Choices: []Choice{
@@ -143,9 +149,11 @@ func rayJobSubmitter(image string) corev1.Container {
 	}
 }
 
+var rayClusterAt = []string{"status", "rayClusterName"}
+
 // rayClusterOf is the name that the operator gave the cluster of the job; empty: none yet.
 func rayClusterOf(u *unstructured.Unstructured) string {
-	name, _ := dig(u, "status", "rayClusterName").(string)
+	name, _ := dig(u, rayClusterAt...).(string)
 	return name
 }
 

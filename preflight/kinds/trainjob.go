@@ -24,11 +24,12 @@ var trainJob = &Kind{
 		English: "A TrainJob is turned into a JobSet by its runtime: initializers that load the dataset and the model come first, then the nodes train (with torchrun, or mpirun from a launcher). A failed initializer means that no node has started. When one node fails, the others lose their connections to it: these are consequences.",
 		Chinese: "TrainJob 由其 runtime 转换成 JobSet：先运行加载数据集和模型的 initializer，再由各节点训练（torchrun，或由 launcher 运行 mpirun）。initializer 失败意味着训练节点还没有启动。某个节点失败后，其他节点失去与它的连接，这是结果。",
 	},
-	Needs: trainJobNeeds,
-	Read:  readTrainJob,
-	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
-	Place: placeInJobSet,
-	State: trainJobState,
+	Needs:   trainJobNeeds,
+	Read:    readTrainJob,
+	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Between: []schema.GroupVersionKind{jobSet.GVKs[0], batchJobs},
+	Place:   placeInJobSet,
+	State:   trainJobState,
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "validator.trainjob.trainer.kubeflow.org", // trainer v2.1.0 pkg/webhooks/trainjob_webhook.go

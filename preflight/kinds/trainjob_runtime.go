@@ -150,7 +150,7 @@ func (t *resolution) nodes(otherwise int, rj *replicatedJob) int {
 func (t *resolution) add(name, step string, template *corev1.PodTemplateSpec, after []string, n int) {
 	template = template.DeepCopy() // the runtime is shared by all jobs that name it
 	role := job.Role{
-		Name: name, Replicas: job.Exactly(n), After: after, Path: t.ref, ReplicasPath: t.ref,
+		Name: name, Replicas: job.Exactly(n), Jobs: min(1, n), After: after, Path: t.ref, ReplicasPath: t.ref,
 		Pod: job.Pod{
 			Spec: template.Spec, Labels: template.Labels, Annotations: template.Annotations,
 			Path: t.ref, Origins: job.OriginsOf(job.Origin{Path: t.ref, Whole: true}),

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -52,6 +53,25 @@ func TermKeys(terms []corev1.NodeSelectorTerm) (keys []string, byName bool) {
 		}
 	}
 	return keys, byName
+}
+
+// NamesNodes says that a pod goes only to nodes that it names. An autoscaler gives the nodes that it adds names of its own.
+func NamesNodes(spec *corev1.PodSpec) bool {
+	if _, named := spec.NodeSelector[corev1.LabelHostname]; named || spec.NodeName != "" {
+		return true
+	}
+	a := spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	names := func(keys ...string) func(corev1.NodeSelectorRequirement) bool {
+		return func(r corev1.NodeSelectorRequirement) bool {
+			return r.Operator == corev1.NodeSelectorOpIn && slices.Contains(keys, r.Key)
+		}
+	}
+	return !slices.ContainsFunc(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool {
+		return !slices.ContainsFunc(t.MatchExpressions, names(corev1.LabelHostname)) && !slices.ContainsFunc(t.MatchFields, names(metav1.ObjectNameField))
+	})
 }
 
 // HealthTaint taints are set by the node controller from the node's conditions

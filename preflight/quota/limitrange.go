@@ -84,11 +84,12 @@ func (o *check) limitRanges() {
 	}
 }
 
-// measured is something that a LimitRange bounds: a container, or a pod in sum.
+// measured is something that a LimitRange bounds: a container, a pod in sum, or a claim.
 type measured struct {
 	who              string
 	at               job.Path // of its amounts in the job; relative to the pod spec
 	requests, limits corev1.ResourceList
+	claim            bool // a claim of a volume, which has requests and no limits
 }
 
 // rangeItem compares a group with one entry of a LimitRange.
@@ -99,14 +100,19 @@ func (o *check) rangeItem(r *corev1.LimitRange, at int, g *gang.Group) {
 	case corev1.LimitTypeContainer:
 		for part, list := range containerLists(&g.Pod.Spec) {
 			for i, c := range podspec.RequestsFromLimits(list) {
-				parts = append(parts, measured{"container " + c.Name + " of " + g.Name, part.Index(i).Child("resources"), c.Resources.Requests, c.Resources.Limits})
+				parts = append(parts, measured{"container " + c.Name + " of " + g.Name, part.Index(i).Child("resources"), c.Resources.Requests, c.Resources.Limits, false})
 			}
 		}
 	case corev1.LimitTypePod:
 		requests, limits := podspec.RangeAmounts(&g.Pod.Spec)
-		parts = append(parts, measured{"one pod of " + g.Name, "", requests, limits})
-	case corev1.LimitTypePersistentVolumeClaim:
-		return
+		parts = append(parts, measured{"one pod of " + g.Name, "", requests, limits, false})
+	case corev1.LimitTypePersistentVolumeClaim: // where it refuses the claim, the pod is there and is never scheduled
+		for i := range g.Pod.Spec.Volumes {
+			if v := &g.Pod.Spec.Volumes[i]; v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
+				at := job.Path("volumes").Index(i).Child("ephemeral", "volumeClaimTemplate", "spec", "resources")
+				parts = append(parts, measured{"the claim of volume " + v.Name + " of " + g.Name, at, v.Ephemeral.VolumeClaimTemplate.Spec.Resources.Requests, nil, true})
+			}
+		}
 	}
 	base := job.Path("spec.limits").Index(at)
 	for _, m := range parts {
@@ -186,6 +192,12 @@ func (m measured) breach(name corev1.ResourceName, field string, has, bound reso
 func (m measured) above(name corev1.ResourceName, bound resource.Quantity) (breach, bool) {
 	request, asks := m.requests[name]
 	limit, limited := m.limits[name]
+	switch {
+	case m.claim && !asks:
+		return breach{text: fmt.Sprintf("asks for no %s; the maximum is %s", name, shown(name, bound)), hard: job.InBaseUnits(name, bound)}, true
+	case m.claim:
+		limited = true
+	}
 	switch {
 	case !limited:
 		return breach{text: fmt.Sprintf("has no limit of %s; the maximum is %s", name, shown(name, bound)), hard: job.InBaseUnits(name, bound)}, true

@@ -1,7 +1,12 @@
 package quota
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -45,6 +50,35 @@ func (o *check) objects() {
 				Rule: RuleObject, When: Never, Kind: n.gvk.Kind, Name: name, Path: "metadata.name", Role: g.Name, At: g.Pod.At(n.field),
 				Message: "it does not exist, and the API server refuses pods that name it", Others: namesOf(o.s, n.gvk.GroupKind(), ""),
 			})
+		}
+	}
+	o.runtimeClasses()
+}
+
+// runtimeClasses reports pods that contradict their runtime class, which the API server refuses
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/runtimeclass/admission.go, setOverhead and
+// setScheduling).
+func (o *check) runtimeClasses() {
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		class := o.s.RuntimeClass(&g.Pod.Spec)
+		if class == nil || o.missing(i) == 0 {
+			continue
+		}
+		refuse := func(path, at job.Path, message string) {
+			o.add(Violation{Rule: RuleAmount, When: Never, Kind: "RuntimeClass", Name: class.Name, Path: path, Role: g.Name, At: g.Pod.At(at), Message: message})
+		}
+		if own := g.Pod.Spec.Overhead; class.Overhead != nil && len(own) > 0 && !equality.Semantic.DeepEqual(own, class.Overhead.PodFixed) {
+			refuse("overhead.podFixed", "overhead", fmt.Sprintf("the overhead of %s is another than that of its runtime class", g.Name))
+		}
+		if class.Scheduling == nil {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(class.Scheduling.NodeSelector)) {
+			if own, selects := g.Pod.Spec.NodeSelector[key]; selects && own != class.Scheduling.NodeSelector[key] {
+				refuse(job.Path("scheduling.nodeSelector").Key(key), job.Path("nodeSelector").Key(key),
+					fmt.Sprintf("%s selects nodes with %s=%s, and its runtime class those with %s=%s", g.Name, key, own, key, class.Scheduling.NodeSelector[key]))
+			}
 		}
 	}
 }

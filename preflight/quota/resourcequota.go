@@ -83,7 +83,11 @@ func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(
 		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)), At: o.largest(counts, name),
 	}
-	format := func(n int64) string { return job.Format(cluster.PlainName(name), n) }
+	unit := cluster.PlainName(name)
+	if strings.HasSuffix(string(name), string(corev1.ResourceRequestsStorage)) { // also of a class
+		unit = corev1.ResourceEphemeralStorage // in bytes, too
+	}
+	format := func(n int64) string { return job.Format(unit, n) }
 	if never {
 		l.When, l.Asked = Never, all
 		l.Message = fmt.Sprintf("%s; the hard limit is %s", o.asksFor(counts, name, format(all)), format(hard))
@@ -116,26 +120,34 @@ func (o *check) sum(name corev1.ResourceName, each func(group int) int64) (all, 
 	return all, missing
 }
 
-// self compares the job itself with a quota on the number of objects of its kind.
+// self compares the job itself, and the Jobs that are made for it, with a quota on the number of objects of their kind.
 func (o *check) self(quota *cluster.Quota) {
-	if o.gang.Self.Empty() || o.gang.Exists {
+	if o.gang.Self.Empty() || o.gang.Exists || !quota.Unscoped {
 		return
 	}
-	name := countOf(o.gang.Self)
-	most, bound := quota.Hard[name]
-	taken, known := quota.Used[name]
-	if !bound || most >= 1 && (!known || taken < most) || !quota.Unscoped {
-		return
+	made := map[corev1.ResourceName]int64{countOf(o.gang.Self): 1}
+	for i := range o.gang.Groups {
+		if n := o.gang.Groups[i].Jobs; n > 0 {
+			made[jobCount] = saturate.Add(made[jobCount], int64(n))
+		}
 	}
-	l := Violation{
-		Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
-		Resource: string(name), Asked: 1, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
-		Message: fmt.Sprintf("the job asks for 1 %s beside %d in use; the hard limit is %d", name, taken, most),
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		n := made[name]
+		most, bound := quota.Hard[name]
+		taken, known := quota.Used[name]
+		if !bound || most >= n && (!known || saturate.Add(taken, n) <= most) {
+			continue
+		}
+		l := Violation{
+			Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+			Resource: string(name), Asked: n, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
+			Message: fmt.Sprintf("the job asks for %d %s beside %d in use; the hard limit is %d", n, name, taken, most),
+		}
+		if most < n {
+			l.When = Never
+		}
+		o.add(l)
 	}
-	if most < 1 {
-		l.When = Never
-	}
-	o.add(l)
 }
 
 // countOf is the name under which a quota counts objects
@@ -145,13 +157,45 @@ func countOf(r schema.GroupResource) corev1.ResourceName {
 }
 
 var (
-	podCount   = countOf(cluster.PodsResource)
-	claimCount = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
+	podCount    = countOf(cluster.PodsResource)
+	volumeCount = countOf(schema.GroupResource{Resource: "persistentvolumeclaims"})
+	jobCount    = countOf(schema.GroupResource{Group: "batch", Resource: "jobs"})
+	claimCount  = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
 )
 
-// claimed says whether a quota counts resource claims under the name, and not pods.
+// claimed says whether a quota counts claims under the name, of devices or of volumes, and not pods.
 func claimed(name corev1.ResourceName) bool {
-	return name == claimCount || strings.HasSuffix(string(name), corev1.ResourceClaimsPerClass)
+	text := string(name)
+	return name == claimCount || strings.HasSuffix(text, corev1.ResourceClaimsPerClass) ||
+		name == volumeCount || name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage || strings.Contains(text, ofStorageClass)
+}
+
+// ofStorageClass is between the name of a class and what a quota counts of it.
+const ofStorageClass = ".storageclass.storage.k8s.io/"
+
+// volumeUse adds what the claims count for that are made for the ephemeral volumes of a pod: where the quota refuses
+// them, the pod is there and is never scheduled
+// (k8s.io/kubernetes v1.37 pkg/quota/v1/evaluator/core/persistent_volume_claims.go, pvcEvaluator.Usage).
+func volumeUse(spec *corev1.PodSpec, out job.Resources) {
+	for i := range spec.Volumes {
+		v := spec.Volumes[i].Ephemeral
+		if v == nil || v.VolumeClaimTemplate == nil {
+			continue
+		}
+		storage := v.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]
+		counts := job.Resources{corev1.ResourcePersistentVolumeClaims: 1, corev1.ResourceRequestsStorage: max(0, storage.Value())}
+		claim := corev1.PersistentVolumeClaim{Spec: v.VolumeClaimTemplate.Spec}
+		claim.Annotations = v.VolumeClaimTemplate.Annotations
+		if class := podspec.ClaimClass(&claim); class != "" {
+			for _, name := range []corev1.ResourceName{corev1.ResourcePersistentVolumeClaims, corev1.ResourceRequestsStorage} {
+				counts[corev1.ResourceName(class+ofStorageClass)+name] = counts[name]
+			}
+		}
+		counts[volumeCount] = 1
+		for name, n := range counts {
+			out[name] = saturate.Add(out[name], n)
+		}
+	}
 }
 
 // podUse is what one pod counts for in quotas, by their names of resources, and the claims
@@ -174,6 +218,7 @@ func podUse(s *cluster.Snapshot, namespace string, pod *job.Pod) job.Resources {
 			out["limits."+name] = n
 		}
 	}
+	volumeUse(&pod.Spec, out)
 	maps.Copy(out, claimUsage(s, namespace, &pod.Spec))
 	return out
 }

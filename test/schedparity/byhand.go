@@ -39,8 +39,9 @@ func byHand(folder string) (out []*scenario, err error) {
 func readScenario(folder string) (*scenario, error) {
 	s := &scenario{name: filepath.Base(folder), about: []string{"written by hand"}, ranked: true}
 	var objects []*unstructured.Unstructured
+	written := 0 // objects before those of job.yaml
 	for _, name := range []string{"cluster.yaml", "job.yaml"} {
-		path := filepath.Join(folder, name)
+		path, before := filepath.Join(folder, name), len(objects)
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -56,6 +57,7 @@ func readScenario(folder string) (*scenario, error) {
 		if err := file.Close(); err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
+		written = before
 	}
 	classes := map[string]int32{}
 	for _, u := range objects {
@@ -76,7 +78,7 @@ func readScenario(folder string) (*scenario, error) {
 		}
 		s.objects = append(s.objects, obj)
 	}
-	for _, u := range objects {
+	for _, u := range objects[written:] {
 		kind := kinds.For(u.GroupVersionKind())
 		if kind == nil {
 			continue

@@ -2,10 +2,12 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,6 +96,18 @@ func TestPodsAreHeldWithoutWhatNobodyShouldSee(t *testing.T) {
 	ready.Spec.NodeName = "b"
 	if unchanged(held, trimmed(t, keep, ready)) {
 		t.Error("another node is taken for the same pod")
+	}
+}
+
+func TestALeanPodKeepsTheAnnotationsThatReadersLookAt(t *testing.T) {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.com/none": "x"}}}
+	for _, key := range kinds.PodAnnotations() {
+		p.Annotations[key] = "3"
+	}
+	want := maps.Clone(p.Annotations)
+	delete(want, "example.com/none")
+	if diff := cmp.Diff(want, cluster.LeanPod(p).Annotations); diff != "" {
+		t.Errorf("annotations of a lean pod (-want +got):\n%s", diff)
 	}
 }
 

@@ -14,11 +14,41 @@ import (
 )
 
 // bound is the first rule that alone keeps some of the pods from a place, in words with
-// both numbers; empty: none does. Each bound counts what no placement can pass.
-func (w *RuleSet) bound() string {
+// both numbers; empty: none does. Each bound counts what no placement can pass; everywhere: on whatever nodes.
+func (w *RuleSet) bound() (rule string, everywhere bool) {
+	for at := range w.sharedVolumes {
+		if rule := w.boundOnePod(&w.sharedVolumes[at]); rule != "" {
+			return rule, true
+		}
+	}
+	for at := range w.affinity {
+		if rule := w.boundAbsent(&w.affinity[at]); rule != "" {
+			return rule, true
+		}
+	}
 	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundDomains, w.boundSpread} {
 		if rule := find(); rule != "" {
-			return rule
+			return rule, false
+		}
+	}
+	return "", false
+}
+
+// boundOnePod looks for several pods with a volume that one of them may use.
+func (w *RuleSet) boundOnePod(r *sharedVolumeRule) string {
+	if n, who := w.pods(r.members); r.once && n > 1 {
+		return fmt.Sprintf("%s mount the claim %s, which one pod at a time may use (ReadWriteOncePod)", who, r.claim)
+	}
+	return ""
+}
+
+// boundAbsent looks for pods that must be near to others that are nowhere.
+func (w *RuleSet) boundAbsent(r *affinityRule) string {
+	if n, who := w.pods(r.holders); n > 0 && r.with.without(r.holders).empty() && (!r.open || r.with.empty()) {
+		for j, top := range r.tops {
+			if !slices.Contains(r.seeded[j], true) {
+				return fmt.Sprintf("%s must share %s with pods that do not run", who, domainWord(w.topologies[top].key))
+			}
 		}
 	}
 	return ""
@@ -37,12 +67,14 @@ func (w *RuleSet) boundSharedVolumes() string {
 	for _, r := range w.sharedVolumes {
 		n, who := w.pods(r.members)
 		switch {
-		case !r.hard || n < 2:
-		case r.once:
-			return fmt.Sprintf("%s mount the claim %s, which one pod at a time may use (ReadWriteOncePod)", who, r.claim)
+		case !r.hard || n < 2 || r.once:
 		default:
 			if most := w.onOneNode(r.members, n); most < n {
-				return fmt.Sprintf("%s mount the claim %s, which is attached to one node at a time (ReadWriteOnce); at most %d of them fit on one", who, r.claim, most)
+				one := "which is attached to one node at a time (ReadWriteOnce)"
+				if r.local {
+					one = "whose volume one node reaches"
+				}
+				return fmt.Sprintf("%s mount the claim %s, %s; at most %d of them fit on one", who, r.claim, one, most)
 			}
 		}
 	}
@@ -118,8 +150,6 @@ func (w *RuleSet) boundAffinity() string {
 			begun, one := w.roomNear(r, j)
 			key := w.topologies[top].key
 			switch self := r.open && !r.with.empty(); {
-			case !self && begun == 0 && !slices.Contains(r.seeded[j], true):
-				return fmt.Sprintf("%s must share %s with pods that do not run", who, domainWord(key))
 			case !self && begun < int64(n):
 				return fmt.Sprintf("%s must share %s with pods that run; at most %d of %d find room there", who, domainWord(key), begun, n)
 			case self && saturate.Add(begun, one) < int64(n):

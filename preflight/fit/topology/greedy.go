@@ -27,7 +27,7 @@ const mostBuildSteps = assign.MostSteps / 4
 func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assign.Answer {
 	a := assign.Answer{No: q.Cannot(w.podSets, w.idle)}
 	if !a.No {
-		a.Rule = w.bound()
+		a.Rule, a.Everywhere = w.bound()
 		a.No = a.Rule != ""
 	}
 	if a.No && q.Purpose > assign.Placing {

@@ -137,6 +137,7 @@ type sharedVolumeRule struct {
 	members podSetSet
 	once    bool // one pod
 	hard    bool // proven; else not known
+	local   bool // because one node reaches the volume
 	why     string
 	claim   string
 }
@@ -443,7 +444,7 @@ func (w *RuleSet) addSharedVolumes() {
 			if c.Claim == "" || !c.Once && c.Node == assign.AnyNode || slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return r.claim == c.Claim }) {
 				continue
 			}
-			r := sharedVolumeRule{members: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, why: c.Why, claim: c.Claim}
+			r := sharedVolumeRule{members: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, local: c.Local, why: c.Why, claim: c.Claim}
 			pods := 0
 			for j := i; j < len(w.podSets); j++ {
 				if !w.solver.Cycle.Budget.Spend(1 + len(w.podSets[j].Facts.Claims)) {
@@ -469,8 +470,11 @@ func (w *RuleSet) addAttachLimits() {
 			left, attached = row.Idle, 2
 		}
 		r := attachLimitRule{of: "how many volumes of " + row.Driver + " a node attaches", own: make([]int32, len(w.podSets))}
-		if row.Devices {
+		switch {
+		case row.Devices:
 			r.of = "how many devices of " + row.Driver + " a node has"
+		case row.Local:
+			r.of = "how many " + row.Driver + " a node has"
 		}
 		for _, members := range w.solver.Cycle.Grouping.Nodes {
 			r.left = append(r.left, left[members[0]])

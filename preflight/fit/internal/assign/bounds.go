@@ -16,6 +16,8 @@ type Answer struct {
 	No   bool        // proven: no assignment is whole
 	Rule string      // that no assignment can keep; empty: there is no room
 
+	Everywhere bool // no other nodes would help against the rule
+
 	Unordered bool // no, for there are nodes for the pods but no order to bind them: others may come whom they can follow
 }
 

@@ -169,7 +169,7 @@ func (h *capacity) Refuses() func(nodeGroup int32) FilterReason {
 		switch class := grid.Class[nodeGroup]; {
 		case !takes(idle, class):
 			return TooSmall
-		case !takes(free, class):
+		case !takes(free, class), h.facts.keptNow != nil && h.facts.keptNow[grid.Nodes[nodeGroup][0]]:
 			return Full
 		case closed != nil && closed[grid.Nodes[nodeGroup][0]]:
 			return Otherwise

@@ -33,9 +33,10 @@ type Cycle struct {
 	ResourceSums []*resourceSums
 	matched      [sorts][][][]int8     // by sort, group, rule and group: whether it is about that; 0: not asked yet
 	spreadPods   map[string][2][]int32 // by selector: pods that are there by node, now and idle
-	terms        []cluster.PodTerm     // of anti-affinity, equal ones once
-	sameLabels   []int                 // by group: the first one whose pods have the same labels
-	strict       bool                  // what is not known is taken against the pods
+	nominees     []nominee
+	terms        []cluster.PodTerm // of anti-affinity, equal ones once
+	sameLabels   []int             // by group: the first one whose pods have the same labels
+	strict       bool              // what is not known is taken against the pods
 }
 
 // Relation is a rule between pods: for anti-affinity its number among the terms of the cycle, else a
@@ -123,9 +124,13 @@ type podFacts struct {
 	Claims                           []ClaimUse
 	storage                          []storageUse
 	waiting                          []waitingClaim
+	taking                           []takenVolume
 	apartBy                          []string // classes of volumes for which its pods keep from those of others
+	onHosts                          bool     // a volume that its pods have is reached from nodes that it names
 	devicesCounted                   bool     // its claims of devices are counted, and nothing of them is left out
 	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
+	keptNow                          []bool   // by node: its room is kept for others; those of closedNow; nil: none
+	KeptFor                          string   // for whom, in words; empty: none is
 	BlockedBy                        string   // why no pod is scheduled, whatever room there is; empty: nothing
 	flipsYes, info                   []string // as in question
 }
@@ -186,6 +191,7 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 	}
 	cycle.doubtSharedClasses()
 	cycle.doubtStorage(g)
+	cycle.closeNominated(g)
 	cycle.Grouping = s.GroupNodes(slices.Sorted(maps.Keys(keys)))
 	byLabels := cycle.Grouping
 	if byName {
@@ -201,6 +207,7 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 	}
 	cycle.countAttached()
 	cycle.countDevices(g)
+	cycle.countVolumes()
 	if cycle.Constrained = cycle.isConstrained(g); cycle.Constrained {
 		cycle.splitByTopology(cycle.topologyKeys())
 	}

@@ -172,6 +172,10 @@ func (q *Solver) PodSets(stage []int) []*PodSet {
 	return out
 }
 
+// NamesNodes says that the pods go to nodes which are named, by themselves or by a volume that they have: there will be
+// no others.
+func (k *PodSet) NamesNodes() bool { return k.Facts.onHosts || podspec.NamesNodes(&k.Pod.Spec) }
+
 // alike finds the pod set that a group belongs to, among those that ask for the same.
 func (q *Solver) alike(podSets []*PodSet, group int) *PodSet {
 	for _, k := range podSets {

@@ -20,6 +20,7 @@ type ClaimUse struct {
 	Handle string // the volume, as drivers name it
 	Once   bool   // one pod in the whole cluster may use it (ReadWriteOncePod)
 	Node   oneNode
+	Local  bool   // SameNode because only one node reaches any volume that it may get
 	Why    string // what is said where pods on several nodes are not judged
 }
 
@@ -98,6 +99,7 @@ func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim
 	case job.Present:
 		if pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil {
 			closeWhereNot(s, t, s.Reach(pv.Spec.NodeAffinity.Required))
+			t.onHosts = t.onHosts || pv.OnHosts()
 		}
 		zones(s, t, pv.PersistentVolume)
 		if csi := pv.Spec.CSI; csi != nil {

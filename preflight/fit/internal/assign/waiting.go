@@ -55,8 +55,13 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 		use.Node, use.Why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
 		// A volume that is there need not be the provisioner's, and what nobody provisions is attached by nobody.
 		foreign := class.Provisioner == podspec.NoProvisioner || s.HasUnclaimed(class.Name)
-		if must, _ := attaches(s, use.Driver, claim); must == SameNode && !foreign {
+		must, _ := attaches(s, use.Driver, claim)
+		local := foreign && s.Holds(cluster.ResourceOf(cluster.VolumeKind)) && s.IsNode(corev1.LabelHostname) && s.OnOneHost(class.Name)
+		switch made := class.Provisioner != podspec.NoProvisioner; {
+		case !foreign && must == SameNode:
 			use.Node = SameNode
+		case local && (!made || must == SameNode): // whichever volume it gets, one node reaches it
+			use.Node, use.Local = SameNode, true
 		}
 	}
 	p := provisions(s, cycle, t, claim, class, what, own)
@@ -117,11 +122,87 @@ func provisions(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Pe
 		t.inform("volumes of the class %s were not read; %s may bind its pods to some nodes", class.Name, what)
 		return provision{ever: func(int) bool { return true }}
 	}
-	if own && s.HasUnclaimed(class.Name) {
-		t.doubtYes(what + " may take volumes that are there; how many there are is not judged")
+	if own && !p.anywhere && s.HasUnclaimed(class.Name) {
+		t.taking = append(t.taking, takenVolume{claim, class.Name, what, p.ever, p.now})
 	}
 	p.served = s.Served(claim, class.Name)
 	return p
+}
+
+// takenVolume is a volume that each pod of a group takes for itself: one that is there, or one that is made.
+type takenVolume struct {
+	*corev1.PersistentVolumeClaim
+	class, what string
+	ever, now   func(at int) bool // one is made; now nil: as ever
+}
+
+// made says whether a volume is made for a pod on a node now.
+func (v *takenVolume) made(at int) bool { return v.ever(at) && (v.now == nil || v.now(at)) }
+
+// countVolumes counts the volumes that are there as what a node has, for claims of which each pod has one of its own.
+// That is exact where each volume is reached from one node, and where those who take volumes of a class suit the
+// same ones; else as many are counted as there can be at most.
+func (cycle *Cycle) countVolumes() {
+	type suited struct {
+		class   string
+		volumes []string
+		driver  string
+	}
+	var all []suited
+	for i := range cycle.Facts {
+		t := &cycle.Facts[i]
+		for j := range t.taking {
+			v := &t.taking[j]
+			if !cycle.Budget.Spend(len(cycle.s.Nodes())) {
+				return
+			}
+			volumes, counts, local := cycle.s.VolumesFor(v.PersistentVolumeClaim, v.class, cycle.Budget.Spend)
+			if counts == nil {
+				t.doubtYes(v.what + " may take volumes that are there; how many there are is not judged")
+				continue
+			}
+			if !local {
+				t.doubtYes(v.what + " may take volumes that several nodes reach; on which of them they are taken is not judged")
+			}
+			at := slices.IndexFunc(all, func(o suited) bool { return o.class == v.class && slices.Equal(o.volumes, volumes) })
+			if at < 0 {
+				at = len(all)
+				all = append(all, suited{v.class, volumes, fmt.Sprintf("volumes of class %s for %s", v.class, v.what)})
+				for node := range counts {
+					if v.made(node) {
+						counts[node] = math.MaxInt32 / 2
+					}
+				}
+				cycle.AttachLimits = append(cycle.AttachLimits, cluster.AttachLimits{Driver: all[at].driver, Local: true, Now: counts, Idle: counts})
+			}
+			t.Claims = append(t.Claims, ClaimUse{Driver: all[at].driver})
+		}
+	}
+	for i := range cycle.Facts {
+		t := &cycle.Facts[i]
+		for j := range t.taking {
+			v := &t.taking[j]
+			others := slices.ContainsFunc(cycle.Facts, func(o podFacts) bool {
+				return slices.ContainsFunc(o.waiting, func(w waitingClaim) bool { return w.class == v.class })
+			})
+			several := 0
+			for _, o := range all {
+				several += OneIf(o.class == v.class)
+			}
+			later := len(cycle.Order.Stages) > 1 && cycle.takers(v.class) > 1 // pods that are done keep their volumes
+			if others || later || several > 1 {
+				t.doubtYes(fmt.Sprintf("%s and other claims take volumes of the class %s, and which is not judged", v.what, v.class))
+			}
+		}
+	}
+}
+
+// takers are the groups whose pods take volumes of a class for themselves.
+func (cycle *Cycle) takers(class string) (n int) {
+	for i := range cycle.Facts {
+		n += OneIf(slices.ContainsFunc(cycle.Facts[i].taking, func(v takenVolume) bool { return v.class == class }))
+	}
+	return n
 }
 
 // storageFor says on which nodes a driver has storage left for a claim; nil: it does not say, or nobody
