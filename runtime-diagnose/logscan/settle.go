@@ -104,7 +104,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		again[s.Signature] = true
 		return true
 	}
-	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker)))
+	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
