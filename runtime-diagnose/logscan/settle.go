@@ -2,6 +2,7 @@ package logscan
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -214,11 +215,14 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		}
 	}
 	ends, informs, read, begins := false, true, 0, 0
-	for _, l := range slices.Backward(d.Lines) {
+	for i, l := range slices.Backward(d.Lines) {
 		text := strings.TrimSpace(l.Text)
 		body := recovery.WithoutCounts(text)
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
+		}
+		if recovery.Warns(text) || i > 0 && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+			continue // and the line of source that Python prints below it
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
 			return 0
@@ -236,13 +240,20 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 }
 
 // enoughInformed is how many lines a log has at least whose last ones its logger calls information.
-const enoughInformed = 8
+const enoughInformed = 6
+
+// oneSample says that the only line about training that a log has was written after a step that others came before,
+// with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
+func (r *logReader) oneSample(d reduce.Digest) bool {
+	last := r.series.Last
+	return r.progress == 1 && last.Number > 1 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
+}
 
 // complains says that a line that was kept speaks of something wrong and is not called less than an error.
 func complains(lines []reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(l reduce.Kept) bool {
 		body := recovery.WithoutCounts(l.Text)
-		return recovery.Wrong(body) && !recovery.Mild(body)
+		return recovery.Wrong(body) && !recovery.Mild(body) && !recovery.Warns(body)
 	})
 }
 

@@ -13,9 +13,10 @@ import (
 
 // wrong are words of a line that says that something is wrong. They choose among lines that are new;
 // nothing depends on them where there is one.
-var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected|\bNCCL INFO \S+\.(?:cc|h|cu):\d+ -> [1-9]`)
 
-// Wrong says that a line holds one of them.
+// Wrong says that a line holds one of them, or the number of an error that NCCL hands from caller to caller
+// (https://github.com/NVIDIA/nccl/blob/v2.18.1-1/src/include/checks.h).
 func Wrong(text string) bool { return wrong.MatchString(text) }
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
@@ -45,7 +46,7 @@ func EndsWell(body string) bool {
 var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 
 // noneOf are counts of nothing, failures that were expected, and what a result is called.
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
@@ -108,9 +109,9 @@ func TriesAgain(text string) bool {
 // GoesOn is a line that announces no end.
 func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
-// mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
-// print it.
-var mildLevel = lazy.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr and NeMo
+// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) print it.
+var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
 
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
@@ -129,7 +130,7 @@ var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ W
 // Informs is a line that its program calls less than a warning.
 func Informs(text string) bool {
 	head := text[:min(len(text), 160)]
-	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimLeft(head, "[ \t"), "W") && !strings.Contains(head, "WARN")
+	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN")
 }
 
 // rayLevel is the level of a line as Ray's own processes print it, "[2024-08-25 19:21:02,241 E 1111 1111] ", also where
@@ -163,11 +164,14 @@ func Severe(text string) bool {
 	return level != 0 && strings.IndexByte("EFC", level) >= 0 || severe.MatchString(text)
 }
 
-// runtime is an error as TensorFlow's runtime logs it. What ends a run it raises.
+// runtime is an error as TensorFlow's runtime logs it.
 var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\]\S{1,120}\.cc:\d+\] `)
 
-// OfRuntime says that a line is one.
-func OfRuntime(text string) bool { return runtime.MatchString(text) }
+// OfRuntime says that a line is an error as the runtime below the program logs it, Ray's or TensorFlow's. What ends
+// a run is raised in the program, so a run that goes on has lived with the line.
+func OfRuntime(text string) bool {
+	return rayLevel(text[:min(len(text), 160)]) == 'E' || runtime.MatchString(text)
+}
 
 // mayBeMild asks for what mildLevel needs: to ask takes a tenth of the time, and most lines are not.
 func mayBeMild(head string) bool {
@@ -180,7 +184,7 @@ func mayBeMild(head string) bool {
 		}
 		break
 	}
-	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG")
+	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG") || strings.HasPrefix(head, "[NeMo ")
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
