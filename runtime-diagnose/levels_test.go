@@ -43,6 +43,8 @@ func TestTheFormOfALineSaysWhatItIs(t *testing.T) {
 		"Python warns between what a program says":           {begins + warned + begins, diagnose.Healthy, "", ""},
 		"a program that has said little":                     {begins, diagnose.Unknown, "", ""},
 		"NCCL hands an error on":                             {returned, diagnose.Diagnosed, "nccl-init-network", "misc/socket.cc:564 -> 2"},
+		"NCCL hands an error on in the end":                  {"w:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 - Init COMPLETE\nw:1:2 [1] NCCL INFO comm 0x2 rank 1 nranks 2 - Init COMPLETE\nw:1:2 [0] NCCL INFO include/net.h:19 -> 2\n", diagnose.Unknown, "", ""},
+		"a log that ends where a frame raises":               {steps + "    assert state == ready, state\n", diagnose.Unknown, "", ""},
 		"NCCL hands an error on, and the run goes on":        {returned + steps, diagnose.Healthy, "", ""},
 		"NCCL hands on what it warned of":                    {"nd20-01:91:98 [0] misc/ibvwrap.cc:280 NCCL WARN Call to ibv_modify_qp failed with error No such device\n" + strings.Replace(returned, "misc/socket.cc:564", "misc/ibvwrap.cc:281", 1), diagnose.Diagnosed, "infiniband-fault", "ibv_modify_qp"},
 		"the number of an error that somebody logged":        {"step 1 loss 2.31\nsaving the state failed: [Errno 13] odd words: '/ckpt'\n", diagnose.Diagnosed, "permission-denied", "[Errno 13]"},

@@ -242,6 +242,17 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 // enoughInformed is how many lines a log has at least whose last ones its logger calls information.
 const enoughInformed = 6
 
+// breaksOff says that a log ends within what a failure prints: the source line of a frame that raises, or below the
+// last step an error that NCCL hands on.
+func (r *logReader) breaksOff(d reduce.Digest) bool {
+	if source, indented := strings.CutPrefix(d.Last.Text, "    "); indented && (strings.HasPrefix(source, "assert ") || strings.HasPrefix(source, "raise ")) {
+		return true
+	}
+	return slices.ContainsFunc(d.Lines[max(0, len(d.Lines)-atTheEnd):], func(l reduce.Kept) bool {
+		return l.Number > r.series.Last.Line && recovery.HandsOn(l.Text)
+	})
+}
+
 // oneSample says that the only line about training that a log has was written after a step that others came before,
 // with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
 func (r *logReader) oneSample(d reduce.Digest) bool {

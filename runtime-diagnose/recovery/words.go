@@ -13,7 +13,15 @@ import (
 
 // wrong are words of a line that says that something is wrong. They choose among lines that are new;
 // nothing depends on them where there is one.
-var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected|\bNCCL INFO \S+\.(?:cc|h|cu):\d+ -> [1-9]`)
+var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected|` + handed)
+
+// handed is the number of an error as NCCL hands it from caller to caller.
+const handed = `\bNCCL INFO \S+\.(?:cc|h|cu):\d+ -> [1-9]`
+
+var handsOn = lazy.MustCompile(handed)
+
+// HandsOn says that a line holds one.
+func HandsOn(text string) bool { return strings.Contains(text, " -> ") && handsOn.MatchString(text) }
 
 // Wrong says that a line holds one of them, or the number of an error that NCCL hands from caller to caller
 // (https://github.com/NVIDIA/nccl/blob/v2.18.1-1/src/include/checks.h).
