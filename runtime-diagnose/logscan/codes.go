@@ -43,6 +43,10 @@ var failures = map[int]failure{
 // numbered are how other runtimes than Python print the number: Rust, twice, and native code.
 var numbered = regexp.MustCompile(`\bOs \{ code: (\d{1,3}),|\(os error (\d{1,3})\)|\b(?i:errno)[ =:]{1,3}(\d{1,3})\b`)
 
+// pythonNumber begins the text of an OSError (https://docs.python.org/3/library/exceptions.html#OSError.errno): a line
+// that holds it quotes one, whoever wrote the line.
+const pythonNumber = "[Errno "
+
 // failureOf is the failure that a message names, by number or by its words at the end.
 func failureOf(message string) (number int, f failure) {
 	if m := numbered.FindStringSubmatch(message); m != nil {

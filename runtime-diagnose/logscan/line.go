@@ -156,7 +156,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
 	}
 	if !slices.ContainsFunc(matches, namesCause) {
-		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.HasPrefix(strings.ToLower(text), checked)) {
+		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.Contains(text, pythonNumber) || strings.HasPrefix(strings.ToLower(text), checked)) {
 			matches = append(matches, r.inOtherWords(text)...)
 		}
 		if l.Trace == nil && slices.ContainsFunc(matches, isGeneric) && !slices.ContainsFunc(matches, namesCause) {
@@ -215,9 +215,10 @@ func (r *logReader) visit(l reduce.Line) bool {
 }
 
 // onlyNamed says that a match is an exception's type and no more: as an item of a list, settings name what is
-// to be tried again or passed over.
+// to be tried again or passed over. One whose message is a traceback hands on what is raised below.
 func onlyNamed(m signature.Match) bool {
-	return m.Signature.ID == genericException && m.Facts["message"] == ""
+	message := m.Facts["message"]
+	return m.Signature.ID == genericException && (message == "" || strings.HasPrefix(message, "Traceback (most recent call last)"))
 }
 
 // listen stops listening for signs of health where there were enough of them, and begins again

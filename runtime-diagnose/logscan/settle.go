@@ -2,6 +2,7 @@ package logscan
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -104,7 +105,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		again[s.Signature] = true
 		return true
 	}
-	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker)))
+	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
@@ -214,11 +215,14 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		}
 	}
 	ends, informs, read, begins := false, true, 0, 0
-	for _, l := range slices.Backward(d.Lines) {
+	for i, l := range slices.Backward(d.Lines) {
 		text := strings.TrimSpace(l.Text)
 		body := recovery.WithoutCounts(text)
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
+		}
+		if recovery.Warns(text) || i > 0 && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+			continue // and the line of source that Python prints below it
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
 			return 0
@@ -236,13 +240,31 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 }
 
 // enoughInformed is how many lines a log has at least whose last ones its logger calls information.
-const enoughInformed = 8
+const enoughInformed = 6
+
+// breaksOff says that a log ends within what a failure prints: the source line of a frame that raises, or below the
+// last step an error that NCCL hands on.
+func (r *logReader) breaksOff(d reduce.Digest) bool {
+	if source, indented := strings.CutPrefix(d.Last.Text, "    "); indented && (strings.HasPrefix(source, "assert ") || strings.HasPrefix(source, "raise ")) {
+		return true
+	}
+	return slices.ContainsFunc(d.Lines[max(0, len(d.Lines)-atTheEnd):], func(l reduce.Kept) bool {
+		return l.Number > r.series.Last.Line && recovery.HandsOn(l.Text)
+	})
+}
+
+// oneSample says that the only line about training that a log has was written after a step that others came before,
+// with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
+func (r *logReader) oneSample(d reduce.Digest) bool {
+	last := r.series.Last
+	return r.progress == 1 && last.Number > 1 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
+}
 
 // complains says that a line that was kept speaks of something wrong and is not called less than an error.
 func complains(lines []reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(l reduce.Kept) bool {
 		body := recovery.WithoutCounts(l.Text)
-		return recovery.Wrong(body) && !recovery.Mild(body)
+		return recovery.Wrong(body) && !recovery.Mild(body) && !recovery.Warns(body)
 	})
 }
 

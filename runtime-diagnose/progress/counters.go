@@ -27,10 +27,11 @@ type Counters struct {
 
 // table is rows one below the other that have as many fields, begin with another item each and end with a fraction.
 type table struct {
-	item   string // of the last row
-	fields int
-	rows   int
-	last   int // number of the last row's line
+	item    string // of the last row
+	fields  int
+	rows    int
+	counted int // rows below one that says of as many that one fewer is done
+	last    int // number of the last row's line
 }
 
 type growing struct {
@@ -79,6 +80,8 @@ const (
 	enoughGrown  = 6
 	enoughSpoilt = 10
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
+	enoughDone   = 2  // rows that say how many are done, below the first: each gives its results as well
+	wide         = 6  // fields of such a row
 	mostCount    = 1e8
 	shapeOf      = 64
 )
@@ -183,8 +186,26 @@ func (t *table) see(line int, body string) {
 	if n != t.fields || fields[0] == t.item {
 		t.rows = 0
 	}
+	switch {
+	case t.rows == 0:
+		t.counted = 0
+	case n >= wide && nextOf(t.item, fields[0]):
+		t.counted++
+	}
 	t.item, t.fields, t.last = strings.Clone(fields[0]), n, line
 	t.rows++
+}
+
+// nextOf says that of as many one more is done: "39/89" behind "38/89".
+func nextOf(item, next string) bool {
+	done, of, found := strings.Cut(item, "/")
+	more, all, _ := strings.Cut(next, "/")
+	if !found || of != all {
+		return false
+	}
+	a, errA := strconv.Atoi(done)
+	b, errB := strconv.Atoi(more)
+	return errA == nil && errB == nil && b == a+1
 }
 
 // fraction says that a field is a number with one, as 0.25 or 8.6e-01.
@@ -310,7 +331,7 @@ func (c *Counters) Advances(lines int) bool {
 			return true
 		}
 	}
-	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.rows >= enoughRows && c.table.last > lines-max(8, lines/4)
+	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || (c.table.rows >= enoughRows || c.table.counted >= enoughDone) && c.table.last > lines-max(8, lines/4)
 }
 
 // Recoveries follows lines with a number that is none: the next one of the same shape may have numbers again.

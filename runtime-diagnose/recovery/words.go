@@ -13,9 +13,18 @@ import (
 
 // wrong are words of a line that says that something is wrong. They choose among lines that are new;
 // nothing depends on them where there is one.
-var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+var wrong = lazy.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected|` + handed)
 
-// Wrong says that a line holds one of them.
+// handed is the number of an error as NCCL hands it from caller to caller.
+const handed = `\bNCCL INFO \S+\.(?:cc|h|cu):\d+ -> [1-9]`
+
+var handsOn = lazy.MustCompile(handed)
+
+// HandsOn says that a line holds one.
+func HandsOn(text string) bool { return strings.Contains(text, " -> ") && handsOn.MatchString(text) }
+
+// Wrong says that a line holds one of them, or the number of an error that NCCL hands from caller to caller
+// (https://github.com/NVIDIA/nccl/blob/v2.18.1-1/src/include/checks.h).
 func Wrong(text string) bool { return wrong.MatchString(text) }
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
@@ -45,7 +54,7 @@ func EndsWell(body string) bool {
 var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 
 // noneOf are counts of nothing, failures that were expected, and what a result is called.
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\b(?:errors?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
@@ -108,30 +117,69 @@ func TriesAgain(text string) bool {
 // GoesOn is a line that announces no end.
 func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
-// mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
-// print it.
-var mildLevel = lazy.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr and NeMo
+// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) print it.
+var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
 
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
 	head := text[:min(len(text), 160)]
+	if level := rayLevel(head); level != 0 {
+		return strings.IndexByte("DIW", level) >= 0
+	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head)
 }
 
-// ncclWarns is how NCCL wrote before it named itself (https://github.com/NVIDIA/nccl/blob/v2.4.8-1/src/include/debug.h).
-var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ WARN `)
+// ncclWarns is how NCCL wrote before it named itself (https://github.com/NVIDIA/nccl/blob/v2.4.8-1/src/include/debug.h),
+// and how its plugin for libfabric writes where NCCL gives it no logger
+// (https://github.com/aws/aws-ofi-nccl/blob/v1.1.5/tests/test-common.h).
+var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ WARN |^(?:\S+ )?WARN: Function: \w+ Line: \d+: NET/`)
 
 // Informs is a line that its program calls less than a warning.
 func Informs(text string) bool {
 	head := text[:min(len(text), 160)]
-	return Mild(text) && !strings.HasPrefix(strings.TrimLeft(head, "[ \t"), "W") && !strings.Contains(head, "WARN")
+	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN")
 }
 
-// severe is the level of an error or worse as glog, TensorFlow and Ray print it, also where a journal of the node hands it on. Many a run goes on after such a line.
-var severe = lazy.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d+\]: )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]|^\[[\d: ,-]{1,30} [EFC] \d+ \d+\]`)
+// rayLevel is the level of a line as Ray's own processes print it, "[2024-08-25 19:21:02,241 E 1111 1111] ", also where
+// the driver puts before it whose line it is; 0: it has none
+// (https://github.com/ray-project/ray/blob/ray-2.9.0/src/ray/util/logging.cc, RayLog::StartRayLog).
+func rayLevel(head string) byte {
+	const level, most = len("[2024-08-25 19:21:02,241 "), 40
+	at := strings.IndexByte(head, '[')
+	if at < 0 || at > most || len(head) < at+level+len("E 1") {
+		return 0
+	}
+	if before := strings.TrimSpace(head[:at]); before != "" && (before[0] != '(' || before[len(before)-1] != ')') {
+		return 0
+	}
+	stamp := head[at : at+level]
+	if stamp[5] != '-' || stamp[8] != '-' || stamp[14] != ':' || stamp[20] != ',' || stamp[level-1] != ' ' || head[at+level+1] != ' ' || !isDigit(head[at+level+2]) {
+		return 0
+	}
+	if c := head[at+level]; strings.IndexByte("DIWEFC", c) >= 0 {
+		return c
+	}
+	return 0
+}
+
+// severe is the level of an error or worse as glog and TensorFlow print it, also where a journal of the node hands it on. Many a run goes on after such a line.
+var severe = lazy.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d+\]: )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]`)
 
 // Severe says that a line has that level.
-func Severe(text string) bool { return severe.MatchString(text) }
+func Severe(text string) bool {
+	level := rayLevel(text[:min(len(text), 160)])
+	return level != 0 && strings.IndexByte("EFC", level) >= 0 || severe.MatchString(text)
+}
+
+// runtime is an error as TensorFlow's runtime logs it.
+var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\]\S{1,120}\.cc:\d+\] `)
+
+// OfRuntime says that a line is an error as the runtime below the program logs it, Ray's or TensorFlow's. What ends
+// a run is raised in the program, so a run that goes on has lived with the line.
+func OfRuntime(text string) bool {
+	return rayLevel(text[:min(len(text), 160)]) == 'E' || runtime.MatchString(text)
+}
 
 // mayBeMild asks for what mildLevel needs: to ask takes a tenth of the time, and most lines are not.
 func mayBeMild(head string) bool {
@@ -144,7 +192,9 @@ func mayBeMild(head string) bool {
 		}
 		break
 	}
-	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG")
+	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG") || strings.HasPrefix(head, "[NeMo ")
 }
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }

@@ -183,7 +183,7 @@ var precedence = map[string][]string{
 	"nccl-memlock":                    {"ib-qp-failed"},
 	"nccl-net-plugin":                 {"nccl-interface-missing", "said-error"},
 	"nccl-rank-count":                 {"nccl-topology-mismatch"},
-	"nccl-remote-error":               {"python-exception", "said-exception"},
+	"nccl-remote-error":               {"python-exception", "said-error", "said-exception"},
 	"nccl-topology-file":              {"said-path-missing"},
 	"nccl-unhandled-cuda-error":       {"python-exception"},
 	"nccl-unhandled-system-error":     {"python-exception"},
