@@ -126,7 +126,8 @@ is busy now.`,
 	}
 	from.addFix(c)
 	pages.add(c.Flags())
-	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
+	c.MarkFlagsMutuallyExclusive("server", "snapshot")
+	c.MarkFlagsMutuallyExclusive("server", "offline")
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")

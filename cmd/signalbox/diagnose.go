@@ -251,7 +251,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		}
 		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
-		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
+		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe; %s get jobs --healthy No lists what is not healthy", sh.name)
 	}
 	return f.live(ctx, sh, catalog, args, to)
 }

@@ -19,12 +19,16 @@ import (
 
 func newExplain(sh *shell) *cobra.Command {
 	output, line := oneOf("text", "md", "json"), ""
+	var folders []string
 	c := &cobra.Command{
 		Use:   "explain NAME | --line LINE",
 		Short: "explain a name that an output shows: a check, a cause, a verdict, an annotation …",
 		Args: func(c *cobra.Command, args []string) error {
 			if line != "" && len(args) == 0 {
 				return nil
+			}
+			if len(folders) > 0 && line == "" {
+				return usagef("--signatures is for --line; expected %s --line LINE --signatures FOLDER", c.CommandPath())
 			}
 			if line != "" || len(args) == 0 {
 				return usagef("%s takes one name; see %s list", c.CommandPath(), sh.name)
@@ -36,12 +40,13 @@ func newExplain(sh *shell) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if line != "" {
-				return own(explainLine(sh, line))
+				return own(explainLine(sh, line, folders))
 			}
 			return own(explain(sh, strings.Join(args, " "), output.value))
 		},
 	}
 	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts")
+	c.Flags().StringArrayVar(&folders, "signatures", nil, "`folder` of signatures of your own beside the built-in ones, for --line; repeatable")
 	addChoice(c, output, "output", "o", "output format")
 	return c
 }
@@ -288,10 +293,10 @@ func explainSort(sh *shell, format string, entries []entry) error {
 }
 
 // explainLine prints which signatures know a line, the one that counts first.
-func explainLine(sh *shell, line string) error {
-	catalog, err := builtinSignatures()
+func explainLine(sh *shell, line string, folders []string) error {
+	catalog, err := catalogWith(folders)
 	if err != nil {
-		return fmt.Errorf("read signatures: %w", err)
+		return err
 	}
 	return oneline.Explain(sh.out, catalog, line)
 }

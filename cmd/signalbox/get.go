@@ -157,8 +157,31 @@ func owners() []string {
 	return slices.Compact(out)
 }
 
+// ofKind takes KIND/NAME for --kind KIND NAME.
+func (f *getFlags) ofKind(args []string) (names []string, err error) {
+	for _, arg := range args {
+		word, name, ok := strings.Cut(arg, "/")
+		switch {
+		case !ok && len(names) > 0 && strings.Contains(args[0], "/"), ok && f.kind != "" && kindCalled(word) != kindCalled(f.kind):
+			return nil, usagef("%s: jobs of one kind can be named; expected KIND/NAME of one kind, or names alone", strings.Join(args, " "))
+		case !ok:
+			name = arg
+		case kindCalled(word) == nil:
+			return nil, usagef("%s: no kind of job is called %q; expected KIND/NAME, or a name alone%s", arg, word, check.DidYouMean(word, kindWords()))
+		default:
+			f.kind = word
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
 func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err := f.wrong(sh); err != nil {
+		return err
+	}
+	names, err := f.ofKind(names)
+	if err != nil {
 		return err
 	}
 	if form := f.output.value; f.watch && (form == "html" || form == "md") {
@@ -209,6 +232,11 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		}
 		if first && len(rows) == 0 && !f.all {
 			if err := live.missing(ctx, live.namespace); err != nil {
+				return err
+			}
+		}
+		if first && len(rows) == 0 && f.node != "" {
+			if err := live.missingNode(ctx, f.node); err != nil {
 				return err
 			}
 		}

@@ -129,6 +129,18 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return "; the logs of all pods and containers are read, of runs before a restart, too"
 	case slices.Contains([]string{"severity", "kind", "category", "owner", "needs"}, name) && c.Parent() != nil && c.Parent().Name() == "list":
 		return fmt.Sprintf("; its words filter: %s error", c.CommandPath())
+	case name == "logs" && c.Name() == "diagnose":
+		return "; the answer prints the decisive lines with those around them, and kubectl logs POD a log whole"
+	case name == "no-cluster" && c.Flags().Lookup("offline") != nil:
+		return "; --offline asks no cluster"
+	case slices.Contains([]string{"add-node", "add-nodes", "node", "nodes"}, name) && c.Name() == "fit":
+		return "; --snapshot cluster.yaml --snapshot more-nodes.yaml asks about a cluster with more nodes"
+	case (name == "failed" || name == "running" || name == "unhealthy") && c.Flags().Lookup("healthy") != nil:
+		return map[string]string{"failed": "; --state Failed", "running": "; --state Running", "unhealthy": "; --healthy No"}[name] + " lists those"
+	case (name == "max" || name == "scale") && c.Flags().Lookup("set") != nil:
+		return "; --set ROLE.replicas=1,2,4,8 asks about each, and marks the largest that fits now"
+	case (name == "group-by" || name == "by") && c.Name() == "jobs":
+		return "; -o json | jq groups: .jobs[].category"
 	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on never makes findings no failure"
 	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:

@@ -198,6 +198,19 @@ func (c *liveCluster) missing(ctx context.Context, namespace string) error {
 	return usagef("namespace %q does not exist%s", namespace, check.DidYouMean(namespace, names))
 }
 
+// missingNode is the same of a node.
+func (c *liveCluster) missingNode(ctx context.Context, node string) error {
+	if _, err := c.clients.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		return nil
+	}
+	var names []string
+	all, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: mostCompleted})
+	for i := 0; err == nil && i < len(all.Items); i++ {
+		names = append(names, all.Items[i].Name)
+	}
+	return usagef("no node is called %q, and no job failed on one of that name%s", node, check.DidYouMean(node, names))
+}
+
 // elsewhere says where a job of the name is, if its namespace is another one, or which name is meant; no kind: any.
 func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	all := kinds.All()
@@ -245,7 +258,7 @@ func (c *liveCluster) asked(ctx context.Context, t target) (*unstructured.Unstru
 	case apierrors.IsNotFound(err):
 		return nil, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
 	case err != nil:
-		return nil, fmt.Errorf("read %s %s/%s: %w", t.kind.Name, c.namespace, t.name, err)
+		return nil, unanswered(fmt.Sprintf("read %s %s/%s", t.kind.Name, c.namespace, t.name), err)
 	}
 	return object, nil
 }
@@ -278,7 +291,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 		case apierrors.IsForbidden(err):
 			unread++
 		case err != nil && !apierrors.IsNotFound(err):
-			failed = fmt.Errorf("whether %s/%s is in namespace %s is not known: %w", strings.ToLower(k.Name), name, c.namespace, err)
+			failed = unanswered(fmt.Sprintf("whether %s/%s is in namespace %s is not known", strings.ToLower(k.Name), name, c.namespace), err)
 		}
 	}
 	switch len(found) {

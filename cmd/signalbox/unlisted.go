@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,6 +57,14 @@ func serverAnswered(err error) bool {
 	return errors.As(err, &status)
 }
 
+// unanswered is the error of a request: of one that the cluster did not answer in time what was asked is unknown.
+func unanswered(what string, err error) error {
+	if lost := (*url.Error)(nil); errors.As(err, &lost) {
+		return &exit{exitUnknown, fmt.Errorf("%s: the cluster does not answer: %w", what, lost.Err)}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 func anyKind(*kinds.Kind) bool { return true }
 
 // eachPage lists the jobs of all kinds that are wanted and served, a page at a time. One kind whose list fails, by a
@@ -77,7 +86,7 @@ func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, 
 				missing.forbidden = append(missing.forbidden, name)
 			case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err): // not served after all
 			case err != nil && (!serverAnswered(err) || apierrors.IsUnauthorized(err)): // for no kind
-				return missing, fmt.Errorf("list %s: %w", k.Resource, err)
+				return missing, unanswered("list "+k.Resource, err)
 			case err != nil:
 				missing.failed = append(missing.failed, fmt.Sprintf("%s (%s)", name, serverSays(err)))
 			}

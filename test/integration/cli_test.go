@@ -313,6 +313,17 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 			_, said = run(2, append(command, "-n", "clj")...)
 			Expect(said).To(Equal("signalbox: namespace \"clj\" does not exist; did you mean \"cli\"?\n"))
 		}
+		By("or whose node")
+		_, said = run(2, "get", "jobs", "-A", "--node", "cli-x")
+		Expect(said).To(MatchRegexp(`no node is called "cli-x", and no job failed on one of that name; did you mean "cli-[ab]"\?\n$`))
+		By("and of which the kind stands before the name")
+		_, said = run(2, "get", "jobs", "pytorchjob/nosuch", "-n", "cli")
+		Expect(said).To(ContainSubstring("no training job called nosuch is in namespace cli"))
+		_, said = run(2, "get", "jobs", "pytorchjob/nosuch", "other", "-n", "cli")
+		Expect(said).To(ContainSubstring("expected KIND/NAME of one kind, or names alone"))
+		By("and a cluster that does not answer in time")
+		_, said = run(4, "get", "jobs", "-n", "cli", "--request-timeout", "1ms")
+		Expect(said).To(ContainSubstring("the cluster does not answer: "))
 	})
 })
 
