@@ -33,6 +33,7 @@ type reviewed struct {
 	off    []string   // checks that a file with settings leaves out
 	by     string     // that file
 	deaf   bool       // the cluster that was to be asked did not answer
+	roomy  bool       // whether there is room now is not to count: the check that says so is not wanted
 }
 
 // word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
@@ -69,7 +70,7 @@ warn elsewhere; with --enforce they deny, as CI wants it before the job is in a 
 Exit codes: 0 nothing at or above --fail-on · 1 findings or a denial · 2 bad usage or
 unreadable input · 3 our own failure · 4 the cluster of the kubeconfig does not answer, or
 --require-cluster and what was asked is unknown · 75 the only objection is that the cluster
-is busy now.`,
+is busy now, which --disable gang-does-not-fit leaves out.`,
 		Example: fmt.Sprintf(`  %[1]s check job.yaml
   %[1]s check -f manifests/ --snapshot cluster.yaml -o sarif
   %[1]s check -k overlays/production --require-cluster
@@ -266,7 +267,9 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	ledBack(&report, d)
 	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes, deaf: w.silent != "", off: w.off(report.Job.Namespace), by: w.settingsFile}, nil
+	roomy := slices.Contains(w.unwanted(report.Job.Namespace), roomCheck) ||
+		slices.ContainsFunc(report.Skipped, func(s preflight.Skip) bool { return s.Check == roomCheck && s.Why == check.Ignored })
+	return &reviewed{Report: report, from: d, ours: ours, roomy: roomy, quotes: w.quotes, deaf: w.silent != "", off: w.off(report.Job.Namespace), by: w.settingsFile}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them, and speaks in the words
@@ -370,7 +373,7 @@ func verdict(all *outcome, failOn string) error {
 	var objects, busy, failed bool
 	for _, j := range all.jobs {
 		objects = objects || objection(j.Report, failOn)
-		busy = busy || waits(j.Report)
+		busy = busy || waits(j.Report) && !j.roomy
 		failed = failed || len(j.ours) > 0
 	}
 	switch {
@@ -387,6 +390,9 @@ func verdict(all *outcome, failOn string) error {
 	}
 	return nil
 }
+
+// roomCheck says whether there is room for all pods of a job now.
+const roomCheck = "gang-does-not-fit"
 
 // severities are those that flags name; never is above all.
 var severities = map[string]finding.Severity{"note": finding.Note, "warning": finding.Warning, "error": finding.Error, "never": finding.Error + 1}
@@ -426,7 +432,7 @@ func waits(r preflight.Report) bool { return r.Fit != nil && r.Fit.WaitsForOther
 // saysBusy says whether a finding is the fit's answer and nothing else: there is no room
 // now, on the nodes or in a quota.
 func saysBusy(f finding.Finding) bool {
-	return f.Check == "gang-does-not-fit" || f.Check == "quota-exceeded" && f.Severity < finding.Error
+	return f.Check == roomCheck || f.Check == "quota-exceeded" && f.Severity < finding.Error
 }
 
 // saysLimit says whether a finding is about what the fit names first before the nodes.
