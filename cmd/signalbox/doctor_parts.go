@@ -67,6 +67,7 @@ func (d *doctor) examine(ctx context.Context) examination {
 	settings := d.settings(ctx, read)
 	d.leader(ctx, e, settings)
 	e.Parts = append(e.Parts, read.Parts...)
+	d.modes(ctx, e)
 	d.closed(ctx, e, settings, pods)
 	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
 	d.bundle(ctx, e)

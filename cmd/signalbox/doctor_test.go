@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -146,6 +147,12 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 			`unknown leader: there is no Lease, and the server at https://127.0.0.1:9443/validate needs none where leaderElection.enabled is false: its settings are not in the cluster
 unknown settings: the server at https://127.0.0.1:9443/validate reads them outside of the cluster
 `,
+		},
+		"a mode is misspelt": {
+			func(i *installation) {
+				i.more = append(i.more, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "prod", Labels: map[string]string{preflight.ModeLabel: "enforced"}}})
+			},
+			"wrong modes of namespaces: signalbox.dev/mode=off, warn or enforce says what policies may do; what namespaces carry instead is taken for warn: prod (\"enforced\")\n",
 		},
 		"one replica, which is not elected": {func(i *installation) { i.lease = nil }, ""},
 		"an election in which nobody stands": {

@@ -18,6 +18,32 @@ import (
 // mostTried bounds how many namespaces are read to find one that the webhook is asked about.
 const mostTried = 500
 
+// modes are what policies may do in each namespace. A label that is none of them is taken for warn, and somebody
+// believes the namespace to be guarded.
+func (d *doctor) modes(ctx context.Context, e *examination) {
+	const part = "modes of namespaces"
+	all, err := d.kube.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
+	counts, odd := map[string]int{}, []string{}
+	for i := range all.Items {
+		label, mode := all.Items[i].Labels[preflight.ModeLabel], preflight.ModeOf(all.Items[i].Labels)
+		counts[mode]++
+		if label != "" && label != mode {
+			odd = append(odd, fmt.Sprintf("%s (%q)", all.Items[i].Name, label))
+		}
+	}
+	if len(odd) > 0 {
+		first, _, _ := strings.Cut(odd[0], " ")
+		e.wrong(part, fmt.Sprintf("kubectl label namespace %s %s=%s --overwrite", first, preflight.ModeLabel, preflight.ModeEnforce),
+			"%s=off, warn or enforce says what policies may do; what namespaces carry instead is taken for warn: %s", preflight.ModeLabel, strings.Join(firstNames(odd), ", "))
+		return
+	}
+	e.fine(part, "%d warn, %d enforce, %d off", counts[preflight.ModeWarn], counts[preflight.ModeEnforce], counts[preflight.ModeOff])
+}
+
 // tried is the namespace of the dry run: the one of the context, unless the webhook is not asked about it. Silence there
 // would say nothing of the webhook, so another one is taken, but for one that was asked for.
 func (d *doctor) tried(ctx context.Context, hook *admissionregistrationv1.ValidatingWebhook) (string, error) {

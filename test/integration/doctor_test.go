@@ -56,7 +56,7 @@ var _ = Describe("signalbox doctor", Ordered, func() {
 			HaveKeyWithValue("leader", HavePrefix("ok: ")),
 		))
 		after := examine(ctx)
-		for _, part := range []string{"API server", "webhook configuration", "certificate", "policies", "signatures", "bounds of the account", "rights of the account", "kinds", "clocks"} {
+		for _, part := range []string{"API server", "webhook configuration", "certificate", "policies", "signatures", "bounds of the account", "rights of the account", "modes of namespaces", "kinds", "clocks"} {
 			Expect(after).To(HaveKeyWithValue(part, HavePrefix("ok: ")))
 		}
 		Expect(after).To(HaveKeyWithValue("pods", HavePrefix("ok: none: the server runs outside of the cluster")))
