@@ -99,7 +99,8 @@ func (t *text) setStatus(pod *corev1.Pod, status, ready, line string) {
 		pod.Status.Phase = corev1.PodPending
 	case status == "Completed", status == "Succeeded":
 		pod.Status.Phase = corev1.PodSucceeded
-	case status == "Terminating":
+	case status == "Terminating": // how it is about its containers is not said
+		pod.Status.Phase = corev1.PodUnknown
 	case status == "Unknown": // of a pod that is being deleted from a node that does not answer
 		pod.Status.Phase, pod.Status.Reason = corev1.PodUnknown, "NodeLost"
 		t.origin(pod.Annotations, "message", line)

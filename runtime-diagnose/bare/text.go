@@ -126,7 +126,7 @@ func (t *text) readPodField(line, key, value string) {
 	case "Status":
 		phase, _, _ := strings.Cut(value, " ")
 		if strings.HasPrefix(phase, "Terminating") {
-			phase = string(corev1.PodRunning)
+			phase = string(corev1.PodUnknown)
 		}
 		t.pod.Status.Phase = corev1.PodPhase(phase)
 	case "Reason":

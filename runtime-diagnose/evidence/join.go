@@ -51,8 +51,8 @@ func (b *Bundle) Joined() []ContainerLog {
 	}
 	taken := map[Source]int{}
 	out := slices.Clone(b.Logs)
-	if p, ok := b.only(); ok {
-		out[0].Source.Pod, out[0].Source.Container = p.Name, p.Spec.Containers[0].Name
+	if at, p := b.only(); p != nil {
+		out[at].Source.Pod, out[at].Source.Container = p.Name, containers(p)[0]
 		return out
 	}
 	for i := range out {
@@ -70,18 +70,27 @@ func (b *Bundle) Joined() []ContainerLog {
 	return out
 }
 
-// only is the pod of a bundle that holds one pod and one log of a file, if nothing says that the log may be of another
-// pod or life: a job beside them, a restart, a name like that of its neighbours.
-func (b *Bundle) only() (*corev1.Pod, bool) {
-	if len(b.Pods) != 1 || len(b.Logs) != 1 || b.Job != nil || b.Logs[0].Source.Pod != "" || b.Logs[0].Pasted {
-		return nil, false
+// only is the pod of a bundle that holds one pod and one log of a file, and which log that is, if nothing says that it
+// may be of another pod or life: a job beside them, a restart, a name like that of its neighbours.
+func (b *Bundle) only() (at int, p *corev1.Pod) {
+	logs := 0
+	for i := range b.Logs {
+		if !b.Logs[i].Pasted {
+			at, logs = i, logs+1
+		}
 	}
-	p := &b.Pods[0]
-	if len(p.Spec.Containers) != 1 || len(p.Status.ContainerStatuses) != 1 || p.Status.ContainerStatuses[0].RestartCount > 0 {
-		return nil, false
+	if len(b.Pods) != 1 || logs != 1 || b.Job != nil || b.Logs[at].Source.Pod != "" {
+		return 0, nil
 	}
-	group := p.Name[:strings.LastIndexByte(p.Name, '-')+1]
-	return p, group == "" || !strings.Contains(b.Logs[0].Source.File, group) || strings.Contains(b.Logs[0].Source.File, p.Name)
+	p = &b.Pods[0]
+	if len(containers(p)) != 1 || len(p.Status.ContainerStatuses) != 1 || p.Status.ContainerStatuses[0].RestartCount > 0 {
+		return 0, nil
+	}
+	group, file := p.Name[:strings.LastIndexByte(p.Name, '-')+1], b.Logs[at].Source.File
+	if group != "" && strings.Contains(file, group) && !strings.Contains(file, p.Name) {
+		return 0, nil
+	}
+	return at, p
 }
 
 // sourceOfFile is the pod, container and life that the name of a file says it is of; no pod: it says none.
@@ -107,10 +116,24 @@ func sourceOfFile(l *ContainerLog, pods map[string]*corev1.Pod) Source {
 	if pod == nil {
 		return Source{}
 	}
-	for i := range pod.Spec.Containers {
-		if name := pod.Spec.Containers[i].Name; len(pod.Spec.Containers) == 1 || slices.Contains(words, name) {
+	names := containers(pod)
+	for _, name := range names {
+		if len(names) == 1 || slices.Contains(words, name) {
 			s.Pod, s.Container = pod.Name, name
 		}
 	}
 	return s
+}
+
+// containers are the names of a pod's containers; of one that was described in words, those that have a status.
+func containers(p *corev1.Pod) (names []string) {
+	for i := range p.Spec.Containers {
+		names = append(names, p.Spec.Containers[i].Name)
+	}
+	for i := range p.Status.ContainerStatuses {
+		if len(p.Spec.Containers) == 0 {
+			names = append(names, p.Status.ContainerStatuses[i].Name)
+		}
+	}
+	return names
 }
