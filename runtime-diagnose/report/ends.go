@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -160,11 +161,14 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	return steps
 }
 
-// lacksOther is what nodes lack beside the devices that a pod asks for; empty: nothing that is known.
+// lacksOther is what nodes lack beside the devices that a pod asks for; empty: nothing that is known. Where fewer nodes
+// lack it than devices, some lack devices alone.
 func (d *draft) lacksOther(root *evidence.Observation) string {
 	var other []string
 	for name := range root.Facts {
-		if what, ok := strings.CutPrefix(name, lacking); ok && what != root.Facts["resource"] {
+		what, ok := strings.CutPrefix(name, lacking)
+		n, _ := strconv.Atoi(root.Facts[name])
+		if devices, _ := strconv.Atoi(root.Facts[lacking+root.Facts["resource"]]); ok && what != root.Facts["resource"] && n >= devices {
 			other = append(other, what)
 		}
 	}
