@@ -107,6 +107,10 @@ func documents(found []manifest.Source) ([][]reading, error) {
 // (values of a chart, the chart itself) are passed over with a note.
 func (in *input) unreadable(s manifest.Source, err error) {
 	p, ok := errors.AsType[*manifest.Problem](err)
+	if base := filepath.Base(s.Name); s.Recurse && (base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization") {
+		in.notes = append(in.notes, fmt.Sprintf("%s is a kustomization, and what it patches is read as it stands; -k %s builds it", s.Name, filepath.Dir(s.Name)))
+		return
+	}
 	if ok && s.Recurse && (p.NotObject || filepath.Base(s.Name) == "Chart.yaml") { // which has an apiVersion, of helm's
 		in.foreign = append(in.foreign, p.Where())
 		return

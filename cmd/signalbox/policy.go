@@ -71,6 +71,11 @@ does not load or fails · 3 our own failure.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			a.mode = mode.value
 			if len(from.folders) == 0 {
+				for _, arg := range args {
+					if filepath.Ext(arg) == ".rego" {
+						return usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.name)
+					}
+				}
 				return usagef("no policies; expected --policy DIR")
 			}
 			return own(policyCheck(c.Context(), sh, files, args, from, a, output.value, newPainter(colour.value, sh.out)))

@@ -223,13 +223,22 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 			served = append(served, gvrs[0])
 		}
 	}
+	var in []string
 	for _, gvr := range served {
-		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: 1})
+		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: mostNames})
 		for i := 0; err == nil && i < len(found.Items); i++ {
-			if o := &found.Items[i]; o.GetName() == t.name && o.GetNamespace() != c.namespace {
-				return fmt.Sprintf("; there is one in namespace %[1]s: -n %[1]s", o.GetNamespace())
+			if o := &found.Items[i]; o.GetName() == t.name && o.GetNamespace() != c.namespace && !slices.Contains(in, o.GetNamespace()) {
+				in = append(in, o.GetNamespace())
 			}
 		}
+	}
+	switch len(in) {
+	case 0:
+	case 1:
+		return fmt.Sprintf("; there is one in namespace %[1]s: -n %[1]s", in[0])
+	default:
+		slices.Sort(in)
+		return fmt.Sprintf("; there are some in the namespaces %s: -n %s", strings.Join(in, ", "), in[0])
 	}
 	if err := c.missing(ctx, c.namespace); err != nil {
 		return "; " + err.Error()

@@ -60,7 +60,7 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 		}
 	}
 	var objects []runtime.Object
-	for _, at := range []string{"ml/llama-7b", "ml/vit", "prod/bert"} {
+	for _, at := range []string{"ml/llama-7b", "ml/vit", "prod/bert", "prod/t5", "lab/t5"} {
 		namespace, name, _ := strings.Cut(at, "/")
 		objects = append(objects, objectOf(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: "+name+", namespace: "+namespace+"}\n"))
 	}
@@ -71,6 +71,7 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 	for arg, want := range map[string]string{
 		"pytorchjob/llama7b": `PyTorchJob ml/llama7b: not found; did you mean "llama-7b"?`,
 		"pytorchjob/bert":    "PyTorchJob ml/bert: not found; there is one in namespace prod: -n prod",
+		"t5":                 `no job and no pod of one is called "t5" in namespace ml; there are some in the namespaces lab, prod: -n lab`,
 		"llama7b":            `no job and no pod of one is called "llama7b" in namespace ml; did you mean "llama-7b"?`,
 		"bert":               `no job and no pod of one is called "bert" in namespace ml; there is one in namespace prod: -n prod`,
 		"something-else":     `no job and no pod of one is called "something-else" in namespace ml; -n NAMESPACE looks in another`,
