@@ -13,6 +13,11 @@ BUILD    = $(GO) build -ldflags '$(LDFLAGS)' -o bin/signalbox ./cmd/signalbox
 ONCE    ?=
 
 UNIT        := ./cmd/... ./webhook/... ./preflight/... ./policies/... ./runtime-diagnose/... ./config/... ./certs/... ./test/...
+# Packages that do things at the same time; a test holds the list to the code.
+CONCURRENT  := ./certs/... ./cmd/... ./config/... ./policies/... ./preflight ./preflight/check ./preflight/checks/... ./preflight/cluster/... ./preflight/kinds \
+	./runtime-diagnose/capture ./runtime-diagnose/collect ./runtime-diagnose/controller ./runtime-diagnose/explain ./runtime-diagnose/keep ./runtime-diagnose/lazy \
+	./runtime-diagnose/llm ./runtime-diagnose/logscan ./runtime-diagnose/notify ./runtime-diagnose/redact ./runtime-diagnose/reduce ./runtime-diagnose/report \
+	./runtime-diagnose/signature ./runtime-diagnose/tokens ./webhook/...
 INTEGRATION := ./test/cluster/... ./test/integration/... ./test/e2e/... ./test/demo/...
 
 .PHONY: help
@@ -48,8 +53,9 @@ demo: ## the whole line on a real control plane, and offline scenes while that i
 	@bin/demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everything: unit, command line, pages in a browser where there is one, integration, end to end
-	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
+test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everything: unit, command line, the race detector over what runs at the same time, pages in a browser where there is one, integration, end to end
+	@$(GO) run ./test/summary -- $(GO) test -shuffle=on $(UNIT)
+	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -short -shuffle=on -timeout 25m $(CONCURRENT)
 	@$(MAKE) --no-print-directory browser
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 

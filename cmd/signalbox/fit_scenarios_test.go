@@ -17,6 +17,9 @@ import (
 // "mention: WORD" for what the answer has to name.
 func TestFitScenarios(t *testing.T) {
 	t.Setenv("KUBECONFIG", os.DevNull)
+	if testing.Short() {
+		t.Skip("a table of hundreds of clusters")
+	}
 	folders, err := filepath.Glob("testdata/fit/*")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scenarios: %v", err)
