@@ -25,6 +25,7 @@ type remembered struct {
 	seen    string // what the caches showed at the last thorough look
 	at      time.Time
 	result  diagnose.Result
+	told    string             // fingerprint of what was told as an Event alone
 	shown   *diagnose.Case     // beside the whole result, what a model is shown; nil: the result is slim
 	looks   int                // thorough looks at this state that found no cause
 	stories map[string]*stance // by fingerprint of the finding

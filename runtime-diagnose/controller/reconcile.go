@@ -341,6 +341,12 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	if wrote {
 		r.metrics.wrote()
 	}
+	if takesNone(err) {
+		log.FromContext(ctx).Error(err, "write the diagnosis on its job; it is told as an Event")
+		if err = nil; known.told != f.print {
+			known.told, err = f.print, r.Writer.tellOnly(ctx, u, f)
+		}
+	}
 	return undecided && known.looks <= secondLooks || known.shown != nil, err
 }
 

@@ -17,8 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -28,6 +31,29 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
+
+// An author may fill all the room that annotations have; then nothing is written, and it is told once all the same.
+func TestAJobWithoutRoomForAnnotationsHasItsEvent(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.pod("worker", nil)
+	refused := 0
+	w.objects.PrependReactor("patch", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		refused++
+		return true, nil, apierrors.NewInvalid(pytorchGVK.GroupKind(), "train", field.ErrorList{field.TooLong(field.NewPath("metadata", "annotations"), "", 256<<10)})
+	})
+	for range 3 {
+		w.reconcile()
+		w.pass(time.Minute)
+	}
+	if diff := cmp.Diff([]string{"Warning DiagnosisChanged"}, w.events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if refused == 0 || len(w.patches) > 0 {
+		t.Errorf("%d patches were refused and %d taken; want some and none", refused, len(w.patches))
+	}
+}
 
 // A failed job that does not change is written once: not again by resyncs, other looks, a new
 // process, or a log that has grown.

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -77,17 +78,35 @@ func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f findi
 	if !wrote || err != nil {
 		return wrote, err
 	}
-	if reason, kind, note := f.event(before); reason != "" {
-		if w.Notify != nil {
-			w.Notify(Notice{Job: u, Result: f.result, Fingerprint: f.print, Over: reason == JobHealthy})
-		}
-		// The annotation is the diagnosis; an Event that cannot be written must not undo it.
-		if reason != JobHealthy { // of which there is nothing to read up
-			note = w.led(note, f.result.Category, reason)
-		}
-		err = w.event(ctx, u, kind, reason, note)
+	return true, w.tell(ctx, u, f, before, "")
+}
+
+// tell says what is new against what stood on a job to those who are told, and as an Event, with a word before it.
+func (w Writer) tell(ctx context.Context, u *unstructured.Unstructured, f finding, before stored, word string) error {
+	reason, kind, note := f.event(before)
+	if reason == "" {
+		return nil
 	}
-	return true, err
+	if w.Notify != nil {
+		w.Notify(Notice{Job: u, Result: f.result, Fingerprint: f.print, Over: reason == JobHealthy})
+	}
+	note = word + note
+	if reason != JobHealthy { // of which there is nothing to read up
+		note = w.led(note, f.result.Category, reason)
+	}
+	return w.event(ctx, u, kind, reason, note)
+}
+
+// tellOnly tells what cannot be written on a job because the API server does not take the job with it: its author may
+// have filled all the room that annotations have.
+func (w Writer) tellOnly(ctx context.Context, u *unstructured.Unstructured, f finding) error {
+	before, _ := storedOn(u)
+	return w.tell(ctx, u, f, before, "(the job takes no annotation) ")
+}
+
+// takesNone says that a job will not be taken with our annotations later, either.
+func takesNone(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // writeReason puts on a job only why it waits; the rest of what stands there stays.
