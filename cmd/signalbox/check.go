@@ -426,8 +426,10 @@ func fails(r preflight.Report, f finding.Finding, failOn string) bool {
 	return denies || f.Severity >= severities[failOn] || failOn != "never" && waits(r) && saysBusy(f)
 }
 
-// waits says whether the job would fit if only others were not using the cluster.
-func waits(r preflight.Report) bool { return r.Fit != nil && r.Fit.WaitsForOthers }
+// waits says whether the job would fit if only others were not using the cluster, or if the nodes that are away were back.
+func waits(r preflight.Report) bool {
+	return r.Fit != nil && (r.Fit.WaitsForOthers || r.Fit.Verdict == fit.TooBig && r.Fit.WithNodesBack)
+}
 
 // saysBusy says whether a finding is the fit's answer and nothing else: there is no room
 // now, on the nodes or in a quota.

@@ -298,7 +298,7 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 			never = true
 		case j.Fit == nil || j.Fit.Verdict == fit.Unknown:
 			unknown = true
-		case waits(j.Report) || j.Fit.Verdict == fit.TooBig && j.Fit.WithNodesBack:
+		case waits(j.Report):
 			busy = true
 		case j.Fit.Verdict == fit.TooBig && j.Fit.NodesToCome() != "":
 			unknown = true
