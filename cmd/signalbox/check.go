@@ -251,10 +251,9 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	if !w.seen {
 		report.Fit = nil                // nobody looked for nodes
 		for i := range report.Skipped { // other objects of the input are a view that nobody took of a cluster
-			switch s := &report.Skipped[i]; s.Why {
-			case check.ViewUntrusted:
+			if s := &report.Skipped[i]; s.Why == check.ViewUntrusted {
 				s.Why, s.Reason, s.Failed = check.NoCluster, check.Skip{Reason: check.NoCluster}.String(), false
-			case check.NotHeld:
+			} else if s.Why == check.NotHeld {
 				s.Reason = "no cluster was looked at, and no file holds " + strings.TrimPrefix(s.Reason, check.Skip{Reason: check.NotHeld}.String())
 			}
 		}

@@ -90,7 +90,7 @@ func (cycle *Cycle) closeNominated(g gang.Gang) {
 		t, nominated := &cycle.Facts[i], []*cluster.Pod(nil)
 		t.keptNow = make([]bool, len(cycle.s.Nodes()))
 		for node, pods := range kept {
-			t.keptNow[node] = cycle.strict || !roomBeside(columns, pods, [][]cluster.Need{needs}, []int64{1})
+			t.keptNow[node] = cycle.strict || !roomBeside(columns, pods, []portion{{needs, 1}})
 			if t.keptNow[node] && !cycle.strict {
 				nominated = append(nominated, pods[0].Pod)
 			}
@@ -106,17 +106,23 @@ func (cycle *Cycle) closeNominated(g gang.Gang) {
 	}
 }
 
+// portion is some equal pods on a node, and what each needs.
+type portion struct {
+	needs []cluster.Need
+	pods  int64
+}
+
 // roomBeside says whether some pods go on a node, so many of each, beside others that are not there yet. As in the
 // scheduler only what a pod asks for matters.
-func roomBeside(columns *cluster.Columns, others []*nominee, needs [][]cluster.Need, pods []int64) bool {
+func roomBeside(columns *cluster.Columns, others []*nominee, portions []portion) bool {
 	asked := map[int]int64{}
 	names := map[int]corev1.ResourceName{}
-	for i := range needs {
-		for _, n := range needs[i] {
+	for _, p := range portions {
+		for _, n := range p.needs {
 			if n.Column < 0 {
 				return false
 			}
-			asked[n.Column], names[n.Column] = saturate.Add(asked[n.Column], saturate.Mul(n.N, pods[i])), n.Name
+			asked[n.Column], names[n.Column] = saturate.Add(asked[n.Column], saturate.Mul(n.N, p.pods)), n.Name
 		}
 	}
 	for column, n := range asked {
@@ -141,8 +147,7 @@ func (q *Solver) NoRoomBeside(node int32) *cluster.Pod {
 		return nil
 	}
 	var others []*nominee
-	var needs [][]cluster.Need
-	var pods []int64
+	var portions []portion
 	plain := true
 	for _, at := range q.Plan[q.PlacedBefore:] {
 		if at.Node != node {
@@ -160,9 +165,9 @@ func (q *Solver) NoRoomBeside(node int32) *cluster.Pod {
 			}
 		}
 		_, requests := Admitted(q.Snapshot, &group.Pod, q.requested(at.Group))
-		needs, pods = append(needs, q.Snapshot.Columns().NeedsOf(requests)), append(pods, int64(min(at.Count, math.MaxInt32)))
+		portions = append(portions, portion{q.Snapshot.Columns().NeedsOf(requests), int64(min(at.Count, math.MaxInt32))})
 	}
-	if len(others) == 0 || plain && roomBeside(q.Snapshot.Columns(), others, needs, pods) {
+	if len(others) == 0 || plain && roomBeside(q.Snapshot.Columns(), others, portions) {
 		return nil
 	}
 	return others[0].Pod
