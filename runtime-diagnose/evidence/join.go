@@ -71,7 +71,7 @@ func (b *Bundle) Joined() []ContainerLog {
 }
 
 // only is the pod of a bundle that holds one pod and one log of a file, and which log that is, if nothing says that it
-// may be of another pod or life: a job beside them, a restart, a name like that of its neighbours.
+// may be of another pod or life: a job beside them, a restart, a name like that of its neighbours, or another number.
 func (b *Bundle) only() (at int, p *corev1.Pod) {
 	logs := 0
 	for i := range b.Logs {
@@ -88,6 +88,9 @@ func (b *Bundle) only() (at int, p *corev1.Pod) {
 	}
 	group, file := p.Name[:strings.LastIndexByte(p.Name, '-')+1], b.Logs[at].Source.File
 	if group != "" && strings.Contains(file, group) && !strings.Contains(file, p.Name) {
+		return 0, nil
+	}
+	if n := numberIn(path.Base(file)); n != "" && n != numberIn(p.Name) {
 		return 0, nil
 	}
 	return at, p
@@ -123,6 +126,13 @@ func sourceOfFile(l *ContainerLog, pods map[string]*corev1.Pod) Source {
 		}
 	}
 	return s
+}
+
+// numberIn is the last number of a name, which tells members of a group apart; empty: there is none.
+func numberIn(name string) string {
+	digit := func(r rune) bool { return r >= '0' && r <= '9' }
+	end := strings.LastIndexFunc(name, digit) + 1
+	return name[strings.LastIndexFunc(name[:end], func(r rune) bool { return !digit(r) })+1 : end]
 }
 
 // containers are the names of a pod's containers; of one that was described in words, those that have a status.
