@@ -87,7 +87,7 @@ func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
 	if r.Preempts != nil && slices.Contains(s.about, neverPreempts) {
 		return "pods are said to have to go, though the class moves nobody aside", nil
 	}
-	if r.Preempts == nil {
+	if r.Preempts == nil || r.Preempts.InPart { // in vain: it does not fit without them, either
 		if slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "priority class") }) {
 			return "", nil // not worked out, and said so
 		}
