@@ -307,7 +307,7 @@ spec:
       - name: node
         command: [torchrun, --api-key, hunter22, --nnodes, "2", "--token=abcdefgh12345678"]
         args: [sh, -c, "wandb login && export DB_PASSWORD=hunter22 && git clone https://me:hunter22@host/x"]
-        env: [{name: HF_TOKEN, value: hunter22}, {name: NCCL_DEBUG, value: INFO}]
+        env: [{name: HF_TOKEN, value: hunter22}, {name: KEY, value: hunter22}, {name: DB_PASS, value: hunter22}, {name: NCCL_DEBUG, value: INFO}]
 `
 	for d, err := range manifest.Read("runtime", strings.NewReader(text)) {
 		if err != nil {

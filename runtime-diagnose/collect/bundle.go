@@ -256,7 +256,7 @@ func logName(s evidence.Source, i int) string {
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
 
 // secretName is what people call variables that hold secrets.
-var secretName = regexp.MustCompile(`(?i)(passw|secret|token|credential|private|api[_-]?key|access[_-]?key|auth)`)
+var secretName = regexp.MustCompile(`(?i)(pass|secret|token|credential|private|key|auth)`)
 
 // Scrubbed is a copy of an object without secrets and without what only the API server needs: texts are masked, and so
 // are values of environment variables whose name says secret.
