@@ -67,6 +67,8 @@ func bounded(next http.Handler) http.Handler {
 	large, small := semaphore.NewWeighted(mostInFlight), semaphore.NewWeighted(smallFlight)
 	largeOf, smallOf := newArriving(mostArriving), newArriving(smallArriving)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The body is due soon after its head, whenever that came. Only a recorder has no clock.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(2 * patience))
 		weight := r.ContentLength
 		if weight < 0 {
 			weight = mostBody // not said: as much as there may be

@@ -113,7 +113,8 @@ func (w *Webhook) Ready() error {
 
 // Run serves until the context is done and the last request is answered.
 func (w *Webhook) Run(ctx context.Context) error {
-	server, err := w.server()
+	open := newConnections(mostConnections)
+	server, err := w.server(open)
 	if err != nil {
 		return err
 	}
@@ -142,28 +143,42 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Closed != nil {
 		group.Go(func() error { return w.o.Closed.Start(ctx) })
 	}
-	group.Go(func() error {
+	group.Go(func() error { return w.listen(ctx, server, open) })
+	return group.Wait()
+}
+
+// listen serves until the context is done, and then until nobody calls any more.
+func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connections) error {
+	ended := make(chan error, 1)
+	go func() {
 		err := server.Serve(tls.NewListener(w.listener, w.tls()))
 		if errors.Is(err, http.ErrServerClosed) {
-			return nil
+			err = nil
 		}
-		return fmt.Errorf("serve admission requests: %w", err)
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		w.stopping.Store(true)
-		// An answer is due after patience; nothing is open for longer.
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
-		defer cancel()
-		return server.Shutdown(bounded)
-	})
-	return group.Wait()
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			err = fmt.Errorf("serve admission requests: %w", err)
+		}
+		return err
+	case <-ctx.Done():
+	}
+	w.stopping.Store(true)
+	ctx = context.WithoutCancel(ctx)
+	open.drained(ctx)
+	server.RegisterOnShutdown(open.hangUp)
+	// An answer is due after patience; nothing is open for longer.
+	bounded, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	return server.Shutdown(bounded)
 }
 
 // server bounds what a caller may cost us. A body that is too large, or for which there is no room,
 // gets an answer without the request's UID, which the API server takes for a failed call
 // and, under Ignore, admits.
-func (w *Webhook) server() (*http.Server, error) {
+func (w *Webhook) server(open *connections) (*http.Server, error) {
 	mux := http.NewServeMux()
 	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
 		door, err := admission.StandaloneWebhook(&admission.Webhook{
@@ -180,11 +195,11 @@ func (w *Webhook) server() (*http.Server, error) {
 		handler = caller(handler)
 	}
 	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: patience,
-		ReadTimeout:       2 * patience,
-		WriteTimeout:      2 * patience,
-		IdleTimeout:       2 * time.Minute, // longer than the API server keeps an idle connection (90 s)
+		Handler:           w.closing(handler),
+		ConnState:         open.state,
+		ReadHeaderTimeout: silence,
+		WriteTimeout:      2 * patience, // a handshake, too
+		IdleTimeout:       silence,
 		MaxHeaderBytes:    1 << 16,
 		ErrorLog:          log.New(quiet{w.o.Log}, "", 0),
 	}, nil

@@ -34,7 +34,7 @@ func TestAReviewIsPartOfTheCallersTrace(t *testing.T) {
 	})
 	o := Options{Reviewer: reviewer, View: world{}, Tracer: provider.Tracer("webhook")}
 	w := &Webhook{o: o, handler: NewHandler(HandlerOptions{Reviewer: o.Reviewer, View: o.View, Tracer: o.Tracer})}
-	server, err := w.server()
+	server, err := w.server(newConnections(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,154 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// silence is how long a connection may say nothing before it is closed: longer than the API server keeps
+	// one that it has no use for, 90 s (https://pkg.go.dev/net/http#Transport, IdleConnTimeout of the default
+	// transport). Who closes first loses no call; a connection that is closed while a call is being
+	// written to it is a call that failed. That holds for a connection that never carried a call, too: the
+	// API server opens one more than it needs whenever another becomes free meanwhile, and the
+	// first use of one is never tried again (net/http, persistConn.shouldRetryRequest).
+	silence = 2 * time.Minute
+	// mostConnections is how many may be open. The API server runs 600 requests at once as it is delivered
+	// (--max-requests-inflight and --max-mutating-requests-inflight); one costs us some 40 KB.
+	mostConnections = 2048
+	// lull is how long no call has come when a webhook that ends stops to wait for more, and drain
+	// how long it waits at most.
+	lull  = 300 * time.Millisecond
+	drain = 3 * time.Second
+)
+
+// connections knows which connections are open, and which of them say nothing.
+type connections struct {
+	most int
+
+	mu       sync.Mutex
+	open     map[net.Conn]*connection
+	lastCall time.Time
+}
+
+type connection struct {
+	from  string    // the address without its port
+	quiet time.Time // since when nothing is asked; zero while something is
+}
+
+func newConnections(most int) *connections {
+	return &connections{most: most, open: map[net.Conn]*connection{}}
+}
+
+// state follows a connection; it is a http.Server's ConnState. One too many closes the connection that has been quiet
+// for longest, of the address that has most of those: who opens thousands and says nothing, or a byte a
+// minute, closes his own.
+func (c *connections) state(conn net.Conn, to http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	switch to {
+	case http.StateNew:
+		from, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+		if err != nil {
+			from = conn.RemoteAddr().String()
+		}
+		c.open[conn] = &connection{from: from, quiet: now}
+		if len(c.open) > c.most {
+			c.closeOne()
+		}
+	case http.StateActive:
+		c.lastCall = now
+		if of := c.open[conn]; of != nil {
+			of.quiet = time.Time{}
+		}
+	case http.StateIdle:
+		if of := c.open[conn]; of != nil {
+			of.quiet = now
+		}
+	case http.StateClosed, http.StateHijacked:
+		delete(c.open, conn)
+	}
+}
+
+func (c *connections) closeOne() {
+	quiet := map[string]int{}
+	for _, of := range c.open {
+		if !of.quiet.IsZero() {
+			quiet[of.from]++
+		}
+	}
+	var chosen net.Conn
+	for conn, of := range c.open {
+		if of.quiet.IsZero() {
+			continue
+		}
+		if chosen == nil {
+			chosen = conn
+			continue
+		}
+		than := c.open[chosen]
+		if quiet[of.from] > quiet[than.from] || quiet[of.from] == quiet[than.from] && of.quiet.Before(than.quiet) {
+			chosen = conn
+		}
+	}
+	delete(c.open, chosen)
+	hangUp(chosen)
+}
+
+// hangUp closes what is quiet. A server that ends closes only those that carried a call before, and waits
+// five seconds for the others (net/http, Server.Shutdown).
+func (c *connections) hangUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn, of := range c.open {
+		if !of.quiet.IsZero() {
+			hangUp(conn)
+		}
+	}
+}
+
+// hangUp closes a connection without a farewell, which may have to wait.
+func hangUp(conn net.Conn) {
+	if over, ok := conn.(*tls.Conn); ok {
+		conn = over.NetConn()
+	}
+	_ = conn.Close()
+}
+
+// drained returns when no call has come for a while, or when too long has been waited for that. Meanwhile each answer
+// tells its caller to come by another connection (closing), which leads to another replica.
+func (c *connections) drained(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, drain)
+	defer cancel()
+	tick := time.NewTicker(lull / 3)
+	defer tick.Stop()
+	begun := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			c.mu.Lock()
+			last := c.lastCall
+			c.mu.Unlock()
+			if now.Sub(last) >= lull && now.Sub(begun) >= lull {
+				return
+			}
+		}
+	}
+}
+
+// closing tells callers of a webhook that ends not to use their connection again.
+func (w *Webhook) closing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.stopping.Load() {
+			rw.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
