@@ -144,8 +144,9 @@ var _ = Describe("Rotation", Ordered, func() {
 		address := freeAddress()
 		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
 		s := serve(address, fixed{}, func(o *certs.Options) {
-			// The overlap covers what a busy API server takes to hear of a new CA.
-			o.Lives = certs.Lives{CA: 45 * time.Second, Serving: 15 * time.Second, Overlap: 4 * time.Second}
+			// The overlap covers what a busy API server takes to hear of a new CA, and is less than what is left of a
+			// certificate that is due.
+			o.Lives = certs.Lives{CA: 45 * time.Second, Serving: 15 * time.Second, Overlap: 2 * time.Second}
 		})
 		defer s.stop()
 		config := plane.Config()
