@@ -122,16 +122,17 @@ var readOnly = map[string][]string{
 	"kubectl": {"get", "describe", "logs", "top", "events"},
 }
 
-// objects are what a read-only command may be about.
+// objects are what a read-only command may be about, and whether it may list all of them in the job's namespace.
 var objects = map[string]bool{
-	"pod": true, "pods": true, "po": true, "job": true, "jobs": true, "jobset": true, "jobsets": true, "node": true, "nodes": true, "event": true, "events": true,
+	"pod": true, "pods": true, "po": true, "job": true, "jobs": true, "jobset": true, "jobsets": true, "node": false, "nodes": false, "event": true, "events": true,
+	"resourcequota": true, "resourcequotas": true, "quota": true,
 }
 
 // flags are the options of read-only commands that change nothing but what is shown.
 var flags = lazy.MustCompile(`^(?:--previous|-p|--tail=\d+|--since=\d+[smh]|--timestamps|-o|-o=?(?:wide|yaml)|wide|yaml|--all-containers(?:=true)?|-c|-n|--namespace|--namespace=\S+|-n=\S+|--container=\S+)$`)
 
 // reads is the command of a step, where all of the step is one command that only reads about the job's
-// own objects.
+// own objects, or lists what is in its namespace.
 func (g *grounds) reads(step string) (string, bool) {
 	text := strings.TrimRight(step, ".。 ")
 	if i, j := strings.IndexByte(text, '`'), strings.LastIndexByte(text, '`'); i >= 0 && j > i {
@@ -164,7 +165,7 @@ func (g *grounds) reads(step string) (string, bool) {
 	if !ok || !slices.Contains(verbs, args[1]) {
 		return "", false
 	}
-	named := false
+	named, lists, here := false, args[1] == "events", false
 	for i, a := range args[2:] {
 		kind, name, both := strings.Cut(a, "/")
 		before := args[i+1]
@@ -178,18 +179,24 @@ func (g *grounds) reads(step string) (string, bool) {
 			}
 			named = true
 		case a == g.Namespace:
+			here = here || before == "-n" || before == "--namespace"
 		case slices.Contains(g.Names, a), both && g.object(kind) && slices.Contains(g.Names, name):
 			named = true
 		case g.object(a):
+			all, known := objects[strings.ToLower(a)]
+			lists = args[1] == "get" && (all || !known)
 		case flags.MatchString(a):
-			if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "--namespace") && value != g.Namespace {
-				return "", false
+			if _, value, ok := strings.Cut(a, "="); ok && (strings.HasPrefix(a, "--namespace") || strings.HasPrefix(a, "-n=")) {
+				if value != g.Namespace {
+					return "", false
+				}
+				here = true
 			}
 		default:
 			return "", false
 		}
 	}
-	return strings.Join(args, " "), named
+	return strings.Join(args, " "), named || lists && here
 }
 
 // container says whether a container of the job has that name.
@@ -200,7 +207,8 @@ func (g *grounds) container(name string) bool {
 // object says whether a read-only command may be about objects of that name: of the job's own kind, too.
 func (g *grounds) object(name string) bool {
 	low, kind := strings.ToLower(name), strings.ToLower(g.Kind)
-	return objects[low] || kind != "" && (low == kind || low == kind+"s")
+	_, known := objects[low]
+	return known || kind != "" && (low == kind || low == kind+"s")
 }
 
 // lead is what may stand before a command.
