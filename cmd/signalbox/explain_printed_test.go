@@ -71,6 +71,8 @@ func TestTheWordsThatLeadALineAreExplained(t *testing.T) {
 		"asked", "because", "limit", "short", "nodes", "plan", "preempts", "change", "assumed",
 		"pending", "waiting", "stopped", "paused", "suspended", "missing", "what to do", "after it",
 		"WAITS FOR", "FIRST POD", "SAYS",
+		"AGE", "STATE", "HEALTHY", "CATEGORY", "DEVICES", "SINCE", "OWNER", "NODE", "QUEUE", "hurt", "GPUS HELD", "GPU HOURS",
+		"yours to fix", "cordoned", "tainted",
 	} {
 		found, err := called(name)
 		if err != nil || len(found) == 0 {

@@ -54,6 +54,8 @@ type Cluster struct {
 	// NoPods says that whoever follows pods has none of a namespace that a selector selects; nil: nobody does. A job that waits
 	// for its operator is looked at again and again, and for each list the API server goes through all pods of the namespace.
 	NoPods func(ctx context.Context, namespace string, s labels.Selector) bool
+	// Beyond says that pods of other jobs may be named to whoever asks: they are read with that user's own rights.
+	Beyond bool
 	// Followed are the Events of all namespaces; nil: they are asked for.
 	Followed *Followed
 	// Now is the clock; nil: the system's.
@@ -124,6 +126,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readLogs(ctx)
 	r.readOperator(ctx)
 	r.out.Objects = r.owners.objects()
+	r.readPreemptors(ctx)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -308,6 +311,47 @@ func (r *reading) readNodesOfEvicted(ctx context.Context) {
 			r.out.Nodes = append(r.out.Nodes, *node)
 		}
 	}
+}
+
+// readPreemptors reads who got the nodes of pods that were preempted. The scheduler names it by its UID, by which the
+// API server finds nothing: it is looked for on the node, and where the asker may not list there, in the job's namespace.
+// One that is gone, or that the asker may not see, stays a UID.
+func (r *reading) readPreemptors(ctx context.Context) {
+	if !r.Beyond {
+		return
+	}
+	asked := map[string]bool{}
+	for _, by := range control.Preemptors(r.out.Events, func(string) bool { return true }) {
+		if asked[by.Node] || len(asked) == mostFormer {
+			continue
+		}
+		asked[by.Node] = true
+		on := metav1.ListOptions{FieldSelector: "spec.nodeName=" + by.Node}
+		pods, err := r.Kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, on)
+		if apierrors.IsForbidden(err) {
+			pods, err = r.Kube.CoreV1().Pods(r.object.GetNamespace()).List(ctx, on)
+		}
+		for i := 0; err == nil && i < len(pods.Items); i++ {
+			if p := &pods.Items[i]; by.Is(p.UID, p.Namespace, p.Name) {
+				r.out.Objects = append(r.out.Objects, namedPod(p))
+			}
+		}
+	}
+}
+
+// namedPod is a pod of another job: whose it is and its priority, and nothing else.
+func namedPod(p *corev1.Pod) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priorityClassName": p.Spec.PriorityClassName}}}
+	u.SetAPIVersion("v1")
+	u.SetKind("Pod")
+	u.SetNamespace(p.Namespace)
+	u.SetName(p.Name)
+	u.SetUID(p.UID)
+	u.SetOwnerReferences(p.OwnerReferences)
+	if p.Spec.Priority != nil {
+		_ = unstructured.SetNestedField(u.Object, int64(*p.Spec.Priority), "spec", "priority") // a number fits
+	}
+	return u
 }
 
 // sourced names a pod for messages.

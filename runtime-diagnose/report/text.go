@@ -145,8 +145,16 @@ func headline(r Report) string {
 	case Inconclusive:
 		return name + ": not healthy, cause not shown\n" + r.Error
 	default:
-		return fmt.Sprintf("%s: not healthy (%s)\n%s", name, r.Category, r.Error)
+		return fmt.Sprintf("%s: not healthy (%s)\n%s", name, InWords(r.Category), r.Error)
 	}
+}
+
+// InWords is a category with what it stands for: a slug is for filters, and says little to somebody who meets it first.
+func InWords(category string) string {
+	if c, ok := signature.CategoryOf(category); ok {
+		return category + ": " + c.Title
+	}
+	return category
 }
 
 // After stands before a time that is only known to have been no earlier.
