@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -269,9 +270,18 @@ func own(err error) error {
 		return &exit{exitUsage, err}
 	case errors.As(err, &refused) && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)):
 		return &exit{exitUsage, err} // the caller's rights, not our fault
+	case timedOut(err):
+		lost, _ := errors.AsType[*url.Error](err)
+		return &exit{exitUnknown, errors.New(strings.Replace(err.Error(), lost.Error(), "the cluster does not answer in time: "+lost.Err.Error(), 1))}
 	default:
 		return &exit{exitOurs, err}
 	}
+}
+
+// timedOut says that the cluster was asked and did not answer in time, as --request-timeout has it: what was asked is unknown.
+func timedOut(err error) bool {
+	lost, ok := errors.AsType[*url.Error](err)
+	return ok && lost.Timeout()
 }
 
 // apart are the faults that an error holds side by side, as of several files: each gets a line of its own.

@@ -151,6 +151,10 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 	return append(out, h.refusals(said, spoke)...)
 }
 
+// noField is what a field error without a path names: that rules were not checked because others were broken
+// (k8s.io/apimachinery/pkg/util/validation/field, Path.String; apiextensions-apiserver, customresource/strategy.go).
+const noField = "<nil>"
+
 // refusals are why the API server, or a webhook behind it, does not take the job.
 func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) (out []finding.Finding) {
 	status, ok := errors.AsType[*apierrors.StatusError](h.err)
@@ -177,7 +181,12 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 	named := false
 	if details := status.ErrStatus.Details; details != nil {
 		for _, c := range details.Causes {
-			if at := job.Path(c.Field); c.Field != "" && at.Valid() {
+			name, restated := strings.CutPrefix(c.Field, ".") // the scale subresource says once more what the schema has said of its field
+			at := job.Path(name)
+			if restated && slices.ContainsFunc(out, func(f finding.Finding) bool { return f.Path == at }) || c.Field == noField {
+				continue
+			}
+			if name != "" && at.Valid() {
 				out = append(out, unsaid(said, []finding.Finding{refused(at, c.Message)})...)
 				named = true
 			}

@@ -179,11 +179,25 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	switch {
 	case apierrors.IsNotFound(err):
 		return diagnose.Case{}, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+	case apierrors.IsForbidden(err):
+		return diagnose.Case{}, usagef("%s %s/%s: %s may not read %s in namespace %s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace)
 	case err != nil:
 		return diagnose.Case{}, err
 	}
 	p.step("reading pods, events and logs of %s …", t.name)
-	return from.Case(ctx, t.kind, object)
+	found, err := from.Case(ctx, t.kind, object)
+	if apierrors.IsForbidden(err) && len(found.Missing) > 0 { // the last says all that may not be read
+		return found, usagef("%s %s/%s: %s", t.kind.Name, c.namespace, t.name, found.Missing[len(found.Missing)-1])
+	}
+	return found, err
+}
+
+// asker is whose rights decide what is read, as sentences name them.
+func (c *liveCluster) asker() string {
+	if c.config != nil && c.config.Impersonate.UserName != "" {
+		return c.config.Impersonate.UserName
+	}
+	return "you"
 }
 
 // missing is the error of a namespace that is not there, and nil where it is or where that may not be read.
@@ -329,7 +343,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			return target{}, failed
 		}
 		if unread > 0 {
-			return target{}, usagef("you may not read %s of jobs in namespace %s, so whether one is called %q is not known", count(unread, "kind"), c.namespace, name)
+			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known", c.asker(), count(unread, "kind"), c.namespace, name)
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {

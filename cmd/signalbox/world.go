@@ -477,6 +477,9 @@ func (w *world) labels(namespace string) map[string]string {
 	return map[string]string{}
 }
 
+// namespaceCheck is the name under which check and fit say that there is no such namespace.
+const namespaceCheck = "namespace-missing"
+
 // noNamespace is the finding about a namespace that is not there. Only a shell can make it:
 // the API server asks no webhook about such a job.
 func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
@@ -488,7 +491,7 @@ func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
-		Check: "namespace-missing", Severity: finding.Error, Path: "metadata.namespace",
+		Check: namespaceCheck, Severity: finding.Error, Path: "metadata.namespace",
 		Message: fmt.Sprintf("namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, w.names)),
 		Remedy:  "Create the namespace first, or name one that exists.",
 		Meant:   check.DidYouMean(name, w.names).Name(),

@@ -9,9 +9,11 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +56,8 @@ type Cluster struct {
 	// NoPods says that whoever follows pods has none of a namespace that a selector selects; nil: nobody does. A job that waits
 	// for its operator is looked at again and again, and for each list the API server goes through all pods of the namespace.
 	NoPods func(ctx context.Context, namespace string, s labels.Selector) bool
+	// Asker is who asks, as sentences name them: "you"; empty: an account that reads for others.
+	Asker string
 	// Beyond says that pods of other jobs may be named to whoever asks: they are read with that user's own rights.
 	Beyond bool
 	// Followed are the Events of all namespaces; nil: they are asked for.
@@ -127,6 +131,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readOperator(ctx)
 	r.out.Objects = r.owners.objects()
 	r.readPreemptors(ctx)
+	r.sayBarred()
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -144,6 +149,7 @@ type reading struct {
 	limits Limits
 	owners *owners
 	out    diagnose.Case
+	barred []string // what the asker may not read
 
 	keptPods []*corev1.Pod // seen before they went, and some that are still there
 	keptEnds []keep.End
@@ -153,7 +159,35 @@ type reading struct {
 }
 
 func (r *reading) missing(what string, err error) {
+	if apierrors.IsForbidden(err) {
+		r.barred = append(r.barred, what)
+		return
+	}
 	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %v", what, err))
+}
+
+// mostBarred bounds what is named of what the asker may not read.
+const mostBarred = 6
+
+// sayBarred says what the asker may not read, in one sentence for all of it: the API server's own is as long for each.
+// Pods come first, because without them nothing else says how the job is.
+func (r *reading) sayBarred() {
+	if len(r.barred) == 0 {
+		return
+	}
+	slices.SortStableFunc(r.barred, func(a, b string) int {
+		return cmp.Compare(map[bool]int{true: 0, false: 1}[a == "pods"], map[bool]int{true: 0, false: 1}[b == "pods"])
+	})
+	all := slices.Compact(r.barred)
+	named := strings.Join(all[1:min(len(all), mostBarred)], ", nor ")
+	if named != "" {
+		named = ", nor " + named
+	}
+	if n := len(all) - mostBarred; n > 0 {
+		named += fmt.Sprintf(", and %d more", n)
+	}
+	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %s may not read this%s; a role with get and list in namespace %s is needed",
+		all[0], cmp.Or(r.Asker, "this account"), named, r.object.GetNamespace()))
 }
 
 func (r *reading) ref() job.Ref {
