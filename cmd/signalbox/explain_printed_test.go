@@ -12,7 +12,7 @@ import (
 // namesIn find the names in what commands print, as text, JSON, SARIF, Markdown and on a job.
 var namesIn = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^\s*(?:error|warning|note|deny|warn)\[([a-z][a-z0-9-]+)\] `),
-	regexp.MustCompile(`(?m)^[^\n]*: not healthy \(([a-z0-9-]+)\)$`),
+	regexp.MustCompile(`(?m)^[^\n]*: not healthy \(([a-z0-9-]+)(?:: [^\n]+)?\)$`),
 	regexp.MustCompile(`(?m)^(?:established|supported|hypothesis) \(([a-z0-9-]+)\)`),
 	regexp.MustCompile(`(?m)^(established|supported|hypothesis) \(`),
 	regexp.MustCompile(`(?m)^\S+ \S+ \([^)\n]+\): ([a-z-]+)$`),

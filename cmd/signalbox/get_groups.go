@@ -26,6 +26,14 @@ type jobGroup struct {
 	Unknown    int     `json:"heldUnknown,omitempty"` // jobs of which nobody knows what they hold
 }
 
+// jobGroups is what get jobs --group-by prints.
+type jobGroups struct {
+	Schema   string     `json:"schema"`
+	By       string     `json:"by"` // category, owner, queue or namespace
+	Groups   []jobGroup `json:"groups"`
+	Unlisted []string   `json:"unlisted,omitempty"` // kinds whose jobs the API server did not list
+}
+
 // groupsOf are the totals by what a job has, those that cost most first.
 func groupsOf(rows []jobRow, by func(jobRow) string, now time.Time) []jobGroup {
 	at, out := map[string]int{}, []jobGroup{}
@@ -71,12 +79,7 @@ func (f *getFlags) renderGroups(sh *shell, rows []jobRow) error {
 	}[f.groupBy.value]
 	groups := groupsOf(rows, by, sh.now())
 	if form := f.output.value; form == "json" || form == "yaml" {
-		return renderDocument(sh.out, form, struct {
-			Schema   string     `json:"schema"`
-			By       string     `json:"by"`
-			Groups   []jobGroup `json:"groups"`
-			Unlisted []string   `json:"unlisted,omitempty"`
-		}{groupsSchema, f.groupBy.value, groups, f.missing.failed})
+		return renderDocument(sh.out, form, jobGroups{groupsSchema, f.groupBy.value, groups, f.missing.failed})
 	}
 	if len(groups) == 0 {
 		return nil

@@ -131,7 +131,7 @@ func TestAWaitHasItsOwnBeginning(t *testing.T) {
 
 // jobsAs prints jobs in a format.
 func jobsAs(format string, all bool) *getFlags {
-	return &getFlags{all: all, output: oneOf(format), sortBy: oneOf("hurt")}
+	return &getFlags{all: all, output: oneOf(format), sortBy: oneOf("hurt"), groupBy: oneOf("")}
 }
 
 func TestAWaitIsToldInFewWords(t *testing.T) {

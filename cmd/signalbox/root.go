@@ -140,8 +140,8 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return map[string]string{"failed": "; --state Failed", "running": "; --state Running", "unhealthy": "; --healthy No"}[name] + " lists those"
 	case (name == "max" || name == "scale") && c.Flags().Lookup("set") != nil:
 		return "; --set ROLE.replicas=1,2,4,8 asks about each, and marks the largest that fits now"
-	case (name == "group-by" || name == "by") && c.Name() == "jobs":
-		return "; -o json | jq groups: .jobs[].category"
+	case name == "by" && c.Name() == "jobs":
+		return "; --group-by prints totals by category, owner, queue or namespace"
 	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on never makes findings no failure"
 	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:
