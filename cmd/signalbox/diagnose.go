@@ -414,6 +414,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 		}
 		return err
 	}
+	live.forOthers = f.annotate
 	for _, t := range targets {
 		for before := ""; ; {
 			f.model.began = sh.now()
@@ -452,7 +453,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 // it is asked for; without the right to list nodes there is none.
 func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
 	return &collect.Cluster{
-		Kube: c.clients, Dynamic: c.objects, Now: sh.now, Asker: c.asker(), Beyond: true,
+		Kube: c.clients, Dynamic: c.objects, Now: sh.now, Asker: c.asker(), Beyond: !c.forOthers,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 		Snapshot: func() *cluster.Snapshot {
 			view, _, err := c.look(ctx, sh.now(), p)

@@ -21,8 +21,8 @@ type jobGroup struct {
 	Group      string  `json:"group"` // empty: nobody says it of these jobs
 	Jobs       int     `json:"jobs"`
 	NotHealthy int     `json:"notHealthy"`
-	Held       int64   `json:"gpusHeld"`             // by pods that have a node
-	Hours      float64 `json:"gpuHours"`             // the GPUs held times how long each job has been in its state
+	Held       int64   `json:"gpusHeld"`              // by pods that have a node
+	Hours      float64 `json:"gpuHours"`              // the GPUs held times how long each job has been in its state
 	Unknown    int     `json:"heldUnknown,omitempty"` // jobs of which nobody knows what they hold
 }
 

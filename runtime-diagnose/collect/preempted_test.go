@@ -81,7 +81,8 @@ func TestWhatMayNotBeReadIsOneSentence(t *testing.T) {
 		"one":  {"you", []string{"events"}, "events: you may not read this; a role with get and list in namespace ml is needed"},
 		"four": {"you", []string{"kept evidence", "events", "pods", "nodes"}, "pods: you may not read this, nor kept evidence, nor events, nor nodes; a role with get and list in namespace ml is needed"},
 		"one above the bound": {
-			"", []string{"a", "b", "c", "d", "e", "f", "g"},
+			"",
+			[]string{"a", "b", "c", "d", "e", "f", "g"},
 			"a: this account may not read this, nor b, nor c, nor d, nor e, nor f, and 1 more; a role with get and list in namespace ml is needed",
 		},
 	} {

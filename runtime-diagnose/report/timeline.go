@@ -56,7 +56,7 @@ type bar struct {
 	says              string
 	first             bool
 	again             bool // it waits again, after a life that ended with the bar
-	group             int // of members that look alike
+	group             int  // of members that look alike
 }
 
 // Timeline draws what became of every member: when it began, its last step, its first sign of

@@ -46,9 +46,9 @@ type Member struct {
 	First   bool          // it is the one that failed first, or one of them
 	Ahead   time.Duration // how far its clock is taken to be ahead of the API server's
 
-	Calls  []Call // what its watchdogs said
+	Calls  []Call             // what its watchdogs said
 	Before control.FormerLife // of the pod that had its name and place, and was taken from its node; zero: nobody says
-	Alike int    // how many more say what it says, of which nothing else is kept
+	Alike  int                // how many more say what it says, of which nothing else is kept
 }
 
 // Waits says that a member is a pod that has not started.
