@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -301,6 +302,9 @@ func Default() Config {
 // read is returned, too.
 func Load(path string) (Config, error) {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, noFile(path)
+	}
 	if err != nil {
 		return Config{}, fmt.Errorf("read config: %w", err)
 	}
@@ -311,6 +315,15 @@ func Load(path string) (Config, error) {
 	}
 	return c, nil
 }
+
+// noFile is the path of a configuration where there is none.
+type noFile string
+
+func (f noFile) Error() string {
+	return fmt.Sprintf("read config: %s: no such file; expected a file with settings, as signalbox config show prints one", string(f))
+}
+
+func (noFile) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Mistakes are settings that do not exist or make no sense, a line each with the path.
 type Mistakes []string

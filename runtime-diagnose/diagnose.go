@@ -93,6 +93,11 @@ func (d *diagnosis) align() {
 	}
 	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, d.courses), timeline.ClocksOf(d.Pods, d.courses)
 	d.at = timeline.ByPlace(d.all)
+	for name, life := range control.FormerLives(d.Events, d.Pods) {
+		if i, ok := d.at[name]; ok {
+			d.all[i].Before = life
+		}
+	}
 	d.alike = d.membersAlike()
 }
 

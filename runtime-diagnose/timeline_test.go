@@ -108,6 +108,20 @@ func TestWhoWaitsIsInThePicture(t *testing.T) {
 	}
 }
 
+// TestWhoWaitsAgainHasALifeInThePicture: pods that were preempted ran until then.
+func TestWhoWaitsAgainHasALifeInThePicture(t *testing.T) {
+	r := diagnose.Diagnose(t.Context(), scenario(t, "testdata/scenarios/preempted-by-a-job-whose-pod-is-known"), catalog(t), diagnose.Options{})
+	got := diagnose.Timeline(r, diagnose.Picture{Width: 80})
+	for _, want := range []string{"train-worker-0 gpu-a2 ‹─", "train-worker-1 gpu-a3 ‹─", "preempted, waits again", "◆┄", "waits for: 1 of 3 pods is running"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the picture does not hold %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "has not started") {
+		t.Errorf("pods that ran are drawn as if they had not:\n%s", got)
+	}
+}
+
 func TestTimelineWithoutTimes(t *testing.T) {
 	c := diagnose.Case{Now: noon}
 	c.AddLog("train.log", []byte("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"))

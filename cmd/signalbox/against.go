@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,7 @@ type comparison struct {
 	New      []newLine   `json:"newLines"` // that the other run did not print
 	Others   int         `json:"moreNewLines,omitempty"`
 	Unknown  []string    `json:"unknown,omitempty"` // what was not compared, and why
+	Same     bool        `json:"sameRun,omitempty"` // both are one run: there is nothing to differ
 }
 
 // runSummary is one run in a few words.
@@ -119,6 +121,10 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 	}
 	if len(args) != 1 {
 		return nil, usagef("--against compares two runs; expected one before it, and %d are given", len(args))
+	}
+	if named := f.namespaces.given(); len(named) > 1 {
+		return nil, usagef("-n names %s, and both runs would be looked for in %s; expected NAMESPACE/KIND/NAME for one of them: --against %s/pytorchjob/train",
+			strings.Join(named, " and "), named[len(named)-1], named[0])
 	}
 	var live *liveCluster
 	var both [2]*finished
@@ -214,6 +220,7 @@ func ofNamespace(name string) (namespace, rest string) {
 // compared is everything but the lines.
 func compared(a, b *finished) *comparison {
 	c := &comparison{Schema: comparisonSchema, Run: a.summary(), Against: b.summary(), Fields: []fieldPair{}, New: []newLine{}}
+	c.Same = a.same(b)
 	here, there := nodesOf(a.of.Pods), nodesOf(b.of.Pods)
 	c.Nodes = nodeChange{[]string{}, []string{}, []string{}}
 	for _, n := range here {
@@ -253,6 +260,14 @@ func compared(a, b *finished) *comparison {
 		c.Fields = append(c.Fields, fieldPair{p, ours[p], theirs[p]})
 	}
 	return c
+}
+
+// same says that two runs are one: an object of the cluster, or what was saved at one path.
+func (f *finished) same(g *finished) bool {
+	if f.of.Job != nil && g.of.Job != nil && f.of.Job.Ref.UID != "" {
+		return f.of.Job.Ref.UID == g.of.Job.Ref.UID
+	}
+	return f.saved && g.saved && filepath.Clean(f.name) == filepath.Clean(g.name)
 }
 
 // flatten writes the leaves of a value by path.
@@ -400,6 +415,12 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 		{"ran", ran(c.Run), ran(c.Against)},
 	}
 	b.WriteString(p.table(rows))
+	switch {
+	case c.Same:
+		fmt.Fprintf(&b, "\nboth are the same run, so nothing differs; --against takes another: NAME, NAMESPACE/KIND/NAME, or a path\n")
+	case c.alike():
+		fmt.Fprintf(&b, "\nno difference was found between the two\n")
+	}
 	for _, r := range []runSummary{c.Run, c.Against} {
 		if r.Error != "" {
 			fmt.Fprintf(&b, "\n%s: %s\n", visibleLine(r.Name), visibleLine(r.Error))
@@ -436,6 +457,12 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 		fmt.Fprintf(&b, "\nnot compared: %s\n", visibleLine(u))
 	}
 	return p.quoting().write(b.String())
+}
+
+// alike says that all that was compared is the same in both.
+func (c *comparison) alike() bool {
+	return c.Run.Healthy == c.Against.Healthy && c.Run.Category == c.Against.Category && len(c.Nodes.OnlyRun)+len(c.Nodes.OnlyAgainst)+
+		len(c.Fields)+len(c.Settings)+len(c.New) == 0
 }
 
 func (c *comparison) nodesText(b *strings.Builder) {

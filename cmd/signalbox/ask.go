@@ -147,6 +147,9 @@ func (h *heard) noAnswer() string {
 		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked", h.job.Kind, h.job.Namespace)
 	case apierrors.IsNotFound(h.err), apierrors.IsMethodNotSupported(h.err):
 		return "the API server takes no dry run of the job: " + serverSays(h.err)
+	case len(causesOf(h.err)) > 0: // of many one is enough to say why nobody was asked
+		first := causesOf(h.err)[0]
+		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, oneLine(withoutGo(first.Message)))
 	case h.err != nil:
 		return "no webhook of Signalbox answered a dry run: " + serverSays(h.err)
 	}

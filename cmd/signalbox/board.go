@@ -100,6 +100,7 @@ func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name str
 	}
 	there := *c.live
 	there.namespace = namespace
+	there.forOthers = true
 	found, err := there.caseOf(ctx, c.sh, targets[0])
 	if err != nil {
 		return diagnose.Result{}, err

@@ -48,6 +48,7 @@ type liveCluster struct {
 	namespace string
 	user      string
 	groups    []string
+	forOthers bool // what is read is shown to others: on the job, or in a browser
 }
 
 // noCluster says why there is no cluster to ask; it is not an error where none is needed.

@@ -64,7 +64,7 @@ JSON) and the text that people paste: kubectl describe, kubectl get events, kube
 so does a file of which nothing is said, where it begins as those do.
 
 Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable input or no right to read ·
-3 our own failure. With --exit-code: 0 healthy · 1 not healthy · 4 unknown.`,
+3 our own failure · 4 the cluster did not answer in time. With --exit-code: 0 healthy · 1 not healthy · 4 unknown.`,
 		Example: fmt.Sprintf(`  %[1]s diagnose pytorchjob/train -n ml
   %[1]s diagnose pytorchjob train-a train-b -n ml -o md
   %[1]s diagnose pod/train-worker-3 -n ml --timeline
@@ -414,6 +414,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 		}
 		return err
 	}
+	live.forOthers = f.annotate
 	for _, t := range targets {
 		for before := ""; ; {
 			f.model.began = sh.now()
@@ -452,7 +453,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 // it is asked for; without the right to list nodes there is none.
 func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
 	return &collect.Cluster{
-		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
+		Kube: c.clients, Dynamic: c.objects, Now: sh.now, Asker: c.asker(), Beyond: !c.forOthers,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 		Snapshot: func() *cluster.Snapshot {
 			view, _, err := c.look(ctx, sh.now(), p)

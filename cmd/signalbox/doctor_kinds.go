@@ -9,7 +9,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -21,30 +20,16 @@ func (d *doctor) kinds(e *examination, hook *admissionregistrationv1.ValidatingW
 	var covered []string
 	for _, k := range kinds.All() {
 		group := k.GVKs[0].Group
-		var served []string
-		for _, v := range d.served[group] {
-			list, err := d.kube.Discovery().ServerResourcesForGroupVersion(schema.GroupVersion{Group: group, Version: v}.String())
-			if err != nil {
-				e.unknown(part, err)
-				return
-			}
-			if slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == k.Resource }) {
-				served = append(served, v)
-			}
-		}
-		var read, unread []string
-		for _, v := range served {
-			if slices.ContainsFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return gvk.Version == v }) {
-				read = append(read, v)
-			} else {
-				unread = append(unread, v)
-			}
+		read, unread, err := servedVersions(d.kube.Discovery(), d.served, k)
+		if err != nil {
+			e.unknown(part, err)
+			return
 		}
 		switch {
-		case len(served) == 0:
+		case len(read)+len(unread) == 0:
 		case len(read) == 0:
 			e.wrong(part, "Install a version of Signalbox that reads it, or of the operator that Signalbox reads.",
-				"the cluster serves %s.%s in %s; %s is read in %s", k.Resource, group, strings.Join(served, ", "), k.Name, k.GVKs[0].Version)
+				"the cluster serves %s.%s in %s; %s is read in %s", k.Resource, group, strings.Join(unread, ", "), k.Name, k.GVKs[0].Version)
 		case len(unread) > 0: // the rules match exactly, so that whoever writes this version passes every policy
 			e.wrong(part, "Install a version of Signalbox that reads it, or stop serving it in the CustomResourceDefinition.",
 				"the cluster serves %s.%s in %s as well, which nobody reviews; %s is read in %s", k.Resource, group, strings.Join(unread, ", "), k.Name, strings.Join(read, ", "))

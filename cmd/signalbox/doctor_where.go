@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,16 +28,16 @@ func (d *doctor) modes(ctx context.Context, e *examination) {
 		e.unknown(part, err)
 		return
 	}
-	counts, odd := map[string]int{}, []string{}
+	counts, odd, first := map[string]int{}, []string{}, ""
 	for i := range all.Items {
 		label, mode := all.Items[i].Labels[preflight.ModeLabel], preflight.ModeOf(all.Items[i].Labels)
 		counts[mode]++
 		if label != "" && label != mode {
+			first = cmp.Or(first, all.Items[i].Name)
 			odd = append(odd, fmt.Sprintf("%s (%q)", all.Items[i].Name, label))
 		}
 	}
 	if len(odd) > 0 {
-		first, _, _ := strings.Cut(odd[0], " ")
 		e.wrong(part, fmt.Sprintf("kubectl label namespace %s %s=%s --overwrite", first, preflight.ModeLabel, preflight.ModeEnforce),
 			"%s=off, warn or enforce says what policies may do; what namespaces carry instead is taken for warn: %s", preflight.ModeLabel, strings.Join(firstNames(odd), ", "))
 		return

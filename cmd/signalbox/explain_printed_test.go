@@ -12,7 +12,7 @@ import (
 // namesIn find the names in what commands print, as text, JSON, SARIF, Markdown and on a job.
 var namesIn = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^\s*(?:error|warning|note|deny|warn)\[([a-z][a-z0-9-]+)\] `),
-	regexp.MustCompile(`(?m)^[^\n]*: not healthy \(([a-z0-9-]+)\)$`),
+	regexp.MustCompile(`(?m)^[^\n]*: not healthy \(([a-z0-9-]+)(?:: [^\n]+)?\)$`),
 	regexp.MustCompile(`(?m)^(?:established|supported|hypothesis) \(([a-z0-9-]+)\)`),
 	regexp.MustCompile(`(?m)^(established|supported|hypothesis) \(`),
 	regexp.MustCompile(`(?m)^\S+ \S+ \([^)\n]+\): ([a-z-]+)$`),
@@ -71,6 +71,8 @@ func TestTheWordsThatLeadALineAreExplained(t *testing.T) {
 		"asked", "because", "limit", "short", "nodes", "plan", "preempts", "change", "assumed",
 		"pending", "waiting", "stopped", "paused", "suspended", "missing", "what to do", "after it",
 		"WAITS FOR", "FIRST POD", "SAYS",
+		"AGE", "STATE", "HEALTHY", "CATEGORY", "DEVICES", "SINCE", "OWNER", "NODE", "QUEUE", "hurt", "GPUS HELD", "GPU HOURS",
+		"yours to fix", "cordoned", "tainted",
 	} {
 		found, err := called(name)
 		if err != nil || len(found) == 0 {

@@ -292,8 +292,12 @@ func (w *world) sayDropped(ctx context.Context, r reviewed) {
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
 func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error {
 	var never, unknown, busy bool
+	read := len(troubles) // those of what could not be read
 	for _, j := range jobs {
 		switch {
+		case slices.ContainsFunc(j.Findings, func(f finding.Finding) bool { return f.Check == namespaceCheck }):
+			never = true // read it was, and the API server refuses it
+			read--
 		case j.Fit != nil && j.Fit.Blocked():
 			never = true
 		case j.Fit == nil || j.Fit.Verdict == fit.Unknown:
@@ -307,7 +311,7 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 		}
 	}
 	switch {
-	case len(troubles) > 0:
+	case read > 0:
 		return &exit{code: exitUsage}
 	case failOn == "never":
 		return nil

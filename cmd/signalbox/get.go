@@ -26,7 +26,7 @@ type getFlags struct {
 	snapshot                         []string
 	selector, category, owner, queue string
 	kind, node                       string
-	healthy, state, sortBy           *choice
+	healthy, state, sortBy, groupBy  *choice
 	output, coloured                 *choice
 	widths                           []int           // of the columns that --watch has printed
 	missing                          unlisted        // at the first look
@@ -36,12 +36,12 @@ type getFlags struct {
 
 // anyJob wants every job, for who lists them otherwise.
 func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
-	return &getFlags{kube: kube, all: all, healthy: oneOf(""), state: oneOf("")}
+	return &getFlags{kube: kube, all: all, healthy: oneOf(""), state: oneOf(""), groupBy: oneOf("")}
 }
 
 func newGet(sh *shell) *cobra.Command {
 	f := &getFlags{
-		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"),
+		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"), groupBy: oneOf("", "category", "owner", "queue", "namespace"),
 		output: oneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: oneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
@@ -57,9 +57,12 @@ those that wait, those that run, and those that have ended. DEVICES is how many 
 24 held of 80 asked for: a pod without a node holds nothing. SINCE (-o wide) is for how long the state has
 been, and of a job that waits the wait.
 
+--group-by prints totals instead of jobs: for each category, owner, queue or namespace how many jobs there are and
+how many are not healthy, the GPUs that they hold, and GPU HOURS, which are the GPUs held times SINCE.
+
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
 cause of what is wrong.`,
-		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.name),
+		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --healthy No --group-by category\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.name),
 		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
 	}
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
@@ -84,6 +87,7 @@ cause of what is wrong.`,
 	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
 	addChoice(jobs, f.state, "state", "", "only jobs in this state")
 	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
+	addChoice(jobs, f.groupBy, "group-by", "", "totals of jobs, GPUs held and GPU hours by this, instead of the jobs")
 	addChoice(jobs, f.output, "output", "o", "output format; name is kind.group/name, with -A followed by -n and the namespace, a line for xargs -L1")
 	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
 	jobs.ValidArgsFunction = f.completeNames(sh)
@@ -186,6 +190,9 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	}
 	if form := f.output.value; f.watch && (form == "html" || form == "md") {
 		return usagef("--watch prints rows as they change, and -o %s is one document; expected text, wide, json, yaml or name; %s board shows the jobs live in a browser", form, sh.name)
+	}
+	if by, form := f.groupBy.value, f.output.value; by != "" && (f.watch || form == "html" || form == "name") {
+		return usagef("--group-by prints totals once; expected -o text, wide, json, yaml or md, and no --watch")
 	}
 	if len(f.snapshot) > 0 {
 		return f.runSnapshot(sh, names)

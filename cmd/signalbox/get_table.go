@@ -15,6 +15,9 @@ const jobsSchema = "signalbox.dev/jobs/v1"
 
 // render prints jobs; all: each with its namespace.
 func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint painter) error {
+	if f.groupBy.value != "" {
+		return f.renderGroups(sh, rows)
+	}
 	switch f.output.value {
 	case "json", "yaml":
 		return renderDocument(sh.out, f.output.value, struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,7 @@ func TestAWaitHasItsOwnBeginning(t *testing.T) {
 
 // jobsAs prints jobs in a format.
 func jobsAs(format string, all bool) *getFlags {
-	return &getFlags{all: all, output: oneOf(format), sortBy: oneOf("hurt")}
+	return &getFlags{all: all, output: oneOf(format), sortBy: oneOf("hurt"), groupBy: oneOf("")}
 }
 
 func TestAWaitIsToldInFewWords(t *testing.T) {
@@ -206,5 +207,26 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 		if strings.Index(line, "Running") != at {
 			t.Errorf("the columns drift:\n%s", out.String())
 		}
+	}
+}
+
+// Totals are of what is known, and of jobs whose pods nobody read that is said; what costs most stands first.
+func TestGroupsAreTotals(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	since, held := now.Add(-90*time.Minute), int64(8)
+	rows := []jobRow{
+		{Name: "a", Owner: "user", Healthy: "No", Since: &since, Held: &held},
+		{Name: "b", Owner: "platform", Created: now.Add(-time.Hour), Held: &held},
+		{Name: "c", Owner: "platform", Created: now.Add(-time.Hour), Held: &held},
+		{Name: "d", Created: now.Add(-time.Hour)},
+	}
+	got := groupsOf(rows, func(r jobRow) string { return r.Owner }, now)
+	want := []jobGroup{
+		{Group: "platform", Jobs: 2, Held: 16, Hours: 16},
+		{Group: "user", Jobs: 1, NotHealthy: 1, Held: 8, Hours: 12},
+		{Jobs: 1, Unknown: 1},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -76,10 +76,10 @@ func newList(sh *shell) *cobra.Command {
 		},
 	}
 	for _, s := range shelves() {
-		output := oneOf("text", "md", "json")
+		output, kube := oneOf("text", "md", "json"), kubeFlags()
 		sub := &cobra.Command{
 			Use: s.name + " [WORD…]", Short: "list " + s.name + ", or those with the words in what they say",
-			RunE: func(_ *cobra.Command, words []string) error {
+			RunE: func(c *cobra.Command, words []string) error {
 				entries, err := s.entries()
 				if err != nil {
 					return own(fmt.Errorf("list %s: %w", s.name, err))
@@ -88,8 +88,16 @@ func newList(sh *shell) *cobra.Command {
 				if len(found) == 0 {
 					return usagef("none of %s says %s", count(len(entries), strings.TrimSuffix(s.name, "s")), strings.Join(words, " "))
 				}
-				return own(s.render(sh.out, output.value, found))
+				if err := s.render(sh.out, output.value, found); err != nil || output.value != "text" || inCluster[s.name] == nil {
+					return own(err)
+				}
+				return own(sayCluster(c.Context(), sh, kube, s.name))
 			},
+		}
+		if inCluster[s.name] != nil {
+			kube.AddFlags(sub.Flags())
+			completeCluster(sub, kube)
+			sub.Long = fmt.Sprintf("List %[1]s prints the %[1]s that this program has, and below them those of the cluster of the kubeconfig, where it answers (-o text).", s.name)
 		}
 		addChoice(sub, output, "output", "o", "output format")
 		if s.name == "checks" {

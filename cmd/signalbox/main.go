@@ -15,6 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -58,6 +61,7 @@ func main() { os.Exit(start()) }
 func start() int {
 	ctx, stop := withSignals(context.Background())
 	defer stop()
+	klog.SetLogger(logr.Discard()) // what client-go logs on its own, the commands say in their words; serve has a log of its own
 	sh := &shell{name: calledAs(os.Args), in: readUntil(ctx, os.Stdin), out: os.Stdout, err: os.Stderr, now: time.Now}
 	var args []string
 	if len(os.Args) > 1 {

@@ -19,7 +19,7 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	var b strings.Builder
 	health := map[diagnose.Verdict]string{
 		diagnose.Healthy: "healthy", diagnose.Unknown: "unknown", diagnose.Inconclusive: "not healthy, cause not shown",
-		diagnose.Diagnosed: "not healthy (" + r.Category + ")",
+		diagnose.Diagnosed: "not healthy (" + report.InWords(r) + ")",
 	}[r.Verdict]
 	fmt.Fprintf(&b, "## %s: %s\n\n", inProse(report.Subject(r)), inProse(health))
 	if r.Error != "" {

@@ -61,7 +61,7 @@ func TestExplainInTheShell(t *testing.T) {
 		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
 			t.Errorf("%s: exit code %d, want 0: %s", name, code, errs.String())
 		}
-		if got := out.String(); !strings.Contains(got, "PyTorchJob ml/train: not healthy (host-oom-killed)") || !strings.Contains(got, tc.out) {
+		if got := out.String(); !strings.Contains(got, "PyTorchJob ml/train: not healthy (host-oom-killed: host or container memory exhausted)") || !strings.Contains(got, tc.out) {
 			t.Errorf("%s: printed %s, want the finding and %q", name, got, tc.out)
 		}
 		if !strings.Contains(errs.String(), tc.err) {

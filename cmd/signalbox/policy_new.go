@@ -18,8 +18,8 @@ func newPolicyNew(sh *shell) *cobra.Command {
 		Use:        "new NAME [--dir DIR]",
 		SuggestFor: []string{"init", "create", "generate", "scaffold"},
 		Short:      "begin a policy: the rule, examples and a test",
-		Long: `Policy new writes NAME.rego, NAME_test.rego, and in testdata/NAME one example of each kind. The
-examples and the test fail until they show something. A file that is there already stays, and is an error.
+		Long: `Policy new writes NAME.rego, NAME_test.rego, and in testdata/NAME one example of each kind, in
+the current folder unless --dir names another. The examples and the test fail until they show something. A file that is there already stays, and is an error.
 
 Exit codes: 0 written · 2 bad usage, or a file is there already.`,
 		Example: fmt.Sprintf("  %s policy new whole-node-needs-queue --dir policies/", sh.name),
@@ -56,6 +56,11 @@ func policyNew(sh *shell, name, dir string) error {
 			return &exit{exitUsage, err}
 		}
 		sh.tell("wrote %s", to)
+	}
+	if dir == "." {
+		if here, err := os.Getwd(); err == nil {
+			sh.tell("note: they are in the current folder, %s; --dir FOLDER writes elsewhere", here)
+		}
 	}
 	sh.tell("next: write the rule, its examples and its test, then %s policy test %s", sh.name, dir)
 	if len(others) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -139,8 +140,8 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return map[string]string{"failed": "; --state Failed", "running": "; --state Running", "unhealthy": "; --healthy No"}[name] + " lists those"
 	case (name == "max" || name == "scale") && c.Flags().Lookup("set") != nil:
 		return "; --set ROLE.replicas=1,2,4,8 asks about each, and marks the largest that fits now"
-	case (name == "group-by" || name == "by") && c.Name() == "jobs":
-		return "; -o json | jq groups: .jobs[].category"
+	case name == "by" && c.Name() == "jobs":
+		return "; --group-by prints totals by category, owner, queue or namespace"
 	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
 		return "; --fail-on never makes findings no failure"
 	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:
@@ -269,9 +270,18 @@ func own(err error) error {
 		return &exit{exitUsage, err}
 	case errors.As(err, &refused) && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)):
 		return &exit{exitUsage, err} // the caller's rights, not our fault
+	case timedOut(err):
+		lost, _ := errors.AsType[*url.Error](err)
+		return &exit{exitUnknown, errors.New(strings.Replace(err.Error(), lost.Error(), "the cluster does not answer in time: "+lost.Err.Error(), 1))}
 	default:
 		return &exit{exitOurs, err}
 	}
+}
+
+// timedOut says that the cluster was asked and did not answer in time, as --request-timeout has it: what was asked is unknown.
+func timedOut(err error) bool {
+	lost, ok := errors.AsType[*url.Error](err)
+	return ok && lost.Timeout()
 }
 
 // apart are the faults that an error holds side by side, as of several files: each gets a line of its own.

@@ -23,6 +23,7 @@ var derived = map[string]struct {
 	of    reflect.Type
 	tag   string
 }{
+	"job-groups": {"What get jobs --group-by prints", reflect.TypeFor[jobGroups](), "json"},
 	"comparison": {"What diagnose --against prints", reflect.TypeFor[comparison](), "json"},
 }
 

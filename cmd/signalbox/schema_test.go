@@ -65,6 +65,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 		"audit":               {"audit", []string{"audit", "--snapshot", dir, "-o", "json"}},
 		"diagnose":            {"diagnosis", []string{"diagnose", log, "-o", "json"}},
 		"diagnose --against":  {"comparison", []string{"diagnose", log, "--against", log, "-o", "json"}},
+		"get jobs --group-by": {"job-groups", []string{"get", "jobs", "--snapshot", dir, "--group-by", "namespace", "-o", "json"}},
 		"diagnose of nothing": {"diagnosis", []string{"diagnose", "--events", dir + "job.yaml", "-o", "json"}},
 	}
 	for name, tc := range cases {

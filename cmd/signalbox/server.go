@@ -151,6 +151,28 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 	return append(out, h.refusals(said, spoke)...)
 }
 
+// causesOf are the fields that an API server refuses, each with what is wrong with it. What the scale subresource says once
+// more of a field, and that rules were not checked, is none.
+func causesOf(err error) (out []metav1.StatusCause) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || status.ErrStatus.Details == nil {
+		return nil
+	}
+	for _, c := range status.ErrStatus.Details.Causes {
+		name, restated := strings.CutPrefix(c.Field, ".")
+		if name == "" || name == noField || restated && slices.ContainsFunc(out, func(o metav1.StatusCause) bool { return o.Field == name }) {
+			continue
+		}
+		c.Field = name
+		out = append(out, c)
+	}
+	return out
+}
+
+// noField is what a field error without a path names: that rules were not checked because others were broken
+// (k8s.io/apimachinery/pkg/util/validation/field, Path.String; apiextensions-apiserver, customresource/strategy.go).
+const noField = "<nil>"
+
 // refusals are why the API server, or a webhook behind it, does not take the job.
 func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) (out []finding.Finding) {
 	status, ok := errors.AsType[*apierrors.StatusError](h.err)
@@ -175,12 +197,10 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 		}
 	}
 	named := false
-	if details := status.ErrStatus.Details; details != nil {
-		for _, c := range details.Causes {
-			if at := job.Path(c.Field); c.Field != "" && at.Valid() {
-				out = append(out, unsaid(said, []finding.Finding{refused(at, c.Message)})...)
-				named = true
-			}
+	for _, c := range causesOf(h.err) {
+		if at := job.Path(c.Field); at.Valid() {
+			out = append(out, unsaid(said, []finding.Finding{refused(at, c.Message)})...)
+			named = true
 		}
 	}
 	if !named {

@@ -53,6 +53,24 @@ func TestARefusalIsReadFromTheAnswer(t *testing.T) {
 	}
 }
 
+// What an API server says of replicas: "5" are three causes for one mistake: the schema, the scale subresource, and that
+// rules were not checked.
+func TestOneMistakeIsOneRefusal(t *testing.T) {
+	at := field.NewPath("spec", "pytorchReplicaSpecs", "Worker", "replicas")
+	h := &heard{err: apierrors.NewInvalid(schema.GroupKind{Group: "kubeflow.org", Kind: "PyTorchJob"}, "a", field.ErrorList{
+		field.TypeInvalid(at, "string", `spec.pytorchReplicaSpecs.Worker.replicas in body must be of type integer: "string"`),
+		field.Invalid(field.NewPath(".spec.pytorchReplicaSpecs.Worker.replicas"), 0, "accessor error: 5 is of the type string, expected int64"),
+		field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"),
+	})}
+	said := []finding.Finding{{Check: "unreadable-field", Severity: finding.Error, Path: job.Path(at.String())}}
+	if got := h.findings(said); len(got) != 0 {
+		t.Errorf("beside our own finding: %v", got)
+	}
+	if got := h.findings(nil); len(got) != 1 || got[0].Path != job.Path(at.String()) {
+		t.Errorf("alone: %v", got)
+	}
+}
+
 func TestTheUsersOwnRightsAreNoRefusal(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	if !mayNot(apierrors.NewForbidden(pods, "", errors.New(`User "ana" cannot create resource "pods" in API group "" in the namespace "ml"`))) {

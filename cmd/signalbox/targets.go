@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
@@ -177,38 +179,66 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	switch {
 	case apierrors.IsNotFound(err):
 		return diagnose.Case{}, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+	case apierrors.IsForbidden(err):
+		return diagnose.Case{}, usagef("%s %s/%s: %s may not read %s in namespace %s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace)
 	case err != nil:
 		return diagnose.Case{}, err
 	}
 	p.step("reading pods, events and logs of %s …", t.name)
-	return from.Case(ctx, t.kind, object)
+	found, err := from.Case(ctx, t.kind, object)
+	if apierrors.IsForbidden(err) && len(found.Missing) > 0 { // the last says all that may not be read
+		return found, usagef("%s %s/%s: %s", t.kind.Name, c.namespace, t.name, found.Missing[len(found.Missing)-1])
+	}
+	return found, err
+}
+
+// asker is whose rights decide what is read, as sentences name them.
+func (c *liveCluster) asker() string {
+	if c.config != nil && c.config.Impersonate.UserName != "" {
+		return c.config.Impersonate.UserName
+	}
+	return "you"
 }
 
 // missing is the error of a namespace that is not there, and nil where it is or where that may not be read.
 func (c *liveCluster) missing(ctx context.Context, namespace string) error {
-	_, err := c.clients.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
-	if !apierrors.IsNotFound(err) {
+	near, gone := absent(ctx, c.clients.CoreV1().Namespaces(), namespace)
+	if !gone {
 		return nil
 	}
-	var names []string
-	all, err := c.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompleted})
-	for i := 0; err == nil && i < len(all.Items); i++ {
-		names = append(names, all.Items[i].Name)
-	}
-	return usagef("namespace %q does not exist%s", namespace, check.DidYouMean(namespace, names))
+	return usagef("namespace %q does not exist%s", namespace, near)
 }
 
 // missingNode is the same of a node.
 func (c *liveCluster) missingNode(ctx context.Context, node string) error {
-	if _, err := c.clients.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	near, gone := absent(ctx, c.clients.CoreV1().Nodes(), node)
+	if !gone {
 		return nil
 	}
-	var names []string
-	all, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: mostCompleted})
-	for i := 0; err == nil && i < len(all.Items); i++ {
-		names = append(names, all.Items[i].Name)
+	return usagef("no node is called %q, and no job failed on one of that name%s", node, near)
+}
+
+// absent says that the cluster has no object of a name among those that have no namespace, and which name is near it.
+func absent[T any, L runtime.Object](ctx context.Context, of namedObjects[T, L], name string) (near check.Suggestion, gone bool) {
+	if _, err := of.Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		return near, false
 	}
-	return usagef("no node is called %q, and no job failed on one of that name%s", node, check.DidYouMean(node, names))
+	var names []string
+	if all, err := of.List(ctx, metav1.ListOptions{Limit: mostCompleted}); err == nil {
+		_ = meta.EachListItem(all, func(o runtime.Object) error { // a typed list always has items
+			if named, err := meta.Accessor(o); err == nil {
+				names = append(names, named.GetName())
+			}
+			return nil
+		})
+	}
+	return check.DidYouMean(name, names), true
+}
+
+// namedObjects are the objects of one kind, as a typed client reads them.
+type namedObjects[T any, L runtime.Object] interface {
+	Get(ctx context.Context, name string, o metav1.GetOptions) (*T, error)
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
 }
 
 // elsewhere says where a job of the name is, if its namespace is another one, or which name is meant; no kind: any.
@@ -225,7 +255,7 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	}
 	var in []string
 	for _, gvr := range served {
-		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: mostNames})
+		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: mostNames + 2}) // the one here is none of them, and one more says that there are more
 		for i := 0; err == nil && i < len(found.Items); i++ {
 			if o := &found.Items[i]; o.GetName() == t.name && o.GetNamespace() != c.namespace && !slices.Contains(in, o.GetNamespace()) {
 				in = append(in, o.GetNamespace())
@@ -238,7 +268,11 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 		return fmt.Sprintf("; there is one in namespace %[1]s: -n %[1]s", in[0])
 	default:
 		slices.Sort(in)
-		return fmt.Sprintf("; there are some in the namespaces %s: -n %s", strings.Join(in, ", "), in[0])
+		more := ""
+		if len(in) > mostNames {
+			more = " and more"
+		}
+		return fmt.Sprintf("; there are some in the namespaces %s%s: -n %s", strings.Join(in[:min(len(in), mostNames)], ", "), more, in[0])
 	}
 	if err := c.missing(ctx, c.namespace); err != nil {
 		return "; " + err.Error()
@@ -309,7 +343,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			return target{}, failed
 		}
 		if unread > 0 {
-			return target{}, usagef("you may not read %s of jobs in namespace %s, so whether one is called %q is not known", count(unread, "kind"), c.namespace, name)
+			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known", c.asker(), count(unread, "kind"), c.namespace, name)
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {

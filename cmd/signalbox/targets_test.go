@@ -60,7 +60,7 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 		}
 	}
 	var objects []runtime.Object
-	for _, at := range []string{"ml/llama-7b", "ml/vit", "prod/bert", "prod/t5", "lab/t5"} {
+	for _, at := range []string{"ml/llama-7b", "ml/vit", "prod/bert", "prod/t5", "lab/t5", "a/gpt", "b/gpt", "c/gpt", "d/gpt", "e/gpt"} {
 		namespace, name, _ := strings.Cut(at, "/")
 		objects = append(objects, objectOf(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: "+name+", namespace: "+namespace+"}\n"))
 	}
@@ -72,6 +72,7 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 		"pytorchjob/llama7b": `PyTorchJob ml/llama7b: not found; did you mean "llama-7b"?`,
 		"pytorchjob/bert":    "PyTorchJob ml/bert: not found; there is one in namespace prod: -n prod",
 		"t5":                 `no job and no pod of one is called "t5" in namespace ml; there are some in the namespaces lab, prod: -n lab`,
+		"pytorchjob/gpt":     "PyTorchJob ml/gpt: not found; there are some in the namespaces a, b, c, d and more: -n a",
 		"llama7b":            `no job and no pod of one is called "llama7b" in namespace ml; did you mean "llama-7b"?`,
 		"bert":               `no job and no pod of one is called "bert" in namespace ml; there is one in namespace prod: -n prod`,
 		"something-else":     `no job and no pod of one is called "something-else" in namespace ml; -n NAMESPACE looks in another`,

@@ -144,6 +144,19 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 	return f.openFor(ctx, sh, in, false)
 }
 
+// settingsNames are what people call a file with settings that they expect to be read because it is there.
+var settingsNames = []string{".signalbox.yaml", ".signalbox.yml", "signalbox.yaml", "signalbox.yml"}
+
+// sayUnread says that a file with settings in the current folder is not read, because nobody named it.
+func sayUnread(sh *shell) {
+	for _, name := range settingsNames {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			sh.tell("note: %[1]s is here and was not read: settings are read where they are named: --config %[1]s", name)
+			return
+		}
+	}
+}
+
 // openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
 func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly bool) (*world, error) {
 	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
@@ -159,6 +172,8 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 		if settings, err = config.Load(f.settings); err != nil {
 			return nil, &exit{exitUsage, err}
 		}
+	} else {
+		sayUnread(sh)
 	}
 	w.settings, w.settingsFile = settings.Checks, f.settings
 	if f.enforce {
@@ -477,6 +492,9 @@ func (w *world) labels(namespace string) map[string]string {
 	return map[string]string{}
 }
 
+// namespaceCheck is the name under which check and fit say that there is no such namespace.
+const namespaceCheck = "namespace-missing"
+
 // noNamespace is the finding about a namespace that is not there. Only a shell can make it:
 // the API server asks no webhook about such a job.
 func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
@@ -488,7 +506,7 @@ func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
-		Check: "namespace-missing", Severity: finding.Error, Path: "metadata.namespace",
+		Check: namespaceCheck, Severity: finding.Error, Path: "metadata.namespace",
 		Message: fmt.Sprintf("namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, w.names)),
 		Remedy:  "Create the namespace first, or name one that exists.",
 		Meant:   check.DidYouMean(name, w.names).Name(),

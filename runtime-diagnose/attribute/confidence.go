@@ -116,7 +116,7 @@ const UnfamiliarLine = "unfamiliar-line"
 // SaysLittle is an observation that names how its member ended, not why: a bare exit code, and what was new
 // before it.
 func SaysLittle(s *evidence.Observation) bool {
-	return s.Signature.ID == UnfamiliarLine || s.Signature == control.AgainAndAgain || s.Signature == control.ReplicaLost || s.Signature == control.ReplicaUnknown || s.Signature == control.GangUndecided || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+	return s.Signature.ID == UnfamiliarLine || s.Signature == control.AgainAndAgain || s.Signature == control.CrashLoop || s.Signature == control.ReplicaLost || s.Signature == control.ReplicaUnknown || s.Signature == control.GangUndecided || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
 // BareExit is an exit code that is all that is known.

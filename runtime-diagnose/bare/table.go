@@ -29,6 +29,11 @@ func (t *text) readTable(s string) bool {
 		pod.Spec.NodeName = nodeColumn(words, node-status)
 	}
 	t.setStatus(pod, words[status], words[ready], s)
+	if n := slices.Index(t.columns, "RESTARTS"); n >= 0 && n < len(words) && pod.Status.Phase == corev1.PodPending && len(pod.Status.ContainerStatuses) == 1 {
+		if restarts, err := strconv.ParseInt(words[n], 10, 32); err == nil { // "5 (2m ago)": the number stands first
+			pod.Status.ContainerStatuses[0].RestartCount = int32(restarts)
+		}
+	}
 	t.part.Pods = append(t.part.Pods, *pod)
 	return true
 }

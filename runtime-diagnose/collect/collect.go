@@ -9,9 +9,11 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +56,10 @@ type Cluster struct {
 	// NoPods says that whoever follows pods has none of a namespace that a selector selects; nil: nobody does. A job that waits
 	// for its operator is looked at again and again, and for each list the API server goes through all pods of the namespace.
 	NoPods func(ctx context.Context, namespace string, s labels.Selector) bool
+	// Asker is who asks, as sentences name them: "you"; empty: an account that reads for others.
+	Asker string
+	// Beyond says that pods of other jobs may be named to whoever asks: they are read with that user's own rights.
+	Beyond bool
 	// Followed are the Events of all namespaces; nil: they are asked for.
 	Followed *Followed
 	// Now is the clock; nil: the system's.
@@ -124,6 +130,8 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readLogs(ctx)
 	r.readOperator(ctx)
 	r.out.Objects = r.owners.objects()
+	r.readPreemptors(ctx)
+	r.sayBarred()
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -141,6 +149,7 @@ type reading struct {
 	limits Limits
 	owners *owners
 	out    diagnose.Case
+	barred []string // what the asker may not read
 
 	keptPods []*corev1.Pod // seen before they went, and some that are still there
 	keptEnds []keep.End
@@ -150,7 +159,35 @@ type reading struct {
 }
 
 func (r *reading) missing(what string, err error) {
+	if apierrors.IsForbidden(err) {
+		r.barred = append(r.barred, what)
+		return
+	}
 	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %v", what, err))
+}
+
+// mostBarred bounds what is named of what the asker may not read.
+const mostBarred = 6
+
+// sayBarred says what the asker may not read, in one sentence for all of it: the API server's own is as long for each.
+// Pods come first, because without them nothing else says how the job is.
+func (r *reading) sayBarred() {
+	if len(r.barred) == 0 {
+		return
+	}
+	slices.SortStableFunc(r.barred, func(a, b string) int {
+		return cmp.Compare(map[bool]int{true: 0, false: 1}[a == "pods"], map[bool]int{true: 0, false: 1}[b == "pods"])
+	})
+	all := slices.Compact(r.barred)
+	named := strings.Join(all[1:min(len(all), mostBarred)], ", nor ")
+	if named != "" {
+		named = ", nor " + named
+	}
+	if n := len(all) - mostBarred; n > 0 {
+		named += fmt.Sprintf(", and %d more", n)
+	}
+	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %s may not read this%s; a role with get and list in namespace %s is needed",
+		all[0], cmp.Or(r.Asker, "this account"), named, r.object.GetNamespace()))
 }
 
 func (r *reading) ref() job.Ref {
@@ -308,6 +345,47 @@ func (r *reading) readNodesOfEvicted(ctx context.Context) {
 			r.out.Nodes = append(r.out.Nodes, *node)
 		}
 	}
+}
+
+// readPreemptors reads who got the nodes of pods that were preempted. The scheduler names it by its UID, by which the
+// API server finds nothing: it is looked for on the node, and where the asker may not list there, in the job's namespace.
+// One that is gone, or that the asker may not see, stays a UID.
+func (r *reading) readPreemptors(ctx context.Context) {
+	if !r.Beyond {
+		return
+	}
+	asked := map[string]bool{}
+	for _, by := range control.Preemptors(r.out.Events, func(string) bool { return true }) {
+		if asked[by.Node] || len(asked) == mostFormer {
+			continue
+		}
+		asked[by.Node] = true
+		on := metav1.ListOptions{FieldSelector: "spec.nodeName=" + by.Node}
+		pods, err := r.Kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, on)
+		if apierrors.IsForbidden(err) {
+			pods, err = r.Kube.CoreV1().Pods(r.object.GetNamespace()).List(ctx, on)
+		}
+		for i := 0; err == nil && i < len(pods.Items); i++ {
+			if p := &pods.Items[i]; by.Is(p.UID, p.Namespace, p.Name) {
+				r.out.Objects = append(r.out.Objects, namedPod(p))
+			}
+		}
+	}
+}
+
+// namedPod is a pod of another job: whose it is and its priority, and nothing else.
+func namedPod(p *corev1.Pod) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priorityClassName": p.Spec.PriorityClassName}}}
+	u.SetAPIVersion("v1")
+	u.SetKind("Pod")
+	u.SetNamespace(p.Namespace)
+	u.SetName(p.Name)
+	u.SetUID(p.UID)
+	u.SetOwnerReferences(p.OwnerReferences)
+	if p.Spec.Priority != nil {
+		_ = unstructured.SetNestedField(u.Object, int64(*p.Spec.Priority), "spec", "priority") // a number fits
+	}
+	return u
 }
 
 // sourced names a pod for messages.

@@ -361,7 +361,7 @@ func TestWhatCannotBeReadIsMissing(t *testing.T) {
 	c := serving(job)
 	forbid(c, "list", "events")
 	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
-	if err != nil || !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "events: events is forbidden") }) {
+	if err != nil || !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "events: this account may not read this") }) {
 		t.Errorf("without events: error %v, missing %v", err, got.Missing)
 	}
 	forbid(c, "list", "pods")

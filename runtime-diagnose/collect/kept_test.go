@@ -190,7 +190,7 @@ func TestKeptEvidenceThatNobodyCanReadIsMissing(t *testing.T) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", nil)
 	})
 	got, _ = c.Case(t.Context(), kind(t, "PyTorchJob"), trainJob("Failed"))
-	if !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.Contains(m, "forbidden") }) {
+	if !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "kept evidence: this account may not read this") }) {
 		t.Errorf("missing is %v", got.Missing)
 	}
 	c.Kept = func(context.Context, job.Ref, map[types.UID]bool) (*keep.Set, error) { return nil, nil }

@@ -72,5 +72,8 @@ func Served(mapper meta.RESTMapper, k *kinds.Kind) (*meta.RESTMapping, error) {
 		}
 		last = err
 	}
+	if !meta.IsNoMatchError(last) { // nobody was heard
+		return nil, fmt.Errorf("find kind %s: %w", k.Name, last)
+	}
 	return nil, fmt.Errorf("find kind %s: the cluster does not serve it: %w", k.Name, last)
 }

@@ -178,6 +178,14 @@ func (r *reader) readWaiting(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus,
 		Text: strings.TrimSuffix(fmt.Sprintf("container %s waits: %s: %s", c.Name, w.Reason, w.Message), ": "),
 	}
 	Origin(pod.Annotations, c.Name+".waiting", &item)
+	if w.Reason == "CrashLoopBackOff" && c.LastTerminationState.Terminated == nil && c.State.Terminated == nil {
+		facts := map[string]string{}
+		if c.RestartCount > 0 {
+			facts["restarts"] = strconv.Itoa(int(c.RestartCount))
+		}
+		r.sight(CrashLoop, item, facts)
+		return
+	}
 	found := ruleForReason(w.Reason)
 	if r.match(w.Reason+": "+w.Message, item, false) || found == nil {
 		return

@@ -10,7 +10,7 @@ import (
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+24)
-	rules = append(rules, Silent, Podless, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
+	rules = append(rules, Silent, Podless, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, CrashLoop, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
@@ -60,6 +60,13 @@ var AgainAndAgain = rule("retried-again-and-again", "the job failed again and ag
 	signature.User, signature.Useless,
 	"FrameworkController counts retries after failures of the program's own.", "Why they failed: only the log of an attempt that failed says that.",
 	"Read the log of the attempt before this one.\nStop the job if the same failure comes back: set spec.executionType to Stop.")
+
+// CrashLoop is a container that the kubelet says it starts again and again, and of whose ends nothing else was read, as in
+// what "kubectl get pods" prints.
+var CrashLoop = rule("container-crash-loop", "the container ends again and again", "python-exception-user-code", signature.Symptom,
+	signature.User, signature.RetryUnknown,
+	"The kubelet started the container, it ended, and the next start waits (CrashLoopBackOff).", "Why it ends, and with which exit code: its log and kubectl describe pod say that.",
+	"Read the log of the container that ended (kubectl logs --previous), and its last state (kubectl describe pod).")
 
 // ReplicaLost is what an operator's status says of a replica that no pod speaks for any more.
 var ReplicaLost = rule("replica-lost", "the operator lost a replica", "python-exception-user-code", signature.Symptom,

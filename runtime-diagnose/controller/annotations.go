@@ -149,7 +149,7 @@ func (f finding) annotations() map[string]string {
 	if len(f.warned.Checks) > 0 {
 		out[Warned] = f.warned.text()
 	}
-	analysis := strings.TrimSpace(strings.Join(append([]string{r.Analysis}, r.Remarks...), " ")) + f.warned.sentence()
+	analysis := strings.TrimSpace(strings.Join(append([]string{r.Analysis}, r.Remarks...), " ")) + f.warned.sentence(r)
 	// kubectl describe cuts each line at 140 characters (kubectl pkg/describe, maxAnnotationLen): what is not shown has its own.
 	analysis = strings.ReplaceAll(analysis, " Not shown: ", "\nNot shown: ")
 	if r.Story != nil {

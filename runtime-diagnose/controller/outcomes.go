@@ -192,7 +192,7 @@ func outcome(check string, result diagnose.Result, s kinds.State) Outcome {
 }
 
 // sentence joins the two ends: what was warned, and what came of it; empty: nothing to say yet.
-func (r Remembered) sentence() string {
+func (r Remembered) sentence(result diagnose.Result) string {
 	at, err := time.Parse(time.RFC3339, r.At)
 	if err != nil {
 		return ""
@@ -206,7 +206,7 @@ func (r Remembered) sentence() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Warned at %s: %s. That is what happened.", at.UTC().Format("15:04"), strings.Join(parts, "; "))
+	return fmt.Sprintf(" Warned at %s: %s. T%s.", at.UTC().Format("15:04"), strings.Join(parts, "; "), strings.TrimPrefix(happened(result), "t"))
 }
 
 // settle puts what became of the warnings into a finding, and counts what is new.
@@ -227,8 +227,24 @@ func (r *Reconciler) settle(ctx context.Context, u *unstructured.Unstructured, f
 
 // becameOf are the outcomes in words.
 var becameOf = map[Outcome]string{
-	CameTrue: "that is what happened", Other: "it failed for another reason", Ran: "it ran all the same",
+	Other: "it failed for another reason", Ran: "it ran all the same",
 	Unsaid: "whether it mattered is not known", "": "not so far",
+}
+
+// happened says that a warning came true: of pods that find no node, and beside them others of the job run, of those alone.
+func happened(result diagnose.Result) string {
+	wait, all := 0, 0
+	for i := range result.Members {
+		m := &result.Members[i]
+		all += 1 + m.Alike
+		if m.Waits() {
+			wait += 1 + m.Alike
+		}
+	}
+	if wait > 0 && wait < all {
+		return fmt.Sprintf("that happened to %d of %d pods; the other%s began", wait, all, words.S(all-wait))
+	}
+	return "that is what happened"
 }
 
 // Recall is what stands on a job of what admission warned of, each with what became of it in the light of a
@@ -244,7 +260,11 @@ func Recall(u *unstructured.Unstructured, result diagnose.Result, s kinds.State)
 	}
 	var parts []string
 	for _, w := range before.settled(result, s).Checks {
-		parts = append(parts, fmt.Sprintf("%s (%s): %s", w.Says, w.Check, cmp.Or(becameOf[w.Outcome], becameOf[Unsaid])))
+		became := cmp.Or(becameOf[w.Outcome], becameOf[Unsaid])
+		if w.Outcome == CameTrue {
+			became = happened(result)
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s): %s", w.Says, w.Check, became))
 	}
 	if before.More > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", before.More))

@@ -17,7 +17,9 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // countedOutcomes is what signalbox_check_outcomes_total says, by check and outcome.
@@ -66,6 +68,13 @@ func TestWhatWasWarnedIsRecalled(t *testing.T) {
 			diagnose.Result{Verdict: diagnose.Diagnosed, Category: "shm-exhausted"},
 			kinds.Failed,
 			"Warned at 08:02: shm is 64 MiB (shm-missing): that is what happened; no Secret s (secret-missing): it failed for another reason; two images (images-differ): whether it mattered is not known; and 2 more.",
+		},
+		"half of its pods run": {
+			diagnose.Result{Verdict: diagnose.Diagnosed, Category: "shm-exhausted", Members: []timeline.Member{
+				{Source: evidence.Source{Pod: "a"}, Running: true, Alike: 3}, {Source: evidence.Source{Pod: "b"}, Alike: 3},
+			}},
+			kinds.Running,
+			"Warned at 08:02: shm is 64 MiB (shm-missing): that happened to 4 of 8 pods; the others began; no Secret s (secret-missing): not so far; two images (images-differ): not so far; and 2 more.",
 		},
 		"it ran": {
 			diagnose.Result{Verdict: diagnose.Healthy},

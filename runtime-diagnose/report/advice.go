@@ -27,6 +27,11 @@ type advice struct {
 	steps []string         // in place of the signature's; none: those
 }
 
+// lostPod is what becomes of a pod whose node is lost
+// (https://kubernetes.io/docs/tasks/run-application/force-delete-stateful-set-pod/).
+const lostPod = "A pod of a lost node stays, as Terminating or Unknown, until the node is back or removed, and no other gets its name until then. " +
+	"Where the machine is surely off: kubectl delete pod NAME --force."
+
 // byFact is the catalogue: the first one that fits is taken.
 var byFact = []advice{
 	{
@@ -126,6 +131,22 @@ var byFact = []advice{
 			"On its node, see whether the kernel killed pid {{.pid}} for memory: dmesg -T | grep -iE 'killed process|out of memory'.",
 			"Compare the memory limit with the peak use; load weights on one rank at a time.",
 		},
+	},
+	{ // RecordNodeStatusChange of the node lifecycle controller, and kubectl's word for the object
+		of: []string{"node-not-ready-text"}, line: regexp.MustCompile(`[Nn]ode (?P<node>\S+) (?:status is now: NodeNotReady|is unresponsive)`),
+		says: "node {{.node}} is not ready",
+		steps: []string{
+			"Tell the administrators node {{.node}}; kubectl describe node {{.node}} shows since when, and what it said last.",
+			lostPod, "Start the job again on other nodes.",
+		},
+	},
+	{
+		of: []string{"node-not-ready-text"}, not: "node", line: regexp.MustCompile(`\bpod/(?P<pod>[a-z0-9][a-z0-9.-]*)`),
+		steps: []string{"See which node it was: kubectl get pod {{.pod}} -o wide. Tell the administrators its name.", lostPod, "Start the job again elsewhere."},
+	},
+	{ // a row of kubectl get pods
+		of: []string{"pod-node-lost"}, line: regexp.MustCompile(`^(?:\S+\s+)?(?P<pod>[a-z0-9][a-z0-9.-]*)\s+\d+/\d+\s`),
+		steps: []string{"See which node it was: kubectl get pod {{.pod}} -o wide. Tell the administrators its name.", lostPod, "Start the job again elsewhere."},
 	},
 	{
 		of: []string{"node-not-ready-text"}, not: "node",

@@ -171,7 +171,7 @@ func (d *draft) followers(first map[string]bool) []Followers {
 	for i := range d.Observations {
 		s := &d.Observations[i]
 		place := s.Item.Source.Place()
-		if !isTold(s) || first[place] {
+		if !isTold(s) || first[place] || s.Signature == control.CrashLoop { // which may have begun before
 			continue
 		}
 		if old := says[place]; old == nil || explains(s) > explains(old) {

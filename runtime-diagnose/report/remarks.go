@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -180,6 +181,9 @@ func (d *draft) remarkRestarts() {
 	if worst == nil {
 		return
 	}
+	if d.crashLoop(of.Name) != nil { // which is told with it
+		return
+	}
 	text := fmt.Sprintf("The container %s of %s was started again %d times", worst.Name, of.Name, worst.RestartCount)
 	if t := worst.LastTerminationState.Terminated; t != nil {
 		if lasted := t.FinishedAt.Sub(t.StartedAt.Time); lasted > 0 && !t.StartedAt.IsZero() {
@@ -190,6 +194,30 @@ func (d *draft) remarkRestarts() {
 		text += fmt.Sprintf("; %d more pod%s come%s back %d times or more", many-1, words.S(many-1), words.Verb(many-1), oftenRestarted)
 	}
 	d.remark("%s.", text)
+}
+
+// crashLoop is what was seen of a pod that ends again and again, of which nothing says why; nil: it was not.
+func (d *draft) crashLoop(pod string) *evidence.Observation {
+	for i := range d.Observations {
+		if o := &d.Observations[i]; o.Signature == control.CrashLoop && !o.Over && (pod == "" || o.Item.Source.Pod == pod) {
+			return o
+		}
+	}
+	return nil
+}
+
+// remarkCrashLoop names a pod that ends again and again beside one with a cause: nothing says whether the one made the other end.
+func (d *draft) remarkCrashLoop() {
+	o := d.crashLoop("")
+	if o == nil || d.root == nil || d.root.Signature == control.CrashLoop {
+		return
+	}
+	pod, times := o.Item.Source.Pod, ""
+	if n := o.Facts["restarts"]; n != "" {
+		times = " (it was started again " + n + " times)"
+	}
+	d.remark("%s ends again and again%s, and nothing that was read says why: of itself, or because it misses %s. Its log decides: %s.",
+		pod, times, cmp.Or(d.root.Item.Source.Pod, "the other"), d.kubectl("logs", pod)+" --previous")
 }
 
 // remarkDebugged names containers that somebody attached to a pod while it ran: they share its memory

@@ -145,8 +145,17 @@ func headline(r Report) string {
 	case Inconclusive:
 		return name + ": not healthy, cause not shown\n" + r.Error
 	default:
-		return fmt.Sprintf("%s: not healthy (%s)\n%s", name, r.Category, r.Error)
+		return fmt.Sprintf("%s: not healthy (%s)\n%s", name, InWords(r), r.Error)
 	}
+}
+
+// InWords is the category of a report with what it stands for, unless its error says that: a slug is for filters, and says
+// little to somebody who meets it first.
+func InWords(r Report) string {
+	if c, ok := signature.CategoryOf(r.Category); ok && !strings.Contains(r.Error, c.Title) {
+		return r.Category + ": " + c.Title
+	}
+	return r.Category
 }
 
 // After stands before a time that is only known to have been no earlier.

@@ -34,6 +34,7 @@ const (
 	cellFail  = '✗'
 	cellWell  = '●'
 	cellRuns  = '▶'
+	cellTaken = '◇' // taken from its node
 	cellSkew  = '░' // where clocks do not order
 )
 
@@ -54,7 +55,8 @@ type bar struct {
 	mark              rune      // at its end
 	says              string
 	first             bool
-	group             int // of members that look alike
+	again             bool // it waits again, after a life that ended with the bar
+	group             int  // of members that look alike
 }
 
 // Timeline draws what became of every member: when it began, its last step, its first sign of
@@ -98,7 +100,7 @@ func Timeline(r Report, p Picture) string {
 			}
 		}
 	}
-	if r.Waiting != "" && len(waiting) > 0 {
+	if again := func(b bar) bool { return b.again }; r.Waiting != "" && (len(waiting) > 0 || slices.ContainsFunc(bars, again)) {
 		for i, part := range linesOf("waits for: "+r.Waiting, p.Width-4) {
 			b.WriteString(strings.Repeat(" ", min(4, 4*i)) + part + "\n")
 		}
@@ -111,7 +113,7 @@ func Timeline(r Report, p Picture) string {
 }
 
 // ascii is what stands for each character of the picture where only ASCII can be shown.
-var ascii = strings.NewReplacer("━", "=", "─", "-", "┄", ".", "‹", "<", "◆", "#", "✗", "x", "●", "o", "▶", ">", "░", ":", "…", "~", "±", "+-", "−", "-", "·", "-")
+var ascii = strings.NewReplacer("━", "=", "─", "-", "┄", ".", "‹", "<", "◆", "#", "✗", "x", "●", "o", "▶", ">", "◇", "%", "░", ":", "…", "~", "±", "+-", "−", "-", "·", "-")
 
 // barsOf are the members that have times, and those that have not started.
 func barsOf(r Report) (bars, waiting []bar) {
@@ -120,12 +122,24 @@ func barsOf(r Report) (bars, waiting []bar) {
 		switch {
 		case ok:
 			bars = append(bars, b)
-		case notStarted(&r.Members[i]):
+		case r.Members[i].Waits() && !r.Members[i].Before.Ended.IsZero():
+			bars = append(bars, takenBar(&r.Members[i], b))
+		case r.Members[i].Waits():
 			b.says, b.mark = "has not started", cellWaits
 			waiting = append(waiting, b)
 		}
 	}
 	return bars, waiting
+}
+
+// takenBar is the row of a member that waits again: what the pod before it had, until it was taken from its node.
+func takenBar(m *timeline.Member, b bar) bar {
+	b.start, b.end, b.sign, b.step = m.Before.Began, m.Before.Ended, time.Time{}, time.Time{}
+	b.mark, b.again, b.says = cellTaken, true, m.Before.How+", waits again"
+	if m.Before.Node != "" {
+		b.nodes = []string{m.Before.Node}
+	}
+	return b
 }
 
 // layout is how the columns of a picture are shared out.
@@ -151,11 +165,6 @@ func layoutOf(bars []bar, width int) layout {
 		l.below = true
 	}
 	return l
-}
-
-// notStarted says whether a member is a pod that has not started.
-func notStarted(m *timeline.Member) bool {
-	return m.Source.Pod != "" && !m.Failed && !m.Running && m.Done.IsZero() && m.Started.IsZero()
 }
 
 func barOf(m *timeline.Member, now time.Time) (bar, bool) {
@@ -217,14 +226,14 @@ func scaleOf(bars []bar, columns int) scale {
 	s := scale{columns: columns}
 	var trouble, last time.Time
 	for _, b := range bars {
-		if s.from.IsZero() || b.start.Before(s.from) {
-			s.from = b.start
+		if begun := cmp.Or(b.start, b.end); s.from.IsZero() || begun.Before(s.from) {
+			s.from = begun
 		}
 		if b.end.After(s.to) {
 			s.to = b.end
 		}
 		at := b.sign
-		if at.IsZero() && b.mark == cellFail {
+		if at.IsZero() && (b.mark == cellFail || b.mark == cellTaken) {
 			at = b.end
 		}
 		trouble = earliest(trouble, at)
@@ -355,7 +364,7 @@ func (b bar) draw(s scale, p Picture, drawn map[rune]bool) string {
 	for _, c := range cells {
 		drawn[c] = true
 		switch c {
-		case cellFirst, cellFail:
+		case cellFirst, cellFail, cellTaken:
 			out.WriteString(p.Paint("error", string(c)))
 		case cellSign:
 			out.WriteString(p.Paint("warning", string(c)))
@@ -371,6 +380,9 @@ func (b bar) draw(s scale, p Picture, drawn map[rune]bool) string {
 // fill draws a bar with a beginning and an end.
 func (b bar) fill(cells []rune, s scale) {
 	end := s.at(b.end)
+	for c := end + 1; b.again && c < len(cells); c++ {
+		cells[c] = cellWaits
+	}
 	for c := s.at(b.start); c <= end; c++ {
 		cells[c] = cellLives
 		if !b.step.IsZero() && c <= s.at(b.step) {
@@ -466,6 +478,7 @@ func legend(drawn map[rune]bool) string {
 		{cellWaits, "waits"},
 		{cellSign, "trouble"},
 		{cellFail, "failed"},
+		{cellTaken, "taken from its node"},
 		{cellWell, "ended well"},
 		{cellRuns, "runs"},
 		{cellEdge, "began before"},

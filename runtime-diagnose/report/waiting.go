@@ -9,11 +9,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // whySuspended is the operator's message, where it says more than that.
@@ -103,8 +105,8 @@ func (d *draft) waiting() string {
 // mostGaveWay bounds the pods that are named of those that were preempted.
 const mostGaveWay = 4
 
-// gaveWay names the pods of a job that waits whose nodes the scheduler took for others: why a job that ran waits again.
-func (d *draft) gaveWay() string {
+// gaveAway are the pods whose nodes the scheduler took for others, and that do not run again, by name, with the time.
+func (d *draft) gaveAway() map[string]time.Time {
 	at := map[string]time.Time{}
 	for i := range d.Observations {
 		o := &d.Observations[i]
@@ -117,6 +119,90 @@ func (d *draft) gaveWay() string {
 			}
 		}
 	}
+	return at
+}
+
+// mostTakers bounds those that are named for whom pods were preempted.
+const mostTakers = 2
+
+// takers are those for whom pods were preempted: their jobs where the evidence holds their pods. Where it does not, the
+// second result is how to find the first of them.
+func (d *draft) takers(at map[string]time.Time) (who, find string) {
+	var names []string
+	unknown := 0
+	for _, by := range control.Preemptors(d.Events, func(pod string) bool { _, ok := at[pod]; return ok }) {
+		switch name := d.taker(by); {
+		case name != "":
+			names = append(names, name)
+		case by.UID != "":
+			unknown++
+			find = cmp.Or(find, fmt.Sprintf("See who got the node: kubectl get pods -A --field-selector spec.nodeName=%s -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PRIORITY:.spec.priority,UID:.metadata.uid; its UID is %s.", by.Node, by.UID))
+		default:
+			names = append(names, "pod "+by.Namespace+"/"+by.Name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if n := len(names) - mostTakers; n > 0 {
+		names = append(names[:mostTakers], fmt.Sprintf("%d more", n))
+	}
+	if unknown > 0 && len(names) == 0 {
+		return "", find
+	}
+	return strings.Join(names, " and "), find
+}
+
+// taker is the job of a pod that got the node of another one, with its priority; empty: the evidence has no such pod.
+func (d *draft) taker(by control.Preemptor) string {
+	for _, u := range d.Objects {
+		if u == nil || u.GetKind() != "Pod" || u.GetAPIVersion() != "v1" || !by.Is(u.GetUID(), u.GetNamespace(), u.GetName()) {
+			continue
+		}
+		name := "pod " + u.GetNamespace() + "/" + u.GetName()
+		if owner := metav1.GetControllerOf(u); owner != nil {
+			name = owner.Kind + " " + u.GetNamespace() + "/" + owner.Name
+		}
+		spec, _ := u.Object["spec"].(map[string]any)
+		class, _ := spec["priorityClassName"].(string)
+		switch n, ok := control.Number(spec["priority"]); {
+		case ok && class != "":
+			name += fmt.Sprintf(" (priority %d, class %s)", n, class)
+		case ok:
+			name += fmt.Sprintf(" (priority %d)", n)
+		}
+		return name
+	}
+	return ""
+}
+
+// preemptedAdvice is what to say and do where a pod waits whose place another one took: that nodes are short is not the
+// whole story. Nil: it did not run before, or nobody says why it does not any more.
+func (d *draft) preemptedAdvice() *advice {
+	if d.schedulerOf(d.root) == nil {
+		return nil
+	}
+	at := d.gaveAway()
+	if _, ok := at[d.root.Item.Source.Pod]; !ok {
+		return nil
+	}
+	who, find := d.takers(at)
+	a := &advice{
+		says:  "preempted by " + cmp.Or(who, "a pod of higher priority") + ", and without a node since",
+		owner: signature.Platform, retry: signature.Useless,
+		steps: []string{
+			"Wait: the pods start by themselves when a node is free again, from the last checkpoint where the program writes some.",
+			"Use a higher priority class where that is allowed.",
+		},
+	}
+	if find != "" {
+		a.steps = append([]string{find}, a.steps...)
+	}
+	return a
+}
+
+// gaveWay names the pods of a job that waits whose nodes the scheduler took for others: why a job that ran waits again.
+func (d *draft) gaveWay() string {
+	at := d.gaveAway()
 	if len(at) == 0 || len(at) == 1 && d.root != nil && d.root.Signature == control.Preempted { // the error names it
 		return ""
 	}
@@ -134,8 +220,9 @@ func (d *draft) gaveWay() string {
 	if n := len(names) - mostGaveWay; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf(" %d pod%s gave way to others of higher priority%s: %s%s.",
-		len(names), words.S(len(names)), when, strings.Join(names[:min(len(names), mostGaveWay)], ", "), more)
+	who, _ := d.takers(at)
+	return fmt.Sprintf(" %d pod%s gave way to %s%s: %s%s.",
+		len(names), words.S(len(names)), cmp.Or(who, "others of higher priority"), when, strings.Join(names[:min(len(names), mostGaveWay)], ", "), more)
 }
 
 // runs says that a pod of a name runs now.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func Write(ctx context.Context, f *Findings) Report {
 	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	if f.Answer.Cause != nil {
 		d.root = &f.Answer.Cause.Observation
-		d.advice = adviceFor(d.root)
+		d.advice = cmp.Or(adviceFor(d.root), d.preemptedAdvice())
 	}
 	for i := range f.Members {
 		d.at[f.Members[i].Place] = i
@@ -55,6 +56,7 @@ func (d *draft) remarkAll() {
 	d.remarkUnused()
 	d.remarkCounts()
 	d.remarkRestarts()
+	d.remarkCrashLoop()
 	if d.Retried != "" {
 		d.remark("%s.", d.Retried)
 	}

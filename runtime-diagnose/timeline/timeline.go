@@ -17,6 +17,7 @@ package timeline
 import (
 	"time"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -45,8 +46,14 @@ type Member struct {
 	First   bool          // it is the one that failed first, or one of them
 	Ahead   time.Duration // how far its clock is taken to be ahead of the API server's
 
-	Calls []Call // what its watchdogs said
-	Alike int    // how many more say what it says, of which nothing else is kept
+	Calls  []Call             // what its watchdogs said
+	Before control.FormerLife // of the pod that had its name and place, and was taken from its node; zero: nobody says
+	Alike  int                // how many more say what it says, of which nothing else is kept
+}
+
+// Waits says that a member is a pod that has not started.
+func (m *Member) Waits() bool {
+	return m.Source.Pod != "" && !m.Failed && !m.Running && m.Done.IsZero() && m.Started.IsZero()
 }
 
 // Headcount counts those that take part, with the ones of which nothing else is kept.

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// groupsSchema names the JSON of get jobs --group-by.
+const groupsSchema = "signalbox.dev/job-groups/v1"
+
+// jobGroup is the total of the jobs that have one category, owner, queue or namespace.
+type jobGroup struct {
+	Group      string  `json:"group"` // empty: nobody says it of these jobs
+	Jobs       int     `json:"jobs"`
+	NotHealthy int     `json:"notHealthy"`
+	Held       int64   `json:"gpusHeld"`              // by pods that have a node
+	Hours      float64 `json:"gpuHours"`              // the GPUs held times how long each job has been in its state
+	Unknown    int     `json:"heldUnknown,omitempty"` // jobs of which nobody knows what they hold
+}
+
+// jobGroups is what get jobs --group-by prints.
+type jobGroups struct {
+	Schema   string     `json:"schema"`
+	By       string     `json:"by"` // category, owner, queue or namespace
+	Groups   []jobGroup `json:"groups"`
+	Unlisted []string   `json:"unlisted,omitempty"` // kinds whose jobs the API server did not list
+}
+
+// groupsOf are the totals by what a job has, those that cost most first.
+func groupsOf(rows []jobRow, by func(jobRow) string, now time.Time) []jobGroup {
+	at, out := map[string]int{}, []jobGroup{}
+	for _, r := range rows {
+		i, ok := at[by(r)]
+		if !ok {
+			i = len(out)
+			at[by(r)] = i
+			out = append(out, jobGroup{Group: by(r)})
+		}
+		g := &out[i]
+		g.Jobs++
+		if r.Healthy == "No" {
+			g.NotHealthy++
+		}
+		if r.Held == nil {
+			g.Unknown++
+			continue
+		}
+		from := r.Created
+		if r.Since != nil {
+			from = *r.Since
+		}
+		g.Held = saturate.Add(g.Held, *r.Held)
+		if !from.IsZero() {
+			g.Hours += float64(*r.Held) * max(0, now.Sub(from).Hours())
+		}
+	}
+	for i := range out {
+		out[i].Hours = math.Round(out[i].Hours*10) / 10
+	}
+	slices.SortFunc(out, func(a, b jobGroup) int {
+		return cmp.Or(cmp.Compare(b.Hours, a.Hours), cmp.Compare(b.Held, a.Held), b.Jobs-a.Jobs, strings.Compare(a.Group, b.Group))
+	})
+	return out
+}
+
+// renderGroups prints the totals.
+func (f *getFlags) renderGroups(sh *shell, rows []jobRow) error {
+	by := map[string]func(jobRow) string{
+		"category": func(r jobRow) string { return r.Category }, "owner": func(r jobRow) string { return r.Owner },
+		"queue": func(r jobRow) string { return r.Queue }, "namespace": func(r jobRow) string { return r.Namespace },
+	}[f.groupBy.value]
+	groups := groupsOf(rows, by, sh.now())
+	if form := f.output.value; form == "json" || form == "yaml" {
+		return renderDocument(sh.out, form, jobGroups{groupsSchema, f.groupBy.value, groups, f.missing.failed})
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	table := [][]string{{strings.ToUpper(f.groupBy.value), "JOBS", "NOT HEALTHY", "GPUS HELD", "GPU HOURS"}}
+	unknown := 0
+	for _, g := range groups {
+		unknown += g.Unknown
+		held, hours := strconv.FormatInt(g.Held, 10), strconv.FormatFloat(g.Hours, 'f', 1, 64)
+		if g.Unknown == g.Jobs {
+			held, hours = "-", "-"
+		}
+		table = append(table, []string{visibleLine(cmp.Or(g.Group, "-")), strconv.Itoa(g.Jobs), strconv.Itoa(g.NotHealthy), held, hours})
+	}
+	text := markdownTable(table)
+	if f.output.value != "md" {
+		text = plainly(newPage(sh.out).table(table), os.Getenv)
+		if f.bare {
+			_, text, _ = strings.Cut(text, "\n")
+		}
+	}
+	if unknown > 0 {
+		sh.tell("note: of %s it is not known what they hold: their pods were not read", count(unknown, "job"))
+	}
+	_, err := io.WriteString(sh.out, text)
+	return err
+}

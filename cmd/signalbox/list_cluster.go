@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// inCluster are the lists of which a cluster has its own, and what it has of each.
+var inCluster = map[string]func(context.Context, *liveCluster) (string, error){"kinds": kindsOf, "policies": policiesOf}
+
+// sayCluster prints below a list what the cluster of the kubeconfig has of it, or why that is not known.
+func sayCluster(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, list string) error {
+	live, err := connect(ctx, kube)
+	if none, ok := errors.AsType[*noCluster](err); ok {
+		sh.tell("note: which %s a cluster has is not known: %s", list, none.why)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := inCluster[list](ctx, live)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(sh.out, plainly("\n"+text, os.Getenv))
+	return err
+}
+
+// servedVersions are the versions in which a cluster serves the resource of a kind: those that are read, and the others.
+func servedVersions(kube serverResources, served map[string][]string, k *kinds.Kind) (read, unread []string, err error) {
+	group := k.GVKs[0].Group
+	for _, v := range served[group] {
+		list, err := kube.ServerResourcesForGroupVersion(schema.GroupVersion{Group: group, Version: v}.String())
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case !slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == k.Resource }):
+		case slices.ContainsFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return gvk.Version == v }):
+			read = append(read, v)
+		default:
+			unread = append(unread, v)
+		}
+	}
+	return read, unread, nil
+}
+
+// serverResources is what discovery says of one version of a group.
+type serverResources interface {
+	ServerResourcesForGroupVersion(groupVersion string) (*metav1.APIResourceList, error)
+}
+
+// kindsOf are the kinds that a cluster serves, with their versions.
+func kindsOf(_ context.Context, live *liveCluster) (string, error) {
+	var has, absent []string
+	for _, k := range kinds.All() {
+		read, unread, err := servedVersions(live.clients.Discovery(), live.served, k)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("ask for the versions of %s: %w", k.Name, err)
+		case len(read) > 0 && len(unread) > 0:
+			has = append(has, fmt.Sprintf("%s (%s; %s is not read)", k.Name, strings.Join(read, ", "), strings.Join(unread, ", ")))
+		case len(read) > 0:
+			has = append(has, fmt.Sprintf("%s (%s)", k.Name, strings.Join(read, ", ")))
+		case len(unread) > 0:
+			has = append(has, fmt.Sprintf("%s (only %s, which is not read)", k.Name, strings.Join(unread, ", ")))
+		default:
+			absent = append(absent, k.Name)
+		}
+	}
+	text := fmt.Sprintf("the cluster of context %q serves %s\n", live.context, orNoneOf(has))
+	if len(absent) > 0 {
+		text += "not installed there: " + strings.Join(absent, ", ") + "\n"
+	}
+	return text, nil
+}
+
+// policiesOf are the ConfigMaps with policies of a cluster, and what policies may do in its namespaces.
+func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
+	var b strings.Builder
+	found, err := live.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
+	switch {
+	case apierrors.IsForbidden(err):
+		fmt.Fprintf(&b, "you may not list ConfigMaps in %s, where the policies of the cluster of context %q are\n", ownNamespace, live.context)
+	case err != nil:
+		return "", fmt.Errorf("list policies: %w", err)
+	case len(found.Items) == 0:
+		fmt.Fprintf(&b, "the cluster of context %q has no policies: no ConfigMap in %s is labelled %s\n", live.context, ownNamespace, policyLabel)
+	default:
+		fmt.Fprintf(&b, "the cluster of context %q has, in ConfigMaps of %s:\n", live.context, ownNamespace)
+		for i := range found.Items {
+			m := &found.Items[i]
+			fmt.Fprintf(&b, "  %s: %s\n", m.Name, strings.Join(slices.Sorted(maps.Keys(m.Data)), ", "))
+			if wrong := m.Annotations[webhook.PolicyErrorAnnotation]; wrong != "" {
+				fmt.Fprintf(&b, "    does not load, so the last good set stays: %s\n", oneLine(wrong))
+			}
+		}
+	}
+	all, err := live.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		b.WriteString("you may not list namespaces, so their modes are not known\n")
+		return b.String(), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("list namespaces: %w", err)
+	}
+	by := map[string][]string{}
+	for i := range all.Items {
+		mode := preflight.ModeOf(all.Items[i].Labels)
+		by[mode] = append(by[mode], all.Items[i].Name)
+	}
+	for _, m := range []struct{ mode, means string }{
+		{preflight.ModeEnforce, "policies deny"}, {preflight.ModeWarn, "policies warn, but for those that always deny"}, {preflight.ModeOff, "nothing is reviewed"},
+	} {
+		if names := by[m.mode]; len(names) > 0 {
+			fmt.Fprintf(&b, "%s (%s) in %s\n", m.mode, m.means, few(names))
+		}
+	}
+	return b.String(), nil
+}
+
+func orNoneOf(names []string) string {
+	if len(names) == 0 {
+		return "no kind that is read"
+	}
+	return strings.Join(names, ", ")
+}
