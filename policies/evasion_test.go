@@ -96,6 +96,7 @@ func TestPodsBesideThoseThatAreWritten(t *testing.T) {
 	for name, text := range map[string]string{
 		"a RayJob that selects a cluster of no name": "{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: j, namespace: ml}, spec: {clusterSelector: {}, submissionMode: HTTPMode, rayClusterSpec: {headGroupSpec: {" + pods + "}, workerGroupSpecs: [{groupName: w, replicas: 15, " + pods + "}]}}}",
 		"a roll-out that doubles the groups":         "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: j, namespace: ml}, spec: {replicas: 4, rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 100%}}, leaderWorkerTemplate: {size: 2, worker" + strings.Replace(pods, "t", "T", 1) + "}}}",
+		"a TensorBoard of eight GPUs":                "{apiVersion: batch.tensorstack.dev/v1beta1, kind: PyTorchTrainingJob, metadata: {name: j, namespace: ml}, spec: {tensorboardSpec: {resources: {limits: {nvidia.com/gpu: 1}}}, replicaSpecs: [{type: worker, replicas: 15, " + pods + "}]}}",
 		"a role in two spellings":                    "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: j, namespace: ml}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 8, " + pods + "}, worker: {replicas: 8, " + pods + "}}}}",
 	} {
 		report := reviewStrictly(t, strict(t), object(t, text))
