@@ -110,6 +110,34 @@ func TestPodsBesideThoseThatAreWritten(t *testing.T) {
 	}
 }
 
+// TestNoOptionHidesACapability: what is masked as the value of an option is seen by no policy.
+func TestNoOptionHidesACapability(t *testing.T) {
+	o, err := policies.Load(files("a.rego", `# METADATA
+# title: no capability of the system
+# description: x
+# custom: {remedy: x}
+package signalbox.no_sys_admin
+
+deny contains {"path": "spec", "msg": "of a container"} if {
+	some role in input.job.roles
+	some c in role.containers
+	"SYS_ADMIN" in c.spec.securityContext.capabilities.add
+}
+
+deny contains {"path": "spec", "msg": "of the object"} if {
+	some c in input.object.spec.template.spec.containers
+	"SYS_ADMIN" in c.securityContext.capabilities.add
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := reviewStrictly(t, o, object(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: ml}, spec: {template: {spec: {containers: [{name: main, image: x, securityContext: {capabilities: {add: [--token, SYS_ADMIN]}}}]}}}}"))
+	if len(report.Rulings) != 2 {
+		t.Errorf("denied are %v; want both rules to deny", report.Rulings)
+	}
+}
+
 // TestARoleOfAnyNameIsSeen: TFJob makes pods of each, known or not, and takes either of two spellings.
 func TestARoleOfAnyNameIsSeen(t *testing.T) {
 	const job = "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: j, namespace: ml}\nspec:\n  tfReplicaSpecs:\n    Worker: {template: {spec: {containers: [{name: tensorflow, image: \"registry.example.com/team/x:1\"}]}}}\n    %s: {replicas: 64, template: {spec: {containers: [{name: tensorflow, image: evil/x, resources: {limits: {nvidia.com/gpu: 8}}}]}}}\n"
