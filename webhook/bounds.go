@@ -94,7 +94,9 @@ func ownMaps() *admissionregistrationv1.ValidatingAdmissionPolicy {
 	obeyed := func(o string) string {
 		return fmt.Sprintf(`has(%[1]s.metadata.labels) && [%[2]q, "signalbox.dev/signature"].exists(l, %[1]s.metadata.labels[?l].orValue("") == "true")`, o, PolicyLabel)
 	}
-	annotations := func(o string) string { return fmt.Sprintf(`%[1]s != null && has(%[1]s.metadata.annotations) ? %[1]s.metadata.annotations : {}`, o) }
+	annotations := func(o string) string {
+		return fmt.Sprintf(`%[1]s != null && has(%[1]s.metadata.annotations) ? %[1]s.metadata.annotations : {}`, o)
+	}
 	out.Spec.Variables = []admissionregistrationv1.Variable{
 		{Name: "now", Expression: annotations("object")},
 		{Name: "old", Expression: annotations("oldObject")},

@@ -23,8 +23,7 @@ func TestOnlyCommandLinesOfAPodHoldOptions(t *testing.T) {
 			return
 		}
 		seen[of] = true
-		for i := range of.NumField() {
-			f := of.Field(i)
+		for f := range of.Fields() {
 			if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.String {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				lists[name] = true
