@@ -160,8 +160,8 @@ func lastSeen(e *corev1.Event) time.Time {
 // subjects are whom events may be about.
 type subjects struct {
 	uids  map[types.UID]string // their names: nobody checks that an event has both of one object
-	names map[[2]string]bool // kind and name: pods of an earlier attempt have the same
-	since metav1.Time        // of the job: an earlier job of the same name is another story
+	names map[[2]string]bool   // kind and name: pods of an earlier attempt have the same
+	since metav1.Time          // of the job: an earlier job of the same name is another story
 }
 
 func (r *reading) subjects() subjects {
