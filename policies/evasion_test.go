@@ -96,6 +96,7 @@ func TestPodsBesideThoseThatAreWritten(t *testing.T) {
 	for name, text := range map[string]string{
 		"a RayJob that selects a cluster of no name": "{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: j, namespace: ml}, spec: {clusterSelector: {}, submissionMode: HTTPMode, rayClusterSpec: {headGroupSpec: {" + pods + "}, workerGroupSpecs: [{groupName: w, replicas: 15, " + pods + "}]}}}",
 		"a roll-out that doubles the groups":         "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: j, namespace: ml}, spec: {replicas: 4, rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 100%}}, leaderWorkerTemplate: {size: 2, worker" + strings.Replace(pods, "t", "T", 1) + "}}}",
+		"a TensorBoard of eight GPUs":                "{apiVersion: batch.tensorstack.dev/v1beta1, kind: PyTorchTrainingJob, metadata: {name: j, namespace: ml}, spec: {tensorboardSpec: {resources: {limits: {nvidia.com/gpu: 1}}}, replicaSpecs: [{type: worker, replicas: 15, " + pods + "}]}}",
 		"a role in two spellings":                    "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: j, namespace: ml}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 8, " + pods + "}, worker: {replicas: 8, " + pods + "}}}}",
 	} {
 		report := reviewStrictly(t, strict(t), object(t, text))
@@ -106,6 +107,34 @@ func TestPodsBesideThoseThatAreWritten(t *testing.T) {
 		if want := "the job asks for 16 GPUs (pods: 16); one job in namespace ml may ask for 8"; got != want {
 			t.Errorf("%s: %s; want %s", name, got, want)
 		}
+	}
+}
+
+// TestNoOptionHidesACapability: what is masked as the value of an option is seen by no policy.
+func TestNoOptionHidesACapability(t *testing.T) {
+	o, err := policies.Load(files("a.rego", `# METADATA
+# title: no capability of the system
+# description: x
+# custom: {remedy: x}
+package signalbox.no_sys_admin
+
+deny contains {"path": "spec", "msg": "of a container"} if {
+	some role in input.job.roles
+	some c in role.containers
+	"SYS_ADMIN" in c.spec.securityContext.capabilities.add
+}
+
+deny contains {"path": "spec", "msg": "of the object"} if {
+	some c in input.object.spec.template.spec.containers
+	"SYS_ADMIN" in c.securityContext.capabilities.add
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := reviewStrictly(t, o, object(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: ml}, spec: {template: {spec: {containers: [{name: main, image: x, securityContext: {capabilities: {add: [--token, SYS_ADMIN]}}}]}}}}"))
+	if len(report.Rulings) != 2 {
+		t.Errorf("denied are %v; want both rules to deny", report.Rulings)
 	}
 }
 

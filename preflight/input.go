@@ -74,8 +74,11 @@ func viewOf(j *job.Job) JobView {
 		view.Deadline = deadlineOf(j, roles, view.Roles)
 		view.Retries, view.RetriesEnd = retriesOf(j, roles)
 	}
-	if beside := imageBeside(j); beside != "" && len(view.Roles) > 0 && !slices.Contains(view.Roles[0].Images, beside) {
-		view.Roles[0].Images = append(view.Roles[0].Images, beside)
+	for i := range j.Beside { // pods that are started and end without the others
+		role := roleOf(j, &j.Beside[i])
+		view.Roles = append(view.Roles, role)
+		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, atMost(&j.Beside[i])))
+		view.Pods, view.MinPods = saturate.Add(view.Pods, j.Beside[i].Replicas.Max), saturate.Add(view.MinPods, j.Beside[i].Replicas.Min)
 	}
 	return view
 }
@@ -88,16 +91,6 @@ func queued(j *job.Job) bool {
 	}
 	of := gang.Of(j)
 	return of.System != gang.Volcano && of.System != gang.KAI || strings.HasPrefix(string(of.At), "spec.runPolicy")
-}
-
-// imageBeside is what a job of T9k runs beside its replicas: the TensorBoard that the operator makes for it. It
-// is no role, and counts as an image of the first one.
-func imageBeside(j *job.Job) string {
-	if j.Source == nil || !strings.HasPrefix(j.Ref.APIVersion, "batch.tensorstack.dev/") {
-		return ""
-	}
-	image, _, _ := unstructured.NestedString(j.Source.Object, "spec", "tensorboardSpec", "image")
-	return image
 }
 
 // runtimeOf is the runtime that a TrainJob names, with the API's own default for its kind.

@@ -341,11 +341,23 @@ func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
 
 // allGPUs are those of all pods of a job at most.
 func allGPUs(j *job.Job) (sum int64) {
-	for i := range j.Roles {
-		_, n := gpusOf(&j.Roles[i].Pod)
-		sum = saturate.Add(sum, saturate.Mul(n, atMost(&j.Roles[i])))
+	for _, r := range everyRole(j) {
+		_, n := gpusOf(&r.Pod)
+		sum = saturate.Add(sum, saturate.Mul(n, atMost(r)))
 	}
 	return sum
+}
+
+// everyRole are the roles of a job and what is made beside them.
+func everyRole(j *job.Job) []*job.Role {
+	out := make([]*job.Role, 0, len(j.Roles)+len(j.Beside))
+	for i := range j.Roles {
+		out = append(out, &j.Roles[i])
+	}
+	for i := range j.Beside {
+		out = append(out, &j.Beside[i])
+	}
+	return out
 }
 
 // atMost is how many pods a role may have at one moment.
@@ -357,8 +369,7 @@ const hivedScheduler = "hivedscheduler.microsoft.com/"
 
 // uncounted says why a job may hold more GPUs than its pods name: no rule about their number may rest on it.
 func uncounted(j *job.Job) string {
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for _, r := range everyRole(j) {
 		if len(r.Pod.Spec.ResourceClaims) > 0 {
 			return r.Name + " asks for devices by ResourceClaims, which may be GPUs"
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // RBAC cannot say that an account may patch annotations of a job and nothing else, nor that it may
-// write ConfigMaps of some names only. Admission policies say it. They do not name the account, which
+// write ConfigMaps of some names only, and none that it obeys. Admission policies say it. They do not name the account, which
 // may be called otherwise and live elsewhere: the roles that give the right also give a verb on a
 // resource that does not exist, and the policies ask for that. Who may do everything (an
 // administrator) has that verb, too, and the one that lifts the bound.
@@ -20,7 +20,7 @@ const (
 	boundGroup = "signalbox.dev"
 	boundVerb  = "bounded" // on jobs, configmaps: the account is held to the policies
 	freeVerb   = "free"    // nobody is given it by name
-	ownVerb    = "own"     // on configmaps: in a namespace where all ConfigMaps are the account's
+	ownVerb    = "own"     // on configmaps: in the namespace that has those that the account writes and those that it obeys
 )
 
 // annotations are what the controller and the sweep write on jobs; a test holds them to it.
@@ -54,25 +54,65 @@ func bounds(all []*kinds.Kind) []any {
 		{Expression: "oldObject != null", Message: "Signalbox creates no jobs."},
 		sameSpec(all), unchanged("metadata.labels"), unchanged("metadata.ownerReferences"), unchanged("metadata.finalizers"),
 		{
-			Expression: "variables.now.all(k, k in variables.own || (k in variables.old && variables.old[k] == variables.now[k])) && " +
-				"variables.old.all(k, k in variables.own || k in variables.now)",
-			Message: "Signalbox writes only its own annotations on jobs.",
+			// A status is a part of the object where the CRD does not say that it is a subresource.
+			Expression: equalBut("object", "oldObject", `k in ["metadata", "spec"]`),
+			Message:    "Signalbox writes only its own annotations on jobs; it may not change status.",
+		},
+		{
+			Expression: equalBut("variables.now", "variables.old", "k in variables.own"),
+			Message:    "Signalbox writes only its own annotations on jobs.",
 		},
 	}
-	onMaps := bound("signalbox-evidence", "configmaps", []admissionregistrationv1.NamedRuleWithOperations{{
-		RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-			Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{"configmaps"}},
-		},
-	}}, ownVerb)
+	elsewhere := bound("signalbox-evidence", "configmaps", configMaps(), ownVerb)
+	elsewhere.Spec.Validations = []admissionregistrationv1.Validation{{
+		Expression: evidence(), Message: "Signalbox writes only ConfigMaps signalbox-evidence-… that are labelled signalbox.dev/evidence=true.",
+	}}
+	own := ownMaps()
+	return []any{onJobs, binding(onJobs.Name), elsewhere, binding(elsewhere.Name), own, binding(own.Name)}
+}
+
+func configMaps() []admissionregistrationv1.NamedRuleWithOperations {
+	return []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{"configmaps"}},
+	}}}
+}
+
+// evidence is of a ConfigMap that holds what is kept of ended containers, and did before.
+func evidence() string {
 	labelled := func(o string) string {
 		return fmt.Sprintf(`has(%[1]s.metadata.labels) && %[1]s.metadata.labels[?"signalbox.dev/evidence"].orValue("") == "true"`, o)
 	}
-	onMaps.Spec.Validations = []admissionregistrationv1.Validation{{
-		Expression: `object.metadata.name.startsWith("signalbox-evidence-") && ` + labelled("object") + ` && (oldObject == null || (` + labelled("oldObject") + `))`,
-		Message:    "Signalbox writes only ConfigMaps signalbox-evidence-… that are labelled signalbox.dev/evidence=true.",
+	return `object.metadata.name.startsWith("signalbox-evidence-") && ` + labelled("object") + ` && (oldObject == null || (` + labelled("oldObject") + `))`
+}
+
+// ownMaps bounds what the account writes where operators write what it obeys: policies, signatures, prompts and its
+// own settings. Of theirs it changes the annotations alone that say what does not load.
+func ownMaps() *admissionregistrationv1.ValidatingAdmissionPolicy {
+	out := bound("signalbox-own", "configmaps", configMaps(), "")
+	out.Spec.MatchConditions[0] = admissionregistrationv1.MatchCondition{Name: "in-its-namespace", Expression: may("configmaps", ownVerb)}
+	obeyed := func(o string) string {
+		return fmt.Sprintf(`has(%[1]s.metadata.labels) && [%[2]q, "signalbox.dev/signature"].exists(l, %[1]s.metadata.labels[?l].orValue("") == "true")`, o, PolicyLabel)
+	}
+	annotations := func(o string) string {
+		return fmt.Sprintf(`%[1]s != null && has(%[1]s.metadata.annotations) ? %[1]s.metadata.annotations : {}`, o)
+	}
+	out.Spec.Variables = []admissionregistrationv1.Variable{
+		{Name: "now", Expression: annotations("object")},
+		{Name: "old", Expression: annotations("oldObject")},
+		{Name: "obeyed", Expression: obeyed("object") + " || oldObject != null && " + obeyed("oldObject")},
+		{Name: "written", Expression: fmt.Sprintf(`object.metadata.name in [%q, "signalbox-model", "signalbox-policy-bundle"] || `, ReviewedName) + evidence()},
+		{Name: "said", Expression: fmt.Sprintf(`[%q, "signalbox.dev/signature-error"]`, PolicyErrorAnnotation)},
+	}
+	same := []string{"oldObject != null", equalBut("object", "oldObject", `k == "metadata"`), equalBut("variables.now", "variables.old", "k in variables.said")}
+	for _, field := range []string{"metadata.labels", "metadata.ownerReferences", "metadata.finalizers"} {
+		same = append(same, unchanged(field).Expression)
+	}
+	out.Spec.Validations = []admissionregistrationv1.Validation{{
+		Expression: "variables.written && !variables.obeyed || (" + strings.Join(same, ") && (") + ")",
+		Message:    "Signalbox writes no ConfigMaps that it obeys; of those it changes only the annotations that say what does not load.",
 	}}
-	return []any{onJobs, binding(onJobs.Name), onMaps, binding(onMaps.Name)}
+	return out
 }
 
 func unchanged(field string) admissionregistrationv1.Validation {
@@ -119,15 +159,12 @@ func equalBut(a, b, except string) string {
 
 // bound is a policy about whoever is given the verb, except in namespaces where he is given another.
 func bound(name, resource string, rules []admissionregistrationv1.NamedRuleWithOperations, except string) *admissionregistrationv1.ValidatingAdmissionPolicy {
-	may := func(verb string) string {
-		return fmt.Sprintf("authorizer.group(%q).resource(%q).namespace(request.namespace).check(%q).allowed()", boundGroup, resource, verb)
-	}
 	conditions := []admissionregistrationv1.MatchCondition{
-		{Name: "bounded", Expression: may(boundVerb)},
-		{Name: "not-free", Expression: "!" + may(freeVerb)},
+		{Name: "bounded", Expression: may(resource, boundVerb)},
+		{Name: "not-free", Expression: "!" + may(resource, freeVerb)},
 	}
 	if except != "" {
-		conditions = append(conditions, admissionregistrationv1.MatchCondition{Name: "outside-its-namespace", Expression: "!" + may(except)})
+		conditions = append(conditions, admissionregistrationv1.MatchCondition{Name: "outside-its-namespace", Expression: "!" + may(resource, except)})
 	}
 	return &admissionregistrationv1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy"},
@@ -138,6 +175,11 @@ func bound(name, resource string, rules []admissionregistrationv1.NamedRuleWithO
 			MatchConditions:  conditions,
 		},
 	}
+}
+
+// may asks whether who writes is given a verb on a resource of ours.
+func may(resource, verb string) string {
+	return fmt.Sprintf("authorizer.group(%q).resource(%q).namespace(request.namespace).check(%q).allowed()", boundGroup, resource, verb)
 }
 
 func binding(policy string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {

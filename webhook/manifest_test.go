@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -218,6 +219,15 @@ func TestAdmissionBoundsWhatMayBeWritten(t *testing.T) {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s: the policy %s does not name %s", folder, name, want)
 				}
+			}
+		}
+		own := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, all, "ValidatingAdmissionPolicy", "signalbox-own")
+		if own == nil || only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, all, "ValidatingAdmissionPolicyBinding", "signalbox-own") == nil {
+			t.Fatalf("%s: the account may write what it obeys", folder)
+		}
+		for _, want := range []string{PolicyLabel, PolicyErrorAnnotation, controller.SignatureLabel, controller.SignatureErrorAnnotation, ReviewedName, oci.StatusName, keep.Prefix, keep.Label} {
+			if text := fmt.Sprint(own.Spec); !strings.Contains(text, want) {
+				t.Errorf("%s: the policy signalbox-own does not name %s", folder, want)
 			}
 		}
 		for _, account := range []string{"signalbox-jobs", "signalbox-evidence"} { // nobody lifts the bound

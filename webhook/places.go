@@ -59,6 +59,18 @@ func (p *places) take(ctx context.Context, user, namespace string) (leave func()
 	return nil, p.full(w)
 }
 
+// try is take for whoever does not wait.
+func (p *places) try(user, namespace string) (leave func(), why string) {
+	w := &waiter{holders: [2]holder{{false, user}, {true, namespace}}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.fits(w) {
+		return nil, p.full(w)
+	}
+	p.occupy(w)
+	return sync.OnceFunc(func() { p.leave(w) }), ""
+}
+
 func (p *places) full(w *waiter) string {
 	for _, h := range w.holders {
 		if p.by[h] < p.share {
@@ -75,17 +87,25 @@ func (p *places) full(w *waiter) string {
 // admit lets in whoever may, in the order they came.
 func (p *places) admit() {
 	p.waiting = slices.DeleteFunc(p.waiting, func(w *waiter) bool {
-		if p.taken >= p.most || p.by[w.holders[0]] >= p.share || p.by[w.holders[1]] >= p.share {
+		if !p.fits(w) {
 			return false
 		}
-		p.moved = time.Now()
-		p.taken++
-		for _, h := range w.holders {
-			p.by[h]++
-		}
+		p.occupy(w)
 		close(w.admit)
 		return true
 	})
+}
+
+func (p *places) fits(w *waiter) bool {
+	return p.taken < p.most && p.by[w.holders[0]] < p.share && p.by[w.holders[1]] < p.share
+}
+
+func (p *places) occupy(w *waiter) {
+	p.moved = time.Now()
+	p.taken++
+	for _, h := range w.holders {
+		p.by[h]++
+	}
 }
 
 func (p *places) leave(w *waiter) {

@@ -65,6 +65,8 @@ type Sweep struct {
 	o        SweepOptions
 	excluded []string
 	now      func() time.Time
+	working  *places
+	limit    time.Duration // of one review; one that goes on is abandoned
 
 	dealt   map[types.UID]state
 	waiting map[types.UID]*waits
@@ -86,6 +88,10 @@ const (
 	mostTries = 5
 	// unhurried bounds each stage of a review for which no API server waits.
 	unhurried = 5 * time.Second
+	// lateLimit bounds a review whose stages do not end when they are told to.
+	lateLimit = 4 * unhurried
+	// mostLate bounds the reviews that were abandoned and go on; of one namespace there are half as many.
+	mostLate = 4
 	// lateAtOnce is after how long no other review is begun before all jobs are looked at again: what came meanwhile
 	// is to have its turn.
 	lateAtOnce = 10 * time.Second
@@ -102,6 +108,7 @@ func NewSweep(o SweepOptions) *Sweep {
 	o.Every, o.Grace = cmp.Or(o.Every, 5*time.Second), cmp.Or(o.Grace, 15*time.Second)
 	return &Sweep{
 		o: o, excluded: append(slices.Clone(o.Excluded), excludedNamespaces()...), now: time.Now,
+		working: newPlaces(mostLate), limit: lateLimit,
 		dealt: map[types.UID]state{}, waiting: map[types.UID]*waits{}, turn: map[string]time.Time{},
 	}
 }
@@ -290,12 +297,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 }
 
 // review reviews a job as it is stored and says on it what was found.
-func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("the review panicked: %v", v)
-		}
-	}()
+func (s *Sweep) review(ctx context.Context, j storedJob) error {
 	u, err := s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Get(ctx, j.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || u.GetDeletionTimestamp() != nil) {
 		return nil
@@ -303,14 +305,55 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 	if err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
-	reading, stop := context.WithTimeout(ctx, unhurried)
-	r, err := s.o.Reviewer.Begin(reading, preflight.Request{
+	report, err := s.reported(ctx, j, preflight.Request{
 		Object: u, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
 		Earlier: s.o.Jobs.Earlier(u),
 	})
-	stop()
 	if err != nil {
 		return err
+	}
+	return s.say(ctx, j, u, report)
+}
+
+// reported is what a review comes to. One that does not end in time is abandoned, and keeps its place until it ends.
+func (s *Sweep) reported(ctx context.Context, j storedJob, req preflight.Request) (preflight.Report, error) {
+	leave, why := s.working.try(j.namespace, j.namespace)
+	if leave == nil {
+		return preflight.Report{}, errors.New(why)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	type outcome struct {
+		report preflight.Report
+		err    error
+	}
+	done := make(chan outcome, 1) // buffered: an abandoned review must be able to end
+	go func() {
+		var out outcome
+		defer func() {
+			if v := recover(); v != nil {
+				out.err = fmt.Errorf("the review panicked: %v", v)
+			}
+			leave()
+			done <- out
+		}()
+		out.report, out.err = s.stages(ctx, req)
+	}()
+	select {
+	case out := <-done:
+		return out.report, out.err
+	case <-ctx.Done():
+		return preflight.Report{}, fmt.Errorf("the review did not end: %w", ctx.Err())
+	}
+}
+
+// stages are those of a review, each in time of its own.
+func (s *Sweep) stages(ctx context.Context, req preflight.Request) (preflight.Report, error) {
+	reading, stop := context.WithTimeout(ctx, unhurried)
+	r, err := s.o.Reviewer.Begin(reading, req)
+	stop()
+	if err != nil {
+		return preflight.Report{}, err
 	}
 	checking, stop := context.WithTimeout(ctx, unhurried)
 	r = r.Check(checking)
@@ -318,7 +361,7 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 	concluding, stop := context.WithTimeout(ctx, unhurried)
 	r = r.Conclude(concluding)
 	stop()
-	return s.say(ctx, j, u, r.Report())
+	return r.Report(), nil
 }
 
 // say writes what a late review found. Nothing found is nothing said; a metric counts it.

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -269,6 +270,57 @@ func TestJobsOfOneNamespaceDoNotHoldUpThoseOfOthers(t *testing.T) {
 	s.wait(200)
 	if len(reviewed) != 103 {
 		t.Errorf("%d reviews; want one of each of 103 jobs", len(reviewed))
+	}
+}
+
+// A stage that does not listen to its context cannot be stopped, only left alone.
+func TestALateReviewThatDoesNotEndHoldsUpNoOther(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("hangs-1", time.Minute), stored("hangs-2", time.Minute), stored("hangs-3", time.Minute),
+		stored("other", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("lab") }))
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	var begun, reviewed atomic.Int32
+	s.sweep.limit = time.Second / 2
+	s.sweep.o.Reviewer = reviewFunc(func(_ context.Context, req preflight.Request) (preflight.Report, error) {
+		if req.Object.GetNamespace() == "ml" {
+			begun.Add(1)
+			<-release
+		}
+		reviewed.Add(1)
+		return preflight.Report{Decision: preflight.Allowed}, nil
+	})
+	s.wait(30)
+	if begun.Load() != mostLate/2 || reviewed.Load() != 1 {
+		t.Errorf("%d reviews were begun that do not end, and %d ended; want %d and 1", begun.Load(), reviewed.Load(), mostLate/2)
+	}
+	if got := s.told(); strings.Count(got, "could not be reviewed since") != 3 {
+		t.Errorf("of three jobs that could not be reviewed is said:\n%s", got)
+	}
+}
+
+func TestASweepEndsWithinAReviewThatDoesNot(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("hangs", time.Minute))
+	release, begun := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	s.sweep.o.Reviewer = reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+		close(begun)
+		<-release
+		return preflight.Report{}, nil
+	})
+	s.wait(1) // it waits from now on
+	s.clock = s.clock.Add(time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.sweep.Run(ctx) }()
+	<-begun
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(unhurried):
+		t.Error("the sweep goes on")
 	}
 }
 

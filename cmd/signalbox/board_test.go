@@ -112,6 +112,43 @@ func TestTheBoardOpensToWhoHasItsKey(t *testing.T) {
 	}
 }
 
+// Whatever the way, the method or the site that a request comes from: without the key nothing is read.
+func TestTheBoardIsClosedToWhoHasNoKey(t *testing.T) {
+	source := &shownCluster{rows: []jobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "secret-job"}}}
+	_, at, in, _ := boardOf(t, source)
+	if code, _ := open(t, in, at+"/?key=right"); code != http.StatusOK { // the page is kept from now on
+		t.Fatal(code)
+	}
+	asked := source.asked
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions} {
+		for _, path := range []string{"/", "//", "/%2f", "/./", "/nodes", "/checks", "/jobs/PyTorchJob/ml/secret-job", "/jobs/..%2f../x/y", "/?key=", "/?key=wrong", "/?key=wrong&key=right", "/nodes?key=RIGHT"} {
+			request, err := http.NewRequestWithContext(t.Context(), method, at+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = "evil.example"
+			request.Header.Set("Cookie", "signalbox-board=wrong; signalbox-board=; other=right")
+			request.Header.Set("Referer", at+"/?key=right")
+			request.Header.Set("Authorization", "Bearer right")
+			answer, err := http.DefaultTransport.RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusUnauthorized || strings.Contains(string(text), "secret-job") || answer.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%s %s is answered with %d: %s", method, path, answer.StatusCode, text)
+			}
+		}
+	}
+	if source.asked != asked {
+		t.Errorf("the cluster was asked %d times", source.asked-asked)
+	}
+}
+
 func TestTheFirstPageIsMadeBeforeABrowserAsks(t *testing.T) {
 	source := &shownCluster{rows: []jobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "llama"}}}
 	b, at, in, _ := boardOf(t, source)

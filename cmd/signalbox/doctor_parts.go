@@ -357,13 +357,13 @@ func (d *doctor) bundle(ctx context.Context, e *examination) {
 // bounds are the admission policies without which the account may do more than it needs.
 func (d *doctor) bounds(ctx context.Context, e *examination) {
 	const part = "bounds of the account"
-	for _, name := range []string{"signalbox-jobs", "signalbox-evidence"} {
+	for _, name := range []string{"signalbox-jobs", "signalbox-evidence", "signalbox-own"} {
 		_, err := d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
 		if err == nil {
 			_, err = d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
 		}
 		if apierrors.IsNotFound(err) {
-			e.wrong(part, d.install(), "ValidatingAdmissionPolicy %s or its binding is missing: a stolen token could change jobs", name)
+			e.wrong(part, d.install(), "ValidatingAdmissionPolicy %s or its binding is missing: a stolen token could change what is not Signalbox's", name)
 			return
 		}
 		if err != nil {

@@ -64,7 +64,7 @@ func well() *installation {
 	i.pods.Spec.Template.Spec.Containers = []corev1.Container{{Image: "registry.example/signalbox:0.1.0"}}
 	i.lease.Spec.HolderIdentity, i.lease.Spec.RenewTime = new("signalbox-7f9c"), &metav1.MicroTime{Time: examinedAt.Add(-5 * time.Second)}
 	i.settings.Labels = map[string]string{"app.kubernetes.io/part-of": "signalbox"}
-	for _, name := range []string{"signalbox-jobs", "signalbox-evidence"} {
+	for _, name := range []string{"signalbox-jobs", "signalbox-evidence", "signalbox-own"} {
 		i.more = append(i.more, &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}},
 			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
@@ -136,7 +136,7 @@ wrong pods: there is no Deployment signalbox in signalbox-system
 wrong webhook is reached: nothing tells the API server to
 wrong leader: there is no Lease: nobody diagnoses
 wrong settings: no ConfigMap in signalbox-system holds config.yaml
-wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its binding is missing: a stolen token could change jobs
+wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its binding is missing: a stolen token could change what is not Signalbox's
 `,
 		},
 		"it runs outside of the cluster": {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // stopped is why a context has ended: somebody sent a signal.
@@ -23,22 +24,34 @@ func (s *stopped) code() int {
 	return exitOurs
 }
 
+// lastWord is how long a command has after a signal. What it does may listen to no context: a check in the middle of a
+// large job. Serving takes less to end, and Kubernetes waits no longer for it
+// (config/manager/deployment.yaml: 20 s, of which 5 go before the signal).
+const lastWord = 15 * time.Second
+
 // withSignals is a context that ends with the first signal. A second one ends the program at
-// once: it may wait for something that no context reaches.
+// once, and so does lastWord.
 func withSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case s := <-got:
-			cancel(&stopped{s})
-		case <-ctx.Done():
-			return
-		}
-		os.Exit((&stopped{<-got}).code())
-	}()
+	go endOn(ctx, cancel, got, os.Exit)
 	return ctx, func() { signal.Stop(got); cancel(nil) }
+}
+
+func endOn(ctx context.Context, cancel context.CancelCauseFunc, got <-chan os.Signal, exit func(int)) {
+	var s os.Signal
+	select {
+	case s = <-got:
+		cancel(&stopped{s})
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case s = <-got:
+	case <-time.After(lastWord):
+	}
+	exit((&stopped{s}).code())
 }
 
 // interrupted says whether a command ended because its context did.

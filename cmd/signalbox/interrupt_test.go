@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 )
 
@@ -39,6 +41,39 @@ func TestASignalEndsACommandThatWaitsForInput(t *testing.T) {
 			if code := run(ctx, sh, args); code != 130 || said.String() != "signalbox: interrupted\n" {
 				t.Errorf("exit code %d and %q; want 130 and one line", code, said.String())
 			}
+		})
+	}
+}
+
+// What a command does may listen to no context.
+func TestASignalEndsACommandThatDoesNotListen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		signals []os.Signal
+		code    int
+		after   time.Duration
+	}{
+		"one":  {[]os.Signal{syscall.SIGTERM}, 143, lastWord},
+		"two":  {[]os.Signal{syscall.SIGTERM, syscall.SIGINT}, 130, 0},
+		"none": {nil, 0, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				got, exit, begun := make(chan os.Signal, 2), make(chan int, 1), time.Now()
+				for _, s := range tc.signals {
+					got <- s
+				}
+				go endOn(ctx, cancel, got, func(code int) { exit <- code })
+				code := 0
+				select {
+				case code = <-exit:
+				case <-time.After(time.Minute):
+				}
+				if after := time.Since(begun); code != tc.code || after != tc.after {
+					t.Errorf("exit code %d after %s; want %d after %s", code, after, tc.code, tc.after)
+				}
+			})
 		})
 	}
 }

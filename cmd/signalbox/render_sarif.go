@@ -104,7 +104,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			}
 			run.Results = append(run.Results, sarifResult{
 				RuleID: f.Check, RuleIndex: run.rule(f.Check, f.Runbook), Level: gravity(f.Severity, "note", "warning", "error"),
-				Message:      sarifText{Text: j.Job.String() + ": " + text},
+				Message:      unlinked(j.Job.String() + ": " + text),
 				Locations:    []sarifLocation{location(j.landing(j.line(f)))},
 				Fingerprints: map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)},
 				Fixes:        fixesOf(j, f),
@@ -115,7 +115,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 		file, line := splitPlace(t.Source)
 		run.Results = append(run.Results, sarifResult{
 			RuleID: "unreadable-input", RuleIndex: run.rule("unreadable-input", ""), Level: "error",
-			Message: sarifText{Text: t.Message}, Locations: []sarifLocation{location(file, line)},
+			Message: unlinked(t.Message), Locations: []sarifLocation{location(file, line)},
 		})
 	}
 	return writeJSON(to, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
@@ -165,7 +165,7 @@ func fixesOf(j reviewed, f finding.Finding) []sarifFix {
 			Inserted: sarifText{Text: w.with},
 		})
 	}
-	return []sarifFix{{Description: sarifText{Text: strings.Join(says, "; ")}, Changes: []sarifChange{change}}}
+	return []sarifFix{{Description: unlinked(strings.Join(says, "; ")), Changes: []sarifChange{change}}}
 }
 
 func artifact(file string) sarifArtifact {
@@ -180,3 +180,7 @@ func location(file string, line int) (l sarifLocation) {
 	l.Physical.Region.StartLine = max(line, 1)
 	return l
 }
+
+// unlinked is a message in which nothing is a link: a viewer makes one of "[text](target)" in plain text, too (SARIF 2.1.0,
+// 3.11.6, https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html), and a manifest's author may have written it.
+func unlinked(text string) sarifText { return sarifText{Text: strings.ReplaceAll(text, "](", "] (")} }

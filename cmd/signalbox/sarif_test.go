@@ -28,6 +28,19 @@ func printed(t *testing.T, args ...string) []byte {
 	return out.Bytes()
 }
 
+// A viewer makes a link of what is written as one, in plain text, too.
+func TestASarifMessageHoldsNoLinkOfAnAuthor(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	const job = `{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: x}, spec: {pytorchReplicaSpecs: {Master: {restartPolicy: "[click](https://evil.example)", template: {spec: {containers: [{name: pytorch, image: "x:1"}]}}}}}}`
+	if err := os.WriteFile(file, []byte(job), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := printed(t, "check", "--offline", "-f", file, "-o", "sarif")
+	if !bytes.Contains(out, []byte("[click] (https://evil.example)")) || bytes.Contains(out, []byte("](https://evil")) {
+		t.Errorf("%s", out)
+	}
+}
+
 // manifests are all that the tests of the checks and of the command line hold, a folder for each case.
 func manifests(t *testing.T) (dirs []string) {
 	t.Helper()

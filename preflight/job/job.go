@@ -19,6 +19,9 @@ type Job struct {
 	Ref   Ref
 	Gang  GangPolicy
 	Roles []Role // in the order the source declares them; map-typed sources in the operator's order
+	// Beside are pods that the operator makes for the job and that are no part of its gang: a TensorBoard. Policies see
+	// them; the fit and the diagnosis do not.
+	Beside []Role
 	// Suspended says that the source asks for no pods now: suspend, pause, a stopped execution.
 	Suspended bool
 	// ManagedElsewhere names the controller that has the job instead of its usual operator; empty: nobody.

@@ -37,11 +37,11 @@ var pytorchTrainingJob = &Kind{
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/pytorchtrainingjob.md
 // and src/modules/jobs/pytorchtrainingjob.md, whose example has minNodes.
 type pytorchTrainingSpec struct {
-	ReplicaSpecs    []t9kReplica `json:"replicaSpecs"`
-	Elastic         *t9kElastic  `json:"elastic"`
-	TorchrunConfig  *t9kTorchrun `json:"torchrunConfig"`
-	RunPolicy       t9kRunPolicy `json:"runPolicy"`
-	TensorboardSpec any          `json:"tensorboardSpec"`
+	ReplicaSpecs    []t9kReplica    `json:"replicaSpecs"`
+	Elastic         *t9kElastic     `json:"elastic"`
+	TorchrunConfig  *t9kTorchrun    `json:"torchrunConfig"`
+	RunPolicy       t9kRunPolicy    `json:"runPolicy"`
+	TensorboardSpec *t9kTensorBoard `json:"tensorboardSpec"`
 	t9kShared
 }
 
@@ -72,6 +72,7 @@ func readPyTorchTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, erro
 			t.launch(r, &j.Roles[i])
 		}
 	}
+	j.Beside = o.Spec.TensorboardSpec.roles(r)
 	t9kMarks(j, "pytorchtrainingjob")
 	gang(r, j)
 	return r.finish(j)

@@ -69,6 +69,39 @@ func (s *t9kShared) apply(j *job.Job) {
 	}
 }
 
+// t9kTensorBoard is the server that the operator makes beside the replicas: one pod, of which the author says the image
+// and what it takes (src/references/api-reference/tensorboard.md, TensorBoardSpec).
+type t9kTensorBoard struct {
+	Image               string                      `json:"image"`
+	Resources           corev1.ResourceRequirements `json:"resources"`
+	TrainingLogFilesets []string                    `json:"trainingLogFilesets"`
+	LogDir              any                         `json:"logDir"`
+	Suspend             bool                        `json:"suspend"`
+	Scheduler           any                         `json:"scheduler"`
+}
+
+// roles are its pod. While it is suspended there is none, but what it would run and take is decided all the same.
+func (t *t9kTensorBoard) roles(r *reader) []job.Role {
+	if t == nil {
+		return nil
+	}
+	const at = job.Path("spec.tensorboardSpec")
+	role := job.Role{
+		Name: "tensorboard", Path: at, Replicas: job.Exactly(1), ReplicasPath: at, Single: true,
+		Pod: job.Pod{
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "tensorboard", Image: t.Image, Resources: t.Resources}}}, Path: at,
+			Origins: job.OriginsOf(
+				job.Origin{Path: at, Whole: true},
+				job.Origin{Rel: "containers[0].image", Path: r.written(at.Child("image"), at), Whole: true},
+				job.Origin{Rel: "containers[0].resources", Path: r.written(at.Child("resources"), at)},
+			),
+		},
+	}
+	settle(&role)
+	role.Launch = job.Launch{}
+	return []job.Role{role}
+}
+
 // t9kRunPolicy is that of the kinds whose controller restarts pods itself.
 type t9kRunPolicy struct {
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds"`

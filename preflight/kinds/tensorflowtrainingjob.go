@@ -32,9 +32,9 @@ var tensorflowTrainingJob = &Kind{
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/tensorflowtrainingjob.md.
 type tensorflowTrainingSpec struct {
-	ReplicaSpecs    []t9kReplica `json:"replicaSpecs"`
-	RunPolicy       t9kRunPolicy `json:"runPolicy"`
-	TensorboardSpec any          `json:"tensorboardSpec"`
+	ReplicaSpecs    []t9kReplica    `json:"replicaSpecs"`
+	RunPolicy       t9kRunPolicy    `json:"runPolicy"`
+	TensorboardSpec *t9kTensorBoard `json:"tensorboardSpec"`
 	t9kShared
 }
 
@@ -49,6 +49,7 @@ func readTensorFlowTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, e
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 	}
+	j.Beside = o.Spec.TensorboardSpec.roles(r)
 	t9kMarks(j, "tensorflowtrainingjob")
 	gang(r, j)
 	return r.finish(j)

@@ -159,15 +159,15 @@ func lastSeen(e *corev1.Event) time.Time {
 
 // subjects are whom events may be about.
 type subjects struct {
-	uids  map[types.UID]bool
-	names map[[2]string]bool // kind and name: pods of an earlier attempt have the same
-	since metav1.Time        // of the job: an earlier job of the same name is another story
+	uids  map[types.UID]string // their names: nobody checks that an event has both of one object
+	names map[[2]string]bool   // kind and name: pods of an earlier attempt have the same
+	since metav1.Time          // of the job: an earlier job of the same name is another story
 }
 
 func (r *reading) subjects() subjects {
-	s := subjects{uids: map[types.UID]bool{}, names: map[[2]string]bool{}, since: r.object.GetCreationTimestamp()}
+	s := subjects{uids: map[types.UID]string{}, names: map[[2]string]bool{}, since: r.object.GetCreationTimestamp()}
 	add := func(kind, name string, uid types.UID) {
-		s.uids[uid] = true
+		s.uids[uid] = name
 		s.names[[2]string{kind, name}] = true
 	}
 	add(r.kind.API(), r.object.GetName(), r.object.GetUID())
@@ -205,8 +205,8 @@ func (s subjects) of(all []*corev1.Event) (out []corev1.Event) {
 }
 
 func (s subjects) has(e *corev1.Event) bool {
-	if e.InvolvedObject.UID != "" && s.uids[e.InvolvedObject.UID] {
-		return true
+	if name, known := s.uids[e.InvolvedObject.UID]; known && e.InvolvedObject.UID != "" {
+		return name == e.InvolvedObject.Name
 	}
 	if !s.names[[2]string{e.InvolvedObject.Kind, e.InvolvedObject.Name}] {
 		return false

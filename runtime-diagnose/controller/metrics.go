@@ -79,7 +79,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		}),
 	}
 	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "signalbox_check_outcomes_total", Help: "What became of what checks said of jobs, by check and outcome: came-true, other, ran, unsaid.",
+		Name: "signalbox_check_outcomes_total", Help: "What became of what checks said of jobs, by check (other: those that name no failure) and outcome: came-true, other, ran, unsaid.",
 	}, []string{"check", "outcome"})
 	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.cost, m.saved, m.named, m.used, m.evidence, m.keptBytes} {
 		if err := into.Register(c); err != nil {
@@ -110,9 +110,13 @@ func (m *metrics) kept(bytes int, err error) {
 	m.keptBytes.Observe(float64(bytes))
 }
 
-// settled counts what became of a warning.
+// settled counts what became of a warning. Whoever may edit a job may write what it was warned of: only names that are known here
+// are series.
 func (m *metrics) settled(check string, o Outcome) {
 	if m != nil {
+		if _, known := predicts[check]; !known {
+			check = "other"
+		}
 		m.outcomes.WithLabelValues(check, string(o)).Inc()
 	}
 }

@@ -44,6 +44,7 @@ type Reconciler struct {
 	metrics *metrics
 	memory  memory
 	looks   looks
+	asking  shares
 	nodes   nodes
 	// firsts and renewals are the turns of jobs without pods: of those on which nothing stands, and of the others.
 	firsts, renewals pace
@@ -128,6 +129,13 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 		if wait := r.paced(known, v); wait > 0 {
 			return wait, nil
 		}
+	}
+	if v.asked {
+		leave, wait := r.asking.take(key.Namespace, r.Concurrency, v.now)
+		if leave == nil {
+			return wait, nil
+		}
+		defer leave()
 	}
 	if r.Timeout > 0 {
 		var cancel, stop context.CancelFunc

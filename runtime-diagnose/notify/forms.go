@@ -103,7 +103,7 @@ func summary(f Failure) string {
 	if f.Category != "" {
 		what = f.Category + ": " + what
 	}
-	return fmt.Sprintf("%s %s/%s: %s", f.Kind, f.Namespace, f.Name, what)
+	return fmt.Sprintf("%s %s/%s: %s", f.Kind, f.Namespace, f.Name, strings.Join(strings.Fields(what), " ")) // else what a log says may look like what is said of another job
 }
 
 func alert(receiver string, f Failure) map[string]any {

@@ -58,6 +58,17 @@ func (c *counts) add(receiver, result string) {
 	c.of[receiver+" "+result]++
 }
 
+// A log may be written so that a message seems to be of two jobs.
+func TestASummaryIsOneLine(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r", "\v", "\u0085", "\u2028", "\u2029"} {
+		f := failed
+		f.Error = "out of memory" + end + "PyTorchJob prod/other: broken-node"
+		if got, want := summary(f), "PyTorchJob ml/train: out-of-memory: out of memory PyTorchJob prod/other: broken-node"; got != want {
+			t.Errorf("%q is told as %q", f.Error, got)
+		}
+	}
+}
+
 var failed = Failure{
 	Kind: "PyTorchJob", Namespace: "ml", Name: "train", UID: "u1", Verdict: "diagnosed", Category: "out-of-memory",
 	Error: "worker-3 was killed for memory <!channel>", Analysis: "token=hf_abcdefghijklmnopqrstuvwxyz0123456789 in the log", Solution: "Ask for more & try again.",

@@ -81,7 +81,17 @@ var secretOption = lazy.MustCompile(`^--?[A-Za-z]`)
 // Tree masks the secrets in all texts of a decoded JSON value: within each text as Text does, the value
 // of a key that is named like a secret, the word behind an option that is, and the value beside a name
 // that is, as in a container's environment. Lists and maps are changed in place; keys stay as they are.
-func Tree(v any) any {
+func Tree(v any) any { return tree("", v) }
+
+// noCommands are the lists of words in a pod that are no command lines. In one of them "--token" hides nothing behind it: else
+// an author would take a capability or a place from the sight of a policy.
+var noCommands = map[string]bool{
+	"accessModes": true, "add": true, "bindMountOptions": true, "drop": true, "finalizers": true, "hostnames": true, "matchLabelKeys": true, "mismatchLabelKeys": true, "monitors": true,
+	"nameservers": true, "namespaces": true, "portals": true, "searches": true, "targetWWNs": true, "values": true, "wwids": true,
+}
+
+// tree is Tree of what stands at a key.
+func tree(at string, v any) any {
 	switch v := v.(type) {
 	case string:
 		return Text(v)
@@ -92,9 +102,9 @@ func Tree(v any) any {
 			if secret && isText && word != "" {
 				v[i] = masked
 			} else {
-				v[i] = Tree(v[i])
+				v[i] = tree("", v[i])
 			}
-			secret = isText && secretOption.MatchString(word) && !strings.Contains(word, "=") && classOf(strings.TrimLeft(word, "-")) != none
+			secret = isText && !noCommands[at] && secretOption.MatchString(word) && !strings.Contains(word, "=") && classOf(strings.TrimLeft(word, "-")) != none
 		}
 	case map[string]any:
 		name, _ := v["name"].(string)
@@ -108,7 +118,7 @@ func Tree(v any) any {
 				v[key] = masked
 				continue
 			}
-			v[key] = Tree(v[key])
+			v[key] = tree(key, v[key])
 		}
 	}
 	return v

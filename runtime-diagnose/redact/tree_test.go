@@ -2,10 +2,50 @@ package redact
 
 import (
 	"maps"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 )
+
+// Of the lists of words that a pod has, those of a command line alone hold options.
+func TestOnlyCommandLinesOfAPodHoldOptions(t *testing.T) {
+	seen, lists := map[reflect.Type]bool{}, map[string]bool{}
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for f := range of.Fields() {
+			if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.String {
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				lists[name] = true
+			}
+			walk(f.Type)
+		}
+	}
+	walk(reflect.TypeFor[corev1.PodSpec]())
+	for name := range lists {
+		in := map[string]any{name: []any{"--token", "SYS_ADMIN"}}
+		Tree(in)
+		got, _ := in[name].([]any)
+		if hides, command := got[1] == Masked, slices.Contains([]string{"command", "args"}, name); hides != command {
+			t.Errorf("behind an option in %s something is masked: %t", name, hides)
+		}
+	}
+	for name := range noCommands {
+		if !lists[name] {
+			t.Errorf("a pod has no list %s", name)
+		}
+	}
+}
 
 func TestSecretsInATreeAreMasked(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want any }{

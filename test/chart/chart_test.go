@@ -54,3 +54,26 @@ func TestManifestsAndChartNameOneVersion(t *testing.T) {
 		t.Errorf("the chart is %s of %s; the manifests name %s; want one version", chart.Version, chart.AppVersion, manifests.Images[0].NewTag)
 	}
 }
+
+// A value is one value: in none of them a line ends what it is part of and begins another object.
+func TestValuesAreQuoted(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "config", "chart", "templates", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	action := regexp.MustCompile(`{{-?\s*(.*?)\s*-?}}`)
+	silent := regexp.MustCompile(`^(/\*|if |else|end$|with |range |fail |\$\w+ :?=)`)
+	written := regexp.MustCompile(`quote|toYaml|toJson|^include "signalbox.labels"|^include "signalbox.config"`)
+	named := regexp.MustCompile(`^\$?\.(Release\.Namespace|Values\.replicas)$`) // Helm and values.schema.json take a name, and a number
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range action.FindAllStringSubmatch(string(text), -1) {
+			if !silent.MatchString(m[1]) && !written.MatchString(m[1]) && !named.MatchString(m[1]) {
+				t.Errorf("%s writes %s as it is", filepath.Base(file), m[0])
+			}
+		}
+	}
+}

@@ -15,6 +15,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,10 +29,13 @@ import (
 
 	"github.com/signalbox-dev/signalbox/certs"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
@@ -160,7 +167,7 @@ var _ = Describe("A policy that enforces", Ordered, ContinueOnFailure, func() {
 	})
 })
 
-var _ = Describe("The account of Signalbox", Ordered, func() {
+var _ = Describe("The account of Signalbox", Ordered, ContinueOnFailure, func() {
 	const namespace, elsewhere = "account-of-jobs", "another-place"
 	var job *unstructured.Unstructured
 
@@ -209,6 +216,157 @@ subjects: [{kind: ServiceAccount, name: diagnoser, namespace: `+elsewhere+`}]
 			Expect(patch(`{"metadata":{"annotations":{"signalbox.dev/healthy":null}}}`)).To(Succeed())
 		})
 	}
+
+	It("changes no job by another way", func(ctx SpecContext) {
+		Expect(plane.Apply(ctx, crd("batch.tensorstack.dev", "v1beta1", "deepspeedjobs", "DeepSpeedJob", "Namespaced"))).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			_, err := plane.Kubectl(ctx, "delete", "crd", "deepspeedjobs.batch.tensorstack.dev")
+			Expect(err).NotTo(HaveOccurred())
+		})
+		all, err := dynamic.NewForConfig(plane.Config())
+		Expect(err).NotTo(HaveOccurred())
+		withoutStatus := sample("deepspeedjob.yaml", namespace, "bound")
+		speeds := withoutStatus.GroupVersionKind().GroupVersion().WithResource("deepspeedjobs")
+		Eventually(func() error {
+			_, err := all.Resource(speeds).Namespace(namespace).Create(ctx, withoutStatus, metav1.CreateOptions{})
+			return err
+		}).Should(Succeed())
+		config, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		mine, err := dynamic.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		jobs := mine.Resource(pytorchJobs).Namespace(namespace)
+		merge := func(at dynamic.ResourceInterface, text string, sub ...string) error {
+			_, err := at.Patch(ctx, "bound", types.MergePatchType, []byte(text), metav1.PatchOptions{}, sub...)
+			return err
+		}
+		apply := func(name, fields string) error {
+			_, err := jobs.Patch(ctx, name, types.ApplyPatchType, fmt.Appendf(nil, `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":%q%s`, name, fields), metav1.PatchOptions{FieldManager: "thief", Force: new(true)})
+			return err
+		}
+		forbidden := MatchError(ContainSubstring("is forbidden"))
+		for _, key := range []string{"signalbox.devil/healthy", "x.signalbox.dev/healthy", "signalbox.dev/ask", "signalbox.dev/ignore-reason", "signalbox.dev/Healthy", "healthy", "kueue.x-k8s.io/queue-name"} {
+			Expect(merge(jobs, fmt.Sprintf(`{"metadata":{"annotations":{%q:"x"}}}`, key))).To(forbidden, key)
+			Expect(apply("bound", fmt.Sprintf(`,"annotations":{%q:"x"}}}`, key))).To(forbidden, key)
+		}
+		Expect(apply("bound", `,"labels":{"a":"c"}}}`)).To(forbidden)
+		Expect(apply("bound", `,"finalizers":["a.example/b"]}}`)).To(forbidden)
+		Expect(apply("bound", `,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"u"}]}}`)).To(forbidden)
+		Expect(apply("bound", `},"spec":{"runPolicy":{"suspend":true}}}`)).To(forbidden)
+		Expect(apply("another", `}}`)).To(forbidden)
+		Expect(merge(jobs, `{"status":{"conditions":[]}}`, "status")).To(forbidden)
+		Expect(merge(jobs, `{"spec":{"replicas":0}}`, "scale")).To(forbidden)
+		Expect(jobs.Delete(ctx, "bound", metav1.DeleteOptions{})).To(forbidden)
+		Expect(jobs.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(forbidden)
+		_, err = jobs.Create(ctx, sample("pytorchjob.yaml", namespace, "made"), metav1.CreateOptions{})
+		Expect(err).To(forbidden)
+		By("the status of a kind whose CRD keeps it beside the spec")
+		Expect(merge(mine.Resource(speeds).Namespace(namespace), `{"status":{"phase":"Succeeded"}}`)).To(forbidden)
+		Expect(merge(mine.Resource(speeds).Namespace(namespace), `{"metadata":{"annotations":{"signalbox.dev/healthy":"Yes"}}}`)).To(Succeed())
+	})
+
+	It("writes no ConfigMap by which somebody else is obeyed", func(ctx SpecContext) {
+		const system = "signalbox-system"
+		make := func(namespace, name string, labels map[string]string) {
+			GinkgoHelper()
+			_, err := plane.Clientset().CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Data: map[string]string{"key": "value"},
+			}, metav1.CreateOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			DeferCleanup(func(ctx SpecContext) {
+				Expect(plane.Clientset().CoreV1().ConfigMaps(namespace).Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+			})
+		}
+		policy, evidence := map[string]string{webhook.PolicyLabel: "true"}, map[string]string{keep.Label: "true"}
+		make(system, "rules-of-operators", policy)
+		make(system, "words-of-operators", nil)
+		make(namespace, "of-somebody", nil)
+		make(namespace, keep.Prefix+"of-somebody", nil)
+		config, err := plane.ConfigFor(ctx, system, "signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		mine, err := kubernetes.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		write := func(namespace, name string, labels map[string]string) error {
+			_, err := mine.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return err
+		}
+		patch := func(namespace, name, text string) error {
+			_, err := mine.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(text), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			return err
+		}
+		forbidden := MatchError(ContainSubstring("is forbidden"))
+		labelled := func(key string) string { return fmt.Sprintf(`{"metadata":{"labels":{%q:"true"}}}`, key) }
+		By("beside jobs")
+		Eventually(func() error { return write(namespace, "anything", evidence) }).Should(forbidden) // the policy needs a moment
+		Expect(write("kube-system", "anything", evidence)).To(forbidden)
+		Expect(write(namespace, keep.Prefix+"x", nil)).To(forbidden)
+		Expect(write(namespace, keep.Prefix+"x", evidence)).To(Succeed())
+		for _, text := range []string{labelled(keep.Label), `{"data":{"key":"forged"}}`, `{"binaryData":{"k":"eA=="}}`, `{"immutable":true}`} {
+			Expect(patch(namespace, "of-somebody", text)).To(forbidden, text)
+			Expect(patch(namespace, keep.Prefix+"of-somebody", text)).To(forbidden, text)
+		}
+		Expect(mine.CoreV1().ConfigMaps(namespace).Delete(ctx, "of-somebody", metav1.DeleteOptions{})).To(forbidden)
+		By("where operators keep what it obeys")
+		for _, key := range []string{webhook.PolicyLabel, controller.SignatureLabel} {
+			Expect(write(system, "forged", map[string]string{key: "true"})).To(forbidden, key)
+			Expect(write(system, webhook.ReviewedName, map[string]string{key: "true"})).To(forbidden, key)
+			Expect(write(system, keep.Prefix+"x", map[string]string{key: "true", keep.Label: "true"})).To(forbidden, key)
+			Expect(patch(system, "words-of-operators", labelled(key))).To(forbidden, key)
+		}
+		Expect(write(system, "forged", nil)).To(forbidden)
+		for _, text := range []string{
+			`{"data":{"key":"forged"}}`, `{"data":null}`, `{"binaryData":{"k":"eA=="}}`, `{"immutable":true}`, `{"metadata":{"labels":null}}`,
+			`{"metadata":{"annotations":{"other":"x"}}}`, `{"metadata":{"finalizers":["a.example/b"]}}`, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"u"}]}}`,
+		} {
+			if !strings.Contains(text, "labels") {
+				Expect(patch(system, "words-of-operators", text)).To(forbidden, text)
+			}
+			Expect(patch(system, "rules-of-operators", text)).To(forbidden, text)
+		}
+		Expect(mine.CoreV1().ConfigMaps(system).Delete(ctx, "words-of-operators", metav1.DeleteOptions{})).To(forbidden)
+		By("what is its own to write")
+		for _, name := range []string{webhook.ReviewedName, "signalbox-model", oci.StatusName} {
+			Expect(write(system, name, map[string]string{webhook.PolicyLabel: oci.StatusMark})).To(Or(Succeed(), MatchError(apierrors.IsAlreadyExists, "it is there")), name)
+		}
+		Expect(patch(system, "rules-of-operators", fmt.Sprintf(`{"metadata":{"annotations":{%q:"x"}}}`, webhook.PolicyErrorAnnotation))).To(Succeed())
+		Expect(write(system, keep.Prefix+"x", evidence)).To(Succeed())
+	})
+
+	It("touches nothing else of others", func(ctx SpecContext) {
+		config, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		mine, err := kubernetes.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		forbidden := MatchError(ContainSubstring("is forbidden"))
+		dry := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "kube-scheduler"}}
+		for _, place := range []string{"kube-system", "kube-node-lease", namespace} {
+			_, err = mine.CoordinationV1().Leases(place).Create(ctx, lease, metav1.CreateOptions{})
+			Expect(err).To(forbidden, place)
+		}
+		_, err = mine.CoordinationV1().Leases("signalbox-system").Patch(ctx, "other", types.MergePatchType, []byte(`{}`), dry)
+		Expect(err).To(forbidden)
+		for _, place := range []string{"kube-system", namespace} {
+			_, err = mine.CoreV1().Events(place).Create(ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
+			Expect(err).To(forbidden, place)
+			_, err = mine.EventsV1().Events(place).Patch(ctx, "x", types.MergePatchType, []byte(`{}`), dry)
+			Expect(err).To(forbidden, place)
+			_, err = mine.CoreV1().Secrets(place).List(ctx, metav1.ListOptions{})
+			Expect(err).To(forbidden, place)
+			_, err = mine.CoreV1().ConfigMaps(place).List(ctx, metav1.ListOptions{})
+			Expect(err).To(forbidden, place)
+		}
+		_, err = mine.AdmissionregistrationV1().ValidatingWebhookConfigurations().Patch(ctx, "cert-manager-webhook", types.MergePatchType, []byte(`{"webhooks":null}`), dry)
+		Expect(err).To(forbidden)
+		_, err = mine.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(ctx, "signalbox-jobs", types.MergePatchType, []byte(`{}`), dry)
+		Expect(err).To(forbidden)
+		_, err = mine.CoreV1().Secrets("signalbox-system").Get(ctx, "of-somebody", metav1.GetOptions{})
+		Expect(err).To(forbidden)
+		_, err = mine.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
+		Expect(err).To(forbidden)
+		_, err = mine.CoreV1().ServiceAccounts("signalbox-system").CreateToken(ctx, "signalbox", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+		Expect(err).To(forbidden)
+	})
 
 	It("leaves administrators alone", func(ctx SpecContext) {
 		objects, err := dynamic.NewForConfig(plane.Config())

@@ -412,8 +412,14 @@ func foreignKinds() string {
 		if kind == "" {
 			kind = strings.ToUpper(singular[:1]) + singular[1:]
 		}
-		fmt.Fprintf(&b, `
----
+		b.WriteString("---\n" + crd(gr.Group, version, gr.Resource, kind, scope))
+	}
+	return b.String()
+}
+
+// crd is a CustomResourceDefinition without a schema and without subresources.
+func crd(group, version, plural, kind, scope string) string {
+	return fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -424,7 +430,5 @@ spec:
   scope: %[3]s
   names: {plural: %[1]s, singular: %[4]s, kind: %[5]s}
   versions: [{name: %[6]s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`, gr.Resource, gr.Group, scope, singular, kind, version)
-	}
-	return b.String()
+`, plural, group, scope, strings.TrimSuffix(plural, "s"), kind, version)
 }

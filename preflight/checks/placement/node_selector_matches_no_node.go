@@ -82,6 +82,15 @@ func theyHave(view *cluster.Snapshot, key string, values []string) string {
 	if slices.ContainsFunc(view.Alike(key), func(n cluster.NodeGroup) bool { return key == corev1.LabelHostname || n.Labels[key] == n.Name }) {
 		return ""
 	}
+	labelled := 0
+	for _, n := range view.Alike(key) {
+		if _, ok := n.Labels[key]; ok {
+			labelled += n.Count
+		}
+	}
+	if labelled > 1 && len(values) == labelled { // an ID of each machine, which is as good as its name
+		return ""
+	}
 	return "; they have " + facts.ShortList(values)
 }
 
