@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -61,7 +62,7 @@ func (in *Input) merge(seen []evidence.Observation) []evidence.Observation {
 const mostTypes = 16
 
 // genericException is the signature of exceptions that no other signature knows.
-const genericException = "python-exception"
+const genericException = subject.Exception
 
 // closeBy is how many lines apart two copies of one message are printed.
 const closeBy = 6
