@@ -73,6 +73,7 @@ type logReader struct {
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
 	guess        guess
+	openEnd      openEnd
 	loading      bool           // the exception that is read was raised by a worker that loads data
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well

@@ -27,7 +27,29 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 		}
 		if rule, words := subject.Of(message); rule != nil {
 			m.Signature, m.Facts = rule, with(m.Facts, "subject", strings.Clone(words))
+		} else if said := strings.TrimRight(message, " "); strings.HasSuffix(said, ":") {
+			r.openEnd = openEnd{line: l.Number, sighting: len(r.sightings)}
 		}
+	}
+}
+
+// openEnd is an exception whose message goes on below its line, as a colon at its end says.
+type openEnd struct{ line, sighting int }
+
+// goOn reads on in such a message: what it is about stands there.
+func (r *logReader) goOn(number int, body string) {
+	o := r.openEnd
+	if o.line == 0 || number <= o.line {
+		return
+	}
+	if number-o.line > mostBelow || o.sighting >= len(r.sightings) || r.sightings[o.sighting].Signature.ID != genericException {
+		r.openEnd = openEnd{}
+		return
+	}
+	if rule, words := subject.Of(reduce.Mask(body)); rule != nil {
+		s := &r.sightings[o.sighting]
+		s.Signature, s.Facts = rule, with(s.Facts, "subject", strings.Clone(words))
+		r.openEnd = openEnd{}
 	}
 }
 
