@@ -35,7 +35,7 @@ func (in *Input) merge(seen []evidence.Observation) []evidence.Observation {
 	for _, one := range order {
 		s := *one
 		k := key{s.Signature.ID, "", s.Over, s.Platform, s.Explained, s.Follower}
-		if s.Signature.ID == genericException && (types[s.Facts["type"]] || len(types) < mostTypes) {
+		if subject.KnownAs(s.Signature) == genericException && (types[s.Facts["type"]] || len(types) < mostTypes) {
 			k.raised = s.Facts["type"] // a KeyError is no copy of a ValueError
 			types[k.raised] = true
 		}

@@ -18,7 +18,7 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 	}
 	for i := range matches {
 		m := &matches[i]
-		if m.Signature.ID != genericException {
+		if m.Signature.ID != genericException || l.Trace != nil && wraps.MatchString(l.Trace.Message) {
 			continue
 		}
 		message := text[min(len(text), max(0, strings.Index(text, m.Facts["type"]))):]
@@ -72,11 +72,12 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 			continue
 		}
 		read++
-		if !d.InTraceback && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text)) {
+		if !d.InTraceback && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text) || source.MatchString(text)) {
 			continue
 		}
-		rule, words := subject.Of(reduce.Mask(text))
-		if rule == nil || !d.InTraceback && !subject.Fails(rule) && !recovery.Wrong(recovery.WithoutCounts(text)) {
+		said := recovery.WithoutCounts(text)
+		rule, words := subject.Of(reduce.Mask(said))
+		if rule == nil || !d.InTraceback && !subject.Fails(rule) && !recovery.Wrong(said) {
 			continue
 		}
 		first = reduce.Kept{Number: l.Number, Text: strings.Clone(text)}
@@ -87,6 +88,9 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 	}
 	return first, m
 }
+
+// source is a line of a program that speaks of a failure and has none.
+var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|(?:raise|print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)
 
 // lowLevel is a level below an error at the head of a line, whatever stands before it.
 var lowLevel = lazy.MustCompile(`^(?:\[\w+\]: ?)?\[?[WID](?:\d{3,4}| \d{4}-| \.{3}) ?|^.{0,100}?\b(?:WARN(?:ING)?|INFO|DEBUG)\b`)

@@ -41,6 +41,7 @@ type growing struct {
 	rest    string // of it, behind the counter
 	steps   int    // of Counters.steps
 	none    bool   // what is counted is no work
+	again   bool   // it began anew
 	spoilt  int    // lines in a row, to the last, with a number that is none
 	spoiler Step   // the first of them
 	sound   int    // lines before it
@@ -139,7 +140,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		s.rest = strings.Clone(rest)
 	case numbers[0] < s.numbers[0] && numbers[0]*2 > s.numbers[0]: // another rank, which writes to the same log, is that far
 	case numbers[0] != s.numbers[0] || numbers[1] != s.numbers[1]:
-		s.numbers, s.last, s.grown = numbers, line, 0
+		s.numbers, s.last, s.grown, s.again = numbers, line, 0, true
 	}
 	s.see(line, body, rest)
 	return curve
@@ -339,12 +340,12 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 	return first, first.Line > 0
 }
 
-// Moves says that something is counted up, or measured, with other numbers in three lines at least, the last of them near
-// the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
+// Moves says that something is measured with other results in three lines at least, or counted up in four and never
+// anew, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
 func (c *Counters) Moves(lines int) bool {
 	near, moves := lines-max(8, lines/4), false
 	for _, s := range c.series {
-		moves = moves || !s.none && s.grown >= fewGrown && s.last > near
+		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
 	}
 	for _, m := range c.measures {
 		if m.worse && m.last > near {
@@ -363,7 +364,7 @@ func (c *Counters) Advances(lines int) bool {
 		}
 	}
 	for _, m := range c.measures {
-		if m.changed > enoughGrown && m.last > lines-max(8, lines/4) {
+		if m.changed > enoughGrown && !m.worse && m.last > lines-max(8, lines/4) {
 			return true
 		}
 	}

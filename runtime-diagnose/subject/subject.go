@@ -50,7 +50,7 @@ func Rules() []*signature.Signature {
 
 // defects are exceptions that Python raises about code, whatever the words in it are about
 // (https://docs.python.org/3/library/exceptions.html#concrete-exceptions).
-var defects = regexp.MustCompile(`^(?:AttributeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|StopIteration)\b`)
+var defects = regexp.MustCompile(`^(?:AttributeError|TypeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|StopIteration)\b`)
 
 // Of is the subject of a message and the words that name it; nil: it names none. An exception comes with its type:
 // "ValueError: …".
