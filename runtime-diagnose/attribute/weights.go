@@ -9,10 +9,10 @@ var weights = Table{
 	Symptom:      15,  // its signature names what happened last
 	Cascade:      -90, // its signature says that somebody else failed first
 	Weak:         -8,  // runs that end well print it as well
-	Mild:         0,   // its own program calls it a warning, or information
+	Mild:         -8,  // its own program calls it a warning, or information
 	BareEnd:      -6,  // an exit code, and no word of why
 	Platform:     4,   // the platform reports it, not a program about itself
-	OfOthers:     0,   // it complains of other members
+	OfOthers:     -1,  // it complains of other members
 	Superseded:   -70, // another candidate explains it by what it is
 	LessSpecific: -20, // another candidate's signature knows the same line, or the message that it repeats, more specifically
 	Alone:        16,  // of three members and more, one says it
