@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -89,7 +90,9 @@ func (r *logReader) lastResort(d reduce.Digest) {
 		if known := r.catalog.ByID(saidError); known != nil {
 			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
-	} else if l, m := r.aboutSomething(d); l.Number > 0 && !r.log.Pasted && r.options.uses(asksSubject) {
+	} else if l, m := r.aboutSomething(d); l.Number > 0 && !r.log.Pasted && r.options.uses(asksSubject) && !slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool {
+		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root // a warning in known words says more than a guess
+	}) {
 		r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, m)
 	}
 }
