@@ -41,7 +41,7 @@ func TestWhatWouldDecide(t *testing.T) {
 		"starting on 8 GPUs\n":    "unknown : Nothing that was read shows a failure, and nothing shows that the job is well. A line that counts steps, prints a loss or says that the run ended well would show health; a container that ended, and its exit code, would show a failure.",
 		steps + "Aborting run.\n": `inconclusive train.log ends with "Aborting run.": No signature knows the words, and programs that end well do not end with such; the lines above it would decide.`,
 		steps + "Traceback (most recent call last):\n  File \"train.py\", line 9, in step\n    save()\n": "inconclusive train.log stops within a traceback: A program that prints one and nothing after it has failed; the last line of it, which names the exception, would decide.",
-		"starting\nERR no quorum among the shards\n":                                                     "unknown : What may be a failure is said, in words that no signature knows [log/train.log#2], and nothing shows what became of it. A line that counts steps, prints a loss or says that the run ended well would show health; a container that ended, and its exit code, would show a failure.",
+		"starting\nERR no quorum among the keepers\n":                                                    "unknown : What may be a failure is said, in words that no signature knows [log/train.log#2], and nothing shows what became of it. A line that counts steps, prints a loss or says that the run ended well would show health; a container that ended, and its exit code, would show a failure.",
 	} {
 		var c Case
 		c.AddLog("train.log", []byte(text))

@@ -66,7 +66,7 @@ func TestWhatIsNewSpeaksForABareExitCode(t *testing.T) {
 			"", "",
 		},
 		"of several new lines the one that says that something is wrong": {
-			nil, 3, []string{"planner: reading the shard table", "planner: cannot read shard 17", "planner: leaving"}, "planner: cannot read shard 17", "3 other pods",
+			nil, 3, []string{"planner: reading the shard table", "planner: cannot read slot 17", "planner: leaving"}, "planner: cannot read slot 17", "3 other pods",
 		},
 		"a new line far above the end is not it": {nil, 3, append([]string{odd}, strings.Split(strings.Repeat("ring joined\n", 80), "\n")[:80]...), "", ""},
 		"a step with another number is no news":  {nil, 3, []string{"tick 31 took 900 ms"}, "", ""},

@@ -20,13 +20,14 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	running "github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // rules are the causes that are found by structure and not by the text of a log.
 func rules() []*signature.Signature {
-	all := slices.Concat(control.Rules(), timeline.Rules(), running.Rules())
+	all := slices.Concat(control.Rules(), timeline.Rules(), running.Rules(), subject.Rules())
 	for _, code := range []int32{3, 150} { // one that only the program knows, and a signal without a name of its own
 		rule := *control.ExitRule(code)
 		rule.Proves = "The container ended with that code."

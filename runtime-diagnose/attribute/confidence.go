@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 )
 
 // Standing is how well a cause is supported.
@@ -41,6 +42,8 @@ func (in *Input) confidence(a *Answer) Confidence {
 	out := Confidence{Standing: Supported, Margin: in.margin(a), Sources: in.sources(a)}
 	switch {
 	case c.Score < supportedFrom, c.Signature.DepthOf() == signature.Symptom, c.Signature.Role == signature.Cascade:
+		out.Standing = Hypothesis
+	case subject.Guessed(c.Signature):
 		out.Standing = Hypothesis
 	case c.Signature.ID == genericException && !c.Platform && c.Item.Kind == evidence.Log && !raisedByProgram(&c.Observation): // what a library had to say nobody knows
 		out.Standing = Hypothesis

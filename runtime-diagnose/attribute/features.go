@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -133,9 +134,10 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		if o == c {
 			continue
 		}
-		derived := signature.MoreSpecific(o.Signature.ID, c.Signature.ID)
+		known := subject.KnownAs(c.Signature)
+		derived := signature.MoreSpecific(o.Signature.ID, known)
 		f.add(derived && o.isOf(c.Item.ID) || handsOn(&s, &o.Observation), LessSpecific, o.Item.ID)
-		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
+		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, known), Superseded, o.Item.ID)
 	}
 	return f
 }
@@ -152,7 +154,7 @@ const fewestRepeated = 20
 // native code reports an error, and its binding hands the message on.
 func handsOn(exception, logged *evidence.Observation) bool {
 	message := strings.TrimSpace(cmp.Or(exception.Facts["message"], exception.Facts["message2"]))
-	return exception.Signature.ID == genericException && logged.Signature.ID != genericException &&
+	return subject.KnownAs(exception.Signature) == genericException && subject.KnownAs(logged.Signature) != genericException &&
 		logged.Signature.Role == signature.Root && logged.Signature.DepthOf() != signature.Symptom && !logged.Signature.Weak &&
 		len(message) >= fewestRepeated && sameLog(exception.Item.Source, logged.Item.Source) &&
 		logged.Item.Source.Line < exception.Item.Source.Line && strings.Contains(logged.Line, message)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -34,7 +35,7 @@ func (in *Input) merge(seen []evidence.Observation) []evidence.Observation {
 	for _, one := range order {
 		s := *one
 		k := key{s.Signature.ID, "", s.Over, s.Platform, s.Explained, s.Follower}
-		if s.Signature.ID == genericException && (types[s.Facts["type"]] || len(types) < mostTypes) {
+		if subject.KnownAs(s.Signature) == genericException && (types[s.Facts["type"]] || len(types) < mostTypes) {
 			k.raised = s.Facts["type"] // a KeyError is no copy of a ValueError
 			types[k.raised] = true
 		}
@@ -61,7 +62,7 @@ func (in *Input) merge(seen []evidence.Observation) []evidence.Observation {
 const mostTypes = 16
 
 // genericException is the signature of exceptions that no other signature knows.
-const genericException = "python-exception"
+const genericException = subject.Exception
 
 // closeBy is how many lines apart two copies of one message are printed.
 const closeBy = 6

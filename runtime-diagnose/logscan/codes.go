@@ -114,7 +114,7 @@ func deviceError(message string) string {
 // childEnd is how launchers, each in words of its own, print the number with which a process ended: below zero a signal
 // (https://docs.python.org/3/library/subprocess.html#subprocess.Popen.returncode), from a shell 128 and the signal
 // (https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html).
-var childEnd = regexp.MustCompile(`\b(?i:exit(?:s|ed)?|return(?:s|ed)?|crashed|terminated|died|failed)\b.{0,30}?\b(?i:code|status)\b[ =:]{1,3}(-\d{1,2}|1[34]\d|322122\d{4})\b`)
+var childEnd = regexp.MustCompile(`\b(?i:exit(?:s|ed)?|return(?:s|ed)?|crashed|terminated|died|failed)\b.{0,30}?\b(?i:code|status)\b[ =:(]{1,3}(-\d{1,2}|1[34]\d|322122\d{4})\b`)
 
 // statuses are what Windows gives a process that crashed, with the signal that it would be: an access violation, an
 // illegal instruction, an overflow of the stack, a failed check
@@ -128,6 +128,17 @@ var crashes = []int{4, 6, 7, 8, 11}
 // byChildEnd asks about the end of a process that a launcher reports in words that no signature knows, in those of
 // torchrun.
 func (r *logReader) byChildEnd(text string) []signature.Match {
+	return r.bySignal(text, crashes)
+}
+
+// kills are signals that a process gets from others. Launchers end those that are left so; it counts where nothing else
+// is known.
+var kills = []int{9, 15}
+
+// byKill asks about the end of a process by such a signal.
+func (r *logReader) byKill(text string) []signature.Match { return r.bySignal(text, kills) }
+
+func (r *logReader) bySignal(text string, signals []int) []signature.Match {
 	if !r.options.uses(readsCodes) {
 		return nil
 	}
@@ -145,10 +156,10 @@ func (r *logReader) byChildEnd(text string) []signature.Match {
 	if n = -n; n < 0 {
 		n = -n - 128
 	}
-	if !slices.Contains(crashes, n) {
+	if !slices.Contains(signals, n) {
 		return nil
 	}
-	found := slices.DeleteFunc(r.catalog.Match("failed (exitcode: -"+strconv.Itoa(n)+")", r.kinds()...), func(m signature.Match) bool {
+	found := slices.DeleteFunc(r.catalog.Match("failed (exitcode: -"+strconv.Itoa(n)+") local_rank: 0", r.kinds()...), func(m signature.Match) bool {
 		return m.Signature.Role != signature.Root
 	})
 	for i := range found {

@@ -80,6 +80,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	body := l.Body()
 	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
+	r.goOn(l.Number, body)
 	r.sound.See(l.Number, body)
 	if r.progress < enoughProgress || len(r.sightings) > 0 && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
 		if r.counters.See(l.Number, body) && r.steps.Seeks() {

@@ -13,11 +13,12 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // genericException is the signature for exceptions that no other signature knows.
-const genericException = "python-exception"
+const genericException = subject.Exception
 
 // quotedException is the signature for exceptions that a line only quotes: what is raised is none.
 const quotedException = "said-exception"
@@ -72,6 +73,7 @@ type logReader struct {
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
 	guess        guess
+	openEnd      openEnd
 	loading      bool           // the exception that is read was raised by a worker that loads data
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
@@ -196,16 +198,17 @@ func (r *logReader) visit(l reduce.Line) bool {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
 		}
 	}
+	r.bySubject(l, text, matches)
 	matches = r.setAside(l, matches)
 	precise := slices.ContainsFunc(matches, explainsMore)
 	r.translated(l, matches)
 	matters := false
 	for _, m := range matches {
-		if m.Signature.ID == genericException && precise {
+		if isGeneric(m) && precise {
 			continue
 		}
 		kept := r.record(l, m)
-		if kept && m.Signature.ID == genericException && len(r.generic) < mostSightings {
+		if kept && isGeneric(m) && len(r.generic) < mostSightings {
 			r.generic[strings.Clone(l.Lane)] = len(r.sightings) - 1
 		}
 		matters = kept || matters
@@ -218,7 +221,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 // to be tried again or passed over. One whose message is a traceback hands on what is raised below.
 func onlyNamed(m signature.Match) bool {
 	message := m.Facts["message"]
-	return m.Signature.ID == genericException && (message == "" || strings.HasPrefix(message, "Traceback (most recent call last)"))
+	return isGeneric(m) && (message == "" || strings.HasPrefix(message, "Traceback (most recent call last)"))
 }
 
 // listen stops listening for signs of health where there were enough of them, and begins again
@@ -256,7 +259,7 @@ func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
-		return m.Signature.ID != genericException && m.Signature.Role == signature.Root
+		return !isGeneric(m) && m.Signature.Role == signature.Root
 	})
 	if i, ok := r.generic[l.Lane]; ok && known && i < len(r.sightings) {
 		r.sightings[i].Over = true
@@ -329,10 +332,10 @@ func (r *logReader) scheduled() {
 func says(m signature.Match) bool { return m.Signature.Role != signature.Context }
 
 // explainsMore tells signatures that say more of a line than that it is an exception.
-func explainsMore(m signature.Match) bool { return m.Signature.ID != genericException && says(m) }
+func explainsMore(m signature.Match) bool { return !isGeneric(m) && says(m) }
 
-// isGeneric says that a match is no more than that a line is an exception.
-func isGeneric(m signature.Match) bool { return m.Signature.ID == genericException }
+// isGeneric says that a match is no more than that a line is an exception, whatever its subject.
+func isGeneric(m signature.Match) bool { return subject.KnownAs(m.Signature) == genericException }
 
 // namesCause tells signatures that name a cause from those that count a line, or that a process ended.
 func namesCause(m signature.Match) bool {

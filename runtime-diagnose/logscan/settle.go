@@ -361,3 +361,13 @@ func (r *logReader) anchor(ended time.Time) {
 		}
 	}
 }
+
+// movesCalmly says that numbers move to the end of a log in which nothing complains.
+func (r *logReader) movesCalmly(d reduce.Digest) bool {
+	for i := range r.sightings {
+		if r.stands(i, d.Last.Number) {
+			return false
+		}
+	}
+	return !r.worst.open && r.counters.Moves(d.Last.Number) && !complains(d.Lines)
+}

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 )
 
 // worst is the line that tells most where no signature knows the words: the first of the last block of
@@ -88,6 +90,10 @@ func (r *logReader) lastResort(d reduce.Digest) {
 		if known := r.catalog.ByID(saidError); known != nil {
 			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
+	} else if l, m := r.aboutSomething(d); l.Number > 0 && !r.log.Pasted && r.options.uses(asksSubject) && !slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool {
+		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root // a warning in known words says more than a guess
+	}) {
+		r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, m)
 	}
 }
 
@@ -98,6 +104,10 @@ func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
 		m.Start, m.Facts = 0, nil // they are of the other words
 	} else if known := r.byNative(l.Body()); len(known) > 0 {
 		m = known[0]
+	} else if known := r.byKill(l.Body()); len(known) > 0 {
+		m = known[0]
+	} else if rule, words := subject.Of(l.Body()); rule != nil && r.options.uses(asksSubject) {
+		m = signature.Match{Signature: rule, Facts: map[string]string{"subject": words}}
 	}
 	r.record(l, m)
 }

@@ -41,6 +41,7 @@ type growing struct {
 	rest    string // of it, behind the counter
 	steps   int    // of Counters.steps
 	none    bool   // what is counted is no work
+	again   bool   // it began anew
 	spoilt  int    // lines in a row, to the last, with a number that is none
 	spoiler Step   // the first of them
 	sound   int    // lines before it
@@ -52,11 +53,22 @@ type measure struct {
 	name    string
 	results string // behind the name, in the last line
 	changed int
-	last    int // number of the last line
+	last    int  // number of the last line
+	worse   bool // it is to become less, and is more than it was first
+	first   float64
 }
 
 // measureNames are what models, and their work, are measured by in any framework.
 var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "likelihood", "rmse", "reward", "score", "speed", "latency", "average", "top_1", "top1", "top-1"}
+
+// followed are the names of what is measured while a model is trained: those, and what it is trained by.
+var followed = slices.Concat(measureNames, lessIsBetter, []string{"objective", "objf", "iou", "dice", "psnr", "return"})
+
+// lessIsBetter are those of them that training makes less.
+var lessIsBetter = []string{"loss", "entropy", "mse", "mae", "wer", "cer"}
+
+// notOfNumbers is what stands between a name and its number.
+const notOfNumbers = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_ \t:=|()[]{},'\"/*-+>"
 
 // Measures says that a line gives a number for one of the measures of models.
 func Measures(body string) bool {
@@ -78,6 +90,7 @@ var ofSplit = lazy.MustCompile(`(?i)\b(?:val|valid|validation|eval|test|dev)[_/]
 const (
 	mostSeries   = 64
 	enoughGrown  = 6
+	fewGrown     = 2
 	enoughSpoilt = 10
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	enoughDone   = 2  // rows that say how many are done, below the first: each gives its results as well
@@ -127,7 +140,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		s.rest = strings.Clone(rest)
 	case numbers[0] < s.numbers[0] && numbers[0]*2 > s.numbers[0]: // another rank, which writes to the same log, is that far
 	case numbers[0] != s.numbers[0] || numbers[1] != s.numbers[1]:
-		s.numbers, s.last, s.grown = numbers, line, 0
+		s.numbers, s.last, s.grown, s.again = numbers, line, 0, true
 	}
 	s.see(line, body, rest)
 	return curve
@@ -252,9 +265,9 @@ func (c *Counters) measure(line int, body string) {
 		if c.measures == nil {
 			c.measures = map[uint64]*measure{}
 		}
-		at := slices.IndexFunc(measureNames, func(name string) bool { return contains(body, name) })
+		at := slices.IndexFunc(followed, func(name string) bool { return contains(body, name) })
 		if m = (&measure{none: at < 0}); at >= 0 {
-			m.name = measureNames[at]
+			m.name = followed[at]
 		}
 		c.measures[key] = m
 	}
@@ -271,6 +284,14 @@ func (c *Counters) measure(line int, body string) {
 	if m.last = line; results != m.results {
 		m.changed++
 		m.results = strings.Clone(results)
+		if value := strings.TrimLeft(results, notOfNumbers); slices.Contains(lessIsBetter, m.name) {
+			if n, err := strconv.ParseFloat(value[:decimal(value)], 64); err == nil {
+				if m.changed == 1 {
+					m.first = n
+				}
+				m.worse = n > m.first
+			}
+		}
 	}
 }
 
@@ -319,6 +340,22 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 	return first, first.Line > 0
 }
 
+// Moves says that something is measured with other results in three lines at least, or counted up in four and never
+// anew, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
+func (c *Counters) Moves(lines int) bool {
+	near, moves := lines-max(8, lines/4), false
+	for _, s := range c.series {
+		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
+	}
+	for _, m := range c.measures {
+		if m.worse && m.last > near {
+			return false
+		}
+		moves = moves || m.changed > fewGrown && m.last > near
+	}
+	return moves
+}
+
 // Advances says that something is counted up, or measured, to the end of a log of so many lines.
 func (c *Counters) Advances(lines int) bool {
 	for _, s := range c.series {
@@ -327,7 +364,7 @@ func (c *Counters) Advances(lines int) bool {
 		}
 	}
 	for _, m := range c.measures {
-		if m.changed > enoughGrown && m.last > lines-max(8, lines/4) {
+		if m.changed > enoughGrown && !m.worse && m.last > lines-max(8, lines/4) {
 			return true
 		}
 	}

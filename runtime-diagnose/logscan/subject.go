@@ -1,0 +1,96 @@
+package logscan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
+)
+
+// bySubject puts what an exception is about in the place of the match that says no more than that it is one.
+func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Match) {
+	if !r.options.uses(asksSubject) {
+		return
+	}
+	for i := range matches {
+		m := &matches[i]
+		if m.Signature.ID != genericException || l.Trace != nil && wraps.MatchString(l.Trace.Message) {
+			continue
+		}
+		message := text[min(len(text), max(0, strings.Index(text, m.Facts["type"]))):]
+		if l.Trace != nil {
+			message = l.Trace.Type + ": " + reduce.Mask(l.Trace.Message)
+		}
+		if rule, words := subject.Of(message); rule != nil {
+			m.Signature, m.Facts = rule, with(m.Facts, "subject", strings.Clone(words))
+		} else if said := strings.TrimRight(message, " "); strings.HasSuffix(said, ":") {
+			r.openEnd = openEnd{line: l.Number, sighting: len(r.sightings)}
+		}
+	}
+}
+
+// openEnd is an exception whose message goes on below its line, as a colon at its end says.
+type openEnd struct{ line, sighting int }
+
+// goOn reads on in such a message: what it is about stands there.
+func (r *logReader) goOn(number int, body string) {
+	o := r.openEnd
+	if o.line == 0 || number <= o.line {
+		return
+	}
+	if number-o.line > mostBelow || o.sighting >= len(r.sightings) || r.sightings[o.sighting].Signature.ID != genericException {
+		r.openEnd = openEnd{}
+		return
+	}
+	if rule, words := subject.Of(reduce.Mask(body)); rule != nil {
+		s := &r.sightings[o.sighting]
+		s.Signature, s.Facts = rule, with(s.Facts, "subject", strings.Clone(words))
+		r.openEnd = openEnd{}
+	}
+}
+
+// lastWordsWithin is how many lines are the last words of a program that gives its lines no level.
+const lastWordsWithin = 12
+
+// aboutSomething is the first of the last lines, below the last step, that complains of something known: a program that
+// gives its lines no level ends so. Of a traceback that breaks off it is the innermost line.
+func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signature.Match) {
+	read := 0
+	for _, l := range slices.Backward(d.Lines) {
+		text := l.Text
+		if l.Number == r.series.Last.Line { // a bar that was not ended goes on with what was logged
+			text = text[strings.LastIndexByte(text, ']')+1:]
+		}
+		if l.Number < r.series.Last.Line || read == lastWordsWithin {
+			break
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		read++
+		if !d.InTraceback && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text) || source.MatchString(text)) {
+			continue
+		}
+		said := recovery.WithoutCounts(text)
+		rule, words := subject.Of(reduce.Mask(said))
+		if rule == nil || !d.InTraceback && !subject.Fails(rule) && !recovery.Wrong(said) {
+			continue
+		}
+		first = reduce.Kept{Number: l.Number, Text: strings.Clone(text)}
+		m = signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(words)}}
+		if d.InTraceback {
+			break
+		}
+	}
+	return first, m
+}
+
+// source is a line of a program that speaks of a failure and has none.
+var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|(?:raise|print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)
+
+// lowLevel is a level below an error at the head of a line, whatever stands before it.
+var lowLevel = lazy.MustCompile(`^(?:\[\w+\]: ?)?\[?[WID](?:\d{3,4}| \d{4}-| \.{3}) ?|^.{0,100}?\b(?:WARN(?:ING)?|INFO|DEBUG)\b`)

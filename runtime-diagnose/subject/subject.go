@@ -1,0 +1,114 @@
+// Package subject says what a message is about where no signature knows its words: which of a few dozen subjects it
+// names first in their order. Messages about the same thing share its nouns, however they are worded; so the answer is a
+// guess, and is given as one. Start reading at Of.
+package subject
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// prefix begins the identifiers of the rules.
+const prefix = "subject-"
+
+// Exception is the signature of exceptions that nothing is known of but their type. What explains one of those explains
+// one whose subject is guessed.
+const Exception = "python-exception"
+
+// Guessed says that a rule is one of this package.
+func Guessed(s *signature.Signature) bool { return strings.HasPrefix(s.ID, prefix) }
+
+// KnownAs is the identifier under which other signatures know of a rule.
+func KnownAs(s *signature.Signature) string {
+	if Guessed(s) {
+		return Exception
+	}
+	return s.ID
+}
+
+// Fails says that the subject is a failure in itself, so that whoever names it complains.
+func Fails(s *signature.Signature) bool {
+	switch strings.TrimPrefix(s.ID, prefix) {
+	case "gpu-oom", "host-oom-killed", "disk-full", "port-in-use", "device-side-assert", "illegal-memory-access", "cuda-arch-no-kernel-image", "segfault":
+		return Guessed(s)
+	}
+	return false
+}
+
+// Rules lists the subjects, for reference pages.
+func Rules() []*signature.Signature {
+	var out []*signature.Signature
+	for _, s := range subjects {
+		rule := *s.rule
+		rule.Proves = strings.Replace(rule.Proves, "{{.subject|this}}", "…", 1)
+		out = append(out, &rule)
+	}
+	return out
+}
+
+// defects are exceptions that Python raises about code, whatever the words in it are about
+// (https://docs.python.org/3/library/exceptions.html#concrete-exceptions).
+var defects = regexp.MustCompile(`^(?:AttributeError|TypeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|StopIteration)\b`)
+
+// Of is the subject of a message and the words that name it; nil: it names none. An exception comes with its type:
+// "ValueError: …".
+func Of(message string) (rule *signature.Signature, words string) {
+	if defects.MatchString(message) {
+		return nil, ""
+	}
+	if m := raised.FindStringSubmatch(message); m != nil {
+		for _, s := range subjects {
+			if s.modules != "" && slices.Contains(strings.Fields(s.modules), m[1]) {
+				return s.rule, m[1]
+			}
+		}
+	}
+	message = places.ReplaceAllString(keys.ReplaceAllString(message, ""), "")
+	for _, s := range subjects {
+		if words = s.words.FindString(message); words != "" {
+			return s.rule, strings.ToLower(words)
+		}
+	}
+	return nil, ""
+}
+
+// raised is the type of an exception with the package that it is of.
+var raised = regexp.MustCompile(`^(\w+)(?:\.\w+)*\.\w+: `)
+
+// places are those in source code: they name who speaks, not of what.
+var places = regexp.MustCompile(`File "[^"]*", line \d+, in|\S+\.(?:py|rs|cc|cpp|cu|cuh|h|c|go|java|scala|jl|ts)\b[:(,]\s?(?:line )?\d+`)
+
+// keys are those of a structure that is printed: they name what it holds, not what is wrong with it.
+var keys = regexp.MustCompile(`['"]\w+['"]: `)
+
+// subject is one, and what names it.
+type subject struct {
+	rule    *signature.Signature
+	words   *lazy.Regexp
+	modules string // packages that do nothing else: what they raise is about it, whatever it says
+}
+
+// about makes a subject of a category. Words are looked for whatever their case.
+func about(category, title, words, remedy string) subject {
+	c, _ := signature.CategoryOf(category)
+	return subject{
+		rule: &signature.Signature{
+			ID: prefix + category, Title: title, Since: "0.2", Category: category, Role: signature.Root,
+			Depth: signature.General, Domain: c.Owner, Retry: signature.RetryUnknown,
+			Proves:       `The last word of the program is about "{{.subject|this}}", in words that no signature knows.`,
+			DoesNotProve: "That this is the cause: the category is guessed from what the message names.",
+			Remedy:       remedy,
+		},
+		words: lazy.MustCompile(`(?i)` + words),
+	}
+}
+
+// or adds packages whose exceptions are about the subject.
+func (s subject) or(modules string) subject {
+	s.modules = modules
+	return s
+}

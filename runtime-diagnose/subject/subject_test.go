@@ -1,0 +1,69 @@
+package subject
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// What a message names decides, in whatever words it complains of it; what it only passes on the way does not.
+func TestOf(t *testing.T) {
+	for message, want := range map[string]string{
+		"ValueError: the archive's columns and its header disagree":           "dataset-error",
+		"planner.errors.Refused: option --depth should be below 12":           "argument-or-config-error",
+		"ValidationError: 'x' is nothing":                                     "",
+		"jsonschema.exceptions.ValidationError: 'x' is nothing":               "argument-or-config-error",
+		"pyarrow.lib.Oddity: 17":                                              "dataset-error",
+		"[14:49:15] /opt/rpc/tcp_socket.cc:76: Failed bind on 10.0.0.4:34567": "port-in-use",
+		"sbatch: error: resolve_ctls: res_nsearch error: Unknown host":        "network-dns",
+		"answered with HTTP status 503":                                       "network-dns",
+		"answered with HTTP status 500":                                       "",
+		"answered with HTTP status 401":                                       "permission-denied",
+		"GPU Narrowphase failed! 700":                                         "illegal-memory-access",
+		"GPU Narrowphase failed! 701":                                         "",
+		"allreduce ended: timed out":                                          "nccl-timeout",
+		"panicked at src/checkpoint/async_checkpoint.rs:68:40":                "", // a place
+		"AssertionError: {'id': 786, 'shape': (50265, 768)}":                  "", // a key
+		"AttributeError: 'Dataset' object has no attribute 'seek'":            "", // a defect of code
+		"TypeError: forward() got an unexpected keyword argument 'labels'":    "",
+		"W c10d socket": "", // no shape of one dimension
+		"RuntimeError: running_mean should contain 36 elements not 38":                  "shape-mismatch",
+		"RuntimeError: the head dimension of this kernel is at most 256":                "",
+		"mpi4py.MPI.Exception: MPI_ERR_TRUNCATE: message truncated":                     "mpi-failure",
+		"KeyError: 'tcp://10.10.0.20:44284'":                                            "",
+		"Accelerator device halted prematurely":                                         "gpu-hardware-xid",
+		"mlagents.UnityTimeOutException: The environment took too long to respond":      "network-dns",
+		"container create failed: container init was OOM-killed (memory limit too low)": "host-oom-killed",
+	} {
+		rule, _ := Of(message)
+		if got := ""; rule != nil {
+			got = rule.Category
+			if got != want {
+				t.Errorf("%q is about %s, want %q", message, got, want)
+			}
+		} else if want != "" {
+			t.Errorf("%q is about nothing, want %s", message, want)
+		}
+	}
+}
+
+// A subject is a guess, of a category that there is, with an identifier of its own.
+func TestRules(t *testing.T) {
+	lazy.CompileAll()
+	var ids []string
+	for _, r := range Rules() {
+		if _, ok := signature.CategoryOf(r.Category); !ok {
+			t.Errorf("%s has the category %q, which is none", r.ID, r.Category)
+		}
+		if !Guessed(r) || KnownAs(r) != Exception {
+			t.Errorf("%s is no guess, or is known as %s", r.ID, KnownAs(r))
+		}
+		ids = append(ids, r.ID)
+	}
+	slices.Sort(ids)
+	if n := len(ids); n != len(slices.Compact(ids)) {
+		t.Error("two subjects have one identifier")
+	}
+}

@@ -1,0 +1,67 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
+)
+
+// What is said in words that no signature knows has a subject, and the category is a guess from that.
+func TestWordsThatNobodyKnowsHaveASubject(t *testing.T) {
+	raised := "Traceback (most recent call last):\n  File \"/app/train.py\", line 9, in run\n    go()\n"
+	for name, tc := range map[string]struct{ text, category, line string }{
+		"of an exception":                   {raised + "keeper.Refused: the archive's columns disagree\n", "dataset-error", "columns disagree"},
+		"a message that goes on below":      {raised + "RuntimeError: the pipeline was not built:\nreader\n[reader.cc:465] a truncated sample at line 1\n", "dataset-error", "was not built:"},
+		"a message that goes on too late":   {raised + "RuntimeError: the pipeline was not built:\na\nb\nc\nd\ne\nf\na truncated sample\n", "python-exception-user-code", "was not built:"},
+		"an error that its program logged":  {"starting\nkeeper: error: lookup of ps-0: Unknown host\n", "network-dns", "Unknown host"},
+		"last words without a level":        {"starting\n[14:49:15] rpc.cc:76: Failed bind on 10.0.0.4:34567\n", "port-in-use", "Failed bind"},
+		"behind a bar that was not ended":   {"  0%|     | 0/78 [00:00<?, ?it/s]\n  1%|     | 1/78 [00:01<2:37, 1.21s/it]F0000 00:00:17.89 9276 client.cc:487] the device halted unexpectedly\n", "gpu-hardware-xid", "halted"},
+		"a traceback that breaks off":       {raised + "  File \"/app/reader.py\", line 3, in decode\n    raise Torn(\"unexpected end of data\")\n", "dataset-error", "unexpected end of data"},
+		"a kill in the words of a launcher": {"[main-0] terminated with exit code (137). Reason [Error].\n", "host-oom-killed", "(137)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.text))
+			if r.Root == nil || r.Category != tc.category || !strings.Contains(r.Root.Line, tc.line) {
+				t.Fatalf("category %q, root %+v; want %q and the line %q", r.Category, r.Root, tc.category, tc.line)
+			}
+			if strings.HasPrefix(r.Root.Signature, "subject-") && r.Root.Standing != attribute.Hypothesis {
+				t.Errorf("standing %q of a guess", r.Root.Standing)
+			}
+		})
+	}
+}
+
+// Twelve lines are the last words of a program; what was said one line before them is not.
+func TestLastWordsAreTwelveLines(t *testing.T) {
+	text := "the keeper ran out of memory\n" + strings.Repeat("waiting for the others\n", 11)
+	if r := read(t, "", strings.NewReader(text)); r.Verdict != diagnose.Diagnosed || r.Category != "host-oom-killed" {
+		t.Errorf("%s, category %q; want the memory", r.Verdict, r.Category)
+	}
+	if r := read(t, "", strings.NewReader(text+"waiting for the others\n")); r.Verdict != diagnose.Unknown {
+		t.Errorf("%s of a line further up, want unknown", r.Verdict)
+	}
+}
+
+// Numbers that move in the last lines show progress in a log that holds no complaint, and in no other.
+func TestNumbersThatMoveAreProgress(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want diagnose.Verdict
+	}{
+		"a loss three times":           {"loss(X, Y) = 2.35f0 (tracked)\nloss(X, Y) = 0.66f0 (tracked)\nloss(X, Y) = 0.41f0 (tracked)\n", diagnose.Healthy},
+		"a loss twice":                 {"loss(X, Y) = 2.35f0 (tracked)\nloss(X, Y) = 0.66f0 (tracked)\n", diagnose.Unknown},
+		"a loss that rises":            {"loss(X, Y) = 0.41f0 (tracked)\nloss(X, Y) = 0.66f0 (tracked)\nloss(X, Y) = 2.35f0 (tracked)\n", diagnose.Unknown},
+		"with a complaint between":     {"loss(X, Y) = 2.35f0 (tracked)\nloss(X, Y) = 0.66f0 (tracked)\ncannot do it\nloss(X, Y) = 0.41f0 (tracked)\n", diagnose.Unknown},
+		"four rows of a table":         {"0/299|7.17G| 3.28|\n1/299|7.35G| 3.46|\n2/299|7.19G| 3.84|\n3/299|7.17G| 3.85|\n", diagnose.Healthy},
+		"a count that starts anew":     {strings.Repeat("try 1: waited 7 s\ntry 2: waited 8 s\ntry 3: waited 9 s\ntry 4: waited 7 s\n", 3), diagnose.Unknown},
+		"the same number three times ": {"loss(X, Y) = 2.35f0 (tracked)\nloss(X, Y) = 2.35f0 (tracked)\nloss(X, Y) = 2.35f0 (tracked)\n", diagnose.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.text)); r.Verdict != tc.want {
+				t.Errorf("%s, root %+v; want %s", r.Verdict, r.Root, tc.want)
+			}
+		})
+	}
+}
