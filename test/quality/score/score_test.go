@@ -60,7 +60,7 @@ func TestAScoreCountsWhatIsRightAndWhatIsNot(t *testing.T) {
 		"forbidden": log("category: gpu-oom\nnever: [out of memory]\n", outOfMemory+"\n"),
 		"doubtful":  log("category: gpu-oom\nconfidence: low\n", "nothing\n"),
 		"no label":  {"log.txt": outOfMemory},
-		"scenario":  {"expect.yaml": "healthy: No\ncategory: gpu-oom\nline: CUDA out of memory\nnever: [device memory]\n", "rank0.log": outOfMemory + "\n"},
+		"scenario":  {"expect.yaml": "healthy: No\ncategory: gpu-oom\nline: CUDA out of memory\nnever: [disk space]\n", "rank0.log": outOfMemory + "\n"},
 	})
 	n := score.CountOf(cases)
 	got := fmt.Sprintf("cases %d, cause %s, line %s, mistaken %s, healthy %s, alarms %s, never %s, supported %s",
