@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
@@ -193,7 +194,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	if view, w.seen, err = f.view(ctx, sh, w, in); err != nil {
 		return nil, err
 	}
-	if view.addAll(in.others) || w.seen {
+	if view.addAll(in.others, w.namespace) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
 			return nil, &exit{exitUsage, err}
 		}
@@ -241,15 +242,34 @@ func (w *world) unwanted(namespace string) (names []string) {
 // clusterView is a view with what the input itself brings.
 type clusterView struct{ manifest.View }
 
+// inNamespaces are the kinds with a namespace that a job may refer to, or is bound by.
+var inNamespaces = map[schema.GroupKind]bool{
+	{Kind: "ConfigMap"}: true, {Kind: "Secret"}: true, {Kind: "ServiceAccount"}: true, {Kind: "PersistentVolumeClaim"}: true,
+	{Kind: "ResourceQuota"}: true, {Kind: "LimitRange"}: true, {Group: "policy", Kind: "PodDisruptionBudget"}: true,
+	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:  true,
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         true,
+	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: true,
+	{Group: "kueue.x-k8s.io", Kind: "LocalQueue"}:             true,
+	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:            true,
+	{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}:          true,
+	{Group: "scheduling.volcano.sh", Kind: "PodGroup"}:        true,
+}
+
 // addAll adds the objects a job may refer to (runtimes, claims, namespaces …): files are
-// applied together. Nodes and pods in the input are not the cluster's.
-func (v *clusterView) addAll(others []manifest.Document) bool {
+// applied together, and what names no namespace goes where a job goes that names none, as kubectl and helm apply
+// them. Nodes and pods in the input are not the cluster's.
+func (v *clusterView) addAll(others []manifest.Document, namespace string) bool {
 	added := false
 	for _, d := range others {
 		switch gvk := d.Object.GroupVersionKind(); {
 		case gvk == corev1.SchemeGroupVersion.WithKind("Node"), gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
 		default:
-			v.Objects = append(v.Objects, d.Object)
+			o := d.Object
+			if o.GetNamespace() == "" && inNamespaces[gvk.GroupKind()] {
+				o = o.DeepCopy()
+				o.SetNamespace(namespace)
+			}
+			v.Objects = append(v.Objects, o)
 			added = true
 		}
 	}

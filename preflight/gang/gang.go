@@ -35,6 +35,7 @@ type Gang struct {
 	At      job.Path             // where the queue is named
 	unnamed bool                 // the API server makes the job's name: its pods cannot be told from others' yet
 	Untied  string               // how all pods have to lie to each other, where no affinity says it; empty: nothing is asked
+	Unread  string               // what else its pods are written in, and why that was not read; empty: all was
 	Self    schema.GroupResource // the job's own resource, which quotas may count; empty: not known
 	Exists  bool                 // the job is stored already
 	Paused  bool                 // the job asks for no pods now
@@ -115,7 +116,18 @@ func Of(j *job.Job) Gang {
 		}
 	}
 	g.tied(j)
+	g.Unread = unread(j)
 	return g
+}
+
+// unread says why the training runtime that a job names could not be read.
+func unread(j *job.Job) string {
+	for _, u := range j.Unread {
+		if u.Kind >= job.RuntimeKindUnknown && u.Kind <= job.RuntimeUnreadable {
+			return string(u.Path) + ": " + u.String()
+		}
+	}
+	return ""
 }
 
 // writes says whether a job has a number at a path.

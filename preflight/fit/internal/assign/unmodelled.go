@@ -22,6 +22,9 @@ import (
 // lookPast records what of the pod the fit does not model.
 func (q *Solver) lookPast(k *PodSet) {
 	spec := &k.Pod.Spec
+	if q.Gang.Unread != "" && !q.Gang.NodesOnly {
+		q.DoubtYes(q.Gang.Unread)
+	}
 	if len(spec.ResourceClaims) > 0 && !k.Facts.devicesCounted {
 		q.DoubtYes(k.Name + ": resource claims (DRA) are not judged: " + quota.ClaimText(q.Snapshot, q.Gang.Namespace, spec))
 	}
