@@ -79,12 +79,15 @@ func Of(message string) (rule *signature.Signature, words string) {
 // named are the first words of a message that name the subject; empty: none do. A failure that is counted, and did not
 // happen once, is none: "oom=0".
 func (s subject) named(message string) string {
-	if at := s.words.FindStringIndex(message); at == nil {
-		return ""
-	} else if !Fails(s.rule) || !countsNone.MatchString(message[at[1]:]) {
-		return message[at[0]:at[1]]
-	} else {
-		return s.named(message[at[1]:])
+	for {
+		at := s.words.FindStringIndex(message)
+		if at == nil {
+			return ""
+		}
+		if !Fails(s.rule) || !countsNone.MatchString(message[at[1]:]) {
+			return message[at[0]:at[1]]
+		}
+		message = message[at[1]:]
 	}
 }
 
