@@ -36,6 +36,8 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 		"tests":                    {"=== 1 failed, 3 passed in 2.31s ===\n", "1 failed"},
 		"a level between dashes":   {"2026-03-01 10:01:01,001 -prog-ERROR-main:unsupported operand type(s) for //: 'str' and 'int'\n", "unsupported"},
 		"a level with a name":      {"ts=2026-03-01T10:01:00Z level=error msg=\"worker stopped early\"\nts=2026-03-01T10:01:01Z level=info msg=\"run finished\"\n", "stopped early"},
+		"advice, then the error":   {"srun: error: If munged is up, restart with --num-threads=10\nsrun: error: Munge encode failed: Failed to access \"/run/munge.socket.2\": No such file or directory\nsrun: error: Srun communication socket apparently being written to\n", "Munge encode failed"},
+		"an error, then its end":   {"[09:10:15] Error: Error reading from here\n[09:10:15] Error: Aborted from getline\n", "Error reading"},
 		"a level in JSON":          {"{\"level\":\"error\",\"msg\":\"reward model returned nothing\"}\n{\"level\":\"info\",\"msg\":\"shutdown complete\"}\n", "returned nothing"},
 		"an exception, then chat":  {trace + "Copying results to /scratch\n3 files copied, done\n", "KeyError"},
 		"an exception, then words": {trace + "Training complete\n", "KeyError"},

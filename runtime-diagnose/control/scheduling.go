@@ -43,11 +43,21 @@ var (
 	claimText      = lazy.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume|enough free storage|no available disk|plugin "VolumeBinding"`)
 )
 
+// Old schedulers write the number of nodes behind a reason, and that of the cluster nowhere: "No nodes are available that
+// match all of the following predicates:: Insufficient memory (3)."
+// (https://kubernetes.io/fr/docs/tasks/configure-pod-container/assign-memory-resource/).
+var (
+	noNodes     = lazy.MustCompile(`No nodes are available that match all of the (?:following )?predicates: ?:? *`)
+	countBehind = lazy.MustCompile(`([^, ][^,]*?) \((\d+)\)`)
+)
+
 // ParseUnschedulable reads a scheduler's message; ok is false if it is none.
 func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 	u.Message = message
 	body, _, _ := strings.Cut(message, "preemption:")
-	if m := nodesAvailable.FindStringSubmatchIndex(body); m != nil {
+	if at := noNodes.FindStringIndex(body); at != nil {
+		body, ok = countBehind.ReplaceAllString(body[at[1]:], "$2 $1"), true
+	} else if m := nodesAvailable.FindStringSubmatchIndex(body); m != nil {
 		u.Nodes, _ = strconv.Atoi(body[m[4]:m[5]])
 		body, ok = body[m[1]:], true
 	}

@@ -70,6 +70,14 @@ func TestSchedulerMessages(t *testing.T) {
 			"0/2 nodes are available: 2 PodToleratesNodeTaints.",
 			"unschedulable-taint", "none of 2 nodes takes it (2 PodToleratesNodeTaints)",
 		},
+		"counts behind the reasons": {
+			"No nodes are available that match all of the following predicates:: Insufficient alpha.kubernetes.io/nvidia-gpu (3).",
+			"unschedulable-gpu", "no node takes it (3 lack free alpha.kubernetes.io/nvidia-gpu)",
+		},
+		"counts behind the reasons, of several": {
+			"No nodes are available that match all of the predicates: Insufficient memory (5), PodToleratesNodeTaints (1).",
+			"unschedulable-cpu-memory", "no node takes it (5 lack free memory, 1 PodToleratesNodeTaints)",
+		},
 		"an extender that counts devices": {
 			"0/2 nodes are available: 1 node(s) had untolerated taint {gpu: true}, 1 CardInsufficientMemory.",
 			"unschedulable-gpu", "none of 2 nodes takes it (1 is tainted {gpu: true}, 1 CardInsufficientMemory)",
@@ -94,7 +102,7 @@ func TestSchedulerMessages(t *testing.T) {
 }
 
 func TestOtherTextsAreNoSchedulerMessages(t *testing.T) {
-	for _, text := range []string{"", "Back-off restarting failed container", "all 4 nodes joined"} {
+	for _, text := range []string{"", "Back-off restarting failed container", "all 4 nodes joined", "predicates: Insufficient evidence (3)"} {
 		if _, ok := control.ParseUnschedulable(text); ok {
 			t.Errorf("%q was read as a scheduler's message", text)
 		}

@@ -13,9 +13,10 @@ import (
 )
 
 // worst is the line that tells most where no signature knows the words: the first of the last block of
-// lines that the program calls errors. Training that goes on after it takes it back.
+// lines that the program calls errors, or the first of them that says what it is about. Training that goes on after it takes it back.
 type worst struct {
 	open  bool
+	mute  bool // nothing is known of what the line is about
 	line  reduce.Line
 	match signature.Match
 	last  int // number of the last line of the block
@@ -54,7 +55,9 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
-		*w = worst{open: true, line: l.Clone(), match: m, began: r.counters.Steps()}
+		*w = worst{open: true, mute: r.mute(l.Body()), line: l.Clone(), match: m, began: r.counters.Steps()}
+	} else if w.mute && l.Number-w.line.Number <= blockOf && explains(l.Body()) {
+		w.mute, w.line, w.match = false, l.Clone(), m
 	}
 	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
 	return matches
@@ -95,6 +98,19 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	}) {
 		r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, m)
 	}
+}
+
+// mute says that nothing is known of what a line is about: neither a code, nor where it comes from, nor a subject.
+func (r *logReader) mute(body string) bool {
+	rule, _ := subject.Of(body)
+	return rule == nil && len(r.inOtherWords(body)) == 0 && len(r.byNative(body)) == 0 && len(r.byKill(body)) == 0
+}
+
+// explains says that a line names what went wrong. That a process aborted or was stopped is no explanation: it is how
+// one ends that has said what is wrong.
+func explains(body string) bool {
+	rule, _ := subject.Of(body)
+	return rule != nil && rule.Category != "segfault" && rule.Category != "sigterm-preempted"
 }
 
 // recordLast records a last resort, or what the failure is that its line names by a code or by where it comes from.

@@ -69,12 +69,30 @@ func Of(message string) (rule *signature.Signature, words string) {
 	}
 	message = places.ReplaceAllString(keys.ReplaceAllString(message, ""), "")
 	for _, s := range subjects {
-		if words = s.words.FindString(message); words != "" {
+		if words = s.named(message); words != "" {
 			return s.rule, strings.ToLower(words)
 		}
 	}
 	return nil, ""
 }
+
+// named are the first words of a message that name the subject; empty: none do. A failure that is counted, and did not
+// happen once, is none: "oom=0".
+func (s subject) named(message string) string {
+	for {
+		at := s.words.FindStringIndex(message)
+		if at == nil {
+			return ""
+		}
+		if !Fails(s.rule) || !countsNone.MatchString(message[at[1]:]) {
+			return message[at[0]:at[1]]
+		}
+		message = message[at[1]:]
+	}
+}
+
+// countsNone is the rest of a record behind the name of what it counts, of which there was none.
+var countsNone = regexp.MustCompile(`^\w*['"]?\s*[=:]\s*0(?:\.0*)?%?(?:[^\w.]|\.?$)`)
 
 // raised is the type of an exception with the package that it is of.
 var raised = regexp.MustCompile(`^(\w+)(?:\.\w+)*\.\w+: `)

@@ -36,6 +36,12 @@ func TestOf(t *testing.T) {
 		"Accelerator device halted prematurely":                                         "gpu-hardware-xid",
 		"mlagents.UnityTimeOutException: The environment took too long to respond":      "network-dns",
 		"container create failed: container init was OOM-killed (memory limit too low)": "host-oom-killed",
+		"| epoch 001: 650 / 1891 loss=10.902, clip=0%, oom=0, loss_scale=2.000":         "", // a count of none
+		"| epoch 001: 650 / 1891 loss=10.902, clip=0%, oom=1, loss_scale=2.000":         "host-oom-killed",
+		"oom: 0, then killed: out of memory":                                            "host-oom-killed",
+		"cuda:0 out of memory":                                                          "gpu-oom",
+		"http_store.cc:96] HTTP GET request failed too many times, aborting.":           "network-dns",
+		"number of devices: 0":                                                          "wrong-world-size",
 	} {
 		rule, _ := Of(message)
 		if got := ""; rule != nil {
