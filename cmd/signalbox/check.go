@@ -260,6 +260,9 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	}
 	if f, ok := w.noNamespace(req.Object); !ok {
 		w.askServer(ctx, &report, req)
+		if f, ok := w.notServed(req.Object); ok && w.fitOnly {
+			report.Add([]finding.Finding{f}, nil)
+		}
 	} else if !slices.ContainsFunc(report.Findings, func(said finding.Finding) bool { return said.Check == f.Check }) {
 		report.Add([]finding.Finding{f}, nil) // fit asks no check
 	}

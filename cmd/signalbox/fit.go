@@ -295,7 +295,7 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 	read := len(troubles) // those of what could not be read
 	for _, j := range jobs {
 		switch {
-		case slices.ContainsFunc(j.Findings, func(f finding.Finding) bool { return f.Check == namespaceCheck }):
+		case slices.ContainsFunc(j.Findings, takenByNoServer):
 			never = true // read it was, and the API server refuses it
 			read--
 		case j.Fit != nil && j.Fit.Blocked():

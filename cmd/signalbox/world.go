@@ -515,6 +515,25 @@ func (w *world) labels(namespace string) map[string]string {
 // namespaceCheck is the name under which check and fit say that there is no such namespace.
 const namespaceCheck = "namespace-missing"
 
+// notServed is the finding about a kind that the cluster does not serve, where it was asked.
+func (w *world) notServed(o *unstructured.Unstructured) (finding.Finding, bool) {
+	h := w.heardOf(o)
+	if h == nil {
+		return finding.Finding{}, false
+	}
+	for _, f := range h.refusals(nil, func(string) bool { return false }) {
+		if takenByNoServer(f) {
+			return f, true
+		}
+	}
+	return finding.Finding{}, false
+}
+
+// takenByNoServer says whether a finding is that the API server has no place for the job: it was read, and cannot be created.
+func takenByNoServer(f finding.Finding) bool {
+	return f.Check == namespaceCheck || f.Check == serverCheck && f.Path == "kind"
+}
+
 // noNamespace is the finding about a namespace that is not there. Only a shell can make it:
 // the API server asks no webhook about such a job.
 func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
