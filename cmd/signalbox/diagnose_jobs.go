@@ -41,7 +41,7 @@ func (f *diagnoseFlags) byJob(ctx context.Context, sh *shell, catalog *signature
 		all = append(all, toldOf{p.Job, p.Bundle, r})
 	}
 	slices.SortStableFunc(all, func(a, b toldOf) int {
-		return cmp.Or(cmp.Compare(weight(b.result.Verdict), weight(a.result.Verdict)), cmp.Compare(standing(b.result), standing(a.result)))
+		return cmp.Or(cmp.Compare(weight(b.result.Verdict), weight(a.result.Verdict)), cmp.Compare(certainty(b.result), certainty(a.result)))
 	})
 	told := slices.IndexFunc(all, func(t toldOf) bool { return t.result.Verdict == diagnose.Healthy })
 	if told < 0 {
@@ -66,7 +66,8 @@ func weight(v diagnose.Verdict) int {
 	return slices.Index([]diagnose.Verdict{diagnose.Healthy, diagnose.Unknown, diagnose.Inconclusive, diagnose.Diagnosed}, v)
 }
 
-func standing(r diagnose.Result) int {
+// certainty orders what is found by how well it is supported.
+func certainty(r diagnose.Result) int {
 	if r.Root == nil {
 		return -1
 	}
