@@ -54,10 +54,14 @@ func TestByJob(t *testing.T) {
 		"a RayJob":                     {rows("t-bq4zd", "t-w9s6t-head-x7k2p", "t-w9s6t-small-worker-d8m5c"), nil},
 		"commands name the namespaces": {"$ kubectl get pods -n x\n" + rows("a-0") + "$ kubectl -n y get pods\n" + rows("a-0"), []string{"x/a-0: a-0", "y/a-0: a-0"}},
 		"a namespace is said once":     {"12m Warning Failed pod/a-worker-0 gone\n12m Normal Scheduled pod/a-worker-0 Successfully assigned x/a-worker-0 to n1\n", nil},
-		"nodes go with their pods": {"1m Normal Scheduled pod/a-worker-0 Successfully assigned x/a-worker-0 to n1\n1m Warning Failed pod/b-worker-0 gone\n1m Warning NodeNotReady node/n1 not ready\n1m Warning NodeNotReady node/n2 not ready\n",
-			[]string{"x/a: a-worker-0 n1", "x/b: b-worker-0", "/n2: n2"}},
-		"what jobs say is theirs": {"1m Warning Failed pytorchjob/a gone\n1m Warning Failed pod/b-worker-0 gone\n1m Warning Failed pod/a-worker-0 gone\n1m Warning Failed persistentvolumeclaim/c gone\n",
-			[]string{"/a: a a-worker-0", "/b: b-worker-0", "/c: c"}},
+		"nodes go with their pods": {
+			"1m Normal Scheduled pod/a-worker-0 Successfully assigned x/a-worker-0 to n1\n1m Warning Failed pod/b-worker-0 gone\n1m Warning NodeNotReady node/n1 not ready\n1m Warning NodeNotReady node/n2 not ready\n",
+			[]string{"x/a: a-worker-0 n1", "x/b: b-worker-0", "/n2: n2"},
+		},
+		"what jobs say is theirs": {
+			"1m Warning Failed pytorchjob/a gone\n1m Warning Failed pod/b-worker-0 gone\n1m Warning Failed pod/a-worker-0 gone\n1m Warning Failed persistentvolumeclaim/c gone\n",
+			[]string{"/a: a a-worker-0", "/b: b-worker-0", "/c: c"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := jobsIn(t, c.text); !slices.Equal(got, c.want) {
