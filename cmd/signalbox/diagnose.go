@@ -242,6 +242,11 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err != nil {
 			return err
 		}
+		if files {
+			if parts := bare.ByJob(&c); parts != nil {
+				return f.byJob(ctx, sh, catalog, parts, to)
+			}
+		}
 		r := recalling(c, diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.model != nil}))
 		if err := ctx.Err(); err != nil {
 			return err

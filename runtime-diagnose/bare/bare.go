@@ -20,7 +20,11 @@ import (
 // Add adds a file of events or pods, as objects or as pasted text, to a bundle. Text is
 // read as a log as well: people paste more than tables.
 func Add(b *evidence.Bundle, name string, data []byte) {
-	part := Read(name, data, b.Now)
+	addText(b, name, data, Read(name, data, b.Now))
+}
+
+// addText adds what was read of a file.
+func addText(b *evidence.Bundle, name string, data []byte, part Part) {
 	b.Pods = append(b.Pods, part.Pods...)
 	b.Events = append(b.Events, part.Events...)
 	b.Nodes = append(b.Nodes, part.Nodes...)
@@ -55,11 +59,21 @@ func Read(name string, data []byte, now time.Time) Part {
 	if p, ok := readObjects(data); ok {
 		return p
 	}
+	return readText(name, data, now, nil)
+}
+
+// readText reads a text of which only some lines are kept; nil: all are.
+func readText(name string, data []byte, now time.Time, keep []bool) Part {
 	t := &text{name: name, now: now, part: Part{Text: true}}
 	for line := range bytes.Lines(data) {
-		t.number++
-		t.line(strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), "\r\n"))
+		if t.number++; keep == nil || keep[t.number-1] {
+			t.line(lineOfText(line))
+		}
 	}
 	t.flush()
 	return t.part
+}
+
+func lineOfText(line []byte) string {
+	return strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), "\r\n")
 }

@@ -13,7 +13,7 @@ import (
 func (t *text) readTable(s string) bool {
 	words := strings.Fields(s)
 	if slices.Contains(words, "NAME") && slices.Contains(words, "STATUS") && slices.Contains(words, "READY") {
-		t.columns = words
+		t.columns, t.about = words, nil
 		return true
 	}
 	if t.columns == nil {
@@ -27,6 +27,13 @@ func (t *text) readTable(s string) bool {
 	pod := t.newPod(words[name])
 	if node := slices.Index(t.columns, "NODE"); node >= 0 {
 		pod.Spec.NodeName = nodeColumn(words, node-status)
+	}
+	t.about = &thing{kind: "pod", namespace: t.namespace, name: pod.Name}
+	if n := slices.Index(t.columns, "NAMESPACE"); n >= 0 {
+		t.about.namespace = words[n]
+	}
+	if pod.Spec.NodeName != "" {
+		t.about.nodes = []string{pod.Spec.NodeName}
 	}
 	t.setStatus(pod, words[status], words[ready], s)
 	if n := slices.Index(t.columns, "RESTARTS"); n >= 0 && n < len(words) && pod.Status.Phase == corev1.PodPending && len(pod.Status.ContainerStatuses) == 1 {
@@ -44,7 +51,7 @@ func (t *text) readTable(s string) bool {
 func (t *text) readNodes(s string) bool {
 	words := strings.Fields(s)
 	if slices.Contains(words, "NAME") && slices.Contains(words, "STATUS") && slices.Contains(words, "AGE") && slices.Contains(words, "VERSION") {
-		t.nodes, t.columns = words, nil
+		t.nodes, t.columns, t.about = words, nil, nil
 		return true
 	}
 	if t.nodes == nil {
@@ -64,6 +71,7 @@ func (t *text) readNodes(s string) bool {
 	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: words[name], Annotations: map[string]string{}}}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: is, Reason: ready}}
 	t.origin(node.Annotations, "condition.Ready", s)
+	t.about = &thing{kind: "node", name: node.Name}
 	t.part.Nodes = append(t.part.Nodes, node)
 	return true
 }

@@ -1,6 +1,7 @@
 package bare
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -24,6 +25,12 @@ type text struct {
 	into    string   // "State" or "Last State"
 	columns []string // of a kubectl get pods table
 	nodes   []string // of a kubectl get nodes table
+
+	about     *thing // what the line speaks of, or the one above it; nil: of all that comes, as a header does
+	described *thing // what pod is described as
+	namespace string // of the command that printed the text
+	column    string // the namespace that a row names
+	labels    bool   // the labels of a description go on
 }
 
 var (
@@ -39,17 +46,27 @@ var (
 	field         = regexp.MustCompile(`^(\s*)([A-Z][A-Za-z ]*):\s*(.*)$`)
 	timesOver     = regexp.MustCompile(`\(x(\d+)`)
 	containerName = regexp.MustCompile(`^  ([a-z0-9][a-z0-9-]*):\s*$`)
+	inNamespace   = regexp.MustCompile(`\s(?:-n|--namespace)[ =]?([a-z0-9][a-z0-9-]*)(?:\s|$)`)
+	labelLine     = regexp.MustCompile(`^(?:Labels:)?\s+([A-Za-z0-9][\w./-]*)=(\S*)$`)
 	objectName    = regexp.MustCompile(`(?:^|\s)(?:describe|get)\s+(?:po|pod|pods)[/ ](?:-n \S+ )?([a-z0-9][a-z0-9.-]*)`)
 )
 
 func (t *text) line(s string) {
+	if command.MatchString(s) {
+		t.about, t.namespace = nil, ""
+		if m := inNamespace.FindStringSubmatch(s); m != nil {
+			t.namespace = m[1]
+		}
+	}
+	if t.readLabel(s) {
+		return
+	}
 	switch {
 	case t.readEvent(s), t.readNodes(s), t.readTable(s):
 		return
 	}
 	if m := objectName.FindStringSubmatch(s); m != nil {
-		t.flush()
-		t.pod = t.newPod(m[1])
+		t.describe(m[1])
 		return
 	}
 	if t.pod != nil {
@@ -63,6 +80,24 @@ func (t *text) line(s string) {
 	}
 }
 
+// describe opens the description of a pod; what it is of is told by the fields behind its name.
+func (t *text) describe(name string) {
+	t.flush()
+	t.pod = t.newPod(name)
+	t.described = &thing{kind: "pod", namespace: t.namespace, name: name, labels: map[string]string{}}
+	t.about = t.described
+}
+
+// readLabel reads the labels of a description, which stand one below the other.
+func (t *text) readLabel(s string) bool {
+	m := labelLine.FindStringSubmatch(s)
+	t.labels = m != nil && t.described != nil && (t.labels || strings.HasPrefix(s, "Labels:"))
+	if t.labels {
+		t.described.labels[m[1]] = m[2]
+	}
+	return t.labels
+}
+
 func (t *text) newPod(name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{control.OriginFile: t.name}}}
 }
@@ -72,7 +107,7 @@ func (t *text) flush() {
 	if t.pod != nil && (t.pod.Status.Phase != "" || t.pod.Status.Reason != "" || len(t.pod.Status.ContainerStatuses) > 0) {
 		t.part.Pods = append(t.part.Pods, *t.pod)
 	}
-	t.pod, t.status, t.into = nil, nil, ""
+	t.pod, t.status, t.into, t.described = nil, nil, "", nil
 }
 
 func (t *text) origin(m map[string]string, key, line string) {
@@ -91,8 +126,7 @@ func (t *text) readField(line string, indent int, key, value string) {
 	if indent == 0 && key == "Name" {
 		name := strings.TrimSpace(value)
 		if t.pod == nil || t.pod.Name != name {
-			t.flush()
-			t.pod = t.newPod(name)
+			t.describe(name)
 		}
 		return
 	}
@@ -114,15 +148,29 @@ func (t *text) readField(line string, indent int, key, value string) {
 	t.readContainerField(line, key, value)
 }
 
+func (t *text) describes(set func(*thing)) {
+	if t.described != nil {
+		set(t.described)
+	}
+}
+
 func (t *text) readPodField(line, key, value string) {
 	switch key {
 	case "Namespace":
 		t.pod.Namespace = value
+		t.describes(func(d *thing) { d.namespace = value })
 	case "Node":
 		name, _, _ := strings.Cut(value, "/")
 		if name != "" && name != "<none>" {
 			t.pod.Spec.NodeName = name
+			t.describes(func(d *thing) { d.nodes = append(d.nodes, name) })
 		}
+	case "Kind":
+		t.describes(func(d *thing) { d.kind = strings.ToLower(value) })
+	case "Roles": // of a node alone
+		t.describes(func(d *thing) { d.kind, d.namespace = "node", "" })
+	case "Controlled By":
+		t.describes(func(d *thing) { d.owner = value })
 	case "Status":
 		phase, _, _ := strings.Cut(value, " ")
 		if strings.HasPrefix(phase, "Terminating") {
@@ -250,7 +298,9 @@ func (t *text) readEvent(s string) bool {
 		return true
 	}
 	if m := getEventNS.FindStringSubmatch(s); m != nil {
+		t.column = m[1]
 		t.addEvent(s, m[2], m[3], m[4], m[5], m[6])
+		t.column = ""
 		return true
 	}
 	if m := getEventOld.FindStringSubmatch(s); m != nil {
@@ -313,6 +363,14 @@ func (t *text) addEvent(line, age, kind, reason, object, message string) {
 	if d, ok := parseAge(word); ok && !t.now.IsZero() {
 		e.LastTimestamp.Time = t.now.Add(-d)
 		e.Annotations[control.OriginAge] = word
+	}
+	if name != "" && (t.pod == nil || name != t.pod.Name) {
+		t.about = &thing{kind: strings.ToLower(e.InvolvedObject.Kind), namespace: cmp.Or(t.column, t.namespace), name: name}
+	} else if t.described != nil {
+		t.about = t.described
+	}
+	if t.about != nil {
+		t.about.readAssigned(e.Message)
 	}
 	t.part.Events = append(t.part.Events, e)
 	t.part.Understood = append(t.part.Understood, t.number)

@@ -124,7 +124,7 @@ func Subject(r Report) string {
 	if r.Job.Name == "" {
 		return "the files"
 	}
-	return r.Job.String()
+	return strings.TrimSpace(r.Job.String()) // of what was pasted the kind is not known
 }
 
 func headline(r Report) string {
