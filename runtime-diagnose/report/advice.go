@@ -100,7 +100,7 @@ var byFact = []advice{
 	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/helpers.go, evictionMessage).
 	{
 		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: (?P<what>ephemeral-storage)\b.*?Container (?P<container>\S+) was using (?P<used>\w+),?(?: which exceeds its| its)? request (?:is|of) (?P<request>\w+)`),
-		says: "the node ran low on {{.what}}, and container {{.container}} used {{.used}} of it with a request of {{.request}}", owner: signature.User, shown: true,
+		says: "the node ran low on {{.what}}, and container {{.container}} used {{.used}} of it with a request of {{.request}}", owner: signature.User, retry: signature.RetryUnknown, shown: true,
 		steps: []string{
 			"Request what it uses: resources.requests of container {{.container}} has {{.what}} {{.request}}, and it used {{.used}}.",
 			"Write checkpoints and caches to a volume, not into the container.",
@@ -108,7 +108,7 @@ var byFact = []advice{
 	},
 	{
 		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: (?P<what>[\w-]+).*?Container (?P<container>\S+) was using (?P<used>\w+),?(?: which exceeds its| its)? request (?:is|of) (?P<request>\w+)`),
-		says: "the node ran low on {{.what}}, and container {{.container}} used {{.used}} of it with a request of {{.request}}", owner: signature.User, shown: true,
+		says: "the node ran low on {{.what}}, and container {{.container}} used {{.used}} of it with a request of {{.request}}", owner: signature.User, retry: signature.RetryUnknown, shown: true,
 		steps: []string{
 			"Request what it uses: resources.requests of container {{.container}} has {{.what}} {{.request}}, and it used {{.used}}.",
 			"Where it should not use so much, look for what grows: data-loader workers, caches in memory, files under /dev/shm.",
