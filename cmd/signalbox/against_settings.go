@@ -31,8 +31,11 @@ const mostSettings = 2000
 
 const leastHeap = 3
 
+const onePair = `(?:['"]\b([A-Za-z][\w.-]{1,60})['"]: ?|\b([A-Za-z][\w.-]{1,60})(?:=|: ))('[^']*'|"[^"]*"|-?[\w./+-]+)`
+
 var (
-	pairIn   = regexp.MustCompile(`(?:['"]\b([A-Za-z][\w.-]{1,60})['"]: ?|\b([A-Za-z][\w.-]{1,60})(?:=|: ))('[^']*'|"[^"]*"|-?[\w./+-]+)`)
+	pairIn   = regexp.MustCompile(onePair)
+	pairAt   = regexp.MustCompile(`^` + onePair)
 	troubled = regexp.MustCompile(`Traceback|\bERROR\b|Error: |Exception\b|\b[Ff]ailed\b|timed out|Watchdog|\[E ProcessGroup`)
 	// A line that is a setting: "batch_size: 64", Megatron's "  batch_size ...... 64".
 	onlyPair = regexp.MustCompile(`^\s*(?:-\s*|--)?['"]?([A-Za-z][\w.-]{0,60}?)['"]?(?:\s*[=:]\s*|\s+\.{3,}\s*)(\S{1,120}),?\s*$`)
@@ -61,18 +64,33 @@ func (s *settings) add(file string, l *reduce.Line) {
 		return
 	}
 	s.heap = nil
-	var pairs []keyValue
-	covered := 0
-	at := pairIn.FindAllStringIndex(body, -1)
-	for _, m := range at {
-		text := body[m[0]:m[1]]
-		parts := pairIn.FindStringSubmatch(text)
-		pairs = append(pairs, keyValue{parts[1] + parts[2], parts[3]})
-		covered += len(text)
-	}
+	pairs, covered, span := pairsOf(body)
 	// Between the first and the last of a heap there is little else; a sentence with some is a message.
-	if s.note(pairs); len(pairs) >= leastHeap && 3*covered > 2*(at[len(at)-1][1]-at[0][0]) && !s.ended {
+	if s.note(pairs); len(pairs) >= leastHeap && 3*covered > 2*span && !s.ended {
 		s.keep(pairs)
+	}
+}
+
+// pairsOf are the settings of a line, with the bytes that they cover and those from the first to the end of the last. A
+// word before a setting is a label, not a key with the setting's key as its value: "args: lr=0.1".
+func pairsOf(body string) (pairs []keyValue, covered, span int) {
+	first := -1
+	for at := 0; ; {
+		m := pairIn.FindStringSubmatchIndex(body[at:])
+		if m == nil {
+			return pairs, covered, span
+		}
+		from, value, end := at+m[0], at+m[6], at+m[1]
+		if pairAt.MatchString(body[value:]) {
+			at = value
+			continue
+		}
+		parts := pairIn.FindStringSubmatch(body[from:end])
+		pairs = append(pairs, keyValue{parts[1] + parts[2], parts[3]})
+		if first < 0 {
+			first = from
+		}
+		covered, span, at = covered+end-from, end-first, end
 	}
 }
 

@@ -67,7 +67,7 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 		s.Tables = append(s.Tables, t)
 	}
 	for _, f := range r.Followers {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s after it: %s", count(len(f.Places), "pod"), f.Says))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s, %s: %s", report.OthersHead(r), count(len(f.Places), "pod"), f.Says))
 	}
 	s.Notes = append(s.Notes, fmt.Sprintf("%s seen, %d read", count(r.Coverage.PodsSeen, "pod"), r.Coverage.PodsRead))
 	for _, m := range r.Coverage.Missing {

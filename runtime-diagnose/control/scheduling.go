@@ -40,7 +40,7 @@ var (
 	namedReason    = lazy.MustCompile(`(?:^|[\s:,])(\d+) ((?:[A-Z]+[a-z]+){2,})\.?\s*$`)
 	insufficient   = lazy.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
 	taintText      = lazy.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
-	claimText      = lazy.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume|enough free storage|no available disk|plugin "VolumeBinding"`)
+	claimText      = lazy.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|PersistentVolume's node affinity|available volume zone|max volume count|non-existent pv|persistent volume|enough free storage|no available disk|plugin "VolumeBinding"`)
 )
 
 // Old schedulers write the number of nodes behind a reason, and that of the cluster nowhere: "No nodes are available that
@@ -50,6 +50,11 @@ var (
 	noNodes     = lazy.MustCompile(`No nodes are available that match all of the (?:following )?predicates: ?:? *`)
 	countBehind = lazy.MustCompile(`([^, ][^,]*?) \((\d+)\)`)
 )
+
+// boundElsewhere is what is said of a node that does not reach the volume to which a claim is bound
+// (ErrReasonNodeConflict of https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/scheduler/framework/plugins/volumebinding/binder.go,
+// ErrReasonConflict of the plugin VolumeZone, and the names before 1.11).
+var boundElsewhere = lazy.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|volume node affinity conflict|PersistentVolume's node affinity|available volume zone`)
 
 // ParseUnschedulable reads a scheduler's message; ok is false if it is none.
 func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
@@ -114,9 +119,18 @@ var schedulingRules = []struct {
 	applies func(Refusal) bool
 	rule    *signature.Signature
 }{
-	{func(f Refusal) bool { return claimText.MatchString(f.Reason) }, rule(
+	{func(f Refusal) bool { return boundElsewhere.MatchString(f.Reason) }, rule(
+		"unschedulable-volume-elsewhere", "a volume of the pod cannot be reached from nodes that would take it", "unschedulable-pvc", signature.Precise, signature.User, signature.RetryUnknown,
+		"The claim is bound, to a volume that these nodes cannot reach: its node affinity or zone is elsewhere. The scheduler asks for volumes after taints, selectors and resources, so these nodes have room for the pod.",
+		"Which nodes reach the volume: they may be among those that are refused for other reasons.",
+		"See which nodes reach the volume: kubectl get pv $(kubectl get pvc CLAIM -o jsonpath='{.spec.volumeName}') -o jsonpath='{.spec.nodeAffinity}'.\n"+
+			"Lift what keeps the pod from the nodes that reach it: one of the other reasons of the message, unless those nodes are gone.\n"+
+			"Else copy the data to a volume that nodes with room reach; a new claim is bound where its pod goes if its StorageClass has volumeBindingMode: WaitForFirstConsumer.")},
+	{func(f Refusal) bool {
+		return claimText.MatchString(f.Reason) && !boundElsewhere.MatchString(f.Reason)
+	}, rule(
 		"unschedulable-claim", "the pod waits for a volume claim", "unschedulable-pvc", signature.Precise, signature.User, signature.Useless,
-		"The claim is missing, unbound, or bound where the pod cannot go.", "That the storage is at fault: a misspelt name looks the same.",
+		"The claim is missing or unbound, or no volume is there for it.", "That the storage is at fault: a misspelt name looks the same.",
 		"Look at the claim (kubectl get pvc): create it, or read its events if it is Pending.\nCheck its StorageClass and its zone.")},
 	{func(f Refusal) bool { return isDevice(f.Resource) || namesDevice.MatchString(f.Reason) }, rule(
 		"unschedulable-gpu", "not enough free GPUs", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
@@ -254,7 +268,7 @@ func Undecided(message string) bool {
 		found, _ := Judge(Unschedulable{Reasons: []Refusal{f}})
 		kinds[found.ID] = true
 	}
-	return ok && (kinds["unschedulable-claim"] && len(kinds) > 1 ||
+	return ok && ((kinds["unschedulable-claim"] || kinds["unschedulable-volume-elsewhere"]) && len(kinds) > 1 ||
 		kinds["unschedulable-selector"] && kinds["unschedulable-taint"] && len(kinds) == 2)
 }
 

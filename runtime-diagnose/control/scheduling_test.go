@@ -101,6 +101,24 @@ func TestSchedulerMessages(t *testing.T) {
 	}
 }
 
+// TestABoundVolumeIsNotAMissingOne: the words are those of volumebinding and volumezone.
+func TestABoundVolumeIsNotAMissingOne(t *testing.T) {
+	for reason, want := range map[string]string{
+		"node(s) had volume node affinity conflict":                "unschedulable-volume-elsewhere",
+		"node(s) didn't match PersistentVolume's node affinity":    "unschedulable-volume-elsewhere",
+		"node(s) had no available volume zone":                     "unschedulable-volume-elsewhere",
+		"node(s) didn't find available persistent volumes to bind": "unschedulable-claim",
+		"pod has unbound immediate PersistentVolumeClaims":         "unschedulable-claim",
+		"node(s) did not have enough free storage":                 "unschedulable-claim",
+		"node(s) exceed max volume count":                          "unschedulable-claim",
+		"node(s) didn't match Pod's node affinity/selector":        "unschedulable-selector",
+	} {
+		if rule, _ := control.Judge(control.Unschedulable{Reasons: []control.Refusal{{Count: 3, Reason: reason}}}); rule.ID != want {
+			t.Errorf("%q is judged %s; want %s", reason, rule.ID, want)
+		}
+	}
+}
+
 func TestOtherTextsAreNoSchedulerMessages(t *testing.T) {
 	for _, text := range []string{"", "Back-off restarting failed container", "all 4 nodes joined", "predicates: Insufficient evidence (3)"} {
 		if _, ok := control.ParseUnschedulable(text); ok {
@@ -127,6 +145,7 @@ func TestWhichReasonIsToBeLiftedIsNotAlwaysShown(t *testing.T) {
 		"0/9 nodes are available: 2 node(s) did not have enough free storage, 7 node(s) had untolerated taint {pool: a}.":                 true,
 		"0/9 nodes are available: 4 node(s) had untolerated taint {pool: a}, 5 node(s) had untolerated taint {pool: b}.":                  false,
 		"0/15 nodes are available: 10 node(s) didn't match Pod's node affinity/selector, 5 Insufficient nvidia.com/gpu.":                  false,
+		"0/14 nodes are available: 4 Insufficient nvidia.com/gpu, 7 node(s) had volume node affinity conflict.":                           true,
 		"0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind.":                                            false,
 		"Started container": false,
 	} {

@@ -25,6 +25,7 @@ type advice struct {
 	owner signature.Domain // empty: the signature's
 	retry signature.Retry  // empty: the signature's
 	steps []string         // in place of the signature's; none: those
+	shown bool             // the line shows what the signature leaves open
 }
 
 // lostPod is what becomes of a pod whose node is lost
@@ -93,6 +94,24 @@ var byFact = []advice{
 		steps: []string{
 			"If these nodes are meant for the job, add to its pods: tolerations: [{key: {{.key}}, operator: Exists}].",
 			"kubectl describe node shows who marked them, for whom and with which effect.",
+		},
+	},
+	// Eviction messages name each container over its request
+	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/helpers.go, evictionMessage).
+	{
+		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: (?P<what>ephemeral-storage)\b.*?Container (?P<container>\S+) was using (?P<used>\w+),?(?: which exceeds its| its)? request (?:is|of) (?P<request>\w+)`),
+		says: "the node ran low on {{.what}}, and container {{.container}} used {{.used}} of it with a request of {{.request}}", owner: signature.User, retry: signature.RetryUnknown, shown: true,
+		steps: []string{
+			"Request what it uses: resources.requests of container {{.container}} has {{.what}} {{.request}}, and it used {{.used}}.",
+			"Write checkpoints and caches to a volume, not into the container.",
+		},
+	},
+	{
+		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: (?P<what>[\w-]+).*?Container (?P<container>\S+) was using (?P<used>\w+),?(?: which exceeds its| its)? request (?:is|of) (?P<request>\w+)`),
+		says: "the node ran low on {{.what}}, and container {{.container}} used {{.used}} of it with a request of {{.request}}", owner: signature.User, retry: signature.RetryUnknown, shown: true,
+		steps: []string{
+			"Request what it uses: resources.requests of container {{.container}} has {{.what}} {{.request}}, and it used {{.used}}.",
+			"Where it should not use so much, look for what grows: data-loader workers, caches in memory, files under /dev/shm.",
 		},
 	},
 	// What a signal says of who sent it (signal(7)): 1 the terminal, 2 a person, 10 and 12 a batch system that was told to warn.

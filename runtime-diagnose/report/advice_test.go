@@ -25,6 +25,8 @@ func TestAdviceByFact(t *testing.T) {
 		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unschedulable: }.", nil, "the nodes that match are cordoned", signature.Platform, "uncordoned"},
 		{"unschedulable-taint", "0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: true}.", nil, "", "", `tolerations: [{key: dedicated, operator: Equal, value: "true"}]`},
 		{"unschedulable-taint", "0/3 nodes are available: 3 node(s) had untolerated taint {nvidia.com/gpu: }.", nil, "", "", "tolerations: [{key: nvidia.com/gpu, operator: Exists}]"},
+		{"evicted", "The node was low on resource: ephemeral-storage. Threshold quantity: 53687091200, available: 48211Mi. Container pytorch was using 212Gi, request is 0, has larger consumption of ephemeral-storage.", nil, "the node ran low on ephemeral-storage, and container pytorch used 212Gi of it with a request of 0", signature.User, "has ephemeral-storage 0, and it used 212Gi"},
+		{"pod-evicted", "The node was low on resource: memory. Container main was using 1783932Ki, which exceeds its request of 0.", nil, "the node ran low on memory, and container main used 1783932Ki of it with a request of 0", signature.User, "has memory 0, and it used 1783932Ki"},
 		{"signal-received", "Received 1 death signal, shutting down workers", map[string]string{"name": "1"}, "SIGHUP: the terminal or the session that started the run was closed", signature.User, "setsid"},
 		{"signal-received", "torch.distributed.elastic.multiprocessing.api.SignalException: Process 14 got signal: 2", nil, "SIGINT: somebody interrupted the run, or what started it was interrupted", signature.User, "checkpoint"},
 		{"signal-received", "Received 10 death signal, shutting down workers", nil, "a signal that a batch system sends ahead of the time limit, and the program does not handle it", signature.User, "--signal"},
@@ -63,6 +65,7 @@ func TestAdviceByFact(t *testing.T) {
 		"signal-received":       "Received 15 death signal, shutting down workers",
 		"store-client-timeout":  "The client socket has timed out after 900s while trying to connect to (train-master-0, 23456)",
 		"nccl-watchdog-timeout": "Watchdog caught collective operation timeout",
+		"evicted":               "The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi.",
 		"unschedulable-taint":   "2 node(s) had untolerated taint(s).",
 	} {
 		if a := adviceFor(&evidence.Observation{Signature: &signature.Signature{ID: of}, Line: line}); a != nil {

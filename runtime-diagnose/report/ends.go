@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -131,6 +132,9 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	case other != "":
 		steps = append([]string{"Lowering the devices alone will not help: nodes lack " + other + " as well; kubectl describe node says what takes it."}, steps...)
 	}
+	if d.offered(root) {
+		steps = slices.DeleteFunc(steps, func(step string) bool { return strings.HasPrefix(step, offersNone) })
+	}
 	if d.neverFits() {
 		for i := range steps {
 			steps[i] = waits.ReplaceAllString(steps[i], "")
@@ -138,9 +142,11 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 		steps = slices.DeleteFunc(steps, func(step string) bool { return step == "" })
 	}
 	s, reads := root.Item.Source, false
+	node := d.nodeOf(s)
 	for i, step := range steps {
-		if s.Node != "" { // a command is copied: what is known is filled in
-			steps[i] = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+s.Node)
+		if node != "" { // a command is copied: what is known is filled in
+			step = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+node)
+			steps[i] = onTheNode.ReplaceAllString(step, "${1}node "+strings.ReplaceAll(node, "$", "$$"))
 		}
 		reads = reads || readTheLog.MatchString(step)
 		if !readTheLog.MatchString(step) || s.Pod == "" {
@@ -177,6 +183,49 @@ func (d *draft) lacksOther(root *evidence.Observation) string {
 		return ""
 	}
 	return strings.Join(other, " and ")
+}
+
+// onTheNode is a step, or the part of one, that is done to the node.
+var onTheNode = regexp.MustCompile(`\b((?i:drain|tell the administrators?) )the node\b`)
+
+// nodeOf is the node of a source: that of its pod, where the log does not name it, or that on which the scheduler put
+// the pod; empty: nothing that was read names one.
+func (d *draft) nodeOf(s evidence.Source) string {
+	if s.Node != "" || s.Pod == "" {
+		return s.Node
+	}
+	for i := range d.Seen.Pods {
+		if p := &d.Seen.Pods[i]; p.Name == s.Pod && p.Source.Node != "" {
+			return p.Source.Node
+		}
+	}
+	node := ""
+	var at time.Time
+	for i := range d.Events { // the last of them: a pod of the same name may have been elsewhere before
+		e := &d.Events[i]
+		if e.Reason != "Scheduled" || e.InvolvedObject.Name != s.Pod {
+			continue
+		}
+		if m := assigned.FindStringSubmatch(e.Message); m != nil && (node == "" || !e.LastTimestamp.Time.Before(at)) {
+			node, at = m[1], e.LastTimestamp.Time
+		}
+	}
+	return node
+}
+
+// assigned is the scheduler's word of where it put a pod
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/scheduler/schedule_one.go, "Successfully assigned").
+var assigned = regexp.MustCompile(`^Successfully assigned \S+ to (\S+)$`)
+
+// offersNone begins the step for a cluster of which nobody knows whether it has the resource.
+const offersNone = "If no node offers the resource at all"
+
+// offered says that nodes which the pods may use are known to have the resource that is short.
+func (d *draft) offered(root *evidence.Observation) bool {
+	answer, ok := d.fit()
+	return d.schedulerOf(root) != nil && ok && slices.ContainsFunc(answer.Shortfall, func(s fit.Shortfall) bool {
+		return string(s.Resource) == root.Facts["resource"] && s.LargestFree > 0
+	})
 }
 
 // waits is the part of a step that is to wait for others to end.

@@ -15,6 +15,7 @@ func (d *draft) cause(s evidence.Observation) Cause {
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
 		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
 	}
+	c.Source.Node = d.nodeOf(c.Source)
 	if c.Role == "" { // a line that names its process
 		c.Index = -1
 		if k, ok := d.at[c.Source.Place()]; ok && d.Members[k].Source.Role != "" {

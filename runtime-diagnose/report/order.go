@@ -46,7 +46,11 @@ func (d *draft) sayOrder(r *Report) {
 	}
 	first := map[string]bool{}
 	for _, item := range append([]evidence.Item{root.Item}, root.Also...) {
-		first[item.Source.Place()] = true
+		place := item.Source.Place()
+		first[place] = true
+		if k, ok := d.at[place]; ok && item.Carried && item.At.Equal(d.Members[k].Sign) {
+			d.Members[k].Carried = true
+		}
 	}
 	for i := range d.Members {
 		if m := &d.Members[i]; first[m.Place] {
@@ -66,6 +70,7 @@ func (d *draft) sayOrder(r *Report) {
 func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order {
 	o := &Order{}
 	at := timeline.Moment{Clock: root.Item.Clock, At: root.Item.At}
+	last, bound := d.latest(root.Item)
 	next, nextAt, troubled, plain := "", timeline.Moment{}, 0, 0
 	for _, m := range d.Members {
 		state, known := d.Marks.States[m.Place]
@@ -83,11 +88,15 @@ func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order 
 	if troubled == 0 {
 		return nil
 	}
-	if gap := d.Clocks.Gap(at, nextAt); next != "" && gap > 0 {
+	if gap := d.Clocks.Gap(last, nextAt); next != "" && gap > 0 {
 		o.Ahead = gap
 	}
 	later, give, dated := d.Clocks.Between(at, nextAt)
 	o.Skew = 2 * give
+	most := later + give
+	if l, g, ok := d.Clocks.Between(last, nextAt); dated && ok { // the same, unless only bounds are known
+		later, give = (most+l-g)/2, (most-l+g)/2
+	}
 	only := root.Signature.Role == signature.Root && root.Signature.DepthOf() > signature.Symptom && plain == 0
 	others := fmt.Sprintf("the other %d", troubled)
 	if troubled == 1 {
@@ -98,18 +107,57 @@ func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order 
 		o.Why = "The others complain, and none of them says why; they waited for it."
 	case only && o.Ahead > 0:
 		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", words.Short(o.Ahead), others)
+	case only && dated && !bound && most > 0:
+		o.Why = fmt.Sprintf("It alone names a cause of its own, at most %s before %s showed any sign: its line has no time, and the last one above it is %s.",
+			words.Short(most), others, at.At.UTC().Format("15:04:05"))
 	case only:
 		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say%s that somebody was gone.", others, words.Verb(troubled))
 	case o.Ahead > 0:
 		o.Why = fmt.Sprintf("It was first, at least %s before %s.", words.Short(o.Ahead), next)
+	case dated && !bound:
+		o.Why = "Its line has no time, only one above it has, so times do not show who was first."
+		o.Decide = d.decides()
 	case dated:
 		o.Why = fmt.Sprintf("%s came %s, give or take %s: times do not show which was first.", next, laterBy(later), words.Short(give))
 		o.Decide = d.decides()
 	default:
-		o.Why = "Nothing that was read dates the others, so times do not show who was first."
+		o.Why = undated(at, nextAt) + ", so times do not show who was first."
 		o.Decide = d.decides()
 	}
+	o.Known = only || o.Ahead > 0
 	return o
+}
+
+// undated is why two moments cannot be compared.
+func undated(at, next timeline.Moment) string {
+	known := func(m timeline.Moment) bool { return !m.At.IsZero() && !evidence.IsAgeClock(m.Clock) }
+	switch {
+	case !known(next):
+		return "Nothing that was read dates the others"
+	case !known(at):
+		return "Nothing that was read dates it"
+	default:
+		return "Its time and those of the others are of clocks that nothing compares"
+	}
+}
+
+// latest is the latest that an item can have been: its time, and of a line without one, the last time in its log below
+// it, else the end of its member; bound is false where nothing that was read bounds it.
+func (d *draft) latest(item evidence.Item) (last timeline.Moment, bound bool) {
+	if !item.Carried {
+		return timeline.Moment{Clock: item.Clock, At: item.At}, true
+	}
+	k, ok := d.at[item.Source.Place()]
+	if !ok {
+		return timeline.Moment{}, false
+	}
+	switch m := &d.Members[k]; {
+	case m.LastLine.After(item.At) && m.LastNumber > item.Source.Line:
+		return timeline.Moment{Clock: item.Clock, At: m.LastLine}, true
+	case m.Failed && !m.Ended.IsZero():
+		return timeline.Moment{Clock: m.Clock, At: m.Ended}, true
+	}
+	return timeline.Moment{}, false
 }
 
 // decides is what would tell who went first: the logs that were not read, of those that ended
@@ -183,14 +231,14 @@ func (d *draft) followers(first map[string]bool) []Followers {
 	for i := range d.Members {
 		m := &d.Members[i]
 		text := ""
-		when := m.Ended
+		when, carried := m.Ended, false
 		switch s := says[m.Place]; {
 		case first[m.Place]:
 			continue
 		case s != nil:
 			text = s.Signature.Title
 			if !s.Item.At.IsZero() {
-				when = s.Item.At
+				when, carried = s.Item.At, s.Item.Carried
 			}
 		case m.Failed:
 			text = control.ExitRule(m.ExitCode).Title
@@ -207,7 +255,7 @@ func (d *draft) followers(first map[string]bool) []Followers {
 		f := &out[k]
 		f.Places = append(f.Places, m.Place)
 		if f.First.IsZero() || !when.IsZero() && when.Before(f.First) {
-			f.First = when
+			f.First, f.Carried = when, carried
 		}
 	}
 	for i := range d.Groups {

@@ -99,13 +99,15 @@ type Order struct {
 	Skew   time.Duration // how wrong the time between the two may be, both ways together
 	Why    string        // one sentence
 	Decide string        // what would decide, where nothing that was seen does; else empty
+	Known  bool          // the others went after it
 }
 
-// Followers are members that ended, or complained, in one way after the root's member.
+// Followers are members that ended, or complained, in one way, and are not the root's: after it where Order.Known.
 type Followers struct {
-	Says   string // what they say, in words
-	Places []string
-	First  time.Time // of them; zero: unknown
+	Says    string // what they say, in words
+	Places  []string
+	First   time.Time // of them; zero: unknown
+	Carried bool      // First is that of a line above: it was no earlier
 }
 
 // Story is what a model wrote about a diagnosis, reduced to what it could cite.

@@ -87,7 +87,7 @@ func (d *draft) sayCause(r *Report) {
 		other := d.Answer.Rivals[0]
 		fmt.Fprintf(&b, " As likely: %s [%s]; nothing sets the two apart.", other.Signature.Title, other.Item.ID)
 	}
-	if root.Signature.DoesNotProve != "" {
+	if root.Signature.DoesNotProve != "" && !d.shown(root) {
 		b.WriteString(" Not shown: " + lowerFirst(root.Signature.DoesNotProve))
 	}
 	switch heard := d.notHeard(root); {
@@ -117,6 +117,20 @@ func (d *draft) sayCause(r *Report) {
 		waits := strings.TrimRight(d.unsaid(r.Waiting, r.Error), ".") + ". "
 		r.Analysis, r.Plain = waits+r.Analysis, waits+r.Plain
 	}
+}
+
+// shown says that what a signature leaves open is known: the line says it, or the room of the cluster answers what a
+// scheduler's message about resources does not.
+func (d *draft) shown(root *evidence.Observation) bool {
+	if d.advice != nil && d.advice.shown {
+		return true
+	}
+	u := d.schedulerOf(root)
+	if u == nil || root.Facts["resource"] == "" {
+		return false
+	}
+	answer, ok := d.fit()
+	return ok && answer.Lacks(root.Facts["resource"]) != ""
 }
 
 // followersSentence is what became of the other members, in one sentence.

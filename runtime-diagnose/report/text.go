@@ -51,7 +51,7 @@ func text(r Report) string {
 	} else if r.Verdict != Healthy {
 		b.WriteString(ends(r))
 	}
-	b.WriteString(followersText(r.Followers))
+	b.WriteString(followersText(r.Followers, OthersHead(r)))
 	if len(r.Solution) > 0 {
 		fmt.Fprintf(&b, "\nwhat to do%s\n", whoActs(r.Root))
 		for i, step := range r.Solution {
@@ -87,16 +87,27 @@ const (
 	namedFollowers = 2
 )
 
+// OthersHead stands above what became of the members that are not the root's.
+func OthersHead(r Report) string {
+	if r.Order != nil && !r.Order.Known {
+		return "the others"
+	}
+	return "after it"
+}
+
 // followersText is what became of the other members: one line for all that ended alike.
-func followersText(all []Followers) string {
+func followersText(all []Followers, head string) string {
 	if len(all) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nafter it\n")
+	b.WriteString("\n" + head + "\n")
 	for _, f := range all[:min(len(all), mostFollowers)] {
 		fmt.Fprintf(&b, "  %4d × %s", len(f.Places), f.Says)
-		if !f.First.IsZero() {
+		switch {
+		case f.Carried:
+			fmt.Fprintf(&b, ", after %s", f.First.UTC().Format("15:04:05"))
+		case !f.First.IsZero():
 			fmt.Fprintf(&b, ", from %s on", f.First.UTC().Format("15:04:05"))
 		}
 		fmt.Fprintf(&b, " (%s", strings.Join(f.Places[:min(len(f.Places), namedFollowers)], ", "))

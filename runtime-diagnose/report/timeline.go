@@ -55,6 +55,7 @@ type bar struct {
 	mark              rune      // at its end
 	says              string
 	first             bool
+	after             bool // sign was no earlier, and nobody says how much later
 	again             bool // it waits again, after a life that ended with the bar
 	group             int  // of members that look alike
 }
@@ -168,7 +169,7 @@ func layoutOf(bars []bar, width int) layout {
 }
 
 func barOf(m *timeline.Member, now time.Time) (bar, bool) {
-	b := bar{name: m.Place, n: 1 + m.Alike, says: m.Says, first: m.First, mark: cellFail}
+	b := bar{name: m.Place, n: 1 + m.Alike, says: m.Says, first: m.First, after: m.Carried, mark: cellFail}
 	if m.Source.Node != "" {
 		b.nodes = []string{m.Source.Node}
 	}
@@ -433,7 +434,7 @@ func head(r Report, bars []bar, first int, s scale, l layout) string {
 		return s.from.UTC().Format("2006-01-02") + " UTC\n" + margin + strings.TrimRight(string(axis), " ") + "\n"
 	}
 	at := bars[first].trouble()
-	title := "first cause " + at.UTC().Format("2006-01-02 "+clock) + " UTC"
+	title := "first cause " + After(bars[first].after) + at.UTC().Format("2006-01-02 "+clock) + " UTC"
 	if ago := r.Observed.Sub(at); !r.Observed.IsZero() && ago > 0 {
 		title += " (" + duration.HumanDuration(ago) + " before)"
 	}

@@ -28,6 +28,9 @@ func Write(ctx context.Context, f *Findings) Report {
 	if f.Answer.Cause != nil {
 		d.root = &f.Answer.Cause.Observation
 		d.advice = cmp.Or(adviceFor(d.root), d.preemptedAdvice())
+		if node := d.nodeOf(d.root.Item.Source); d.advice != nil && node != "" {
+			d.advice.says = strings.Replace(d.advice.says, "the node ran", "node "+node+" ran", 1)
+		}
 	}
 	for i := range f.Members {
 		d.at[f.Members[i].Place] = i

@@ -74,7 +74,7 @@ var categories = [...]Category{
 	{Slug: "unschedulable-cpu-memory", Title: "not enough CPU or memory", Owner: User, Depth: Precise},
 	{Slug: "unschedulable-affinity", Title: "no node matches selector or affinity", Owner: User, Depth: Precise},
 	{Slug: "unschedulable-taint", Title: "matching nodes are tainted", Owner: User, Depth: Precise},
-	{Slug: "unschedulable-pvc", Title: "a volume claim is missing or unbound", Owner: User, Depth: Precise},
+	{Slug: "unschedulable-pvc", Title: "a volume claim is missing, unbound, or bound where the pod cannot run", Owner: User, Depth: Precise},
 	{Slug: "evicted", Title: "evicted for node pressure or storage limits", Owner: Platform, Depth: Precise},
 	{Slug: "node-lost", Title: "the node was lost", Owner: Platform, Depth: Precise},
 	{Slug: "sigterm-preempted", Title: "preempted, drained or told to stop", Owner: Platform, Depth: Symptom, Says: ToldToStop},

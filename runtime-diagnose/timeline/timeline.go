@@ -42,6 +42,7 @@ type Member struct {
 
 	Stepped time.Time     // its last line that shows training; zero: unknown
 	Sign    time.Time     // its first sign of trouble; zero: none, or undated
+	Carried bool          // Sign is that of a line above: it was no earlier
 	Says    string        // what it says of its end, in words; empty: nothing
 	First   bool          // it is the one that failed first, or one of them
 	Ahead   time.Duration // how far its clock is taken to be ahead of the API server's
