@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"maps"
 	"os"
@@ -62,9 +61,6 @@ type comparison struct {
 	Settings []fieldPair `json:"settings,omitempty"`
 	New      []newLine   `json:"newLines"` // that the other run did not print
 	Others   int         `json:"moreNewLines,omitempty"`
-	// Altered counts the lines that the other run printed with other values, as numbers; First is the first of them.
-	Altered int      `json:"linesWithOtherValues,omitempty"`
-	First   *newLine `json:"firstWithOtherValues,omitempty"`
 	Unknown []string `json:"unknown,omitempty"` // what was not compared, and why
 	Same    bool     `json:"sameRun,omitempty"` // both are one run: there is nothing to differ
 }
@@ -330,39 +326,13 @@ func (f *finished) summary() runSummary {
 	return s
 }
 
-// mostTexts bounds the lines of a run that are remembered word for word, as hashes of 64 bits.
-const mostTexts = 1 << 19
-
-// texts are the lines that a run printed, to the letter: a form of familiar.Lines leaves numbers out, and what stands far
-// right in a line.
-type texts struct {
-	seed maphash.Seed
-	all  map[uint64]struct{}
-}
-
-func (t *texts) add(body string) {
-	if len(t.all) < mostTexts {
-		t.all[maphash.String(t.seed, strings.TrimSpace(body))] = struct{}{}
-	}
-}
-
-// has says that a line was printed; of a run with more lines than are remembered, that it may have been.
-func (t *texts) has(body string) bool {
-	_, ok := t.all[maphash.String(t.seed, strings.TrimSpace(body))]
-	return ok || t.over()
-}
-
-func (t *texts) over() bool { return len(t.all) >= mostTexts }
-
 // lines finds what only the first run printed. Of a run that printed more forms of lines than are remembered
 // nobody can say what it did not print.
 func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 	var known familiar.Lines
 	ours, theirs := newSettings(), newSettings()
-	same := texts{maphash.MakeSeed(), map[uint64]struct{}{}}
 	if err := eachLine(ctx, b, func(file string, l *reduce.Line) {
 		known.Add(reduce.Mask(l.Body()))
-		same.add(l.Body())
 		theirs.add(file, l)
 	}); err != nil {
 		return err
@@ -374,8 +344,6 @@ func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 	case !known.Tell():
 		c.Unknown = append(c.Unknown, "the lines: no log of "+c.Against.Name+" is there")
 		return nil
-	case same.over():
-		c.Unknown = append(c.Unknown, fmt.Sprintf("the values in the lines: %s printed %d or more different lines", c.Against.Name, mostTexts))
 	}
 	var seen familiar.Lines
 	defer func() {
@@ -387,13 +355,7 @@ func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 		ours.add(file, l)
 		body := reduce.Mask(l.Body())
 		switch {
-		case l.Code || !known.New(body):
-			if !same.has(l.Body()) {
-				if c.Altered++; c.First == nil {
-					c.First = &newLine{file, l.Number, strings.TrimSpace(body)}
-				}
-			}
-		case seen.Has(body) || seen.Over():
+		case l.Code || !known.New(body) || seen.Has(body) || seen.Over():
 		case len(c.New) == mostNewLines:
 			c.Others++
 		default:
@@ -457,7 +419,7 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 	case c.Same:
 		fmt.Fprintf(&b, "\nboth are the same run, so nothing differs; --against takes another: NAME, NAMESPACE/KIND/NAME, or a path\n")
 	case c.alike():
-		fmt.Fprintf(&b, "\nno difference was found between the two\n")
+		fmt.Fprintf(&b, "\nno difference was found between the two but for numbers in their lines\n")
 	}
 	for _, r := range []runSummary{c.Run, c.Against} {
 		if r.Error != "" {
@@ -488,11 +450,8 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 			fmt.Fprintf(&b, "  %s:%d  %s\n", visibleLine(l.File), l.Line, visibleLine(l.Text))
 		}
 		b.WriteString(moreOf(len(c.New), shown, c.Others))
-	} else if c.Altered > 0 {
-		fmt.Fprintf(&b, "\nevery line of %s is like one that %s printed, but %d differ%s in values; the first:\n  %s:%d  %s\n",
-			visibleLine(c.Run.Name), visibleLine(c.Against.Name), c.Altered, phrase.Verb(c.Altered), visibleLine(c.First.File), c.First.Line, visibleLine(c.First.Text))
-	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the ") && strings.Contains(s, "lines: ") }) {
-		fmt.Fprintf(&b, "\nevery line of %s is one that %s printed, too\n", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
+	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
+		fmt.Fprintf(&b, "\nevery line of %s is like one that %s printed, but for numbers in it\n", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
 	}
 	for _, u := range c.Unknown {
 		fmt.Fprintf(&b, "\nnot compared: %s\n", visibleLine(u))
@@ -503,7 +462,7 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 // alike says that all that was compared is the same in both.
 func (c *comparison) alike() bool {
 	return c.Run.Healthy == c.Against.Healthy && c.Run.Category == c.Against.Category && len(c.Nodes.OnlyRun)+len(c.Nodes.OnlyAgainst)+
-		len(c.Fields)+len(c.Settings)+len(c.New)+c.Altered == 0
+		len(c.Fields)+len(c.Settings)+len(c.New) == 0
 }
 
 func (c *comparison) nodesText(b *strings.Builder) {
