@@ -61,8 +61,8 @@ type comparison struct {
 	Settings []fieldPair `json:"settings,omitempty"`
 	New      []newLine   `json:"newLines"` // that the other run did not print
 	Others   int         `json:"moreNewLines,omitempty"`
-	Unknown []string `json:"unknown,omitempty"` // what was not compared, and why
-	Same    bool     `json:"sameRun,omitempty"` // both are one run: there is nothing to differ
+	Unknown  []string    `json:"unknown,omitempty"` // what was not compared, and why
+	Same     bool        `json:"sameRun,omitempty"` // both are one run: there is nothing to differ
 }
 
 // runSummary is one run in a few words.

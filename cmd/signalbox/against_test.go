@@ -105,10 +105,10 @@ func TestSettingsAreBounded(t *testing.T) {
 // TestTheFirstSettingBehindALabelIsOne: a label is no key, whose value the setting's own key would be.
 func TestTheFirstSettingBehindALabelIsOne(t *testing.T) {
 	for line, want := range map[string]string{
-		"INFO args: lr=0.003 batch_size=64 seed=7":    "lr=0.003 batch_size=64 seed=7",
-		"config: {'lr': 0.1, 'batch_size': 64}":       "lr=0.1 batch_size=64",
-		"args: lr: 0.1 batch_size: 64":                "lr=0.1 batch_size=64",
-		"run: args: lr=0.1":                           "lr=0.1",
+		"INFO args: lr=0.003 batch_size=64 seed=7": "lr=0.003 batch_size=64 seed=7",
+		"config: {'lr': 0.1, 'batch_size': 64}":    "lr=0.1 batch_size=64",
+		"args: lr: 0.1 batch_size: 64":             "lr=0.1 batch_size=64",
+		"run: args: lr=0.1":                        "lr=0.1",
 	} {
 		pairs, _, _ := pairsOf(line)
 		var got []string
