@@ -46,6 +46,7 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 	hand, large := len(out), 0
 	for _, name := range sorted(jobs) {
 		g := named(alone(gang.Of(jobs[name])).InParts(ordinary))
+		g.Unread = "" // the scheduler is given the pods that were read, and no others
 		switch {
 		case g.Pods() > mostGiven:
 			large++
