@@ -32,7 +32,7 @@ var _ = Describe("diagnose --watch", func() {
 
 		_, err = objects.Resource(pytorchJobs).Namespace(namespace).Patch(ctx, "broken", types.MergePatchType, []byte(`{"spec":{"runPolicy":{"suspend":false}}}`), metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())
-		Eventually(watched.Out).WithContext(ctx).Should(gbytes.Say(`not healthy \(missing-module\)`))
+		Eventually(watched.Out).WithContext(ctx).Should(gbytes.Say(`not healthy \(missing-module: `))
 		Eventually(watched).WithContext(ctx).Should(gexec.Exit())
 	})
 })
