@@ -20,11 +20,11 @@ import (
 // Add adds a file of events or pods, as objects or as pasted text, to a bundle. Text is
 // read as a log as well: people paste more than tables.
 func Add(b *evidence.Bundle, name string, data []byte) {
-	addText(b, name, data, Read(name, data, b.Now))
+	addText(b, name, data, nil, Read(name, data, b.Now))
 }
 
-// addText adds what was read of a file.
-func addText(b *evidence.Bundle, name string, data []byte, part Part) {
+// addText adds what was read of a file; numbers are those of its lines, nil: from 1 on.
+func addText(b *evidence.Bundle, name string, data []byte, numbers []int, part Part) {
 	b.Pods = append(b.Pods, part.Pods...)
 	b.Events = append(b.Events, part.Events...)
 	b.Nodes = append(b.Nodes, part.Nodes...)
@@ -35,7 +35,7 @@ func addText(b *evidence.Bundle, name string, data []byte, part Part) {
 	if part.Text {
 		b.AddLog(name, data)
 		log := &b.Logs[len(b.Logs)-1]
-		log.Pasted, log.Understood = true, part.Understood
+		log.Pasted, log.Understood, log.Numbers = true, part.Understood, numbers
 	}
 }
 
@@ -62,13 +62,17 @@ func Read(name string, data []byte, now time.Time) Part {
 	return readText(name, data, now, nil)
 }
 
-// readText reads a text of which only some lines are kept; nil: all are.
-func readText(name string, data []byte, now time.Time, keep []bool) Part {
+// readText reads a text; numbers are those of its lines, nil: from 1 on.
+func readText(name string, data []byte, now time.Time, numbers []int) Part {
 	t := &text{name: name, now: now, part: Part{Text: true}}
+	n := 0
 	for line := range bytes.Lines(data) {
-		if t.number++; keep == nil || keep[t.number-1] {
-			t.line(lineOfText(line))
+		if n++; numbers == nil {
+			t.number = n
+		} else {
+			t.number = numbers[n-1]
 		}
+		t.line(lineOfText(line))
 	}
 	t.flush()
 	return t.part

@@ -27,7 +27,7 @@ type OfJob struct {
 // one job, or nobody can say that they are of more: a log of which no pod is known may be any job's, and names that follow no
 // operator's form may be one gang's.
 //
-// A text keeps its lines under their numbers: those about other jobs are blank.
+// A text keeps its lines under their numbers.
 func ByJob(b *evidence.Bundle) []OfJob {
 	if b.Job != nil || slices.ContainsFunc(b.Logs, func(l evidence.ContainerLog) bool { return !l.Pasted && l.Source.Pod == "" }) {
 		return nil
@@ -184,18 +184,6 @@ func (t *thing) readAssigned(message string) {
 	}
 }
 
-// jobLabels hold the name of the job that a pod belongs to, the widest first. The last ones may name what a job was made into
-// (https://jobset.sigs.k8s.io/docs/concepts/, the API packages of Kubeflow's training operator, LeaderWorkerSet, Volcano and KubeRay,
-// https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name).
-var jobLabels = []string{
-	"jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", "leaderworkerset.sigs.k8s.io/name", "volcano.sh/job-name",
-	"FC_FRAMEWORK_NAME", "ray.io/originated-from-cr-name",
-	"ray.io/cluster", "batch.kubernetes.io/job-name", "job-name",
-}
-
-// inner is how many of jobLabels, at the end, name a part of a job: the cluster of a RayJob, a Job of a JobSet.
-const inner = 3
-
 // How operators name pods, behind the name of the job. Where nothing but the number of a replica stands behind its role the job's
 // name is all before; else it is a part of that: replicated jobs, worker groups and the Jobs between have names of their own.
 var (
@@ -218,10 +206,8 @@ const hash = `[bcdfghjklmnpqrstvwxz2456789]{5}`
 
 // job is the name of the job that a thing is of, and whether that is sure to be all of it; empty: nothing says it.
 func (t *thing) job() (name string, whole bool) {
-	for i, label := range jobLabels {
-		if t.labels[label] != "" {
-			return t.labels[label], i < len(jobLabels)-inner
-		}
+	if _, name, whole = kinds.JobOf(t.labels); name != "" {
+		return name, whole
 	}
 	kind, name, _ := strings.Cut(t.owner, "/")
 	if t.kind != "pod" {
@@ -420,18 +406,18 @@ func (d *division) part(b *evidence.Bundle, ref job.Ref) evidence.Bundle {
 		}
 	}
 	for _, t := range d.texts {
-		keep, speaks := make([]bool, len(t.lines)), false
 		var kept bytes.Buffer
+		var numbers []int
+		speaks := false
 		for i, line := range t.lines {
-			if keep[i] = t.about[i] == nil || own(t.about[i]); keep[i] {
-				speaks = speaks || t.about[i] != nil
+			if about := t.about[i]; about == nil || own(about) {
+				speaks = speaks || about != nil
 				kept.Write(line)
-			} else {
-				kept.WriteByte('\n')
+				numbers = append(numbers, i+1)
 			}
 		}
 		if speaks {
-			addText(&out, t.name, kept.Bytes(), readText(t.name, kept.Bytes(), b.Now, keep))
+			addText(&out, t.name, kept.Bytes(), numbers, readText(t.name, kept.Bytes(), b.Now, numbers))
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -75,20 +76,10 @@ type runningJob struct {
 	devices         int64 // accelerators they hold
 }
 
-// jobLabels hold the name of the job that a pod belongs to, the widest first
-// (https://jobset.sigs.k8s.io/docs/concepts/, the API packages of Kubeflow's training
-// operator, Volcano and KubeRay, https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name).
-var jobLabels = []string{
-	"jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", "volcano.sh/job-name", "ray.io/cluster",
-	"batch.kubernetes.io/job-name", "job-name",
-}
-
 // list finds the jobs of others that run.
 func (d *completions) list() {
 	d.jobs = d.group(func(p *cluster.Pod) (kind, name string) {
-		if at := jobLabel(p); at >= 0 {
-			name = p.Labels()[jobLabels[at]]
-		}
+		_, name, _ = kinds.JobOf(p.Labels())
 		return "", name
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -100,21 +101,17 @@ type holders struct {
 
 // holderOf is what a pod ends with: its job, its controller, or itself.
 func holderOf(p *cluster.Pod) (kind, name string) {
-	if at := jobLabel(p); at >= 0 {
-		name = p.Labels()[jobLabels[at]]
+	if kind, name, _ = kinds.JobOf(p.Labels()); name != "" {
 		if p.Owner().Name == name && p.Owner().Kind != "" {
-			return p.Owner().Kind, name
+			kind = p.Owner().Kind
 		}
-		return jobKinds[jobLabels[at]], name
+		return kind, name
 	}
 	if p.Owner().Name != "" {
 		return p.Owner().Kind, p.Owner().Name
 	}
 	return "Pod", p.Name()
 }
-
-// jobKinds are what the labels of jobs name where the pod's controller is another object.
-var jobKinds = map[string]string{"jobset.sigs.k8s.io/jobset-name": "JobSet", "ray.io/cluster": "RayCluster"}
 
 // notebookLabels are on the pods of notebooks: Kubeflow's controller sets the first on all
 // (https://github.com/kubeflow/kubeflow/blob/master/components/notebook-controller/controllers/notebook_controller.go),
@@ -278,10 +275,6 @@ func (q *holders) frees(set []*runningJob) bool {
 		q.plan = r.Plan
 	}
 	return ok
-}
-
-func jobLabel(p *cluster.Pod) int {
-	return slices.IndexFunc(jobLabels, func(key string) bool { return p.Labels()[key] != "" })
 }
 
 // group are the pods of others that have a node, by what they end with; of is empty for what is left out.
