@@ -258,13 +258,15 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 			}
 		}
 	}
-	if f, ok := w.noNamespace(req.Object); !ok {
+	f, noPlace := w.noNamespace(req.Object)
+	if !noPlace {
 		w.askServer(ctx, &report, req)
-		if f, ok := w.notServed(req.Object); ok && w.fitOnly {
-			report.Add([]finding.Finding{f}, nil)
+		if w.fitOnly { // check says all that the API server refuses
+			f, noPlace = w.notServed(req.Object)
 		}
-	} else if !slices.ContainsFunc(report.Findings, func(said finding.Finding) bool { return said.Check == f.Check }) {
-		report.Add([]finding.Finding{f}, nil) // fit asks no check
+	}
+	if noPlace && !slices.ContainsFunc(report.Findings, takenByNoServer) {
+		report.Add([]finding.Finding{f}, nil)
 	}
 	ledBack(&report, d)
 	ours := faults(report)

@@ -14,9 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
@@ -25,7 +23,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
-	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -237,43 +234,6 @@ func (w *world) unwanted(namespace string) (names []string) {
 		}
 	}
 	return names
-}
-
-// clusterView is a view with what the input itself brings.
-type clusterView struct{ manifest.View }
-
-// inNamespaces are the kinds with a namespace that a job may refer to, or is bound by.
-var inNamespaces = map[schema.GroupKind]bool{
-	{Kind: "ConfigMap"}: true, {Kind: "Secret"}: true, {Kind: "ServiceAccount"}: true, {Kind: "PersistentVolumeClaim"}: true,
-	{Kind: "ResourceQuota"}: true, {Kind: "LimitRange"}: true, {Group: "policy", Kind: "PodDisruptionBudget"}: true,
-	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:  true,
-	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         true,
-	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: true,
-	{Group: "kueue.x-k8s.io", Kind: "LocalQueue"}:             true,
-	{Group: "scheduling.k8s.io", Kind: "PodGroup"}:            true,
-	{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}:          true,
-	{Group: "scheduling.volcano.sh", Kind: "PodGroup"}:        true,
-}
-
-// addAll adds the objects a job may refer to (runtimes, claims, namespaces …): files are
-// applied together, and what names no namespace goes where a job goes that names none, as kubectl and helm apply
-// them. Nodes and pods in the input are not the cluster's.
-func (v *clusterView) addAll(others []manifest.Document, namespace string) bool {
-	added := false
-	for _, d := range others {
-		switch gvk := d.Object.GroupVersionKind(); {
-		case gvk == corev1.SchemeGroupVersion.WithKind("Node"), gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
-		default:
-			o := d.Object
-			if o.GetNamespace() == "" && inNamespaces[gvk.GroupKind()] {
-				o = o.DeepCopy()
-				o.SetNamespace(namespace)
-			}
-			v.Objects = append(v.Objects, o)
-			added = true
-		}
-	}
-	return added
 }
 
 // view is the cluster as the flags say. known is false where nobody could look.
@@ -510,44 +470,4 @@ func (w *world) labels(namespace string) map[string]string {
 		return labels
 	}
 	return map[string]string{}
-}
-
-// namespaceCheck is the name under which check and fit say that there is no such namespace.
-const namespaceCheck = "namespace-missing"
-
-// notServed is the finding about a kind that the cluster does not serve, where it was asked.
-func (w *world) notServed(o *unstructured.Unstructured) (finding.Finding, bool) {
-	h := w.heardOf(o)
-	if h == nil {
-		return finding.Finding{}, false
-	}
-	for _, f := range h.refusals(nil, func(string) bool { return false }) {
-		if takenByNoServer(f) {
-			return f, true
-		}
-	}
-	return finding.Finding{}, false
-}
-
-// takenByNoServer says whether a finding is that the API server has no place for the job: it was read, and cannot be created.
-func takenByNoServer(f finding.Finding) bool {
-	return f.Check == namespaceCheck || f.Check == serverCheck && f.Path == "kind"
-}
-
-// noNamespace is the finding about a namespace that is not there. Only a shell can make it:
-// the API server asks no webhook about such a job.
-func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
-	name := o.GetNamespace()
-	if w.cluster == nil || len(w.names) == 0 || name == metav1.NamespaceDefault { // which every cluster has
-		return finding.Finding{}, false
-	}
-	if _, presence := w.cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", name); presence != job.Absent {
-		return finding.Finding{}, false
-	}
-	return finding.Finding{
-		Check: namespaceCheck, Severity: finding.Error, Path: "metadata.namespace",
-		Message: fmt.Sprintf("namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, w.names)),
-		Remedy:  "Create the namespace first, or name one that exists.",
-		Meant:   check.DidYouMean(name, w.names).Name(),
-	}, true
 }
