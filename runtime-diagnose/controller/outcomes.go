@@ -206,7 +206,8 @@ func (r Remembered) sentence(result diagnose.Result) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Warned at %s: %s. T%s.", at.UTC().Format("15:04"), strings.Join(parts, "; "), strings.TrimPrefix(happened(result), "t"))
+	became := happened(result)
+	return fmt.Sprintf(" Warned at %s: %s. %s%s.", at.UTC().Format("15:04"), strings.Join(parts, "; "), strings.ToUpper(became[:1]), became[1:])
 }
 
 // settle puts what became of the warnings into a finding, and counts what is new.
