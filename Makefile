@@ -64,8 +64,8 @@ test-release: ## images and archives: two builds are one, and an image runs from
 	@cd test/tools/release && $(GO) test -timeout 25m ./...
 
 .PHONY: test-unit
-test-unit: ## the fast half: no control plane, no race detector
-	@$(GO) run ./test/summary -- $(GO) test -shuffle=on $(UNIT)
+test-unit: ## the fast half, of what has changed since it passed: no control plane, no race detector
+	@$(GO) run ./test/summary -- $(GO) test $(UNIT)
 
 .PHONY: race
 race: ## unit tests under the race detector
