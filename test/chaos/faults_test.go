@@ -97,6 +97,7 @@ var _ = Describe("Jobs are created while", Ordered, ContinueOnFailure, func() {
 	}))
 
 	It("replicas are replaced one after the other", under("rolled", func(ctx context.Context, l *load) {
+		l.whole = true
 		for _, r := range replicas {
 			r.stop()
 			r.again()

@@ -43,6 +43,7 @@ type load struct {
 	before    float64 // jobs that were counted as passed by a policy
 	elsewhere int     // jobs that a policy would have denied in other namespaces
 	kills     int     // of replicas; each takes the record of its last second along
+	whole     bool    // somebody was there to answer all the time: every job was reviewed when it came
 	stop      context.CancelFunc
 	all       sync.WaitGroup
 }
@@ -236,6 +237,9 @@ func (l *load) end(ctx context.Context) {
 	}).WithTimeout(afterwards).WithPolling(time.Second).Should(Succeed())
 	// A second, and the one in which it was written last.
 	Expect(lost).To(BeNumerically("<=", 2*perSecond*l.kills), "jobs whose review was heard and is not known any more")
+	if l.whole {
+		Expect(late+small).To(BeZero(), "jobs that were admitted without a whole review")
+	}
 	AddReportEntry("jobs", fmt.Sprintf("%d denied; %d that would have been and %d others reviewed late, all within %s of the end; %d not answered by the API server; %d reviews lost with %d replicas",
 		l.denied, late, small, time.Since(begun).Round(time.Second), len(l.unsure), lost, l.kills))
 }
