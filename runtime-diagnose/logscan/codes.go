@@ -116,6 +116,8 @@ func deviceError(message string) string {
 // (https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html).
 var childEnd = regexp.MustCompile(`\b(?i:exit(?:s|ed)?|return(?:s|ed)?|crashed|terminated|died|failed)\b.{0,30}?\b(?i:code|status)\b[ =:(]{1,3}(-\d{1,2}|1[34]\d|322122\d{4})\b`)
 
+var ofChildEnd = signature.NewGate(childEnd.String())
+
 // statuses are what Windows gives a process that crashed, with the signal that it would be: an access violation, an
 // illegal instruction, an overflow of the stack, a failed check
 // (https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-erref/596a1078-e883-4972-9bbc-49e60bebca55).
@@ -140,6 +142,9 @@ func (r *logReader) byKill(text string) []signature.Match { return r.bySignal(te
 
 func (r *logReader) bySignal(text string, signals []int) []signature.Match {
 	if !r.options.uses(readsCodes) {
+		return nil
+	}
+	if !ofChildEnd.MayMatch(strings.ToLower(text)) { // most lines that are asked are of something else
 		return nil
 	}
 	m := childEnd.FindStringSubmatch(text)

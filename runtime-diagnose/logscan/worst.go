@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
@@ -16,7 +17,7 @@ import (
 // lines that the program calls errors, or the first of them that says what it is about. Training that goes on after it takes it back.
 type worst struct {
 	open  bool
-	mute  bool // nothing is known of what the line is about
+	mute  func() bool // nothing is known of what the line is about
 	line  reduce.Line
 	match signature.Match
 	last  int // number of the last line of the block
@@ -55,9 +56,10 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
-		*w = worst{open: true, mute: r.mute(l.Body()), line: l.Clone(), match: m, began: r.counters.Steps()}
-	} else if w.mute && l.Number-w.line.Number <= blockOf && explains(l.Body()) {
-		w.mute, w.line, w.match = false, l.Clone(), m
+		line := l.Clone()
+		*w = worst{open: true, mute: sync.OnceValue(func() bool { return r.mute(line.Body()) }), line: line, match: m, began: r.counters.Steps()}
+	} else if l.Number-w.line.Number <= blockOf && w.mute() && explains(l.Body()) {
+		w.mute, w.line, w.match = func() bool { return false }, l.Clone(), m
 	}
 	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
 	return matches

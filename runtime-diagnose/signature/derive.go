@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp/syntax"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // literalsOf are, for each alternative of a pattern, texts of which every match of it holds one: those that a log
@@ -17,7 +19,7 @@ func literalsOf(pattern string) ([][]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("pattern: %w", err)
 		}
-		set := rarest(textsOf(re))
+		set := rarest(textsOf(re), LeastLiteral)
 		if set == nil {
 			return nil, fmt.Errorf("pattern: no text of %d bytes or more is in everything that %q matches: it would be tried on every line", LeastLiteral, source)
 		}
@@ -26,12 +28,12 @@ func literalsOf(pattern string) ([][]string, error) {
 	return out, nil
 }
 
-// rarest is the set whose texts together are least often in logs; nil if none has only texts that can be found.
-func rarest(sets [][]string) []string {
+// rarest is the set whose texts together are least often in logs; nil if none has only texts of at least so many bytes.
+func rarest(sets [][]string, least int) []string {
 	var best []string
 	rarest := math.Inf(1)
 	for _, set := range sets {
-		if shortest(set) < LeastLiteral {
+		if shortest(set) < least {
 			continue
 		}
 		often := 0.0
@@ -57,4 +59,38 @@ func (s *Signature) Literals() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Gate says of a text that a pattern does not match it, without trying: it holds none of the texts of which every match
+// holds one. Those may be shorter than literals are, because not every line of a log is asked.
+type Gate struct{ texts func() []string }
+
+// NewGate is the gate of a pattern; what it looks for is derived when it is first asked.
+func NewGate(pattern string) Gate {
+	return Gate{sync.OnceValue(func() []string { return gateOf(pattern) })}
+}
+
+// MayMatch says whether the pattern may match a text; lower is the text in lower case.
+func (g Gate) MayMatch(lower string) bool {
+	texts := g.texts()
+	return texts == nil || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(lower, text) })
+}
+
+// gateOf are texts in lower case of which everything that a pattern matches holds one, whatever its case; nil: no such
+// texts are known.
+func gateOf(pattern string) (out []string) {
+	for _, source := range alternatives(pattern) {
+		re, err := syntax.Parse(source, syntax.Perl)
+		if err != nil {
+			return nil
+		}
+		set := rarest(textsOf(re), leastFactor)
+		if set == nil {
+			return nil
+		}
+		for _, text := range set {
+			out = append(out, strings.ToLower(text))
+		}
+	}
+	return least(out)
 }

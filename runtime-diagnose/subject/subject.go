@@ -68,7 +68,11 @@ func Of(message string) (rule *signature.Signature, words string) {
 		}
 	}
 	message = places.ReplaceAllString(keys.ReplaceAllString(message, ""), "")
+	lower := strings.ToLower(message)
 	for _, s := range subjects {
+		if !s.gate.MayMatch(lower) {
+			continue
+		}
 		if words = s.named(message); words != "" {
 			return s.rule, strings.ToLower(words)
 		}
@@ -107,7 +111,8 @@ var keys = regexp.MustCompile(`['"]\w+['"]: `)
 type subject struct {
 	rule    *signature.Signature
 	words   *lazy.Regexp
-	modules string // packages that do nothing else: what they raise is about it, whatever it says
+	gate    signature.Gate // of words
+	modules string         // packages that do nothing else: what they raise is about it, whatever it says
 }
 
 // about makes a subject of a category. Words are looked for whatever their case.
@@ -122,6 +127,7 @@ func about(category, title, words, remedy string) subject {
 			Remedy:       remedy,
 		},
 		words: lazy.MustCompile(`(?i)` + words),
+		gate:  signature.NewGate(`(?i)` + words),
 	}
 }
 

@@ -1,7 +1,10 @@
 package subject
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
@@ -71,5 +74,37 @@ func TestRules(t *testing.T) {
 	slices.Sort(ids)
 	if n := len(ids); n != len(slices.Compact(ids)) {
 		t.Error("two subjects have one identifier")
+	}
+}
+
+// A subject is not looked for in a message that cannot name it, and nothing is lost by that.
+func TestNoSubjectIsPassedOver(t *testing.T) {
+	files, err := filepath.Glob("../signature/testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	var asked, spared int
+	for i, file := range files {
+		if i%8 != 0 {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			lower := strings.ToLower(line)
+			for _, s := range subjects {
+				if asked++; s.gate.MayMatch(lower) {
+					continue
+				}
+				if spared++; s.named(line) != "" {
+					t.Errorf("%q names %s, and is not looked at", line, s.rule.ID)
+				}
+			}
+		}
+	}
+	if spared < asked*3/4 {
+		t.Errorf("of %d questions only %d were spared", asked, spared)
 	}
 }
