@@ -88,7 +88,8 @@ const ofItsWorker = " encountered in worker."
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
 	s := &r.sightings[i]
-	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && r.sound.After(s.Item.Source.Line, r.said[i].shape) {
+	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && (r.sound.After(s.Item.Source.Line, r.said[i].shape) ||
+		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt) {
 		return true
 	}
 	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.EndsNothing(s.Line)) {
@@ -221,8 +222,8 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.Warns(text) || i > 0 && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
-			continue // and the line of source that Python prints below it
+		if recovery.Warns(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+			continue // and the line of source that Python prints below it, indented
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
 			return 0
@@ -253,11 +254,10 @@ func (r *logReader) breaksOff(d reduce.Digest) bool {
 	})
 }
 
-// oneSample says that the only line about training that a log has was written after a step that others came before,
-// with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
+// oneSample says that the only line about training that a log has was written after a step, with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
 func (r *logReader) oneSample(d reduce.Digest) bool {
 	last := r.series.Last
-	return r.progress == 1 && last.Number > 1 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
+	return r.progress == 1 && last.Number > 0 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
 }
 
 // complains says that a line that was kept speaks of something wrong and is not called less than an error.

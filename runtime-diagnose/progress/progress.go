@@ -80,6 +80,16 @@ func Read(text string) (s Step, ok bool) {
 	return s, ok
 }
 
+// ofGradient is the norm of a gradient that is no number.
+var ofGradient = regexp.MustCompile(`(?i)(?:grad|norm)\w*['"]?\s*[:=]\s*['"]?-?(?:nan|inf)`)
+
+// OnlyGradient says that of a step the gradient is not finite and the loss is: a step that scalers of the loss leave
+// out. A loss of 0 is what is left where nothing could be computed.
+func OnlyGradient(text string) bool {
+	s, ok := Read(text)
+	return ok && !math.IsNaN(s.Loss) && s.Loss != 0 && ofGradient.MatchString(text)
+}
+
 // megatron stands before the time of one iteration.
 const megatron = "elapsed time per iteration (ms):"
 
