@@ -19,6 +19,8 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 	const misused = "usage: add.py [-h]\nadd.py: error: unrecognized arguments: --optimiser adam\n"
 	serves := "INFO:     Uvicorn running on http://0.0.0.0:8001 (Press CTRL+C to quit)\n" + strings.Repeat("INFO:     10.0.0.7:40010 - \"POST /v1/score HTTP/1.1\" 200 OK\n", 20)
 	const sheet = "Using cpu device\n-------------------\n| time/          |      |\n|    fps         | 1284 |\n|    time_elapsed| 3    |\n| train/         |      |\n|    entropy_loss| -0.6 |\n|    loss        | 6.04 |\n|    value_loss  | 48.8 |\n-------------------\n"
+	const tasks = "|Task   |Version|Metric|Value |   |Stderr|\n|-------|------:|------|-----:|---|-----:|\n|piqa   |      0|acc   |0.7818|±  |0.0096|\n|wsc273 |      0|acc   |0.8095|±  |0.0238|\n"
+	sizes := strings.Repeat("      196608         49152     float     min      -1    125.5    1.57    2.94      0    124.9    1.57    2.95      0\n", 5)
 	const trees = "34:     learn: 0.95  test: 0.82 best: 0.83 (1)\n35:     learn: 0.96  test: 0.82 best: 0.83 (1)\n36:     learn: 0.96  test: 0.82 best: 0.83 (1)\n37:     learn: 0.97  test: 0.82 best: 0.83 (1)\n38:     learn: 0.97  test: 0.82 best: 0.83 (1)\n"
 	gradients := func(none int) string { // behind four that are some
 		var b strings.Builder
@@ -82,9 +84,11 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 		"a sheet of results":                           {sheet, diagnose.Healthy},
 		"a sheet with a loss that is none":             {strings.Replace(sheet, "48.8 ", "nan ", 1), diagnose.Diagnosed},
 		"a sheet of settings":                          {"| batch_size | 64  |\n| gamma      | 0.9 |\n| lambda     | 0.9 |\n| loss_scale | 1.0 |\n| epochs     | 3   |\n", diagnose.Unknown},
+		"a table of tasks":                             {tasks, diagnose.Healthy},
+		"a table without results":                      {strings.NewReplacer("0.78", "yes", "0.80", "no").Replace(tasks), diagnose.Unknown},
+		"messages of growing size":                     {sizes, diagnose.Healthy},
+		"three messages":                               {sizes[:len(sizes)/5*3], diagnose.Unknown},
 		"four rows are no sheet":                       {"| loss | 6.04 |\n| value_loss | 48.8 |\n| fps | 12 |\n| n | 3 |\n", diagnose.Unknown},
-		"the first step":                               {work + "Epoch 0:   0%|  | 1/2239 [00:00<17:25,  2.14it/s, loss=0.795]/lib/lr.py:123: UserWarning: Detected call of step()\n", diagnose.Healthy},
-		"the first step, and nothing of it":            {work + "Epoch 0:   0%|  | 1/2239 [00:00<17:25,  2.14it/s]/lib/lr.py:123: UserWarning: Detected call of step()\n", diagnose.Unknown},
 		"a gradient that is none, and the next is one": {" Epoch [1][100/62598]\tlr: 1.000e-03, loss: 1.9091, grad_norm: nan\n2021-11-22 01:32:34,502 - ocr - INFO - Epoch [1][200/62598]\tlr: 1.000e-03, loss: 0.9186, grad_norm: 3.9772\n", diagnose.Healthy},
 		"gradients that are none to the end":           {gradients(12), diagnose.Diagnosed},
 		"two gradients that are none":                  {gradients(2), diagnose.Healthy},

@@ -254,10 +254,11 @@ func (r *logReader) breaksOff(d reduce.Digest) bool {
 	})
 }
 
-// oneSample says that the only line about training that a log has was written after a step, with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
+// oneSample says that the only line about training that a log has was written after a step that others came before,
+// with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
 func (r *logReader) oneSample(d reduce.Digest) bool {
 	last := r.series.Last
-	return r.progress == 1 && last.Number > 0 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
+	return r.progress == 1 && last.Number > 1 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
 }
 
 // complains says that a line that was kept speaks of something wrong and is not called less than an error.

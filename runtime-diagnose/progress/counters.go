@@ -24,7 +24,12 @@ type Counters struct {
 	answer   int // number of the last line that says so
 	table    table
 	sheet    sheet
+	grid     grid
 }
+
+// grid is rows one below the other of as many cells, several of which are fractions: a benchmark prints what it
+// measured so, and an evaluation its results. The zero value has none.
+type grid struct{ cells, rows, last int }
 
 // sheet is rows one below the other that give a name and a number each, "| loss | 6.04 |" or "value_loss 0.14", as
 // reinforcement learning prints what an iteration gave. Settings look alike, but few of them are named for a result.
@@ -104,6 +109,11 @@ const (
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	sheetRows    = 5
 	sheetResults = 2
+	gridColumns  = 5 // between bars; without them numbers of a sentence would be some
+	gridResults  = 2
+	bareColumns  = 8
+	bareResults  = 3
+	bareRows     = 4
 	enoughDone   = 2 // rows that say how many are done, below the first: each gives its results as well
 	wide         = 6 // fields of such a row
 	mostCount    = 1e8
@@ -119,6 +129,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	c.measure(line, body)
 	c.table.see(line, body)
 	c.sheet.see(line, body)
+	c.grid.see(line, body)
 	if answers(body) {
 		if c.answered, c.answer = c.answered+1, line; strings.Contains(body, `"POST `) {
 			c.work++
@@ -246,6 +257,40 @@ func (s *sheet) see(line int, body string) {
 	}
 	if s.rows++; s.rows >= sheetRows && s.results >= sheetResults {
 		s.last = line
+	}
+}
+
+// see is told of every line.
+func (g *grid) see(line int, body string) {
+	const shortest = 2 * bareColumns // such a row has as many bytes at least
+	if len(body) < shortest || !isDigit(body[len(body)-1]) && body[len(body)-1] != '|' {
+		g.rows = 0
+		return
+	}
+	var cells []string
+	bars, enough := strings.Count(body, "|") > gridColumns, bareRows
+	if bars {
+		cells, enough = strings.Split(strings.Trim(body, " |"), "|"), gridResults
+	} else {
+		cells = strings.Fields(body)
+	}
+	numbers, results := 0, 0
+	for _, cell := range cells {
+		if cell = strings.TrimSpace(cell); fraction(cell) {
+			results++
+		} else if digitsAfter(strings.TrimPrefix(cell, "-")) == strings.TrimPrefix(cell, "-") && cell != "" {
+			numbers++
+		}
+	}
+	if bars && results < gridResults || !bars && (len(cells) < bareColumns || results < bareResults || (numbers+results)*4 < len(cells)*3) {
+		g.rows = 0
+		return
+	}
+	if len(cells) != g.cells {
+		g.cells, g.rows = len(cells), 0
+	}
+	if g.rows++; g.rows >= enough {
+		g.last = line
 	}
 }
 
@@ -384,7 +429,7 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 // anew, or that results are listed, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
 func (c *Counters) Moves(lines int) bool {
 	near := lines - max(8, lines/4)
-	moves := c.sheet.last > max(0, near)
+	moves := c.sheet.last > max(0, near) || c.grid.last > max(0, near)
 	for _, s := range c.series {
 		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
 	}
