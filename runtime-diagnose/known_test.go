@@ -74,6 +74,7 @@ var known = []struct{ category, log string }{
 	{"nan-loss", "[rank3]: AssertionError: Rank 3: found NaN in local grad norm in backward pass before data-parallel communication collective."},
 	{"nan-loss", "Epoch 3: loss=nan, acc=0.10"},
 	{"gpu-oom", "uncaught exception:\n    address -> 0x106516800\n    what() -> \"catboost/cuda/cuda_lib/memory_pool/stack_like_memory_pool.h:303: Error: Out of memory. Requested 27891.06152 MB; Free 7088.101953 MB\""},
+	{"python-exception-user-code", "16/06/16 06:26:45 WARN TaskSetManager: Lost task 0.0 in stage 57.0 (TID 39, 10.0.0.10): java.lang.AssertionError: assertion failed: lapack.dppsv returned 1."},
 	{"nan-loss", "[INFO] [stage2.py:1628:step] [deepscale] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 1, reducing to 1"},
 	{"segfault", "W1212 04:02:33.403934 24044 init.cc:205] *** SIGSEGV (@0x0) received by PID 24044 (TID 0x7f6406bd7740) from PID 0; stack trace: ***"},
 	{"sigterm-preempted", "*** Aborted at 1517283016 (unix time) try \"date -d @1517283016\" if you are using GNU date ***\n*** SIGTERM (@0x10660) received by PID 67127 (TID 0x7f27b85c7700) from PID 67168; stack trace: ***"},

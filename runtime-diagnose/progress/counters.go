@@ -35,7 +35,7 @@ type grid struct{ cells, rows, last int }
 // reinforcement learning prints what an iteration gave. Settings look alike, but few of them are named for a result.
 type sheet struct {
 	rows    int
-	results int // of them: a fraction, by the name of what is followed
+	results int // how sure it is that results are among them: fractions, by names of what is followed
 	last    int // number of the last line by which it was one; 0: it is none
 }
 
@@ -108,7 +108,7 @@ const (
 	enoughSpoilt = 10
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	sheetRows    = 5
-	sheetResults = 2
+	sheetResults = 4 // two by their last word, or four by any
 	gridColumns  = 5 // between bars; without them numbers of a sentence would be some
 	gridResults  = 2
 	bareColumns  = 8
@@ -235,29 +235,47 @@ func (t *table) see(line int, body string) {
 // see is told of every line.
 func (s *sheet) see(line int, body string) {
 	row := strings.TrimRight(body, " |")
+	if before, _, changed := strings.Cut(row, " ("); changed && strings.HasSuffix(row, ")") {
+		row = before // by how much it changed
+	}
 	if row == "" || !isDigit(row[len(row)-1]) && !hasNone(row[max(0, len(row)-len("inf")):]) {
-		if strings.IndexByte(body, '|') < 0 || !isLetter(row[max(0, len(row)-2)]) { // else a heading within a table
+		if strings.IndexByte(body, '|') < 0 || row == "" || !isLetter(row[max(0, len(row)-2)]) { // else a heading within a table
 			s.rows, s.results = 0, 0
 		}
 		return
 	}
 	at := strings.LastIndexAny(row, " |:=") + 1
-	name, value := strings.Trim(row[:at], " |:="), row[at:]
-	_, err := strconv.ParseFloat(value, 64)
-	switch {
-	case err != nil || name == "" || !isLetter(name[0]) || hasNumber(name):
+	name, value := strings.Trim(row[:at], " |:=>"), row[at:]
+	if _, err := strconv.ParseFloat(value, 64); err != nil || name == "" || !isLetter(name[0]) || strings.IndexByte(name, ':') >= 0 {
 		s.rows, s.results = 0, 0
 		return
-	case !slices.ContainsFunc(followed, func(f string) bool { return len(name) >= len(f) && hasPrefix(name[len(name)-len(f):], f) }):
-	case hasNone(value):
+	}
+	worth := ofResult(name)
+	switch {
+	case worth > 0 && hasNone(value):
 		*s = sheet{}
 		return
 	case strings.IndexByte(value, '.') >= 0:
-		s.results++
+		s.results += worth
 	}
 	if s.rows++; s.rows >= sheetRows && s.results >= sheetResults {
 		s.last = line
 	}
+}
+
+// ofResult says how sure a name is that of a result: 2 where it ends with what is followed, as "value_loss", 1 where it is
+// a part of it, as in "loss_gen", and in "loss_scale", which is a setting.
+func ofResult(name string) int {
+	for _, f := range followed {
+		if len(name) >= len(f) && hasPrefix(name[len(name)-len(f):], f) {
+			return 2
+		}
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_/ .-", r) })
+	if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(followed, strings.ToLower(p)) }) {
+		return 1
+	}
+	return 0
 }
 
 // see is told of every line.

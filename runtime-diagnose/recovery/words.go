@@ -134,7 +134,16 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal)
+	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text)
+}
+
+// ofLostTask is Spark's word of what ended a task. Its driver warns of it, as it tries again: what goes on after it has
+// survived it, and where nothing does it is what went wrong
+// (https://github.com/apache/spark/blob/v3.5.0/core/src/main/scala/org/apache/spark/scheduler/TaskSetManager.scala).
+var ofLostTask = lazy.MustCompile(`Lost task \S+ in stage .{1,200}?: (?:[a-z]\w*\.)+[A-Z]\w*(?:Error|Exception)\b`)
+
+func lostTask(text string) bool {
+	return strings.Contains(text, "Lost task ") && ofLostTask.MatchString(text)
 }
 
 // ofSignal stands before what glog's handler of fatal signals writes; Paddle logs it as a warning
