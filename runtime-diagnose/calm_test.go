@@ -92,6 +92,7 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 		"four rows are no sheet":                       {"| loss | 6.04 |\n| value_loss | 48.8 |\n| fps | 12 |\n| n | 3 |\n", diagnose.Unknown},
 		"a gradient that is none, and the next is one": {" Epoch [1][100/62598]\tlr: 1.000e-03, loss: 1.9091, grad_norm: nan\n2021-11-22 01:32:34,502 - ocr - INFO - Epoch [1][200/62598]\tlr: 1.000e-03, loss: 0.9186, grad_norm: 3.9772\n", diagnose.Healthy},
 		"gradients that are none to the end":           {gradients(12), diagnose.Diagnosed},
+		"never a gradient":                             {"{'loss': 4.4202, 'grad_norm': nan, 'learning_rate': 0.0, 'epoch': 0.13}\n{'loss': 4.4061, 'grad_norm': nan, 'learning_rate': 0.0, 'epoch': 0.27}\n", diagnose.Diagnosed},
 		"two gradients that are none":                  {gradients(2), diagnose.Healthy},
 		"trees counted like tasks":                     {trees, diagnose.Healthy},
 		"tasks that wait":                              {strings.Repeat("0: waits for 3 of 4\n1: waits for 3 of 4\n2: waits for 2 of 4\n3: waits for 2 of 4\n", 3), diagnose.Unknown},

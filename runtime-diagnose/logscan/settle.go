@@ -89,7 +89,7 @@ const ofItsWorker = " encountered in worker."
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
 	s := &r.sightings[i]
 	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && (r.sound.After(s.Item.Source.Line, r.said[i].shape) ||
-		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt) {
+		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt && r.hadGradient()) {
 		return true
 	}
 	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.EndsNothing(s.Line)) {
@@ -107,6 +107,11 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		return true
 	}
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
+}
+
+// hadGradient says that one of the steps gives a gradient that is a number: where none does, no step was ever taken.
+func (r *logReader) hadGradient() bool {
+	return slices.ContainsFunc(r.series.Recent, func(s progress.Step) bool { return progress.HasGradient(s.Text) })
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
