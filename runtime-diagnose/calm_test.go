@@ -82,7 +82,7 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 		"trials in their last state":                   {work + "Number of trials: 1 ({'TERMINATED': 1})\nTERMINATED trials:\n - a:\tTERMINATED, [1 CPUs, 0 GPUs], 0 s, 1 iter\n", diagnose.Healthy},
 		"a run that was ended":                         {work + "Number of trials: 1\njob terminated\n", diagnose.Inconclusive},
 		"a sheet of results":                           {sheet, diagnose.Healthy},
-		"a sheet with a loss that is none":             {strings.Replace(sheet, "48.8 ", "nan ", 1), diagnose.Diagnosed},
+		"a sheet with a loss that is none":             {strings.Replace(sheet, "48.8 ", "nan ", 1), diagnose.Unknown},
 		"a sheet of changes":                           {"  --> EVAL PERFORMANCE\n     | > avg_loader_time: 0.20 (+0)\n     | > avg_loss_disc: 2.72 (+0)\n     | > avg_loss_gen: 3.05 (+0)\n     | > avg_loss_kl: 174.01 (-0.1)\n     | > avg_loss_mel: 27.18 (+0)\n     | > avg_loss_dur: 1.34 (+0)\n", diagnose.Healthy},
 		"a sheet of settings":                          {"| batch_size | 64  |\n| gamma      | 0.9 |\n| lambda     | 0.9 |\n| loss_scale | 1.0 |\n| epochs     | 3   |\n", diagnose.Unknown},
 		"a table of tasks":                             {tasks, diagnose.Healthy},
