@@ -47,7 +47,7 @@ func (d *diagnosis) recall(place int32) *timeline.Member {
 		d.sightings, d.logs.Courses = append(d.sightings, said...), append(d.logs.Courses, t)
 		state := d.marks.States[c.Group.Exemplar]
 		if len(said) > 0 && !state.Sign.At.IsZero() {
-			state.Sign = timeline.Moment{Clock: said[0].Item.Clock, At: said[0].Item.At}
+			state.Sign = timeline.Moment{Clock: said[0].Item.Clock, At: said[0].Item.At, Since: said[0].Item.Carried}
 			state.First = state.Sign
 		}
 		d.marks.States[m.Place] = state

@@ -159,7 +159,7 @@ type diagnosis struct {
 
 // when orders two items by the clocks that dated them.
 func (d *diagnosis) when(a, b evidence.Item) int {
-	return d.time.Order(timeline.Moment{Clock: a.Clock, At: a.At}, timeline.Moment{Clock: b.Clock, At: b.At})
+	return d.time.Order(timeline.Moment{Clock: a.Clock, At: a.At, Since: a.Carried}, timeline.Moment{Clock: b.Clock, At: b.At, Since: b.Carried})
 }
 
 // jobFailed says that something other than a log shows a failure.

@@ -46,6 +46,7 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 		"a level in brackets":      {"[2026-03-01 10:01:01,101][__main__][ERROR] - the lease was lost\n", "the lease was lost"},
 		"a level between colons":   {"Mon, 02 Mar 2026 11:04:56 CET(+0100):ERROR:RetryJob the lease was lost\n", "the lease was lost"},
 		"told to stop on a bar":    {"copied 20% (117/558) [#      ] eta 28:34:54 \\Terminated\n", "Terminated"},
+		"words, then the shell's":  {"### Odd Error: code (0x29) at file:a.cpp line:1226\nAborted (core dumped)\n", "Odd Error"},
 		"a letter for a level":     {"[E] [TRT] 4: engine could not be built\nclosing\n", "could not be built"},
 	} {
 		for before, text := range map[string]string{"steps": steps.String(), "calm": calm} {

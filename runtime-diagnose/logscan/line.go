@@ -50,6 +50,7 @@ type said struct {
 	work  int    // requests that had been answered
 	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
+	well  bool   // the loss in that line is a number, only the gradient is not
 }
 
 // saidBy notes it for the next sighting.
@@ -390,7 +391,8 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	}
 	r.saidBy(strings.Clone(l.Lane))
 	if s.Category == notFiniteCategory {
-		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
+		last := &r.said[len(r.said)-1]
+		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
 	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{

@@ -88,7 +88,8 @@ const ofItsWorker = " encountered in worker."
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
 	s := &r.sightings[i]
-	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && r.sound.After(s.Item.Source.Line, r.said[i].shape) {
+	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && (r.sound.After(s.Item.Source.Line, r.said[i].shape) ||
+		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt && r.hadGradient()) {
 		return true
 	}
 	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.EndsNothing(s.Line)) {
@@ -106,6 +107,11 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		return true
 	}
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
+}
+
+// hadGradient says that one of the steps gives a gradient that is a number: where none does, no step was ever taken.
+func (r *logReader) hadGradient() bool {
+	return slices.ContainsFunc(r.series.Recent, func(s progress.Step) bool { return progress.HasGradient(s.Text) })
 }
 
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
@@ -221,8 +227,8 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.Warns(text) || i > 0 && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
-			continue // and the line of source that Python prints below it
+		if recovery.Warns(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+			continue // and the line of source that Python prints below it, indented
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
 			return 0

@@ -60,7 +60,7 @@ const lastWordsWithin = 12
 // gives its lines no level ends so. Of a traceback that breaks off it is the innermost line.
 func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signature.Match) {
 	read := 0
-	for _, l := range slices.Backward(d.Lines) {
+	for i, l := range slices.Backward(d.Lines) {
 		text := l.Text
 		if l.Number == r.series.Last.Line { // a bar that was not ended goes on with what was logged
 			text = text[strings.LastIndexByte(text, ']')+1:]
@@ -81,6 +81,11 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 			continue
 		}
 		first = reduce.Kept{Number: l.Number, Text: strings.Clone(text)}
+		if ended := strings.TrimSpace(text); i > 0 && (ended == "Aborted" || strings.HasSuffix(ended, shellsWord)) {
+			if above := d.Lines[i-1]; above.Number == l.Number-1 && recovery.Wrong(recovery.WithoutCounts(above.Text)) && !recovery.Mild(above.Text) {
+				first = reduce.Kept{Number: above.Number, Text: strings.Clone(above.Text)} // what the process said as its last
+			}
+		}
 		m = signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(words)}}
 		if d.InTraceback {
 			break
@@ -88,6 +93,9 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 	}
 	return first, m
 }
+
+// shellsWord ends what a shell says of a process that a signal ended.
+const shellsWord = "(core dumped)"
 
 // source is a line of a program that speaks of a failure and has none.
 var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|(?:raise|print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)

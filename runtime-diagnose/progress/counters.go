@@ -23,6 +23,20 @@ type Counters struct {
 	work     int // of them; the others ask for health and metrics, and are answered whatever the work is like
 	answer   int // number of the last line that says so
 	table    table
+	sheet    sheet
+	grid     grid
+}
+
+// grid is rows one below the other of as many cells, several of which are fractions: a benchmark prints what it
+// measured so, and an evaluation its results. The zero value has none.
+type grid struct{ cells, rows, last int }
+
+// sheet is rows one below the other that give a name and a number each, "| loss | 6.04 |" or "value_loss 0.14", as
+// reinforcement learning prints what an iteration gave. Settings look alike, but few of them are named for a result.
+type sheet struct {
+	rows    int
+	results int // how sure it is that results are among them: fractions, by names of what is followed
+	last    int // number of the last line by which it was one; 0: it is none
 }
 
 // table is rows one below the other that have as many fields, begin with another item each and end with a fraction.
@@ -93,8 +107,15 @@ const (
 	fewGrown     = 2
 	enoughSpoilt = 10
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
-	enoughDone   = 2  // rows that say how many are done, below the first: each gives its results as well
-	wide         = 6  // fields of such a row
+	sheetRows    = 5
+	sheetResults = 4 // two by their last word, or four by any
+	gridColumns  = 5 // between bars; without them numbers of a sentence would be some
+	gridResults  = 2
+	bareColumns  = 8
+	bareResults  = 3
+	bareRows     = 4
+	enoughDone   = 2 // rows that say how many are done, below the first: each gives its results as well
+	wide         = 6 // fields of such a row
 	mostCount    = 1e8
 	shapeOf      = 64
 )
@@ -107,6 +128,8 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	}
 	c.measure(line, body)
 	c.table.see(line, body)
+	c.sheet.see(line, body)
+	c.grid.see(line, body)
 	if answers(body) {
 		if c.answered, c.answer = c.answered+1, line; strings.Contains(body, `"POST `) {
 			c.work++
@@ -207,6 +230,86 @@ func (t *table) see(line int, body string) {
 	}
 	t.item, t.fields, t.last = strings.Clone(fields[0]), n, line
 	t.rows++
+}
+
+// see is told of every line.
+func (s *sheet) see(line int, body string) {
+	row := strings.TrimRight(body, " |")
+	if before, _, changed := strings.Cut(row, " ("); changed && strings.HasSuffix(row, ")") {
+		row = before // by how much it changed
+	}
+	if row == "" || !isDigit(row[len(row)-1]) && !hasNone(row[max(0, len(row)-len("inf")):]) {
+		if strings.IndexByte(body, '|') < 0 || row == "" || !isLetter(row[max(0, len(row)-2)]) { // else a heading within a table
+			s.rows, s.results = 0, 0
+		}
+		return
+	}
+	at := strings.LastIndexAny(row, " |:=") + 1
+	name, value := strings.Trim(row[:at], " |:=>"), row[at:]
+	if _, err := strconv.ParseFloat(value, 64); err != nil || name == "" || !isLetter(name[0]) || strings.IndexByte(name, ':') >= 0 {
+		s.rows, s.results = 0, 0
+		return
+	}
+	worth := ofResult(name)
+	switch {
+	case worth > 0 && hasNone(value):
+		*s = sheet{}
+		return
+	case strings.IndexByte(value, '.') >= 0:
+		s.results += worth
+	}
+	if s.rows++; s.rows >= sheetRows && s.results >= sheetResults {
+		s.last = line
+	}
+}
+
+// ofResult says how sure a name is that of a result: 2 where it ends with what is followed, as "value_loss", 1 where it is
+// a part of it, as in "loss_gen", and in "loss_scale", which is a setting.
+func ofResult(name string) int {
+	for _, f := range followed {
+		if len(name) >= len(f) && hasPrefix(name[len(name)-len(f):], f) {
+			return 2
+		}
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_/ .-", r) })
+	if slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(followed, strings.ToLower(p)) }) {
+		return 1
+	}
+	return 0
+}
+
+// see is told of every line.
+func (g *grid) see(line int, body string) {
+	const shortest = 2 * bareColumns // such a row has as many bytes at least
+	if len(body) < shortest || !isDigit(body[len(body)-1]) && body[len(body)-1] != '|' {
+		g.rows = 0
+		return
+	}
+	var cells []string
+	bars, enough := strings.Count(body, "|") > gridColumns, bareRows
+	if bars {
+		cells, enough = strings.Split(strings.Trim(body, " |"), "|"), gridResults
+	} else {
+		cells = strings.Fields(body)
+	}
+	numbers, results := 0, 0
+	for _, cell := range cells {
+		if cell = strings.TrimSpace(cell); fraction(cell) {
+			results++
+		} else if digitsAfter(strings.TrimPrefix(cell, "-")) == strings.TrimPrefix(cell, "-") && cell != "" {
+			numbers++
+		}
+	}
+	if bars && results < gridResults || !bars && (len(cells) < bareColumns || results < bareResults || (numbers+results)*4 < len(cells)*3) {
+		g.rows = 0
+		return
+	}
+	if len(cells) != g.cells {
+		g.cells, g.rows = len(cells), 0
+	}
+	if g.rows++; g.rows >= enough {
+		g.last = line
+	}
 }
 
 // nextOf says that of as many one more is done: "39/89" behind "38/89".
@@ -341,9 +444,10 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 }
 
 // Moves says that something is measured with other results in three lines at least, or counted up in four and never
-// anew, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
+// anew, or that results are listed, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
 func (c *Counters) Moves(lines int) bool {
-	near, moves := lines-max(8, lines/4), false
+	near := lines - max(8, lines/4)
+	moves := c.sheet.last > max(0, near) || c.grid.last > max(0, near)
 	for _, s := range c.series {
 		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
 	}
@@ -375,6 +479,7 @@ func (c *Counters) Advances(lines int) bool {
 // The zero value follows nothing.
 type Recoveries struct {
 	sound  map[uint64]int // shape → the last line in which all are numbers
+	none   map[uint64]int // shape → lines in a row, to the last, in which one is none
 	begins [4]uint64      // how the shapes begin, a bit each: most lines begin otherwise, and need not be read on
 }
 
@@ -384,10 +489,10 @@ const beginOf = 5
 // Follow begins with a line of which somebody says that a number in it is none.
 func (r *Recoveries) Follow(body string) (key uint64) {
 	if r.sound == nil {
-		r.sound = map[uint64]int{}
+		r.sound, r.none = map[uint64]int{}, map[uint64]int{}
 	}
 	if key = shape(body); len(r.sound) < mostSeries {
-		r.sound[key] = 0
+		r.sound[key], r.none[key] = 0, max(r.none[key], 1)
 		begin := hashOf(body, beginOf) >> 56
 		r.begins[begin>>6] |= 1 << (begin & 63)
 	}
@@ -407,10 +512,16 @@ func (r *Recoveries) See(line int, body string) {
 	if _, followed := r.sound[key]; !followed {
 		return
 	}
-	if r.sound[key] = line; hasNone(body) {
+	if hasNone(body) {
 		r.sound[key] = 0
+		r.none[key]++
+	} else {
+		r.sound[key], r.none[key] = line, 0
 	}
 }
+
+// InARow is how many lines of a shape in a row, to the last, have had a number that is none.
+func (r *Recoveries) InARow(key uint64) int { return r.none[key] }
 
 // After says that the last line of a shape is a later one, in which all numbers are numbers.
 func (r *Recoveries) After(line int, key uint64) bool { return r.sound[key] > line }

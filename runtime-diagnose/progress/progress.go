@@ -80,6 +80,23 @@ func Read(text string) (s Step, ok bool) {
 	return s, ok
 }
 
+// ofGradient is the norm of a gradient, and what it is if it is a number.
+var ofGradient = regexp.MustCompile(`(?i)(?:grad|norm)\w*['"]?\s*[:=]\s*['"]?-?(?:nan|inf|(\d))`)
+
+// OnlyGradient says that of a step the gradient is not finite and the loss is: a step that scalers of the loss leave
+// out. A loss of 0 is what is left where nothing could be computed.
+func OnlyGradient(text string) bool {
+	s, ok := Read(text)
+	m := ofGradient.FindStringSubmatch(text)
+	return ok && m != nil && m[1] == "" && !math.IsNaN(s.Loss) && s.Loss != 0
+}
+
+// HasGradient says that a line gives the norm of a gradient as a number.
+func HasGradient(text string) bool {
+	m := ofGradient.FindStringSubmatch(text)
+	return m != nil && m[1] != ""
+}
+
 // megatron stands before the time of one iteration.
 const megatron = "elapsed time per iteration (ms):"
 

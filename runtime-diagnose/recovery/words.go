@@ -31,10 +31,14 @@ func Wrong(text string) bool { return wrong.MatchString(text) }
 // before: the program says that it gives up, in words that no signature knows.
 var endsBadly = lazy.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
 
+// lastState is the state of a trial of Ray Tune that has ended well; one that has not is in the state ERROR
+// (https://docs.ray.io/en/releases-2.9.0/tune/key-concepts.html, "Trial lifecycle").
+const lastState = "TERMINATED"
+
 // EndsBadly asks for such words. A thread that terminates, at a level below a warning's, is one of many.
 func EndsBadly(text string) bool {
 	word := endsBadly.FindString(text)
-	return word != "" && !(strings.EqualFold(word[:1], "t") && Mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(text, ""))
+	return word != "" && !(strings.EqualFold(word[:1], "t") && Mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(strings.ReplaceAll(text, lastState, ""), ""))
 }
 
 // Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
@@ -47,11 +51,14 @@ var (
 
 // EndsWell says that a line among the last does so, or measures a model.
 func EndsWell(body string) bool {
-	return finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
+	return (finished.MatchString(body) || strings.Contains(body, lastState)) && !undone.MatchString(body) || progress.Measures(body)
 }
 
 // noNumber is a result that is none.
 var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
+
+// someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
+var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
 // noneOf are counts of nothing, failures that were expected, and what a result is called.
 var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
@@ -62,7 +69,7 @@ func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, ""
 // SpoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
 // what a program tries again stands whether it went well.
 func SpoilsTheEnd(body string, well bool) bool {
-	return wrong.MatchString(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(body)
+	return wrong.MatchString(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
 }
 
 // skips says that a value was left out, not used. A counter of such values says nothing of this one.
@@ -127,8 +134,22 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head)
+	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text)
 }
+
+// ofLostTask is Spark's word of what ended a task. Its driver warns of it, as it tries again: what goes on after it has
+// survived it, and where nothing does it is what went wrong
+// (https://github.com/apache/spark/blob/v3.5.0/core/src/main/scala/org/apache/spark/scheduler/TaskSetManager.scala).
+var ofLostTask = lazy.MustCompile(`Lost task \S+ in stage .{1,200}?: (?:[a-z]\w*\.)+[A-Z]\w*(?:Error|Exception)\b`)
+
+func lostTask(text string) bool {
+	return strings.Contains(text, "Lost task ") && ofLostTask.MatchString(text)
+}
+
+// ofSignal stands before what glog's handler of fatal signals writes; Paddle logs it as a warning
+// (https://github.com/google/glog/blob/v0.6.0/src/signalhandler.cc,
+// https://github.com/PaddlePaddle/Paddle/blob/release/1.8/paddle/fluid/platform/init.cc, SignalHandle).
+const ofSignal = "] *** "
 
 // ncclWarns is how NCCL wrote before it named itself (https://github.com/NVIDIA/nccl/blob/v2.4.8-1/src/include/debug.h),
 // and how its plugin for libfabric writes where NCCL gives it no logger

@@ -82,5 +82,5 @@ func (g *Group) told(of *signature.Signature) bool {
 
 // when orders two items by the clocks that dated them.
 func (d *draft) when(a, b evidence.Item) int {
-	return d.Clocks.Order(timeline.Moment{Clock: a.Clock, At: a.At}, timeline.Moment{Clock: b.Clock, At: b.At})
+	return d.Clocks.Order(timeline.Moment{Clock: a.Clock, At: a.At, Since: a.Carried}, timeline.Moment{Clock: b.Clock, At: b.At, Since: b.Carried})
 }

@@ -80,7 +80,7 @@ var subjects = [...]subject{
 		`\bdata ?(?:set|loader|frame)s?\b|\bsamples?\b|\btf_?records?|\bparquet\b|\bshards?\b|\bimages?\b|\blabels?\b|\bcsv\b|\bcolumns?\b|\bcorrupt|\btruncated|\bdecod\w+|annotation|\brows?\b|\.(?:jpe?g|png|wav|flac|tfrecord|npy|npz|jsonl|tar|gz|zip)\b|arrow\w*error|parsere?rror|unexpected end of`,
 		"Find the sample or the file that was read, and read it alone.").or("pyarrow pandas PIL h5py cv2 zipfile tarfile lmdb soundfile av pydicom rasterio fiona avro"),
 	about("argument-or-config-error", "the message is about a setting",
-		`\bconfig\w*|command.?line|\boptions?\b|\bflags?\b|\bsettings?\b|must be (?:one|set|a |an |>|<|pos|in )|should be|not supported|unsupported|invalid value|is not (?:a )?valid|expected one of|\bunknown (?:arg|opt|model|type|name|key|field|backend|optim)\w+|unrecognized|please (?:set|specify|provide|use|initialize)|initialize it|set the environment|environment variable`,
+		`\bconfig\w*|command.?line|\boptions?\b|\bflags?\b|\bsettings?\b|must be (?:one|set|a |an |>|<|pos|in )|should be|not supported|unsupported|invalid (?:value|param(?:eter)?s?\b)|is not (?:a )?valid|expected one of|\bunknown (?:arg|opt|model|type|name|key|field|backend|optim)\w+|unrecognized|please (?:set|specify|provide|use|initialize)|initialize it|set the environment|environment variable`,
 		"Change the setting that the message names, or the one that contradicts it.").or("omegaconf hydra pydantic pydantic_core jsonschema click marshmallow yaml toml tomllib configargparse absl fire typer voluptuous cerberus"),
 	about("sigterm-preempted", "the message is about an end that was asked for",
 		`\bsigterm|preempt|cancell?ed|time limit`,

@@ -23,6 +23,7 @@ const Skew = 2 * Drift
 type Moment struct {
 	Clock string // "" is the API server's
 	At    time.Time
+	Since bool // At is that of a line above: it was no earlier, and later by nobody knows how much
 }
 
 // window is when it may have been by that clock.
@@ -223,6 +224,16 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 	aFrom, aTo := a.window()
 	bFrom, bTo := b.window()
 	least, most = bFrom.Sub(aTo), bTo.Sub(aFrom)
+	if a.Since || b.Since {
+		defer func() {
+			if a.Since {
+				least = math.MinInt64
+			}
+			if b.Since {
+				most = math.MaxInt64
+			}
+		}()
+	}
 	if a.Clock == b.Clock {
 		jump := c.jumps[a.Clock]
 		return least - jump, most + jump

@@ -145,7 +145,9 @@ func endOnly(s *evidence.Observation) bool {
 	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
-func momentOf(s *evidence.Observation) Moment { return Moment{s.Item.Clock, s.Item.At} }
+func momentOf(s *evidence.Observation) Moment {
+	return Moment{Clock: s.Item.Clock, At: s.Item.At, Since: s.Item.Carried}
+}
 
 func (m *marker) learn(a *about, i int) {
 	s := &m.seen[i]
@@ -214,7 +216,7 @@ const (
 	lag      = 5 * time.Second
 )
 
-func (a *about) end() Moment { return Moment{a.Clock, a.Ended} }
+func (a *about) end() Moment { return Moment{Clock: a.Clock, At: a.Ended} }
 
 // first is a member's first sign of trouble, or its end.
 func (a *about) first() Moment {
@@ -331,6 +333,19 @@ func (m *marker) followLater() {
 	}
 }
 
+// latest is the latest that a sighting can have been: its time, and of a line without one the last time in its log
+// below it, else the end of its member.
+func (a *about) latest(s *evidence.Observation) Moment {
+	switch at := momentOf(s); {
+	case at.Since && a.LastNumber > s.Item.Source.Line && a.LastLine.After(at.At):
+		return Moment{Clock: at.Clock, At: a.LastLine}
+	case at.Since && a.Failed && !a.Ended.IsZero():
+		return a.end()
+	default:
+		return at
+	}
+}
+
 func (m *marker) sameAs(a *about, s *evidence.Observation) bool {
 	return slices.ContainsFunc(a.own, func(i int) bool { return m.seen[i].Signature.ID == s.Signature.ID })
 }
@@ -345,7 +360,7 @@ func (m *marker) doneAt(a *about) Moment {
 	precise := false
 	for _, i := range a.own {
 		s := &m.seen[i]
-		if at := momentOf(s); a.near(s) && at.At.After(last.At) {
+		if at := a.latest(s); a.near(s) && at.At.After(last.At) {
 			last = at
 		}
 		precise = precise || s.Signature.DepthOf() >= signature.Precise

@@ -59,3 +59,48 @@ func TestASignatureOfOnesOwnIsHeardAsOursAre(t *testing.T) {
 		}
 	}
 }
+
+// The time of a line above says that a line without one was no earlier: who went first shows by the next time in its
+// log, or by the end of its member.
+func TestATimeOfALineAboveProvesNoOrder(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	cause := func(id string) *signature.Signature {
+		return &signature.Signature{ID: id, Category: "gpu-oom", Role: signature.Root, Depth: signature.Precise}
+	}
+	for name, tc := range map[string]struct {
+		carried  bool
+		lastLine time.Duration // of the first member, below its cause; 0: there is none
+		ended    time.Duration // of the first member; 0: unknown
+		follows  bool
+	}{
+		"a time of its own":                      {follows: true},
+		"a time of a line above":                 {carried: true},
+		"and one below, before the other":        {carried: true, lastLine: 20 * time.Second, follows: true},
+		"and one below, after the other":         {carried: true, lastLine: 80 * time.Second},
+		"and an end, before the other":           {carried: true, ended: 20 * time.Second, follows: true},
+		"and an end, at the time of the other's": {carried: true, ended: 60 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var members []Member
+			var seen []evidence.Observation
+			for i, at := range []time.Time{noon, noon.Add(time.Minute)} {
+				s := evidence.Source{Pod: fmt.Sprint("w-", i), Node: fmt.Sprint("n-", i), Rank: i, Line: 7}
+				members = append(members, Member{Place: s.Pod, Source: s, Clock: s.Clock(), Failed: true})
+				seen = append(seen, evidence.Observation{
+					Signature: cause(fmt.Sprint("cause-", i)),
+					Item:      evidence.Item{ID: evidence.ID(s.Pod), Kind: evidence.Log, At: at, Carried: tc.carried && i == 0, Clock: s.Clock(), Source: s},
+				})
+			}
+			if tc.lastLine > 0 {
+				members[0].LastLine, members[0].LastNumber = noon.Add(tc.lastLine), 9
+			}
+			if tc.ended > 0 {
+				members[0].Ended = noon.Add(tc.ended)
+			}
+			newMarker(seen, members, &Clocks{}).mark()
+			if seen[1].Follower != tc.follows {
+				t.Errorf("the second follows the first: %t, want %t", seen[1].Follower, tc.follows)
+			}
+		})
+	}
+}
