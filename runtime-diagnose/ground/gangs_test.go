@@ -14,7 +14,9 @@ type styled struct{ Style, Text string }
 
 // What models of several styles write about real gangs: none that is wrong is shown as what the evidence says, and hardly any that
 // is right is left out. The held part is judged where SIGNALBOX_HELD is set, in numbers alone.
-func TestEvaluationGangs(t *testing.T) { judgeStyled(t, "gangs", scenariosOf(t, "gangs", "gangs_second")) }
+func TestEvaluationGangs(t *testing.T) {
+	judgeStyled(t, "gangs", scenariosOf(t, "gangs", "gangs_second"))
+}
 
 // The same of further diagnoses, of gangs, single pods, pods that wait and pasted logs, in English and Chinese.
 func TestEvaluationStyles(t *testing.T) { judgeStyled(t, "styles", scenariosOf(t, "styles")) }
