@@ -296,6 +296,9 @@ func (g *grounds) contradicted(c *claim) Reason {
 		}
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
+	if miscounted && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+		miscounted, _ = turnedHan(c.plain, c.texts+g.Says) // the rules count, too
+	}
 	switch {
 	case turned && !denies(c.texts), miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
 		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support), otherOrder(c.plain, c.texts):

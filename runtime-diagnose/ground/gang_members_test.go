@@ -96,7 +96,11 @@ func TestOtherFormsAreNotLeftOut(t *testing.T) {
 	stuck := gang("run-0: a collective did not finish before the watchdog gave up", "0/t#1", "", "0/t#1 WorkNCCL(SeqNum=4, OpType=ALLTOALL_BASE, Timeout(ms)=1800000) ran for 1800009 milliseconds before timing out")
 	stopped := gang("run-0: the run was told to stop (signal 15)", "0/t#1", "", "0/t#1 WARNING: Received 15 death signal, shutting down workers")
 	hub := gang("run-0: the model hub refused access", "0/t#1", "", "0/t#1 GatedRepoError: 403 Client Error. Cannot access gated repo for url https://huggingface.co/acme/base")
+	preempted := gang("run-0: preempted by PyTorchJob prod/urgent (priority 100000), and without a node since", "0/t#1", "", "0/t#1 pod run-0: Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu. preemption: 0/3 nodes are available")
+	write := gang("run-0: there is no space left", "0/t#1", "", "0/t#1 RuntimeError: unexpected pos 12238272 vs 12238160")
 	for sentence, s := range map[string]Shown{
+		"run-0 是被优先级 100000 的 PyTorchJob prod/urgent 抢占的 [pod/run-0/t#1]。":                              preempted,
+		"The writer was at position 12238272 where it expected 12238160 [pod/run-0/t#1].":               write,
 		"Not one of the eight nodes has enough free nvidia.com/gpu [pod/run-0/t#1].":                    full,
 		"About 47 GiB were left, below the threshold of 50 GiB [pod/run-0/t#1].":                        evicted,
 		"Its container main used 212 GiB while it requested none [pod/run-0/t#1].":                      evicted,

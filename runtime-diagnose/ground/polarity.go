@@ -214,7 +214,8 @@ func otherwiseIn(clause, support string) bool {
 		return false
 	}
 	plain := quotation.ReplaceAllString(clause, " ")
-	names, said := looked(plain), stemsOf(plain)
+	said := stemsOf(expectedIt.ReplaceAllString(plain, " "))
+	names := slices.DeleteFunc(looked(plain), digitsOnly)
 	for _, m := range quotation.FindAllStringSubmatch(clause, -1) {
 		names = append(names, strings.Join(m[1:], ""))
 	}
