@@ -283,7 +283,7 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 }
 
 // linesCited counts the lines that a claim is about.
-var linesCited = lazy.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six) (?:log )?(?:lines|messages|entries|records)\b|(?:\d+|[两三四五六])\s*条\s*(?:日志|消息|记录)`)
+var linesCited = lazy.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six) (?:[a-z]+ )?(?:lines|messages|entries|records|errors|timeouts|exceptions)\b|(?:\d+|[两三四五六])\s*条\s*(?:日志|消息|记录)`)
 
 // better says whether a claim says something to be well that its evidence does not say so.
 func (g *grounds) better(body string, cites []evidence.ID) bool {

@@ -179,7 +179,7 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
 	body = asNone(signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1"), c.support)
-	body = ofUnit.ReplaceAllString(body, "$1 $2")
+	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
 	}
@@ -530,6 +530,9 @@ var (
 func silent(plain, texts string) bool {
 	return noAnswer.MatchString(plain) && answered.MatchString(texts) && !noneCame.MatchString(texts)
 }
+
+// timePassed says how much time went by, and no test.
+var timePassed = lazy.MustCompile(`(?i)\b((?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?) (?:had )?)passed\b`)
 
 // noneHas says of none of several that they have or are what they would need.
 var noneHas = lazy.MustCompile(`(?i)\bnone of (?:the )?((?:\d+ )?[a-z]+) (?:has|have|had|offers?|provides?) (?:enough|sufficient)\b`)

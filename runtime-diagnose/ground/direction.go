@@ -123,7 +123,7 @@ func withoutNoCause(body string) string {
 // midClause are words between cause and consequence behind the subject of the latter, and timely those that say no more than what came first.
 var (
 	midClause = lazy.MustCompile(`(?i)^(?:therefore|hence|thus|thereby|随后|因此|所以)$`)
-	timely    = lazy.MustCompile(`(?i)^(?:after|following|before|once|later than|之前|之后|随后)$`)
+	timely    = lazy.MustCompile(`(?i)^(?:after|following|before|once|when|as soon as|later than|之前|之后|随后)$`)
 )
 
 // precedesCause says whether what a claim cites beside the cause is no consequence and was surely before it.

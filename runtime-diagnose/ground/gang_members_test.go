@@ -97,9 +97,18 @@ func TestOtherFormsAreNotLeftOut(t *testing.T) {
 	stopped := gang("run-0: the run was told to stop (signal 15)", "0/t#1", "", "0/t#1 WARNING: Received 15 death signal, shutting down workers")
 	hub := gang("run-0: the model hub refused access", "0/t#1", "", "0/t#1 GatedRepoError: 403 Client Error. Cannot access gated repo for url https://huggingface.co/acme/base")
 	preempted := gang("run-0: preempted by PyTorchJob prod/urgent (priority 100000), and without a node since", "0/t#1", "", "0/t#1 pod run-0: Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu. preemption: 0/3 nodes are available")
+	sent := gang("run-0: native code crashed", "0/t#1", "1/t#3", "0/t#1 traceback : Signal 11 (SIGSEGV) received by PID 15", "0/t#2 WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 16 closing signal SIGTERM", "1/t#3 RuntimeError: Connection reset by peer", "2/t#3 RuntimeError: Connection reset by peer", "0/t#4 Epoch 5 | Training snapshot saved at /shared/snapshot.pt")
+	for i := range sent.Items {
+		sent.Items[i].At = sent.Items[0].At.Add(time.Duration(i*4) * time.Second)
+	}
+	snap := gang("run-0: a rank was killed with SIGKILL", "0/t#1", "", "0/t#1 ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 1 (pid: 16) of binary: /usr/bin/python3.11", "0/t#2 Epoch 5 | Training snapshot saved at /shared/snapshot.pt")
 	write := gang("run-0: there is no space left", "0/t#1", "", "0/t#1 RuntimeError: unexpected pos 12238272 vs 12238160")
 	for sentence, s := range map[string]Shown{
 		"run-0 是被优先级 100000 的 PyTorchJob prod/urgent 抢占的 [pod/run-0/t#1]。":                              preempted,
+		"torchrun sent SIGTERM to the sibling process 16 [pod/run-0/t#2] [pod/run-0/t#1].":              sent,
+		"Between the crash and the reset 8 seconds passed [pod/run-0/t#1] [pod/run-1/t#3].":             sent,
+		"It took less than 8.5 seconds until the connection was reset [pod/run-1/t#3].":                 sent,
+		"run-0 被 SIGKILL，此前最后一个快照（epoch 5）已保存 [pod/run-0/t#1] [pod/run-0/t#2]。":                         snap,
 		"The writer was at position 12238272 where it expected 12238160 [pod/run-0/t#1].":               write,
 		"Not one of the eight nodes has enough free nvidia.com/gpu [pod/run-0/t#1].":                    full,
 		"About 47 GiB were left, below the threshold of 50 GiB [pod/run-0/t#1].":                        evicted,

@@ -132,7 +132,7 @@ func deniedThere(plain, support string, firmly bool) bool {
 			end, next = from+m[0], from+m[0]+len("and ")
 		}
 		clause := plain[from:end]
-		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) || affirms(clause, so, not, first, firmly)) {
+		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) && !unreadHan(clause, support) || affirms(clause, so, not, first, firmly)) {
 			return true
 		}
 		from = next
@@ -464,9 +464,13 @@ var opposites = func() map[string][]string {
 	return m
 }()
 
+// thanSo compares amounts: "and 3 more" is not its contrary.
+var thanSo = lazy.MustCompile(`(?i)\b(?:less|more) than \d`)
+
 // opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
 func opposite(plain, support string) bool {
 	low, has := strings.ToLower(support), stemsOf(support)
+	plain = thanSo.ReplaceAllString(plain, " ")
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
 		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
 			return true

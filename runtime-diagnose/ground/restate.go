@@ -87,6 +87,9 @@ func restated(text string) string {
 			fmt.Fprintf(&b, "signal %d %s\n", n-128, name)
 		}
 	}
+	if m := gluedTo.FindStringSubmatch(text); m != nil {
+		b.WriteString(m[1] + "\n")
+	}
 	for _, m := range numberedError.FindAllStringSubmatch(text, -1) {
 		if name := errorNames[m[1]]; name != "" {
 			b.WriteString(name + "\n")
@@ -127,6 +130,10 @@ func elided(text string) string {
 	}
 	return b.String()
 }
+
+// gluedTo is the first word of a message behind level and logger, as Python's logging writes them: WARNING:torch.distributed:Sending process 16.
+// https://docs.python.org/3/library/logging.html#logging.basicConfig
+var gluedTo = lazy.MustCompile(`\b(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:([A-Za-z]+)\b`)
 
 // numberedError is an error of the operating system by its number.
 var numberedError = lazy.MustCompile(`(?i)\berrno:? ?(\d+)\b`)
