@@ -261,7 +261,7 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	low := strings.ToLower(support)
 	body = ofUnit.ReplaceAllString(g.inNames(body), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
-	body = fromTo.ReplaceAllString(body, "$1 to $2")
+	body = plainRange.ReplaceAllString(body, "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
 		if n := digitsOf.FindString(inDigits(m)); n == strconv.Itoa(len(cites)) {
 			return " " // the pieces that it cites
@@ -281,6 +281,9 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
 	})
 }
+
+// plainRange are two numbers that are the ends of a range, and of no name: h100-9 is a node.
+var plainRange = lazy.MustCompile(`(^|[\s(（])(\d+)\s?[-–]\s?(\d+)([\s,.;:)）。，；]|$)`)
 
 // linesCited counts the lines that a claim is about.
 var linesCited = lazy.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six) (?:[a-z]+ )?(?:lines|messages|entries|records|errors|timeouts|exceptions)\b|(?:\d+|[两三四五六])\s*条\s*(?:日志|消息|记录)`)

@@ -49,6 +49,10 @@ func TestMembersByTheEndOfTheirNames(t *testing.T) {
 			t.Errorf("%s: is shown: %s%v", not, k.Analysis, k.Unsupported)
 		}
 	}
+	s.Names[len(s.Names)-1], s.Items[3].Source.Node = "h100-2", "h100-2"
+	if k := Keep(Answer{Analysis: "Somebody else's jobs on node h100-9 hold them " + twelve + "."}, s); outcomeOf(k) != dropped {
+		t.Errorf("a node that was not read is shown: %s%v", k.Analysis, k.Unsupported)
+	}
 	if k := Keep(Answer{Analysis: "28 workers saw a reset connection " + nine + "."}, s); outcomeOf(k) != dropped {
 		t.Errorf("the seconds of a time count nothing: %s%v", k.Analysis, k.Unsupported)
 	}
