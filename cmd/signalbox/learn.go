@@ -88,7 +88,11 @@ func learnFrom(sh *shell, files []string, out, since string) error {
 	for _, s := range skipped {
 		fmt.Fprintf(sh.out, "passed over: %s: %s\n", visibleLine(s.Job), visibleLine(s.Why))
 	}
-	fmt.Fprintf(sh.out, "%d of %d objects carry a confirmed nomination; %d drafts\n", len(all), jobs, len(drafts))
+	noun := "drafts"
+	if len(drafts) == 1 {
+		noun = "draft"
+	}
+	fmt.Fprintf(sh.out, "%d of %d objects carry a confirmed nomination; %d %s\n", len(all), jobs, len(drafts), noun)
 	return nil
 }
 

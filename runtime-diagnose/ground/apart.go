@@ -3,6 +3,7 @@ package ground
 import (
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(progressed.ReplaceAllString(body, " ")) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(body) && !g.said(goesOn.FindString(body), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(fineUntil.ReplaceAllString(progressed.ReplaceAllString(body, " "), "until")) && g.better(plain, cites)):
 		return Contradicts
 	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
 		return Reversed
@@ -49,7 +50,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
-	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
+	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
 	}
 	if !slices.Contains(g.apart, body) {
@@ -95,7 +96,43 @@ func derived(w, text string) bool {
 	}
 	for _, a := range of {
 		for _, b := range of {
-			if a+b == n || a-b == n || a*b == n || slices.ContainsFunc(of, func(c float64) bool { return a*b*c == n }) {
+			if near(a+b, n) || near(a-b, n) || near(a*b, n) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// near says whether two numbers are one, but for what arithmetic loses.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
+
+// inBytes says whether an amount is a number of bytes of a text, which has it without a unit.
+func inBytes(text, n, unit string) bool {
+	want := value(n) * units[unit]
+	return !clock[unit] && want >= 1<<20 && slices.ContainsFunc(digitsOf.FindAllString(text, -1), func(of string) bool {
+		v := value(of)
+		return v >= 1<<20 && want/v > 0.99 && want/v < 1.01
+	})
+}
+
+// derivedAmount says whether an amount is the sum or the difference of two of a text, or of two and a third, to the last digit of it.
+func derivedAmount(text, n, unit string) bool {
+	want := value(n) * units[unit]
+	digit := units[unit] / 2
+	if at := strings.IndexByte(n, '.'); at >= 0 {
+		digit *= math.Pow(10, -float64(len(n)-at-1))
+	}
+	var of []float64
+	for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
+		if unit := strings.ToLower(m[2]); clock[unit] == clock[strings.ToLower(unit)] && len(of) < mostDerived {
+			of = append(of, value(m[1])*units[unit])
+		}
+	}
+	is := func(v float64) bool { return v > 0 && math.Abs(v-want) <= digit }
+	for i, a := range of {
+		for j, b := range of {
+			if i != j && (is(a-b) || is(a+b) || slices.ContainsFunc(of, func(c float64) bool { return c != a && c != b && is(a-b-c) })) {
 				return true
 			}
 		}
@@ -122,6 +159,11 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
+	if !negation.MatchString(body) {
+		if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
+			return g.othersHold(renumbered(body, g.texts(cites)), cites) // the rules can't tell it from its contrary, so that one is none either
+		}
+	}
 	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
 }
 
@@ -130,16 +172,24 @@ var contrasted = lazy.MustCompile(`(?i)(?:,(?: and| but)? not| rather than| inst
 
 // withoutContrast is a claim without what it says not to be so at its end, where the evidence has no word of that: it turns nothing round.
 func (g *grounds) withoutContrast(body string, cites []evidence.ID) string {
-	m := contrasted.FindStringSubmatchIndex(body)
-	if m == nil || m[0] == 0 {
-		return body
+	if m := firstNot.FindStringSubmatchIndex(body); m != nil && g.saysNothingOf(body[m[2]:m[3]], cites) {
+		return body[:m[0]] + " " + body[m[1]:]
 	}
-	other := body[m[2]:m[3]]
-	has := vocabulary(g.support(cites))
-	if len(looked(other)) > 0 || slices.ContainsFunc(tellingWords(other), func(w string) bool { return !neutral[w] && has(w) }) || han(other) && slices.ContainsFunc(hanSigns(other), func(s *lazy.Regexp) bool { return s.MatchString(g.support(cites)) }) {
+	m := contrasted.FindStringSubmatchIndex(body)
+	if m == nil || m[0] == 0 || !g.saysNothingOf(body[m[2]:m[3]], cites) {
 		return body
 	}
 	return body[:m[0]]
+}
+
+// firstNot is what something is not, before what it is.
+var firstNot = lazy.MustCompile(`(?i)(?:\b(?:did|was|is|were|are|does) not|并非|并不是|不是) ?([^,.;:，。；]*?)(?:[,;] (?:it|they|but|this)(?: rather| instead)?\b|[，；]?而是|[，；]它是)`)
+
+// saysNothingOf says whether evidence has no word of what is said.
+func (g *grounds) saysNothingOf(other string, cites []evidence.ID) bool {
+	has := vocabulary(g.support(cites))
+	return len(looked(other)) == 0 && !slices.ContainsFunc(tellingWords(other), func(w string) bool { return !neutral[w] && has(w) }) &&
+		!(han(other) && slices.ContainsFunc(hanSigns(other), func(s *lazy.Regexp) bool { return s.MatchString(g.support(cites)) }))
 }
 
 // undecided says whether a claim that its evidence supports would be supported as well with another number of it: then the rules can't tell
@@ -209,17 +259,34 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	low := strings.ToLower(support)
+	body = ofUnit.ReplaceAllString(g.inNames(body), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
-	body = g.withoutSizes(body)
-	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) {
-		if unit := strings.ToLower(m[2]); clock[unit] && g.between(cites, value(m[1])*units[unit]) {
-			body = strings.Replace(body+" ", m[0], " ", 1) // what lies between two pieces stands in neither
+	body = plainRange.ReplaceAllString(body, "$1$2 to $3$4")
+	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
+		if n := digitsOf.FindString(inDigits(m)); n == strconv.Itoa(len(cites)) {
+			return " " // the pieces that it cites
+		}
+		return m
+	})
+	texts := g.texts(cites)
+	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) { // what lies between two pieces stands in neither
+		if at := strings.Index(body+" ", m[0]); at > 0 && wordRune(rune(body[at-1])) {
+			continue // of a name
+		}
+		if unit := strings.ToLower(m[2]); sameAmount(support, m[1], m[2]) || g.between(cites, m[1], unit, g.Effects[:min(mostListed, len(g.Effects))]...) || inBytes(texts, m[1], unit) || derivedAmount(texts, m[1], unit) {
+			body = strings.Replace(body+" ", m[0], " ", 1)
 		}
 	}
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
 		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
 	})
 }
+
+// plainRange are two numbers that are the ends of a range, and of no name: h100-9 is a node.
+var plainRange = lazy.MustCompile(`(^|[\s(（])(\d+)\s?[-–]\s?(\d+)([\s,.;:)）。，；]|$)`)
+
+// linesCited counts the lines that a claim is about.
+var linesCited = lazy.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six) (?:[a-z]+ )?(?:lines|messages|entries|records|errors|timeouts|exceptions)\b|(?:\d+|[两三四五六])\s*条\s*(?:日志|消息|记录)`)
 
 // better says whether a claim says something to be well that its evidence does not say so.
 func (g *grounds) better(body string, cites []evidence.ID) bool {

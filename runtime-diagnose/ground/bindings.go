@@ -298,7 +298,7 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return ofMembers(part, support) && (!unreadHan(part, support) || unreadHan(part, whole)) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+			return ofMembers(part, support) && inOrder(part, support) && (!unreadHan(part, support) || unreadHan(part, whole)) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
 				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
@@ -426,8 +426,15 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 	return false
 }
 
-// nth are members and steps in Chinese.
-var nth = lazy.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
+// nth are members and steps in Chinese, and nthOf what else has a number there, with what it is called in evidence.
+var (
+	nth   = lazy.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
+	nthOf = []struct{ said, called *lazy.Regexp }{
+		{lazy.MustCompile(`第\s*(\d+)\s*(?:个\s*)?阶段`), lazy.MustCompile(`(?i)(?:stage|phase)[\s:=#-]*(\d+)`)},
+		{lazy.MustCompile(`(?i)第\s*(\d+)\s*(?:轮|(?:个\s*)?epoch)`), lazy.MustCompile(`(?i)epoch[\s:=#\["-]*(\d+)`)},
+		{lazy.MustCompile(`第\s*(\d+)\s*行`), lazy.MustCompile(`(?i)(?:lines?\s+|\.\w{1,4}:)(\d+)`)},
+	}
+)
 
 // inOrder says whether the steps and processes that a claim in Chinese counts are those of its evidence.
 func inOrder(plain, support string) bool {
@@ -438,6 +445,13 @@ func inOrder(plain, support string) bool {
 			}
 		} else if !ofRank(support, m[2]) {
 			return false
+		}
+	}
+	for _, of := range nthOf {
+		for _, m := range of.said.FindAllStringSubmatch(plain, -1) {
+			if !slices.ContainsFunc(of.called.FindAllStringSubmatch(support, -1), func(c []string) bool { return value(c[1]) == value(m[1]) }) {
+				return false
+			}
 		}
 	}
 	return true
@@ -464,7 +478,13 @@ func (g *grounds) notShown(plain, support string) bool {
 	}
 	low := strings.ToLower(support)
 	for _, m := range ofRole.FindAllStringSubmatch(addressOfRole.ReplaceAllString(plain, " "), -1) {
-		if role := strings.ToLower(m[1]); otherRole.MatchString(low) && !strings.Contains(low, role) {
+		role := strings.ToLower(m[1])
+		if role == "launcher" && !slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
+			return strings.EqualFold(i.Source.Role, role) || strings.Contains(i.Source.Pod, role)
+		}) {
+			continue // the program that starts the others in each pod
+		}
+		if otherRole.MatchString(low) && !strings.Contains(low, role) {
 			return true
 		}
 	}

@@ -27,6 +27,9 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 		return true
 	}
 	s = g.acquits(s)
+	if plain := strings.TrimSpace(brackets.ReplaceAllString(s, " ")); !slices.ContainsFunc(tellingWords(plain[len(withoutNoCause(plain)):]), stemsOf(g.Says).has) {
+		s = withoutNoCause(plain)
+	}
 	// A template may show nothing of the cause: then the error may be said of what it shows.
 	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
@@ -93,7 +96,7 @@ func (g *grounds) supportOf(cites []evidence.ID) string {
 			b.WriteString("rank " + rank + "\n")
 		}
 		if !item.At.IsZero() {
-			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04\n"))
+			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04 15:04:05.000000\n"))
 		}
 		if !said && slices.Contains(g.Root, id) {
 			b.WriteString(g.Says + "\n")
@@ -175,7 +178,8 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 
 func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	body = signalVerb.ReplaceAllString(inDigits(body), "$1")
+	body = asNone(signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1"), c.support)
+	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
 	}
@@ -185,6 +189,9 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support), "$1")
 	return c
 }
+
+// ofUnit is an amount that is joined to its unit: 30-minute.
+var ofUnit = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?)-(ms|milliseconds?|seconds?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
 
 // hanMembers are members that are counted in Chinese.
 var hanMembers = lazy.MustCompile(`(?i)` + hanMember)
@@ -227,7 +234,7 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	if g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) {
+	if g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
 	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) {
@@ -238,7 +245,7 @@ func (g *grounds) foreign(c *claim) Reason {
 	}
 	for _, m := range amount.FindAllStringSubmatch(c.plain+" ", -1) {
 		if strings.Contains(strings.TrimSpace(m[0]), " ") && units[strings.ToLower(m[2])] != 0 {
-			if unit := strings.ToLower(m[2]); !sameAmount(c.support, m[1], m[2]) && !(clock[unit] && g.between(c.cites, value(m[1])*units[unit])) {
+			if unit := strings.ToLower(m[2]); !sameAmount(c.support, m[1], m[2]) && !g.between(c.cites, m[1], unit) {
 				return Number
 			}
 			c.plain = strings.Replace(c.plain+" ", m[0][:strings.Index(m[0], m[2])+len(m[2])], " ", 1) // and not the comma behind it
@@ -271,12 +278,16 @@ func (g *grounds) foreign(c *claim) Reason {
 }
 
 // countedThings are things with a number that are no members of a job: which step it was may be written otherwise.
-var countedThings = lazy.MustCompile(`(?i)\b(?:steps?|epochs?|attempts?|layers?|lines?)[\s#]+(\d+)\b|第\s*(\d+)\s*[步行层次轮]`)
+var countedThings = lazy.MustCompile(`(?i)\b(?:stages?|steps?|epochs?|attempts?|layers?|lines?)[\s#]+(\d+)\b|第\s*(\d+)\s*(?:[步行层次轮]|阶段|个)`)
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
 	if !c.open && leftOpen.MatchString(c.body) { // it asserts nothing of what it asks, but may of something beside it
 		return Word
+	}
+	ofListed := g.ofListed(c.plain, c.cites)
+	if ofListed == Member {
+		return Member
 	}
 	loose := Reason("")
 	if !c.open {
@@ -285,9 +296,12 @@ func (g *grounds) contradicted(c *claim) Reason {
 		}
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
+	if miscounted && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+		miscounted, _ = turnedHan(c.plain, c.texts+g.Says) // the rules count, too
+	}
 	switch {
 	case turned && !denies(c.texts), miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), doneTo(c.plain, c.support), miscalled(c.body, c.support), otherOrder(c.plain, c.texts):
+		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support), otherOrder(c.plain, c.texts):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
 		return Reversed
@@ -299,8 +313,10 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
-	case !g.together(c.plain, c.cites):
+	case ofListed != "", !g.together(c.plain, c.cites):
 		return Apart
+	case !inRanges(c.plain, c.support):
+		return Word // of those between it is not read
 	case len(c.cites) > 1 && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
 		return Word // of several it was read
 	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
@@ -309,13 +325,15 @@ func (g *grounds) contradicted(c *claim) Reason {
 	return g.several(c.plain, c.support, c.cites)
 }
 
-// members are the pods of the job.
-func (g *grounds) members() []string {
+// membersOf are the pods of the job.
+func membersOf(s Shown) []string {
 	nodes := map[string]bool{}
-	for _, item := range g.Items {
+	for _, item := range s.Items {
 		nodes[item.Source.Node] = true
 	}
-	return slices.DeleteFunc(slices.Clone(g.Names), func(n string) bool { return n == "" || n == g.Job || nodes[n] })
+	out := slices.DeleteFunc(slices.Clone(s.Names), func(n string) bool { return n == "" || n == s.Job || nodes[n] })
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ordinal is the number of a pod in its role.
@@ -327,7 +345,7 @@ var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|s
 // withoutSizes is a claim without the numbers that count as many members as the job has, in all, beside one, or of one role. They stand in no
 // piece of evidence.
 func (g *grounds) withoutSizes(body string) string {
-	members := g.members()
+	members := g.members
 	of := map[string]int{"": len(members), "others": len(members) - 1}
 	for _, name := range members {
 		of[ordinal.ReplaceAllString(name, "")]++
@@ -350,7 +368,7 @@ func (g *grounds) everywhere(cites []evidence.ID) bool {
 			pods[item.Source.Pod] = true
 		}
 	}
-	members := g.members()
+	members := g.members
 	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
 }
 
@@ -440,6 +458,20 @@ var (
 // noneOf says that there is none of something.
 var noneOf = lazy.MustCompile(`(?i)\b(?:no|zero|without) ([a-z]{4,})\b`)
 
+// requestedNone says that there is none of what was done: requested none.
+var requestedNone = lazy.MustCompile(`(?i)\b([a-z]{4,}) none\b`)
+
+// asNone writes it as 0 where evidence has it so: request is 0.
+func asNone(body, support string) string {
+	return requestedNone.ReplaceAllStringFunc(body, func(m string) string {
+		verb := requestedNone.FindStringSubmatch(m)[1]
+		if ok, _ := regexp.MatchString(`(?i)\b`+regexp.QuoteMeta(stem(verb))+`[a-z]*(?: (?:is|was|of))?[ :=]{1,2}0\b`, support); ok {
+			return verb + " 0"
+		}
+		return m
+	})
+}
+
 // asCounted writes "no restarts" as "0 restarts" where evidence counts them as 0.
 func asCounted(body, support string) string {
 	if neverAgain.MatchString(body) && zeroRestarts.MatchString(support) {
@@ -463,6 +495,9 @@ var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:ep
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reason) {
 	body = asCounted(body, support)
+	if denies(support) {
+		body = noneHas.ReplaceAllString(body, "0 of $1 lack")
+	}
 	rest := progressed.ReplaceAllString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), " "), " ")
 	whole := support
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
@@ -474,7 +509,7 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reas
 			}
 		}
 	}
-	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) ||
+	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) ||
 		denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) && !supposed.MatchString(body) {
 		return Otherwise
 	}
@@ -483,6 +518,24 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reas
 	}
 	return loose
 }
+
+// noAnswer says that nobody answered, answered that somebody did, and noneCame that this was waited for in vain.
+var (
+	noAnswer = lazy.MustCompile(`(?i)\b(?:(?:did|does|do)(?: not|n['’]t)|never|no longer|without) (?:respond|answer|repl)\w*|\bno (?:response|answer|reply)\b|没有(?:响应|应答|回应)|未(?:响应|应答|回应)`)
+	answered = lazy.MustCompile(`(?i)\b(?:denied|refused|rejected|forbidden|returned|answered|replied|responded)\b|\bHTTP/?[\d.]* ?[1-5]\d\d\b|\b4\d\d Client Error`)
+	noneCame = lazy.MustCompile(`(?i)\btime[ds]?[ -]?out|\bunreachable|\b(?:no|without) (?:response|answer|reply|route)|\bn(?:ot|['’]t) (?:respond|answer|repl)|\bdeadline`)
+)
+
+// silent says whether a claim says that nobody answered, where its evidence has the answer.
+func silent(plain, texts string) bool {
+	return noAnswer.MatchString(plain) && answered.MatchString(texts) && !noneCame.MatchString(texts)
+}
+
+// timePassed says how much time went by, and no test.
+var timePassed = lazy.MustCompile(`(?i)\b((?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?) (?:had )?)passed\b`)
+
+// noneHas says of none of several that they have or are what they would need.
+var noneHas = lazy.MustCompile(`(?i)\bnone of (?:the )?((?:\d+ )?[a-z]+) (?:has|have|had|offers?|provides?) (?:enough|sufficient)\b`)
 
 // denied says whether a claim says "not" of what its evidence says nothing of.
 func denied(body, support string) bool {

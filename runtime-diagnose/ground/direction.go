@@ -42,6 +42,7 @@ func (g *grounds) sides(cites []evidence.ID) (root, rest string) {
 // nothing of a cause.
 func (g *grounds) bringsAbout(body string, cites []evidence.ID) bool {
 	root, rest := g.sides(cites)
+	body = withoutNoCause(body)
 	return brings.MatchString(wasMade.ReplaceAllString(body, " ")) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest)
 }
 
@@ -56,7 +57,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
 		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
 	}
-	body = atPoint.ReplaceAllString(inferred.ReplaceAllString(body, ""), " ")
+	body = atPoint.ReplaceAllString(inferred.ReplaceAllString(withoutNoCause(body), ""), " ")
 	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
 	if m := asCause.FindStringIndex(body); m != nil {
 		words = append(words, connective{m[0], m[1], true})
@@ -71,8 +72,18 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		if i+1 < len(words) {
 			to = words[i+1].from
 		}
+		if midClause.MatchString(body[w.from:w.to]) { // who it happened to stands before it: X failed, Y therefore ended
+			at := strings.LastIndexAny(body[from:w.from], ",;，；。")
+			if at < 0 || !han(body[from:from+at]) && len(tellingWords(body[from:from+at])) == 0 {
+				continue // of what, another sentence says
+			}
+			w.from, w.to = from+at, from+at
+		}
 		cause, effect := body[from:w.from], body[w.to:to]
 		if w.backward {
+			if at := strings.Index(effect, " with "); at > 0 && timely.MatchString(body[w.from:w.to]) {
+				cause, effect = cause+effect[at:], effect[:at] // with what it failed, and not what came before
+			}
 			cause, effect = effect, cause
 			if w.from == 0 { // Because of X, Y
 				if i := strings.IndexAny(body, ",，"); i > w.to {
@@ -81,6 +92,9 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				}
 			}
+		}
+		if timely.MatchString(body[w.from:w.to]) && g.precedesCause(cites) {
+			cause, effect = effect, cause // what only came before is no consequence
 		}
 		if reversed(cause, effect, len(words) == 1) {
 			return true
@@ -96,6 +110,36 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		}
 	}
 	return false
+}
+
+// withoutNoCause is a claim without what it says at its end to be none of the causes: that brings nothing about.
+func withoutNoCause(body string) string {
+	if m := contrasted.FindStringIndex(body); m != nil && m[0] > 0 && (forward.MatchString(body[m[0]:]) || backward.MatchString(body[m[0]:])) {
+		return body[:m[0]]
+	}
+	return body
+}
+
+// midClause are words between cause and consequence behind the subject of the latter, and timely those that say no more than what came first.
+var (
+	midClause = lazy.MustCompile(`(?i)^(?:therefore|hence|thus|thereby|随后|因此|所以)$`)
+	timely    = lazy.MustCompile(`(?i)^(?:after|following|before|once|when|as soon as|later than|之前|之后|随后)$`)
+)
+
+// precedesCause says whether what a claim cites beside the cause is no consequence and was surely before it.
+func (g *grounds) precedesCause(cites []evidence.ID) bool {
+	for _, id := range cites {
+		if slices.Contains(g.Root, id) {
+			continue
+		}
+		if slices.Contains(g.Effects, id) || slices.ContainsFunc(cites, func(o evidence.ID) bool {
+			a, b := g.items[id].Told(), g.items[o].Told()
+			return slices.Contains(g.Root, o) && (a.IsZero() || b.IsZero() || !a.Before(b))
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // atPoint says when something was by the course of the program or the clock: it tells of nothing else that happened.

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,7 +15,15 @@ type styled struct{ Style, Text string }
 // What models of several styles write about real gangs: none that is wrong is shown as what the evidence says, and hardly any that
 // is right is left out. The held part is judged where SIGNALBOX_HELD is set, in numbers alone.
 func TestEvaluationGangs(t *testing.T) {
-	all := scenariosOf(t, "gangs", "gangs_second")
+	judgeStyled(t, "gangs", scenariosOf(t, "gangs", "gangs_second"))
+}
+
+// The same of further diagnoses, of gangs, single pods, pods that wait and pasted logs, in English and Chinese.
+func TestEvaluationStyles(t *testing.T) { judgeStyled(t, "styles", scenariosOf(t, "styles")) }
+
+// judgeStyled judges answers sentence by sentence, each of a kind of its own, and what is wrong as a step, too.
+func judgeStyled(t *testing.T, name string, all []scenario) {
+	t.Helper()
 	for _, held := range []bool{false, true} {
 		if held && os.Getenv("SIGNALBOX_HELD") == "" {
 			continue
@@ -43,6 +52,9 @@ func TestEvaluationGangs(t *testing.T) {
 							notef("%s: dropped though it is right (%s): %s", s.Name, k.LeftOut(), sentence)
 						}
 					default:
+						if judge.Keep(Answer{Solution: sentence}).Solution != "" {
+							o = published
+						}
 						wrong.note(kind, o)
 						if !held && o == published {
 							notef("%s: published though it is wrong (%s): %s", s.Name, kind, sentence)
@@ -54,9 +66,14 @@ func TestEvaluationGangs(t *testing.T) {
 				}
 			}
 		})
-		part := map[bool]string{false: "gangs, open", true: "gangs, held"}[held]
+		part := map[bool]string{false: name + ", open", true: name + ", held"}[held]
 		n, right := faithful.sum()
 		attacks, told := wrong.sum()
+		for _, b := range []board{faithful, wrong} {
+			for _, kind := range slices.Sorted(maps.Keys(b)) {
+				t.Logf("%-20s %4d published, %4d shown as unsupported, %4d dropped", kind, b[kind][published], b[kind][apart], b[kind][dropped])
+			}
+		}
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
 		if !held && right[dropped]*8 > n || told[published] > 0 {

@@ -138,6 +138,9 @@ type grounds struct {
 	Shown
 	items     map[evidence.ID]evidence.Item
 	ranks     map[string]string // of pods, as their lines begin: [rank0]
+	nodes     map[string]string // of pods
+	members   []string          // the pods of the job
+	named     map[string]string // of claims, with whole names
 	read      string            // all that was read, as words
 	cites     []evidence.ID
 	apart     []string
@@ -174,7 +177,7 @@ func newGrounds(s Shown) *grounds {
 		g.items[item.ID] = item
 		g.Items[i] = item
 	}
-	g.ranks = ranksOf(g.Items)
+	g.ranks, g.nodes, g.members, g.named = ranksOf(g.Items), nodesOf(g.Items), membersOf(g.Shown), map[string]string{}
 	return g
 }
 
@@ -274,6 +277,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		}
 		return b
 	})
+	cites = g.withAlike(body, cites)
 	body = beforeMark.ReplaceAllString(strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#")), "$1$2")
 	body = strings.Trim(inList.ReplaceAllString(body, ""), " |")
 	switch {
@@ -309,9 +313,16 @@ var contrast = lazy.MustCompile(`(?i)(?:,| and| but),? not (?:just |merely )?(?:
 // noSuchFault says of what kind a failure is not.
 var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
 
+// nothingToDo says of two things that they are apart.
+var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
+
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
+	if m := firstNot.FindStringSubmatchIndex(body); m != nil && denies(body[m[1]:]+" "+g.Says) && slices.ContainsFunc(tellingWords(body[m[1]:]), stemsOf(g.Says).has) && !slices.ContainsFunc(tellingWords(body[m[2]:m[3]]), stemsOf(g.Says).has) {
+		body = body[:m[0]] + " " + body[m[1]:]
+	}
+	body = nothingToDo.ReplaceAllString(body, " is apart from ")
 	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
 		body = body[:m[0]] // what it is stands before what it is not
 	}

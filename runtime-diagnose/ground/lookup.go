@@ -16,9 +16,9 @@ import (
 var (
 	wordShape = lazy.MustCompile(`[A-Za-z0-9_][A-Za-z0-9_./:@=%+~\-]*|/[A-Za-z0-9_./~\-]+`)
 	numbers   = lazy.MustCompile(`\d+(?:[.,:]\d+)*`)
-	amount    = lazy.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?(ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|[kmgt]i|bytes?|s|h|b|秒|分钟|小时|毫秒)(?:[^A-Za-z]|$)`)
-	members   = lazy.MustCompile(`(?i)(?:\branks?[\s#]*|进程\s*|第\s*)((?:\d+)(?:\s*(?:-|–|—|to|and|through|,|、|和|到)\s*\d+)*)(\s*(?:步|行|层|次|轮|页|天|个 epoch))?`)
-	indexed   = lazy.MustCompile(`(?i)\b(workers?|masters?|launchers?|gpus?|devices?|nodes?|servers?|steps?|epochs?|attempts?|layers?|ports?|lines?|signals?|xid)[\s#]+(\d+)\b`)
+	amount    = lazy.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?(ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|[kmgt]i|bytes?|s|h|b|秒|分钟|小时|毫秒|字节)(?:[^A-Za-z]|$)`)
+	members   = lazy.MustCompile(`(?i)(?:\branks?[\s#]*|进程\s*|第\s*)((?:\d+)(?:\s*(?:-|–|—|to|and|through|,|、|和|到)\s*\d+)*)`)
+	indexed   = lazy.MustCompile(`(?i)\b(workers?|masters?|launchers?|gpus?|devices?|nodes?|servers?|stages?|steps?|epochs?|attempts?|layers?|ports?|lines?|signals?|xid)[\s#]+(\d+)\b`)
 )
 
 // called is a name behind the word for what it is the name of.
@@ -51,6 +51,9 @@ var (
 	started      = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
 )
 
+// imageTag is the name of an image with its tag or digest, which nobody opens: where the cause's own line has it, a claim speaks of it.
+var imageTag = lazy.MustCompile(`\b[\w.-]+\.[a-z]{2,}(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]*\w|@sha256:[0-9a-f]+)`)
+
 // acting is a program as the subject of a sentence, with its verb. Of kubectl and docker such a word may be a command: logs, images.
 var acting = lazy.MustCompile(`(?i)^(?:the )?(?:nvidia-smi|curl|wget|ssh|scp|rsync|mount|pip3?|npm|apt|bash|make) (?:[a-z]{2,}[^su]s|[a-z]{3,}ed) `)
 
@@ -66,6 +69,12 @@ func (g *grounds) plainly(body string) string {
 			return m
 		})
 	}
+	body = imageTag.ReplaceAllStringFunc(body, func(m string) string {
+		if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
+			return " "
+		}
+		return m
+	})
 	if guides.MatchString(body) {
 		return body
 	}
@@ -212,12 +221,23 @@ func containsToken(text, w string) bool {
 		i += from
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
 		after, _ := utf8.DecodeRuneInString(text[i+len(w):])
-		digit := unicode.IsDigit(rune(w[0])) && (before == '.' || before == '-' && i > 1 && wordRune(rune(text[i-2])))
+		digit := unicode.IsDigit(rune(w[0])) && (partOfClock(text, i, i+len(w)) || before == '.' || before == '-' && i > 1 && wordRune(rune(text[i-2])))
 		if !wordRune(before) && !wordRune(after) && !digit && !(unicode.IsDigit(rune(w[len(w)-1])) && after == '.' && i+len(w)+1 < len(text) && unicode.IsDigit(rune(text[i+len(w)+1]))) {
 			return true
 		}
 		from = i + 1
 	}
+}
+
+// partOfClock says whether a number of a text is that of an hour, a minute or a second in a time, of which nothing is counted.
+func partOfClock(text string, from, to int) bool {
+	two := func(at int) bool {
+		return at >= 0 && at+2 <= len(text) && text[at] >= '0' && text[at] <= '9' && text[at+1] >= '0' && text[at+1] <= '9' && (at == 0 || !wordRune(rune(text[at-1])) && text[at-1] != '.')
+	}
+	if i := strings.IndexByte(text[from:to], ':'); i >= 0 || to-from < 2 || !two(from) {
+		return false
+	}
+	return from > 2 && text[from-1] == ':' && two(from-3) || to == from+2 && to < len(text) && text[to] == ':' && two(to+1) && (to+3 == len(text) || !wordRune(rune(text[to+3])))
 }
 
 func wordRune(r rune) bool {
@@ -237,17 +257,14 @@ func ofMembers(body, support string) bool {
 		return false
 	}
 	body = span.ReplaceAllString(body, " ") // "the master 3 seconds later" is not the third master
-	for _, m := range members.FindAllStringSubmatch(body, -1) {
-		if m[2] != "" { // the 812th step is no member
-			continue
-		}
-		for _, n := range numbers.FindAllString(m[1], -1) {
-			if !ofRank(support, n) && !(strings.HasPrefix(m[0], "进程") && containsToken(support, "pid "+n)) {
+	for _, m := range ranksOfClaim(body) {
+		for _, n := range numbers.FindAllString(m.list, -1) {
+			if !ofRank(support, n) && !(m.process && containsToken(support, "pid "+n)) {
 				return false
 			}
 		}
 	}
-	for _, m := range slices.Concat(indexed.FindAllStringSubmatch(body, -1), wasThe.FindAllStringSubmatch(body, -1), codeOf.FindAllStringSubmatch(body, -1)) {
+	for _, m := range slices.Concat(indexed.FindAllStringSubmatch(body, -1), wasThe.FindAllStringSubmatch(body, -1), codeOf.FindAllStringSubmatch(body, -1), hanCode.FindAllStringSubmatch(body, -1)) {
 		word := regexp.QuoteMeta(strings.TrimSuffix(strings.ToLower(m[1]), "s"))
 		switch strings.ToLower(word) {
 		case "gpu", "device":
@@ -256,7 +273,7 @@ func ofMembers(body, support string) bool {
 			word = `(?:line|#|\.py)`
 		case "port":
 			word = `(?:port|\]|\w)`
-		case "code":
+		case "code", "退出码":
 			word = `(?:code|exit|status|errno|error)`
 		}
 		in := clockTime.ReplaceAllString(support, " ") // a year is no port
@@ -270,6 +287,25 @@ func ofMembers(body, support string) bool {
 	return true
 }
 
+// ranksNamed are numbers of ranks that a claim names together, or of processes.
+type ranksNamed struct {
+	list    string
+	process bool
+}
+
+func ranksOfClaim(body string) (out []ranksNamed) {
+	for _, m := range members.FindAllStringSubmatchIndex(body, -1) {
+		if strings.HasPrefix(body[m[0]:], "第") && !nthMember.MatchString(body[m[1]:]) {
+			continue // the 812th step is no member
+		}
+		out = append(out, ranksNamed{body[m[2]:m[3]], strings.HasPrefix(body[m[0]:], "进程")})
+	}
+	return out
+}
+
+// nthMember stands behind the number of a member in Chinese: 第 3 号进程.
+var nthMember = lazy.MustCompile(`(?i)^\s*(?:号|名|个?\s*(?:进程|节点|成员|容器|副本|pod|rank|worker))`)
+
 // clockTime is a day, or the time of one.
 var clockTime = lazy.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}(?:T|\b)|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?`)
 
@@ -280,7 +316,10 @@ var lineOf = lazy.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
 var wasThe = lazy.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
 
 // codeOf is the code that something exits with.
-var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(\d+)\b`)
+var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(-?\d+)\b`)
+
+// hanCode is it in Chinese.
+var hanCode = lazy.MustCompile(`(退出码)\s*(?:均?(?:为|是)|都是|[:：=])?\s*(-?\d+)`)
 
 func ofRank(support, n string) bool {
 	ok, _ := regexp.MatchString(`(?i)(?:rank["'\s:=#\[\]]{0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)

@@ -132,7 +132,7 @@ func deniedThere(plain, support string, firmly bool) bool {
 			end, next = from+m[0], from+m[0]+len("and ")
 		}
 		clause := plain[from:end]
-		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) || affirms(clause, so, not, first, firmly)) {
+		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) && !unreadHan(clause, support) || affirms(clause, so, not, first, firmly)) {
 			return true
 		}
 		from = next
@@ -201,6 +201,39 @@ func unsaid(clause string, turned []string) bool {
 	}
 	said := stemsOf(expectedIt.ReplaceAllString(clause, " "))
 	return slices.ContainsFunc(turned, said.has)
+}
+
+// otherwiseOf says whether a claim says of something in quotation marks, or of a name, by a word what its evidence says of that by the same word with a beginning that turns
+// it round: 'a' is known, where the key 'a' is unknown and others are known.
+func otherwiseOf(body, support string) bool {
+	return slices.ContainsFunc(clauseEnd.Split(body, -1), func(clause string) bool { return otherwiseIn(clause, support) })
+}
+
+func otherwiseIn(clause, support string) bool {
+	if negation.MatchString(clause) || plainNot.MatchString(clause) || !negatedWord.MatchString(support) {
+		return false
+	}
+	plain := quotation.ReplaceAllString(clause, " ")
+	said := stemsOf(expectedIt.ReplaceAllString(plain, " "))
+	names := slices.DeleteFunc(looked(plain), digitsOnly)
+	for _, m := range quotation.FindAllStringSubmatch(clause, -1) {
+		names = append(names, strings.Join(m[1:], ""))
+	}
+	for _, q := range names {
+		q = strings.ToLower(q)
+		turned, so := false, false
+		for _, piece := range clauseEnd.Split(strings.ToLower(support), -1) {
+			if containsToken(piece, q) {
+				words := stemsOf(piece)
+				turned = turned || slices.ContainsFunc(turnedWords(piece), func(w string) bool { return said.has(w) && !words.has(w) })
+				so = so || slices.ContainsFunc(turnedWords(support), func(w string) bool { return said.has(w) && words.has(w) })
+			}
+		}
+		if turned && !so {
+			return true
+		}
+	}
+	return false
 }
 
 // expectedIt is what somebody expected or needed: that it came so is not said.
@@ -318,14 +351,32 @@ func unlike(body, support, texts string) bool {
 	so, first := stemsOf(rest), heads(denied)
 	said, unsaid := affirmed(texts)
 	saidSo, saidNot := stemsOf(said), stemsOf(unsaid)
-	return slices.ContainsFunc(notSo.FindAllStringSubmatch(body, -1), func(m []string) bool {
-		w := strings.ToLower(m[1])
-		if within.MatchString(m[0]) {
+	turned := stemsOf(strings.Join(turnedWords(texts), " "))
+	return slices.ContainsFunc(notSo.FindAllStringSubmatchIndex(body, -1), func(at []int) bool {
+		w, phrase := strings.ToLower(body[at[2]:at[3]]), body[strings.LastIndexByte(body[:at[0]], ' ')+1:at[1]]
+		if within.MatchString(phrase) {
 			return false // what it is not in is there
 		}
 		// The lines say that it was so of somebody; that it was not so of others is the rules' word of no one.
-		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(m[0])
+		if turned.has(w) || failing.MatchString(phrase) && onlyGoing(w, texts) {
+			return false // not known is unknown, and pulling is not pulled
+		}
+		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(phrase)
 	})
+}
+
+// onlyGoing says whether a text has a word only as what was under way.
+func onlyGoing(w, text string) bool {
+	of, going := stem(w), false
+	for _, word := range tellingWords(humps.ReplaceAllString(text, "$1 $2")) {
+		if stem(word) == of && word != of {
+			if !strings.HasSuffix(word, "ing") {
+				return false
+			}
+			going = true
+		}
+	}
+	return going
 }
 
 // within is where something is not.
@@ -413,9 +464,13 @@ var opposites = func() map[string][]string {
 	return m
 }()
 
+// thanSo compares amounts: "and 3 more" is not its contrary.
+var thanSo = lazy.MustCompile(`(?i)\b(?:less|more) than \d`)
+
 // opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
 func opposite(plain, support string) bool {
 	low, has := strings.ToLower(support), stemsOf(support)
+	plain = thanSo.ReplaceAllString(plain, " ")
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
 		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
 			return true

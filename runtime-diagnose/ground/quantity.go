@@ -258,6 +258,12 @@ var titles = lazy.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
 // titled is a number right behind a word.
 var titled = lazy.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
 
+// numberOf is the number of something that is counted through, and httpStatus a code of HTTP that says what failed.
+var (
+	numberOf   = lazy.MustCompile(`(?i)(?:\b|_)(?:seq ?num|seq|idx|index|id|number|num)[ =:]{1,2}(\d+)\b`)
+	httpStatus = lazy.MustCompile(`^[45]\d\d$`)
+)
+
 // errorOf is a number behind an "error" or a "status" of something.
 var errorOf = lazy.MustCompile(`(?i)\b([A-Z]{2,}) (?:error|status|code)[ =:]{1,2}(\d+)\b`)
 
@@ -269,13 +275,16 @@ func mistitled(plain, support string) bool {
 	for _, m := range titled.FindAllStringSubmatch(support, -1) {
 		titles[m[2]] = append(titles[m[2]], stem(m[1]))
 	}
+	for _, m := range numberOf.FindAllStringSubmatch(support, -1) { // what something is numbered by is what it is called
+		delete(titles, m[1])
+	}
 	for _, m := range errorOf.FindAllStringSubmatch(support, -1) {
 		titles[m[2]] = append(titles[m[2]], stem(m[1])) // HTTP Error 401 is HTTP 401
 		support += "\n" + m[2]
 	}
 	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
 		w := stem(m[1])
-		if has := titles[m[2]]; len(has) > 0 && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && known(w, support) && strings.Count(support, m[2]) == len(has) {
+		if has := titles[m[2]]; len(has) > 0 && !(w == "http" && httpStatus.MatchString(m[2])) && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && known(w, support) && strings.Count(support, m[2]) == len(has) {
 			return true
 		}
 	}

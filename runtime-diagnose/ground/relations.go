@@ -183,6 +183,7 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 	}
 	so, not := affirmed(texts)
 	there := lineBreath.Split(texts, -1)
+	turned = notOfHan(plain, so, not)
 	for _, said := range breath.Split(indexed.ReplaceAllString(members.ReplaceAllString(nth.ReplaceAllString(plain, " "), " "), " "), -1) {
 		var has []string
 		for at := 0; at < len(said); {
@@ -202,6 +203,42 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 		})
 	}
 	return miscounted, turned
+}
+
+// hanNot is a "not" in Chinese of what was done, up to what it was done with: the words between them say nothing of their own.
+var hanNot = lazy.MustCompile(`(?:没有|并未|没能|未曾|从未|未|没)((?:\p{Han}|\s)*)([A-Za-z][\w.]*)?`)
+
+// tellsOf are words for saying, of which a "not" turns nothing round.
+var tellsOf = lazy.MustCompile(`显示|表明|说明|报告|记录|指出|提到|提示|写道|证据|日志|任何|其他|足够`)
+
+// notOfHan says whether a claim in Chinese says "not" of what its evidence has as so, behind words that say nothing: 没有发生段错误.
+func notOfHan(plain, so, not string) bool {
+	for _, m := range hanNot.FindAllStringSubmatch(plain, -1) {
+		between, name := m[1], m[2]
+		for at := 0; at < len(between); {
+			if between[at] == ' ' {
+				at++
+				continue
+			}
+			word := hanAt(between[at:])
+			if word == "" || tellsOf.MatchString(word) {
+				name = ""
+				break
+			}
+			if needs := hanWords[word]; needs != nil {
+				if at > 0 && needs.MatchString(so) && !needs.MatchString(not) {
+					return true
+				}
+				name = ""
+				break
+			}
+			at += len(word)
+		}
+		if w := strings.ToLower(name); len(w) > 3 && !holding[w] && !plainWords[w] && containsToken(so, w) && !containsToken(not, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // indirect is a question that a claim leaves open: it asserts nothing of what it asks.

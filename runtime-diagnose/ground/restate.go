@@ -27,6 +27,7 @@ var (
 	interval  = lazy.MustCompile(`[\[(](-?\d+(?:\.\d+)?), ?(-?\d+(?:\.\d+)?)[\])]`)
 	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`) // of a Python traceback
 	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
+	finished  = lazy.MustCompile(`(?i)[a-z] (?:has |was )?(?:finished|completed)\W*$`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 	kilo      = lazy.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
 )
@@ -86,6 +87,9 @@ func restated(text string) string {
 			fmt.Fprintf(&b, "signal %d %s\n", n-128, name)
 		}
 	}
+	if m := gluedTo.FindStringSubmatch(text); m != nil {
+		b.WriteString(m[1] + "\n")
+	}
 	for _, m := range numberedError.FindAllStringSubmatch(text, -1) {
 		if name := errorNames[m[1]]; name != "" {
 			b.WriteString(name + "\n")
@@ -109,7 +113,7 @@ func restated(text string) string {
 	for _, m := range frameAt.FindAllStringSubmatch(text, -1) {
 		b.WriteString(path.Base(m[1]) + ":" + m[2] + "\n")
 	}
-	if done.MatchString(text) {
+	if done.MatchString(text) || finished.MatchString(text) {
 		b.WriteString("finished completed\n")
 	}
 	return b.String() + elided(text)
@@ -126,6 +130,10 @@ func elided(text string) string {
 	}
 	return b.String()
 }
+
+// gluedTo is the first word of a message behind level and logger, as Python's logging writes them: WARNING:torch.distributed:Sending process 16.
+// https://docs.python.org/3/library/logging.html#logging.basicConfig
+var gluedTo = lazy.MustCompile(`\b(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:([A-Za-z]+)\b`)
 
 // numberedError is an error of the operating system by its number.
 var numberedError = lazy.MustCompile(`(?i)\berrno:? ?(\d+)\b`)
@@ -173,9 +181,30 @@ func uncalculated(claim, support string) string {
 	})
 }
 
-// miscalculated says whether a claim holds a calculation that is wrong, whatever it is about.
+// converted is an amount with the same in another unit: 2 GiB (2048 MiB).
+var converted = lazy.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?([kmgt]i?b?|ms|s|seconds?|minutes?|hours?|秒|毫秒|分钟|小时)\s*[(（](?:=|≈|~|i\.e\. |about |or )?\s*(\d+(?:\.\d+)?)\s?([kmgt]i?b?|ms|s|seconds?|minutes?|hours?|秒|毫秒|分钟|小时)[)）]`)
+
+// sameConverted says whether both amounts are one, as far as their digits go.
+func sameConverted(of []string) bool {
+	a, b := value(of[1])*units[strings.ToLower(of[2])], value(of[3])*units[strings.ToLower(of[4])]
+	return a > 0 && b/a > 0.98 && b/a < 1.02
+}
+
+// unconverted is a claim without the second of two such amounts.
+func unconverted(claim string) string {
+	return converted.ReplaceAllStringFunc(claim, func(m string) string {
+		if of := converted.FindStringSubmatch(m); sameConverted(of) {
+			return of[1] + " " + of[2]
+		}
+		return m
+	})
+}
+
+// miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
-	return slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
+	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
+		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
+	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		_, right := adds(of)
 		return !right
 	})
@@ -225,17 +254,28 @@ func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
 	return regexp.MustCompile(`(?i)\ball (?:the )?`+n+` `).ReplaceAllString(plain, n+" ")
 }
 
-// between says whether two of the cited pieces of evidence lie so many seconds apart, as people round them.
-func (g *grounds) between(cites []evidence.ID, seconds float64) bool {
+// between says whether two of the cited pieces of evidence lie so much time apart, as people round it: a number to its last digit. The
+// first lines of the cause are what a claim counts from without citing them, and others may be.
+func (g *grounds) between(cites []evidence.ID, n, unit string, since ...evidence.ID) bool {
+	if !clock[unit] {
+		return false
+	}
+	seconds, digit := value(n)*units[unit], 0.6*min(1, units[unit])
+	if strings.Contains(n, ".") {
+		digit /= 10
+	}
 	apart := func(a, b time.Time) bool {
 		d := math.Abs(a.Sub(b).Seconds())
-		return !a.IsZero() && !b.IsZero() && math.Abs(d-seconds) <= max(0.6, d/10)
+		return !a.IsZero() && !b.IsZero() && math.Abs(d-seconds) <= max(digit, d/10)
 	}
-	others := slices.Concat(cites, g.Root[:min(1, len(g.Root))])
+	others := slices.Concat(cites, g.Root[:min(mostRoots, len(g.Root))], since)
 	return slices.ContainsFunc(cites, func(id evidence.ID) bool {
 		return slices.ContainsFunc(others, func(o evidence.ID) bool { return apart(g.items[id].Told(), g.items[o].Told()) })
 	})
 }
+
+// mostRoots is how many lines of the cause a time is counted from.
+const mostRoots = 4
 
 // stamped takes the time from the beginning of a line: it is when the line was written, and no number of what it says.
 func stamped(i evidence.Item) evidence.Item {
@@ -261,11 +301,11 @@ func ranksOf(items []evidence.Item) map[string]string {
 		case out[i.Source.Pod] == "" || out[i.Source.Pod] == m[1]:
 			out[i.Source.Pod] = m[1]
 		default:
-			out[i.Source.Pod] = "several"
+			out[i.Source.Pod] = several
 		}
 	}
 	return out
 }
 
 // clock are the units in which people tell how much later something was.
-var clock = words("s sec secs second seconds min mins minute minutes h hour hours 秒 分钟 小时")
+var clock = words("ms millisecond milliseconds 毫秒 s sec secs second seconds min mins minute minutes h hour hours 秒 分钟 小时")

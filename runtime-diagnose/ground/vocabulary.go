@@ -87,9 +87,12 @@ var orSo = lazy.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
 // oneOf is one of several that are counted.
 var oneOf = lazy.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|six|seven|eight|nine|ten|sixteen))`)
 
+// noOne is none of several.
+var noOne = lazy.MustCompile(`(?i)\bnot (?:a single )?one (?:out )?of\b`)
+
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
-	claim = hanInDigits(claim)
+	claim = noOne.ReplaceAllString(hanInDigits(claim), "none of")
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")

@@ -65,7 +65,7 @@ var (
 	// negation turns a sentence round.
 	negation = lazy.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|didn't|doesn't|wasn't|isn't|weren't|hasn't|don't|didn’t|wasn’t|isn’t|false|untrue|rather than|instead of|ruled out|unrelated)\b|没有|并未|并非|不是|未曾|无关|不`)
 	// failing is a negation that says that something failed: it did not finish.
-	failing = lazy.MustCompile(`(?i)\b(?:(?:could|can)(?:n['’]t| not)|cannot) (?:[a-z]+ly )?(?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:(?:could|did|does|do|can|was|were|is|are|has|have|had|will)(?:n't|n’t| not)|cannot|never|no longer|without|not|no|nobody) (?:(?:be|been|being|have|has|get|got|yet|able|to|enough|any|more|free|a|an|the|its|left|valid|such|sufficient|another|gpu|cuda|python) ){0,3}?(?:finish\w*|complet\w*|succe\w*|start\w*|respon\w*|arriv\w*|join\w*|find\w*|found|load\w*|continu\w*|run|schedul\w*|place[ds]?|available|enough|fit\w*|exist\w*|present|there|installed|open\w*|connect\w*|reach\w*|read\w*|writ\w*|pull\w*|resolv\w*|allocat\w*|space|memory|room|answer\w*|match\w*|support\w*|mount\w*|creat\w*|imported|import|modules?|devices?|permissions?|access\w*|ready|nodes?|progress|package|image|tolerat\w*)\b|找不到|无法|不足|不可(?:用|纠正|达|恢复)|未能|不能|不存在|未完成|不够|未找到|未安装|没有足够|不匹配|没有(?:安装|找到|响应|权限|空间|完成)`)
+	failing = lazy.MustCompile(`(?i)\b(?:(?:could|can)(?:n['’]t| not)|can['’]t|cannot) (?:[a-z]+ly )?(?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:(?:could|did|does|do|can|was|were|is|are|has|have|had|will)(?:n't|n’t| not)|can['’]t|cannot|never|no longer|without|not|no|nobody) (?:(?:be|been|being|have|has|get|got|yet|able|to|enough|any|more|free|a|an|the|its|left|valid|such|sufficient|another|gpu|cuda|python) ){0,3}?(?:finish\w*|complet\w*|succe\w*|start\w*|respon\w*|arriv\w*|join\w*|find\w*|found|load\w*|continu\w*|run|schedul\w*|place[ds]?|available|enough|fit\w*|exist\w*|present|there|installed|open\w*|connect\w*|reach\w*|read\w*|writ\w*|pull\w*|resolv\w*|allocat\w*|space|memory|room|answer\w*|match\w*|support\w*|mount\w*|creat\w*|imported|import|modules?|devices?|permissions?|access\w*|ready|nodes?|progress|package|image|tolerat\w*)\b|找不到|无法|不足|不可(?:用|纠正|达|恢复)|未能|不能|不存在|未完成|不够|未找到|未安装|没有足够|不匹配|没有(?:安装|找到|响应|权限|空间|完成)`)
 	// byItself is a failure that others brought about.
 	byItself = lazy.MustCompile(`(?i)\b(?:(?:did|does|was|is|has)(?: not|n['’]t)) (?:fail|failed|crash|crashed|die|died|stop|stopped|break|broken) (?:by (?:it|them)sel(?:f|ves)|on (?:its|their) own|first)\b`)
 	// fineUntil is what went well before it did not.
@@ -109,7 +109,7 @@ var numberWords = map[string]string{
 // units are what amounts are counted in, as a multiple of seconds or bytes.
 var units = map[string]float64{
 	"ms": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "min": 60, "mins": 60, "minute": 60, "minutes": 60, "h": 3600, "hour": 3600, "hours": 3600,
-	"秒": 1, "分钟": 60, "小时": 3600, "毫秒": 1e-3,
+	"秒": 1, "分钟": 60, "小时": 3600, "毫秒": 1e-3, "字节": 1,
 	"b": 1, "bytes": 1, "byte": 1, "kib": 1 << 10, "ki": 1 << 10, "kb": 1e3, "mib": 1 << 20, "mi": 1 << 20, "mb": 1e6, "gib": 1 << 30, "gi": 1 << 30, "gb": 1e9, "tib": 1 << 40, "ti": 1 << 40, "tb": 1e12,
 }
 

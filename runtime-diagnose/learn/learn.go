@@ -55,7 +55,7 @@ func Drafts(all []Confirmed, known *signature.Catalog, since string) ([]Draft, [
 		body := bodyOf(c.Text)
 		words := strings.Fields(body)
 		if _, ok := signature.CategoryOf(c.Category); !ok {
-			skipped = append(skipped, Skipped{c.Job, fmt.Sprintf("%q is no category", c.Category)})
+			skipped = append(skipped, Skipped{c.Job, fmt.Sprintf("%q is no category; signalbox list categories names all", c.Category)})
 			continue
 		}
 		if m := rootOf(known, body, c.Kind); m != "" {

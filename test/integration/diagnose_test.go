@@ -107,6 +107,33 @@ data:
 		Expect(eventsOn(ctx, "oom")).To(Equal([]string{"Warning DiagnosisChanged", "Normal ExplanationLeftOut"}))
 	})
 
+	It("asks by a template that was changed while it runs, and by its own where that is broken", func(ctx SpecContext) {
+		prompts := plane.Clientset().CoreV1().ConfigMaps("signalbox-system")
+		cm, err := prompts.Get(ctx, "aegis-prompts", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		first := cm.Data["pytorchjob.tmpl"]
+		set := func(ctx context.Context, text string) {
+			cm, err := prompts.Get(ctx, "aegis-prompts", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			cm.Data["pytorchjob.tmpl"] = text
+			_, err = prompts.Update(ctx, cm, metav1.UpdateOptions{})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		DeferCleanup(func(ctx SpecContext) { set(ctx, first) })
+		asked := func(name string) string {
+			before := len(model.Requests())
+			failedJob(ctx, objects, name)
+			Eventually(annotations(ctx, objects, pytorchJobs, name)).Should(HaveKeyWithValue(controller.Diagnosis, ContainSubstring(`"story":{`)))
+			Expect(model.Requests()[before:]).To(HaveLen(1))
+			return model.Requests()[before].User
+		}
+		set(ctx, "Changed for {{ index .Metadata \"JobName\" }}: {{ .ErrorInfo }}")
+		Expect(asked("prompt-changed")).To(HavePrefix("Changed for prompt-changed: "))
+		set(ctx, "{{ index .Metadata")
+		Expect(asked("prompt-broken")).NotTo(ContainSubstring("Changed for"))
+		Eventually(func() []string { return eventsOn(ctx, "prompt-broken") }).Should(ContainElement("Warning PromptInvalid"))
+	})
+
 	It("answers whoever asks", func(ctx SpecContext) {
 		job := failedJob(ctx, objects, "ask")
 		Eventually(annotations(ctx, objects, pytorchJobs, "ask")).Should(HaveKeyWithValue(controller.Diagnosis, ContainSubstring(`"story":{`)))
