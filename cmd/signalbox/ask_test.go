@@ -238,7 +238,7 @@ func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 func TestAJobThatIsThereIsAskedAbout(t *testing.T) {
 	d := &dryRuns{there: true, warnings: []string{recorded(t, busyRecord())}}
 	code, text := d.asker(t, askedJob)("fit")
-	if asked := d.take(); code != exitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PUT ") {
+	if asked := d.take(); code != exitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PATCH ") {
 		t.Errorf("exit code %d, asked %v\n%s", code, asked, text)
 	}
 }

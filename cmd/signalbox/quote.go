@@ -107,10 +107,10 @@ func (r reviewed) quote(f finding.Finding, paint painter) string {
 	if r.quotes.width > 0 {
 		room = max(narrowestQuote, min(room, r.quotes.width-len(number)-9)) // what stands before it, and the … of a cut
 	}
-	if begin := from - room/3; from+length > room { // the page shows what is around it
+	if begin := from - room/3; from+length > room && begin > 0 { // the page shows what is around it
 		text, from = append([]rune{'…'}, text[begin+1:]...), from-begin
-		length = min(length, room-from)
 	}
+	length = min(length, room-from)
 	if len(text) > room {
 		text = append(text[:room:room], '…')
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -80,13 +83,22 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 	maps.Copy(annotations, asked.GetAnnotations())
 	annotations[webhook.AskAnnotation] = webhook.AskReview
 	asked.SetAnnotations(annotations)
-	_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
-	if apierrors.IsAlreadyExists(out.err) {
-		if out.stored = c.job(ctx, o); out.stored != nil {
-			asked.SetUID(out.stored.GetUID())
-			asked.SetResourceVersion(out.stored.GetResourceVersion())
+	if o.GetUID() != "" { // it was read from the cluster: as a new object it would hold what only the API server may write
+		out.stored = c.job(ctx, o)
+	}
+	if out.stored == nil {
+		_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
+		if apierrors.IsAlreadyExists(out.err) {
+			out.stored = c.job(ctx, o)
 		}
-		_, out.err = to.Update(ctx, asked, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
+	}
+	if out.stored != nil {
+		patch, err := appliedTo(out.stored, asked)
+		if err != nil {
+			out.err = err
+			return out
+		}
+		_, out.err = to.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
 	}
 	for _, w := range said.take() {
 		if !slices.Contains(out.warnings, w) {
@@ -95,6 +107,25 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 	}
 	out.record, out.warnings = recordIn(out.warnings)
 	return out
+}
+
+// appliedTo is the change that kubectl apply would make of a stored object: what the file says, without what it said when it
+// was applied last; what the API server has filled in stays
+// (https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#merge-patch-calculation).
+func appliedTo(stored, file *unstructured.Unstructured) ([]byte, error) {
+	current, err := stored.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	modified, err := file.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	var last []byte
+	if text := stored.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; json.Unmarshal([]byte(text), &map[string]any{}) == nil {
+		last = []byte(text)
+	} // else it was not applied, or somebody else has written it
+	return jsonmergepatch.CreateThreeWayJSONMergePatch(last, modified, current)
 }
 
 // fitInstead is the webhook's answer, or an unknown that says why there is none. chosen: the user did

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -75,5 +76,29 @@ var _ = Describe("A shell where Signalbox is installed", Ordered, func() {
 		code, said := run("fit", job, "--as", "stranger")
 		Expect(code).To(Equal(4), said)
 		Expect(said).To(ContainSubstring("you may not create a PyTorchJob in namespace cli"))
+	})
+
+	// kubectl apply changes what the file says and leaves what the API server has filled in.
+	It("takes a file that is applied already, as kubectl does", func(ctx SpecContext) {
+		file := filepath.Join(GinkgoT().TempDir(), "batch.yaml")
+		text := `apiVersion: batch/v1
+kind: Job
+metadata: {name: applied, namespace: cli, labels: {team: a, tier: x}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: train, image: "registry.example.com/train:1", command: [python, train.py], resources: {limits: {memory: 1Gi}}}]}}}
+`
+		Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+		_, err := own.Kubectl(ctx, "apply", "-f", file)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(text, ", tier: x", "")), 0o600)).To(Succeed())
+		for _, args := range [][]string{{"check", file}, {"check", "job/applied", "-n", "cli"}} {
+			code, said := run(args...)
+			Expect(code).To(Equal(0), said)
+			Expect(said).NotTo(ContainSubstring("server-dry-run"), said)
+			Expect(said).NotTo(ContainSubstring("selector"), said)
+		}
+		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(text, "train:1", "train:2")), 0o600)).To(Succeed())
+		code, said := run("check", file)
+		Expect(code).To(Equal(1), said)
+		Expect(said).To(ContainSubstring("field is immutable"))
 	})
 })
