@@ -81,7 +81,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
 			}
-			if err := from.apart(args); err != nil {
+			if err := from.apart(); err != nil {
 				return err
 			}
 			if err := from.fixable(output.value); err != nil {

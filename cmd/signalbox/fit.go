@@ -47,7 +47,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := from.apart(args); err != nil {
+			if err := from.apart(); err != nil {
 				return err
 			}
 			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.value); err != nil {

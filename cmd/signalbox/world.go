@@ -89,10 +89,6 @@ func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
-	if f.ask != nil { // --offline beside --snapshot says what holds anyway
-		c.MarkFlagsMutuallyExclusive("snapshot", "ask")
-		c.MarkFlagsMutuallyExclusive("offline", "ask")
-	}
 	completeCluster(c, f.kube)
 }
 
