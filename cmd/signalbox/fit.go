@@ -113,8 +113,12 @@ type fitAsked struct{ draw, who, ask, fix, sets bool }
 func (f fitAsked) conflict(format string) error {
 	html := format == "html"
 	switch {
-	case f.who && (f.draw || f.sets || html):
-		return usagef("--who names whose end lets the job start, and --map, --set and -o html answer otherwise; expected one of them")
+	case f.who && f.sets:
+		return usagef("--who is about the job as it is written, --set about other sizes of it: ask one after the other, fit --set first, then fit --who with the size written into the file")
+	case f.who && f.draw:
+		return usagef("--who prints a list and --map a picture; expected one of them")
+	case f.who && html:
+		return usagef("--who prints text, json, yaml or md, and -o is html; expected --who or -o html")
 	case f.ask && (f.draw || f.who || f.sets || f.fix || html):
 		return usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
 	case f.draw && format != "text":
