@@ -155,7 +155,7 @@ func (h *heard) unanswered() string {
 func (h *heard) noAnswer() string {
 	switch {
 	case mayNot(h.err):
-		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked", h.job.Kind, h.job.Namespace)
+		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked%s", h.job.Kind, h.job.Namespace, grantCreate(h.job))
 	case apierrors.IsNotFound(h.err), apierrors.IsMethodNotSupported(h.err):
 		return "the API server takes no dry run of the job: " + serverSays(h.err)
 	case len(causesOf(h.err)) > 0: // of many one is enough to say why nobody was asked
