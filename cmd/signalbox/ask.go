@@ -54,17 +54,28 @@ func (f *worldFlags) mayAsk() bool {
 	return !f.names && !f.server && !f.enforce && len(f.folders) == 0
 }
 
-// apart says what does not go with --ask: a value without the equals sign that it needs, and --enforce.
-func (f *worldFlags) apart(args []string) error {
+// apart says what does not go with --ask: --enforce, and no cluster to ask.
+func (f *worldFlags) apart() error {
 	if f.mustAsk() && f.enforce {
 		return usagef("--ask asks the Signalbox of the cluster, which goes by the mode of the namespace; expected --enforce or --ask, not both")
 	}
-	for _, arg := range args {
-		if f.mustAsk() && slices.Contains(f.ask.choices, arg) {
-			return usagef("--ask takes its value behind an equals sign; expected --ask=%s", arg)
-		}
+	if f.mustAsk() && (f.offline || len(f.snapshot) > 0) {
+		return usagef("--ask asks the Signalbox of a live cluster, and --snapshot and --offline look at none; expected one of them")
 	}
 	return nil
+}
+
+// joinAsk ties --ask to a value that stands behind it as a word of its own: it has a meaning without one, so the parser would
+// take the word for a file.
+func joinAsk(args []string) (out []string) {
+	for i, arg := range args {
+		if i > 0 && args[i-1] == "--ask" && slices.Contains([]string{askAuto, askAlways, askNever}, arg) {
+			out[len(out)-1] += "=" + arg
+			continue
+		}
+		out = append(out, arg)
+	}
+	return out
 }
 
 // listing are the flags of who does not ask the cluster's Signalbox.
@@ -144,7 +155,7 @@ func (h *heard) unanswered() string {
 func (h *heard) noAnswer() string {
 	switch {
 	case mayNot(h.err):
-		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked", h.job.Kind, h.job.Namespace)
+		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked%s", h.job.Kind, h.job.Namespace, grantCreate(h.job))
 	case apierrors.IsNotFound(h.err), apierrors.IsMethodNotSupported(h.err):
 		return "the API server takes no dry run of the job: " + serverSays(h.err)
 	case len(causesOf(h.err)) > 0: // of many one is enough to say why nobody was asked

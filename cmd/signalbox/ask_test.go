@@ -177,6 +177,24 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 	}
 }
 
+// TestAConfigMapIsAskedForBesideAnInstallation has a webhook that follows no ConfigMaps and no Secrets: the shell asks for those
+// that the job names, with the user's own rights.
+func TestAConfigMapIsAskedForBesideAnInstallation(t *testing.T) {
+	d := &dryRuns{warnings: []string{recorded(t, busyRecord())}}
+	job := strings.Replace(askedJob, "resources:", "envFrom: [{configMapRef: {name: settings}}, {secretRef: {name: token}}, {configMapRef: {name: extra, optional: true}}], resources:", 1)
+	_, text := d.asker(t, job)("check")
+	for _, want := range []string{
+		`needs ConfigMap "settings", which does not exist in namespace ml`, `needs Secret "token", which does not exist in namespace ml`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %s\n%s", want, text)
+		}
+	}
+	if asked := d.take(); lists(asked) || strings.Contains(text, "extra") || slices.ContainsFunc(asked, func(a string) bool { return strings.HasSuffix(a, "/extra") }) {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}
+
 // TestOneMistakeIsToldOnce has a device that is misspelt: without nodes one check says so, and with them another one.
 func TestOneMistakeIsToldOnce(t *testing.T) {
 	const at = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits[\"nvidia.com/gpus\"]"
@@ -213,7 +231,7 @@ func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 		note string
 	}{
 		"nobody answers":          {&dryRuns{}, "no webhook of Signalbox answered a dry run"},
-		"no right to create":      {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pytorchjobs.kubeflow.org is forbidden: User \"a\" cannot create resource \"pytorchjobs\""}`}, "you may not create a PyTorchJob in namespace ml"},
+		"no right to create":      {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pytorchjobs.kubeflow.org is forbidden: User \"a\" cannot create resource \"pytorchjobs\""}`}, "you may not create a PyTorchJob in namespace ml, so the cluster's webhooks were not asked; to ask for: create on pytorchjobs.kubeflow.org there"},
 		"a refusal in Go's words": {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,"message":"spec: Invalid value: core.PodSpec{Volumes:[]core.Volume(nil)}: field is immutable"}`}, "no webhook of Signalbox answered a dry run: spec: Invalid value: …: field is immutable\n"},
 		"findings are left out":   {&dryRuns{warnings: []string{recorded(t, cut)}}, "leaves out 3 findings"},
 		"Signalbox is not ready":  {&dryRuns{warnings: []string{recorded(t, unknown)}}, "does not know whether the job fits"},

@@ -370,7 +370,8 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	return p.write(b.String())
 }
 
-// mostErrorsNamed is how many errors of jobs that nobody denies are named; of denials and failures each is.
+// mostErrorsNamed is how many errors of jobs that nobody denies are named, and how many jobs that are warned of; of denials and
+// failures each is.
 const mostErrorsNamed = 20
 
 // auditList is a part of an audit that names jobs, a line each.
@@ -379,20 +380,28 @@ type auditList struct {
 	lines []string
 }
 
-// auditNames are the jobs of which a sum says too little: who is denied, whose findings are errors, and of whom
-// something could not be said.
+// auditNames are the jobs of which a sum says too little: who is denied, whose findings are errors, which checks warn of whom,
+// and of whom something could not be said.
 func auditNames(a audited) (out []auditList) {
-	var denied, errs, undecided []string
+	var denied, errs, warned, undecided []string
 	for _, j := range a.Jobs {
+		var checks []string
 		for _, l := range onePerMessage(j.Lines()) {
 			line := visibleLine(fmt.Sprintf("%s: [%s] %s%s", j.Job, l.Check, oneLine(l.Message), l.places()))
 			switch {
+			case l.Severity == finding.Warning:
+				if !slices.Contains(checks, l.Check) {
+					checks = append(checks, l.Check)
+				}
 			case l.Severity != finding.Error:
 			case j.Decision == preflight.Denied:
 				denied = append(denied, line)
 			default:
 				errs = append(errs, line)
 			}
+		}
+		if len(checks) > 0 {
+			warned = append(warned, visibleLine(fmt.Sprintf("%s: %s", j.Job, strings.Join(checks, ", "))))
 		}
 		for _, why := range j.Failures() {
 			undecided = append(undecided, visibleLine(fmt.Sprintf("%s: %s", j.Job, oneLine(why))))
@@ -401,7 +410,10 @@ func auditNames(a audited) (out []auditList) {
 	if more := len(errs) - mostErrorsNamed; more > 0 {
 		errs = append(errs[:mostErrorsNamed], fmt.Sprintf("%d more; -o json has all", more))
 	}
-	for _, list := range []auditList{{"denied", denied}, {"errors", errs}, {"not decided", undecided}, {"not listed", a.Unlisted}} {
+	if more := len(warned) - mostErrorsNamed; more > 0 {
+		warned = append(warned[:mostErrorsNamed], fmt.Sprintf("%s more; -o json has all", count(more, "job")))
+	}
+	for _, list := range []auditList{{"denied", denied}, {"errors", errs}, {"warnings", warned}, {"not decided", undecided}, {"not listed", a.Unlisted}} {
 		if len(list.lines) > 0 {
 			out = append(out, list)
 		}

@@ -24,16 +24,17 @@ import (
 // reviewed is one job, where it was written, and what the review found.
 type reviewed struct {
 	preflight.Report
-	from   manifest.Document
-	ours   []string   // what was not checked through a fault of ours
-	quotes *quotes    // the lines of its file; nil: they are not quoted
-	who    *whoAnswer // whose end lets it start; nil: nobody asked
-	cures  []cure     // exact remedies, where the format has a place for them
-	hidden int        // findings that are not shown
-	off    []string   // checks that a file with settings leaves out
-	by     string     // that file
-	deaf   bool       // the cluster that was to be asked did not answer
-	roomy  bool       // whether there is room now is not to count: the check that says so is not wanted
+	from     manifest.Document
+	ours     []string   // what was not checked through a fault of ours
+	quotes   *quotes    // the lines of its file; nil: they are not quoted
+	who      *whoAnswer // whose end lets it start; nil: nobody asked
+	cures    []cure     // exact remedies, where the format has a place for them
+	hidden   int        // findings that are not shown
+	off      []string   // checks that a file with settings leaves out
+	disabled []string   // checks that --disable leaves out
+	by       string     // that file
+	deaf     bool       // the cluster that was to be asked did not answer
+	roomy    bool       // whether there is room now is not to count: the check that says so is not wanted
 }
 
 // word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
@@ -81,7 +82,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
 			}
-			if err := from.apart(args); err != nil {
+			if err := from.apart(); err != nil {
 				return err
 			}
 			if err := from.fixable(output.value); err != nil {
@@ -273,7 +274,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	report.Skipped = append(report.Skipped, w.skipped...)
 	roomy := slices.Contains(w.unwanted(report.Job.Namespace), roomCheck) ||
 		slices.ContainsFunc(report.Skipped, func(s preflight.Skip) bool { return s.Check == roomCheck && s.Why == check.Ignored })
-	return &reviewed{Report: report, from: d, ours: ours, roomy: roomy, quotes: w.quotes, deaf: w.silent != "", off: w.off(report.Job.Namespace), by: w.settingsFile}, nil
+	return &reviewed{Report: report, from: d, ours: ours, roomy: roomy, quotes: w.quotes, deaf: w.silent != "", off: w.off(report.Job.Namespace), by: w.settingsFile, disabled: w.disabled}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them, and speaks in the words

@@ -216,7 +216,7 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 		}
 		switch {
 		case apierrors.IsForbidden(err):
-			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown"})
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown; to ask for: list on them in all namespaces"})
 		case err != nil && r.Group != "" && serverAnswered(err):
 			// The webhook that converts a CRD is down, say: the rest can still be looked at.
 			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + serverSays(err)})
@@ -306,7 +306,7 @@ func (c *liveCluster) policies(ctx context.Context) (fsys fs.FS, why string, err
 	found, err := c.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, "you may not read ConfigMaps in " + ownNamespace + ", where the cluster's policies are", nil
+		return nil, "you may not read ConfigMaps in " + ownNamespace + ", where the cluster's policies are; to ask for: list on configmaps there", nil
 	case err != nil:
 		return nil, "", fmt.Errorf("list policies: %w", err)
 	}

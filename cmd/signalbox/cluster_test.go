@@ -42,7 +42,7 @@ func TestGatherLeavesUnknownWhatTheServerDoesNotList(t *testing.T) {
 		"a CRD whose conversion fails": {resource: "clusterqueues", err: conversion, skipped: "clusterqueues.kueue.x-k8s.io: the API server does not list them, so they are unknown"},
 		"no right to list nodes": {
 			resource: "nodes", err: apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no")),
-			skipped: "nodes: you may not list them, so they are unknown",
+			skipped: "nodes: you may not list them, so they are unknown; to ask for: list on them in all namespaces",
 		},
 		"nodes that cannot be listed": {resource: "nodes", err: conversion, want: "list nodes: "},
 		"a server that has gone":      {resource: "clusterqueues", err: errors.New("connection refused"), want: "list clusterqueues: connection refused"},

@@ -85,8 +85,12 @@ func explain(sh *shell, name, format string) error {
 		return explainSort(sh, format, entries)
 	}
 	names := allNames()
-	if within := namesWith(name, names); within != "" {
-		return usagef("nothing is called %q alone; names with it: %s", name, within)
+	if within := entriesWith(name); len(within) > 0 {
+		fmt.Fprintf(sh.err, "%s: nothing is called %q alone; these have it in their names, the first %d at most:\n", sh.name, name, mostNamesListed)
+		if err := explainSort(sh, format, within); err != nil {
+			return err
+		}
+		return &exit{code: exitUsage} // several are no answer to what one name means
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "exit-"), "exit code ")); err == nil && n > 0 && n < 256 {
 		w := word{strconv.Itoa(n), "exit code of a container", "No general meaning: the program chose it, and its log says why." + signalOf(n)}
@@ -316,6 +320,29 @@ func namesWith(word string, names []string) string {
 		out = append(out[:mostNamesListed], fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(out, ", ")
+}
+
+// entriesWith are the entries that have a word in their names, bounded by what is no letter, categories first, which say most.
+
+func entriesWith(word string) (out []entry) {
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			continue
+		}
+		var named []entry
+		for _, e := range entries {
+			if hasWord(e.name, word) {
+				named = append(named, e)
+			}
+		}
+		if s.name == "categories" {
+			out = append(named, out...)
+			continue
+		}
+		out = append(out, named...)
+	}
+	return out[:min(mostNamesListed, len(out))]
 }
 
 // plainText is an entry for the terminal: the page without Markdown's marks.

@@ -47,7 +47,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := from.apart(args); err != nil {
+			if err := from.apart(); err != nil {
 				return err
 			}
 			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.value); err != nil {
@@ -113,8 +113,12 @@ type fitAsked struct{ draw, who, ask, fix, sets bool }
 func (f fitAsked) conflict(format string) error {
 	html := format == "html"
 	switch {
-	case f.who && (f.draw || f.sets || html):
-		return usagef("--who names whose end lets the job start, and --map, --set and -o html answer otherwise; expected one of them")
+	case f.who && f.sets:
+		return usagef("--who is about the job as it is written, --set about other sizes of it: ask one after the other, fit --set first, then fit --who with the size written into the file")
+	case f.who && f.draw:
+		return usagef("--who prints a list and --map a picture; expected one of them")
+	case f.who && html:
+		return usagef("--who prints text, json, yaml or md, and -o is html; expected --who or -o html")
 	case f.ask && (f.draw || f.who || f.sets || f.fix || html):
 		return usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
 	case f.draw && format != "text":

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -81,8 +82,18 @@ func (s setting) amount(v string) (any, error) {
 // variant is a job with some of its numbers changed, and its answer.
 type variant struct {
 	reviewed
-	set map[string]string // Worker.replicas: 3
-	gpu int64             // devices of all pods
+	set   map[string]string // Worker.replicas: 3
+	gpu   int64             // devices of all pods
+	notes []string          // what else the change asks for, or spoils
+}
+
+// label is what was changed, as the flag says it: "Worker.replicas=3, Worker.gpus=4".
+func (v variant) label(settings []setting) string {
+	var parts []string
+	for _, s := range settings {
+		parts = append(parts, s.key()+"="+v.set[s.key()])
+	}
+	return strings.Join(parts, ", ")
 }
 
 // variants asks the fit about a job with all combinations of the settings.
@@ -105,17 +116,30 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 		if err != nil {
 			return nil, err
 		}
+		var notes []string
 		for _, s := range settings {
-			if err := s.apply(req, w.cluster, c[s.key()]); err != nil {
+			note, err := s.apply(req, w.cluster, c[s.key()])
+			if err != nil {
 				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.key(), c[s.key()], err), Want: "a role and a field that the job writes"}
+			}
+			if note != "" {
+				notes = append(notes, note)
 			}
 		}
 		answer, err := w.one(ctx, r, d, req)
 		if err != nil {
 			return nil, err
 		}
-		v := variant{reviewed: *answer, set: c}
+		v := variant{reviewed: *answer, set: c, notes: notes}
+		for _, f := range answer.Findings {
+			if f.Severity == finding.Error { // what the change makes of the job cannot be read whole
+				v.notes = append(v.notes, fmt.Sprintf("%s: %s", f.Path, f.Message))
+			}
+		}
 		if j := readJob(req.Object, w.cluster); j != nil {
+			if note := waitsForMore(j); note != "" && len(v.notes) == len(notes) {
+				v.notes = append(v.notes, note)
+			}
 			for i := range j.Roles {
 				v.gpu = saturate.Add(v.gpu, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
 			}
@@ -125,11 +149,24 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 	return out, nil
 }
 
-// apply writes a value into the job, where the job writes it.
-func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) error {
+// waitsForMore says that a job waits for more members than it has pods; empty: it does not.
+func waitsForMore(j *job.Job) string {
+	g := gang.Of(j)
+	most := j.MaxPods()
+	switch {
+	case g.MinMembers <= most || most == 0:
+		return ""
+	case g.MinField != "":
+		return fmt.Sprintf("%s is %d, so the job waits for pods that it does not have; it then has to be %d", g.MinField, g.MinMembers, most)
+	}
+	return fmt.Sprintf("the gang waits for %d members, and the job has %s", g.MinMembers, count(most, "pod"))
+}
+
+// apply writes a value into the job, where the job writes it; note says which number stands there, where it is another.
+func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) (note string, err error) {
 	j := readJob(req.Object, view)
 	if j == nil {
-		return fmt.Errorf("the job cannot be read")
+		return "", fmt.Errorf("the job cannot be read")
 	}
 	var names []string
 	for i := range j.Roles {
@@ -138,42 +175,45 @@ func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) 
 		if !strings.EqualFold(role.Name, s.role) {
 			continue
 		}
-		places, err := s.places(j, role)
+		places, beside, err := s.places(j, role)
 		if err != nil {
-			return err
+			return "", err
 		}
 		value, err := s.amount(v)
 		if err != nil {
-			return err
+			return "", err
+		}
+		if n, ok := value.(int64); ok && beside > 0 {
+			value = n + int64(beside)
+			note = fmt.Sprintf("%s is then %d, which counts %s of another role, too", places[0], value, count(beside, "pod"))
 		}
 		for _, at := range places {
 			if err := at.Replace(req.Object.Object, value); err != nil {
-				return fmt.Errorf("%s is written nowhere", s.key())
+				return "", fmt.Errorf("%s is written nowhere", s.key())
 			}
 		}
-		return nil
+		return note, nil
 	}
-	return fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), orList(names))
+	return "", fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), orList(names))
 }
 
 // places are the paths where a job writes the field of a role: an amount may be written in
-// requests and in limits.
-func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
+// requests and in limits. beside is how many pods of other roles the number there counts, too.
+func (s setting) places(j *job.Job, role *job.Role) (out []job.Path, beside int, err error) {
 	if s.field == "replicas" {
 		for _, g := range gang.Of(j).Groups {
 			if g.Name == role.Name && g.Path != "" {
-				return []job.Path{g.Path}, nil
+				return []job.Path{g.Path}, g.Beside, nil
 			}
 		}
-		return nil, fmt.Errorf("the number of %s is written nowhere", role.Name)
+		return nil, 0, fmt.Errorf("the number of %s is written nowhere", role.Name)
 	}
 	name := corev1.ResourceName(s.field)
 	if s.field == "gpus" {
 		if name = role.Pod.GPUs().Resource; name == "" {
-			return nil, fmt.Errorf("%s asks for no device", role.Name)
+			return nil, 0, fmt.Errorf("%s asks for no device", role.Name)
 		}
 	}
-	var out []job.Path
 	for i, c := range role.Pod.Spec.Containers {
 		at := job.Path("containers").Index(i).Child("resources")
 		if _, ok := c.Resources.Limits[name]; ok {
@@ -187,9 +227,9 @@ func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s asks for no %s", role.Name, name)
+		return nil, 0, fmt.Errorf("%s asks for no %s", role.Name, name)
 	}
-	return out, nil
+	return out, 0, nil
 }
 
 // largest is the variant with most devices of those that fit now; -1: none does.
@@ -201,6 +241,41 @@ func largest(all []variant) int {
 		}
 	}
 	return best
+}
+
+// nextBest is what would fit where no variant does: the change for the one that asks for the fewest devices.
+func nextBest(all []variant, settings []setting) string {
+	best := -1
+	for i, v := range all {
+		if v.Fit != nil && v.Fit.Change != "" && (best < 0 || v.gpu < all[best].gpu) {
+			best = i
+		}
+	}
+	if largest(all) >= 0 || best < 0 {
+		return ""
+	}
+	return fmt.Sprintf("none of these fits now; %s %s", all[best].label(settings), all[best].Fit.Change)
+}
+
+// variantNotes are what variants ask for besides, those that ask for the same in one line.
+func variantNotes(all []variant, settings []setting) (out []string) {
+	of := map[string][]string{}
+	var order []string
+	for _, v := range all {
+		for _, note := range v.notes {
+			if of[note] == nil {
+				order = append(order, note)
+			}
+			of[note] = append(of[note], v.label(settings))
+		}
+	}
+	for _, note := range order {
+		if who := of[note]; len(who) < len(all) || len(all) == 1 {
+			note = strings.Join(who, "; ") + ": " + note
+		}
+		out = append(out, note)
+	}
+	return out
 }
 
 // variantTable is the answers below each other; the largest that fits now is marked.
@@ -225,5 +300,16 @@ func variantTable(p page, all []variant, settings []setting, paint painter) stri
 		}
 		rows = append(rows, append(row, fmt.Sprint(v.gpu), paint.word(answer), visibleLine(says)))
 	}
-	return p.table(rows)
+	text := p.table(rows)
+	below := variantNotes(all, settings)
+	if next := nextBest(all, settings); next != "" {
+		below = append(below, next)
+	}
+	for i, line := range below {
+		below[i] = visibleLine(line) + "\n"
+	}
+	if len(below) > 0 {
+		text += "\n" + strings.Join(below, "")
+	}
+	return text
 }

@@ -406,7 +406,7 @@ func amounts(j *job.Job, role *job.Role, g fit.Group) (out []edit) {
 			text = quantity.NewQuantity(n, quantity.BinarySI).String()
 		default:
 		}
-		places, err := setting{role: role.Name, field: string(name)}.places(j, role)
+		places, _, err := setting{role: role.Name, field: string(name)}.places(j, role)
 		if err != nil {
 			continue
 		}

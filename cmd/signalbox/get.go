@@ -306,7 +306,7 @@ func mayListNone(resources []string, namespace string) error {
 	if namespace == metav1.NamespaceAll {
 		widen = "; -n NAMESPACE instead of -A asks for less"
 	}
-	return usagef("%s, so whether there are training jobs is not known%s", barred(resources, namespace), widen)
+	return usagef("%s, so whether there are training jobs is not known%s%s", barred(resources, namespace), widen, grantRead(namespace))
 }
 
 // noneCalled is the error of names that no job has where they were looked for.

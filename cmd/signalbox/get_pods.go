@@ -127,9 +127,9 @@ func (f *getFlags) placeLive(ctx context.Context, c *liveCluster, kube kubernete
 		page, err := kube.CoreV1().Pods(f.namespaceOf(c)).List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsForbidden(err) && f.node != "":
-			return "", usagef("%s, so which jobs are on node %s is not known", barred([]string{"pods"}, f.namespaceOf(c)), f.node)
+			return "", usagef("%s, so which jobs are on node %s is not known%s", barred([]string{"pods"}, f.namespaceOf(c)), f.node, grantRead(f.namespaceOf(c)))
 		case apierrors.IsForbidden(err):
-			return barred([]string{"pods"}, f.namespaceOf(c)) + ", so devices are those asked for, held or not", nil
+			return barred([]string{"pods"}, f.namespaceOf(c)) + ", so devices are those asked for, held or not" + grantRead(f.namespaceOf(c)), nil
 		case apierrors.IsResourceExpired(err) && next != "": // the listing took longer than the server remembers
 			pods, next = newPodsByLabel(), ""
 			pods.whole = true

@@ -91,14 +91,14 @@ func TestPodsThatMayNotBeListedHoldNobodyKnowsWhat(t *testing.T) {
 	})
 	rows := []jobRow{rowWithPods(t)}
 	note, err := (&getFlags{}).placeLive(t.Context(), live, kube, rows)
-	if want := "you may not list pods in namespace ml, so devices are those asked for, held or not"; err != nil || note != want {
+	if want := "you may not list pods in namespace ml, so devices are those asked for, held or not; to ask for: the ClusterRole view in namespace ml, which signalbox-user is part of (" + rightsPage + ")"; err != nil || note != want {
 		t.Errorf("note %q, error %v; want %q", note, err, want)
 	}
 	if rows[0].Held != nil || rows[0].devices() != "32" {
 		t.Errorf("held %v, shown %s; want not known, 32", rows[0].Held, rows[0].devices())
 	}
 	_, err = (&getFlags{node: "h1", all: true}).placeLive(t.Context(), live, kube, rows)
-	if want := "you may not list pods in all namespaces, so which jobs are on node h1 is not known"; err == nil || err.Error() != want {
+	if want := "you may not list pods in all namespaces, so which jobs are on node h1 is not known; to ask for: the ClusterRole view in all namespaces, which signalbox-user is part of (" + rightsPage + ")"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

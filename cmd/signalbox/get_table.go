@@ -122,6 +122,9 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 		}
 		p.least = f.widths[:len(f.widths)-1]
 	}
+	if names := p.leftOut(table, spare...); len(names) > 0 && heading {
+		sh.tell("no room for %s; -o wide shows them", few(names))
+	}
 	text := p.table(table, spare...)
 	if !heading {
 		_, text, _ = strings.Cut(text, "\n")

@@ -96,7 +96,7 @@ func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
 	found, err := live.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
 	switch {
 	case apierrors.IsForbidden(err):
-		fmt.Fprintf(&b, "you may not list ConfigMaps in %s, where the policies of the cluster of context %q are\n", ownNamespace, live.context)
+		fmt.Fprintf(&b, "you may not list ConfigMaps in %s, where the policies of the cluster of context %q are; to ask for: list on configmaps there\n", ownNamespace, live.context)
 	case err != nil:
 		return "", fmt.Errorf("list policies: %w", err)
 	case len(found.Items) == 0:
@@ -113,7 +113,7 @@ func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
 	}
 	all, err := live.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
-		b.WriteString("you may not list namespaces, so their modes are not known\n")
+		b.WriteString("you may not list namespaces, so their modes are not known; to ask for: list on namespaces\n")
 		return b.String(), nil
 	}
 	if err != nil {

@@ -80,7 +80,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	}()
 	sh.typed = args
 	root := newRoot(sh) //nolint:contextcheck // commands get theirs from ExecuteContext
-	root.SetArgs(jobsOfKind(args))
+	root.SetArgs(joinAsk(jobsOfKind(args)))
 	ran, err := root.ExecuteContextC(ctx)
 	if code, ok := interrupted(ctx); ok && err != nil && ran.Name() != "serve" { // which comes to rest by itself
 		sh.tell("interrupted")

@@ -78,7 +78,7 @@ func (q *inquiry) one(ctx context.Context, namespace string, ref checks.Referenc
 		q.view.Objects = append(q.view.Objects, stub(ref.Kind, n))
 	case apierrors.IsForbidden(err):
 		q.refused[in] = true
-		q.skipped = append(q.skipped, preflight.Skip{Check: in, Reason: "you may not read them, so whether those that the jobs name exist is unknown"})
+		q.skipped = append(q.skipped, preflight.Skip{Check: in, Reason: "you may not read them, so whether those that the jobs name exist is unknown; to ask for: get on them"})
 	case apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err): // the resource itself is not served
 	case apierrors.IsNotFound(err):
 		q.view.Absent = append(q.view.Absent, n)

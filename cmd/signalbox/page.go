@@ -114,7 +114,38 @@ func hangOf(line string) int {
 // table is rows of cells in columns; the first row is the heading. Where it is wider than the
 // page, the columns of spare are left out, and the last one wraps.
 func (p page) table(rows [][]string, spare ...int) string {
-	widths := widthsOf(rows)
+	widths, sum := p.columns(rows, spare)
+	last := len(widths) - 1
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			switch {
+			case i == last:
+				line.WriteString(cell)
+			case widths[i] > 0:
+				line.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-ansi.StringWidth(cell))+2))
+			}
+		}
+		b.WriteString(p.row(strings.TrimRight(line.String(), " "), sum-widths[last]) + "\n")
+	}
+	return b.String()
+}
+
+// leftOut are the headings of the columns that a table has no room for.
+func (p page) leftOut(rows [][]string, spare ...int) (names []string) {
+	widths, _ := p.columns(rows, spare)
+	for i, w := range widths[:len(widths)-1] {
+		if w == 0 {
+			names = append(names, rows[0][i])
+		}
+	}
+	return names
+}
+
+// columns are how wide the columns of a table are, 0 where it is left out, and the whole table.
+func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
+	widths = widthsOf(rows)
 	if p.loose && p.width == 0 {
 		widths = widthsOf(rows, padded)
 	}
@@ -140,20 +171,7 @@ func (p page) table(rows [][]string, spare ...int) string {
 			widths[i] = 0
 		}
 	}
-	var b strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			switch {
-			case i == last:
-				line.WriteString(cell)
-			case widths[i] > 0:
-				line.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-ansi.StringWidth(cell))+2))
-			}
-		}
-		b.WriteString(p.row(strings.TrimRight(line.String(), " "), sum()-widths[last]) + "\n")
-	}
-	return b.String()
+	return widths, sum()
 }
 
 // row is a line of a table whose last cell begins at a column. Where too little room is left beside the others it stands

@@ -74,31 +74,95 @@ func categoryShelf() shelf {
 			if err != nil {
 				return nil, err
 			}
-			known := map[string][]string{}
+			known := map[string][]*signature.Signature{}
 			for _, s := range slices.Concat(catalog.All(), rules()) {
-				known[s.Category] = append(known[s.Category], s.ID)
+				known[s.Category] = append(known[s.Category], s)
 			}
 			healthy := signature.Category{Slug: signature.HealthyCategory, Title: "none: what was seen is well", Owner: signature.Nobody}
 			var out []entry
 			for _, c := range append(signature.Categories(), healthy) {
-				names := slices.Compact(slices.Sorted(slices.Values(known[c.Slug])))
-				page := fmt.Sprintf("**%s**\n\nUsually acts: %s (%s).\n", c.Title, c.Owner, ownerTexts[string(c.Owner)])
-				if len(names) > 0 {
-					page += "\nFound by:\n\n- " + strings.Join(names, "\n- ") + "\n"
+				signs := known[c.Slug]
+				slices.SortFunc(signs, func(a, b *signature.Signature) int { return strings.Compare(a.ID, b.ID) })
+				signs = slices.CompactFunc(signs, func(a, b *signature.Signature) bool { return a.ID == b.ID })
+				names := make([]string, len(signs))
+				for i, s := range signs {
+					names[i] = s.ID
 				}
+				first := firstSteps(signs)
 				out = append(out, entry{
-					name: c.Slug, row: []string{c.Slug, string(c.Owner), c.Title}, page: page,
+					name: c.Slug, row: []string{c.Slug, string(c.Owner), c.Title}, page: categoryPage(c, signs, first),
 					value: struct {
 						Name    string   `json:"name"`
 						Title   string   `json:"title"`
 						Owner   string   `json:"owner"`
 						FoundBy []string `json:"foundBy"`
-					}{c.Slug, c.Title, string(c.Owner), append([]string{}, names...)},
+						First   []string `json:"first,omitempty"` // what to do first
+					}{c.Slug, c.Title, string(c.Owner), names, first},
 				})
 			}
 			return out, nil
 		},
 	}
+}
+
+// depthTexts say how near to a cause a category is.
+var depthTexts = map[int]string{
+	signature.Symptom: "It names what happened last: an earlier line, or another member of the job, may say why.",
+	signature.General: "The program failed, in a way that says little about why: read the line and what stands above it.",
+}
+
+// categoryPage is what a category means, what to do first, and by which signs it is found.
+func categoryPage(c signature.Category, signs []*signature.Signature, first []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**\n\n", c.Title)
+	if says := depthTexts[c.Depth]; says != "" {
+		b.WriteString(says + "\n\n")
+	}
+	fmt.Fprintf(&b, "Usually acts: %s (%s).\n", c.Owner, ownerTexts[string(c.Owner)])
+	if len(first) > 0 {
+		b.WriteString("\nWhat to do first:\n\n- " + strings.Join(first, "\n- ") + "\n")
+	}
+	if len(signs) > 0 {
+		b.WriteString("\nFound by:\n\n")
+	}
+	for _, s := range signs {
+		fmt.Fprintf(&b, "- %s: %s", s.ID, oneLine(s.Title))
+		if words := typicalWords(s); words != "" {
+			fmt.Fprintf(&b, "; a line with %q", words)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// mostFirstSteps bounds what a category says is to be done first.
+const mostFirstSteps = 3
+
+// firstSteps are the steps with which the remedies of most signatures begin, those of causes and not of what follows them.
+func firstSteps(signs []*signature.Signature) (out []string) {
+	often := map[string]int{}
+	for _, s := range signs {
+		if steps := s.Steps(); len(steps) > 0 && s.Role == signature.Root {
+			if often[steps[0]]++; often[steps[0]] == 1 {
+				out = append(out, steps[0])
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return often[b] - often[a] })
+	return out[:min(mostFirstSteps, len(out))]
+}
+
+// typicalWords are words of a line that a signature knows, those that stand first in its pattern, where the usual form of a
+// message is; empty: it has none.
+func typicalWords(s *signature.Signature) (words string) {
+	first := len(s.Pattern)
+	for _, text := range s.Literals() {
+		text = strings.TrimSpace(text)
+		if at := strings.Index(s.Pattern, text); at >= 0 && at < first && strings.Contains(text, " ") {
+			words, first = text, at
+		}
+	}
+	return words
 }
 
 // word is a name that an output may hold, and what it means there.
@@ -242,6 +306,11 @@ func wordList() []word {
 		{string(diagnose.Unknown), "verdict of a diagnosis", "Too little was seen to say."},
 		{string(diagnose.Established), "standing of a cause", "The platform says so, or two independent sources agree."},
 		{string(diagnose.Supported), "standing of a cause", "One source says so."},
+		{"grounded", "sentence of a model", "It cites evidence that was read, and says nothing that the evidence contradicts."},
+		{"ungrounded", "sentence of a model", "Nothing that was read supports it: it is left out, or stands apart as not supported."},
+		{"kept evidence", "part of an answer", "Logs and ends of containers that are gone: the controller keeps them in ConfigMaps signalbox-evidence-… beside the job."},
+		{"evidence", "part of an answer", "The lines, Events and states that the answer rests on; [1] in a sentence stands for the first of them."},
+		{"missing", "part of an answer", "What could not be read, and why: a cause may be in it."},
 		{string(diagnose.Hypothesis), "standing of a cause", "It fits what was seen; other causes do too."},
 		{string(signature.Root), "role of a signature", "It may be the first cause."},
 		{string(signature.Cascade), "role of a signature", "Another member failed first; this one felt it."},

@@ -309,8 +309,9 @@ func sum(jobs []reviewed) string {
 	}
 	slices.Sort(off)
 	off = slices.Compact(off)
+	disabled := disabledText(jobs)
 	if len(jobs) == 1 && all < 2 && len(off) == 0 {
-		return ""
+		return disabled
 	}
 	var parts []string
 	for _, d := range []string{string(preflight.Denied), string(preflight.Warned), "unknown", string(preflight.Allowed)} {
@@ -326,7 +327,20 @@ func sum(jobs []reviewed) string {
 	if n := len(off); n > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s off by %s", count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], visibleLine(jobs[0].by)))
 	}
-	return count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
+	text := count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
+	if disabled != "" {
+		text += "\n" + disabled
+	}
+	return text
+}
+
+// disabledText says which checks --disable left out: a run that was copied looks clean for a reason.
+func disabledText(jobs []reviewed) string {
+	if len(jobs) == 0 || len(jobs[0].disabled) == 0 {
+		return ""
+	}
+	names := slices.Sorted(slices.Values(jobs[0].disabled))
+	return "off by --disable: " + visibleLine(strings.Join(slices.Compact(names), ", "))
 }
 
 func count(n int, thing string) string {

@@ -34,7 +34,7 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 		for _, f := range j.Lines() {
 			text := f.Line()
 			if f.Remedy != "" {
-				text += ". " + f.Remedy
+				text = endSentence(text) + " " + f.Remedy
 			}
 			file, line := j.landing(j.line(f))
 			command(&b, gravity(f.Severity, "notice", "warning", "error"), file, line, j.Job.String()+": "+f.Check, text)
@@ -50,6 +50,14 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
+}
+
+// endSentence is a message with a stop, unless it has one: some end with a question.
+func endSentence(text string) string {
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
 }
 
 // renderConcise writes a line for each finding, as compilers do: file:line:column: word: message [check]. Editors and

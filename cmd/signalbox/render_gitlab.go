@@ -45,7 +45,7 @@ func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 		for _, f := range j.Lines() {
 			text := j.Job.String() + ": " + oneLine(f.Line())
 			if f.Remedy != "" {
-				text += ". " + f.Remedy
+				text = endSentence(text) + " " + f.Remedy
 			}
 			file, line := j.landing(j.line(f))
 			add(f.Check, gravity(f.Severity, "info", "minor", "major"), text, file, line, j.from.Source+"\x00"+j.Job.String()+"\x00"+f.Check+"\x00"+string(f.Path))

@@ -100,7 +100,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 				text = string(f.Path) + ": " + text
 			}
 			if f.Remedy != "" {
-				text += ". " + f.Remedy
+				text = endSentence(text) + " " + f.Remedy
 			}
 			run.Results = append(run.Results, sarifResult{
 				RuleID: f.Check, RuleIndex: run.rule(f.Check, f.Runbook), Level: gravity(f.Severity, "note", "warning", "error"),

@@ -255,7 +255,7 @@ func (h *heard) skipped() []preflight.Skip {
 	case h.err == nil:
 		return nil
 	case mayNot(h.err):
-		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked", h.job.Kind, h.job.Namespace)}}
+		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked%s", h.job.Kind, h.job.Namespace, grantCreate(h.job))}}
 	case !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429:
 		return []preflight.Skip{{Check: serverCheck, Reason: serverSays(h.err), Failed: true}}
 	}
@@ -305,7 +305,7 @@ func (r *rehearsal) of(ctx context.Context, j *job.Job) (found []finding.Finding
 		switch {
 		case err == nil:
 		case mayNot(err):
-			skipped = append(skipped, preflight.Skip{Check: serverCheck, Reason: "you may not create pods in namespace " + j.Ref.Namespace + ", so the API server was not asked"})
+			skipped = append(skipped, preflight.Skip{Check: serverCheck, Reason: "you may not create pods in namespace " + j.Ref.Namespace + ", so the API server was not asked; to ask for: create on pods there"})
 			return found, skipped
 		case apierrors.IsNotFound(err):
 			skipped = append(skipped, preflight.Skip{Check: serverCheck, Reason: "namespace " + j.Ref.Namespace + " does not exist yet"})

@@ -180,7 +180,7 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	case apierrors.IsNotFound(err):
 		return diagnose.Case{}, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
 	case apierrors.IsForbidden(err):
-		return diagnose.Case{}, usagef("%s %s/%s: %s may not read %s in namespace %s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace)
+		return diagnose.Case{}, usagef("%s %s/%s: %s may not read %s in namespace %s%s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace, grantRead(c.namespace))
 	case err != nil:
 		return diagnose.Case{}, err
 	}
@@ -343,7 +343,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			return target{}, failed
 		}
 		if unread > 0 {
-			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known", c.asker(), count(unread, "kind"), c.namespace, name)
+			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), count(unread, "kind"), c.namespace, name, grantRead(c.namespace))
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {

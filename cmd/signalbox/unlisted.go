@@ -26,7 +26,7 @@ func (u unlisted) len() int { return len(u.forbidden) + len(u.failed) }
 // notes say what was not listed.
 func (u unlisted) notes(namespace string) (out []string) {
 	if len(u.forbidden) > 0 {
-		out = append(out, barred(u.forbidden, namespace))
+		out = append(out, barred(u.forbidden, namespace)+grantRead(namespace))
 	}
 	if len(u.failed) > 0 {
 		out = append(out, "not listed: "+strings.Join(u.failed, "; "))

@@ -89,10 +89,6 @@ func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
-	if f.ask != nil { // --offline beside --snapshot says what holds anyway
-		c.MarkFlagsMutuallyExclusive("snapshot", "ask")
-		c.MarkFlagsMutuallyExclusive("offline", "ask")
-	}
 	completeCluster(c, f.kube)
 }
 
@@ -132,6 +128,7 @@ type world struct {
 
 	settings     config.Checks // as a file tunes them
 	settingsFile string        // empty: none does
+	disabled     []string      // checks that --disable leaves out
 
 	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
 	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
@@ -173,7 +170,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	} else {
 		sayUnread(sh)
 	}
-	w.settings, w.settingsFile = settings.Checks, f.settings
+	w.settings, w.settingsFile, w.disabled = settings.Checks, f.settings, f.disable
 	if f.enforce {
 		w.asking = &asking{mode: preflight.ModeEnforce}
 	}

@@ -53,7 +53,7 @@ func (r Result) Lines() []string {
 		line([]string{"plan", ""}[min(i, 1)], p)
 	}
 	if r.Preempts != nil {
-		line("preempts", r.Preempts.String())
+		line("others", r.Preempts.String())
 	}
 	for i, c := range r.Changes {
 		line([]string{"change", "or"}[min(i, 1)], c)

@@ -186,7 +186,7 @@ func (r *reading) sayBarred() {
 	if n := len(all) - mostBarred; n > 0 {
 		named += fmt.Sprintf(", and %d more", n)
 	}
-	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %s may not read this%s; a role with get and list in namespace %s is needed",
+	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %s may not read this%s; a role with get and list in namespace %s is needed, such as the ClusterRole view",
 		all[0], cmp.Or(r.Asker, "this account"), named, r.object.GetNamespace()))
 }
 

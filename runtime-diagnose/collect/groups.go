@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -95,7 +96,12 @@ func (r *reading) readBeside(ctx context.Context, apiVersions []string, kind, na
 			break
 		}
 	}
-	if last != nil {
+	switch {
+	case last == nil:
+	case meta.IsNoMatchError(last):
+		group, _, _ := strings.Cut(apiVersions[0], "/")
+		r.missing(kind+" "+name, fmt.Errorf("the cluster serves no %s of %s", kind, group))
+	default:
 		r.missing(kind+" "+name, last)
 	}
 }

@@ -84,7 +84,7 @@ func (r *reading) readKept(ctx context.Context) {
 	}
 	set, err := ask(ctx, r.ref(), present)
 	if err != nil {
-		r.missing("kept evidence", err)
+		r.missing(keptOfEnded, err)
 	}
 	if set == nil {
 		set = keep.NewSet()
@@ -94,7 +94,7 @@ func (r *reading) readKept(ctx context.Context) {
 		r.keptAt[e.Key] = i
 	}
 	if n := set.Dropped(); n > 0 {
-		r.missing("kept evidence", fmt.Errorf("%d earlier ends of containers found no room in it", n))
+		r.missing(keptOfEnded, fmt.Errorf("%d earlier ends of containers found no room in it", n))
 	}
 }
 
@@ -238,3 +238,6 @@ func keptLog(e keep.End) diagnose.Log {
 		return io.NopCloser(bytes.NewReader(e.Text())), nil
 	}}
 }
+
+// keptOfEnded is what is kept beside a job, in the words of an answer.
+const keptOfEnded = "what was kept of ended containers"

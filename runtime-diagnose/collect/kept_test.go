@@ -183,14 +183,18 @@ func TestKeptEvidenceThatNobodyCanReadIsMissing(t *testing.T) {
 		BinaryData: map[string][]byte{keep.DataKey: []byte("not what it was")},
 	})
 	got, _ := c.Case(t.Context(), kind(t, "PyTorchJob"), trainJob("Failed"))
-	if !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "kept evidence: kept evidence is unreadable") }) {
+	if !slices.ContainsFunc(got.Missing, func(m string) bool {
+		return strings.HasPrefix(m, "what was kept of ended containers: its form is not known to this version")
+	}) {
 		t.Errorf("missing is %v", got.Missing)
 	}
 	c.Kube.(*kubefake.Clientset).PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", nil)
 	})
 	got, _ = c.Case(t.Context(), kind(t, "PyTorchJob"), trainJob("Failed"))
-	if !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "kept evidence: this account may not read this") }) {
+	if !slices.ContainsFunc(got.Missing, func(m string) bool {
+		return strings.HasPrefix(m, "what was kept of ended containers: this account may not read this")
+	}) {
 		t.Errorf("missing is %v", got.Missing)
 	}
 	c.Kept = func(context.Context, job.Ref, map[types.UID]bool) (*keep.Set, error) { return nil, nil }

@@ -78,12 +78,12 @@ func TestWhatMayNotBeReadIsOneSentence(t *testing.T) {
 		barred []string
 		want   string
 	}{
-		"one":  {"you", []string{"events"}, "events: you may not read this; a role with get and list in namespace ml is needed"},
-		"four": {"you", []string{"kept evidence", "events", "pods", "nodes"}, "pods: you may not read this, nor kept evidence, nor events, nor nodes; a role with get and list in namespace ml is needed"},
+		"one":  {"you", []string{"events"}, "events: you may not read this; a role with get and list in namespace ml is needed, such as the ClusterRole view"},
+		"four": {"you", []string{"kept evidence", "events", "pods", "nodes"}, "pods: you may not read this, nor kept evidence, nor events, nor nodes; a role with get and list in namespace ml is needed, such as the ClusterRole view"},
 		"one above the bound": {
 			"",
 			[]string{"a", "b", "c", "d", "e", "f", "g"},
-			"a: this account may not read this, nor b, nor c, nor d, nor e, nor f, and 1 more; a role with get and list in namespace ml is needed",
+			"a: this account may not read this, nor b, nor c, nor d, nor e, nor f, and 1 more; a role with get and list in namespace ml is needed, such as the ClusterRole view",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

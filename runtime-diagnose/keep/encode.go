@@ -179,7 +179,7 @@ const (
 )
 
 // ErrForm says that a stored form is none that Decode can read.
-var ErrForm = errors.New("kept evidence is unreadable")
+var ErrForm = errors.New("its form is not known to this version")
 
 // Decode reads the stored form. Errors are ErrForm and say what is wrong with it.
 func Decode(data []byte) (*Set, error) {

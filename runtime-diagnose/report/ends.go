@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // endedFirst are the pods that ended badly, the first one first; of those whose time nobody knows the
@@ -143,6 +144,9 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	}
 	s, reads := root.Item.Source, false
 	node := d.nodeOf(s)
+	if node == "" && root.Signature.Domain == signature.Hardware { // others may speak of a peer's host
+		node = hostIn(root.Item.Text)
+	}
 	for i, step := range steps {
 		if node != "" { // a command is copied: what is known is filled in
 			step = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+node)
@@ -212,6 +216,20 @@ func (d *draft) nodeOf(s evidence.Source) string {
 	}
 	return node
 }
+
+// hostIn is the host by which a line says what it is about; empty: it does not. The kernel's lines have it between the time
+// and the tag, as syslog writes them (RFC 3164, section 4.1; journalctl -o short and short-iso write the same), and structured
+// logs in a field of their own.
+func hostIn(line string) string {
+	if m := loggedOn.FindStringSubmatch(line); m != nil {
+		return cmp.Or(m[1:]...)
+	}
+	return ""
+}
+
+var loggedOn = regexp.MustCompile(`^(?:<\d+>)?(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?) ([a-zA-Z\d][\w.-]*) kernel(?:\[\d+\])?: ` +
+	`|(?:^|[\s,{(\[])(?:node|host|hostname|node_?name|nodeName)="?([a-zA-Z][\w-]*(?:\.[\w-]+)*)` +
+	`|"(?:node|host|hostname|node_?name|nodeName)"\s?:\s?"([a-zA-Z][\w-]*(?:\.[\w-]+)*)"`)
 
 // assigned is the scheduler's word of where it put a pod
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/scheduler/schedule_one.go, "Successfully assigned").

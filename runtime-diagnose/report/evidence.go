@@ -65,6 +65,9 @@ func (d *draft) collectEvidence(r *Report) {
 	if n := len(d.End.Lines); n > 0 {
 		add(d.End.Item(n - 1))
 	}
+	if item := d.lastGaveWay(); item != nil && r.Verdict != Healthy {
+		add(*item)
+	}
 	if d.attempts.other != nil {
 		add(d.attempts.other.Item)
 	}

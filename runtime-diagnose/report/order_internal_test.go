@@ -39,3 +39,24 @@ func TestANodeThatIsKnownIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestTheHostOfALine(t *testing.T) {
+	const xid = "NVRM: Xid (PCI:0000:3b:00): 48, pid=2024, Double Bit ECC Error"
+	for line, want := range map[string]string{
+		"Nov 20 10:00:01 gpu-node-07 kernel: " + xid:                                 "gpu-node-07",
+		"<3>Nov  2 10:00:01 gpu-node-07.example.com kernel[0]: " + xid:               "gpu-node-07.example.com",
+		"2026-11-20T10:00:01.123456+00:00 gpu-node-07 kernel: " + xid:                "gpu-node-07",
+		"2026-11-20T10:00:01+0000 gpu-node-07 kernel: " + xid:                        "gpu-node-07",
+		"[rank3] host=gpu-node-07 CUDA error: uncorrectable ECC error encountered":   "gpu-node-07",
+		`{"level":"error","node":"gpu-node-07","msg":"uncorrectable ECC error"}`:     "gpu-node-07",
+		"[Mon Nov 20 10:00:01 2026] " + xid:                                          "",
+		"Nov 20 10:00:01 kernel: " + xid:                                             "",
+		"CUDA error: uncorrectable ECC error encountered on the node: reset the GPU": "",
+		"Detected 1 ECC error(s) in GPU 0. Drain the GPU and reboot the node.":       "",
+		"ghost=a uncorrectable ECC error":                                            "",
+	} {
+		if got := hostIn(line); got != want {
+			t.Errorf("%q: %q; want %q", line, got, want)
+		}
+	}
+}

@@ -60,6 +60,9 @@ func (d *draft) sayCause(r *Report) {
 	var b strings.Builder
 	b.WriteString(fill(root.Signature.Proves, root.Facts))
 	fmt.Fprintf(&b, " [%s]", root.Item.ID)
+	if item := d.lastGaveWay(); item != nil {
+		fmt.Fprintf(&b, " [%s]", item.ID)
+	}
 	if n := len(d.End.Lines); n > 0 {
 		last := d.End.Lines[n-1]
 		fmt.Fprintf(&b, " Its log ends with: %q [%s]", cut(strings.TrimSpace(d.End.Shown(last.Text))), d.End.Item(n-1).ID)

@@ -363,11 +363,11 @@ func storyText(s Story, short func(string) string) string {
 		left = " (" + s.LeftOut + ")"
 	}
 	if s.Text != "" {
-		fmt.Fprintf(&b, "\n%s says%s\n  %s\n", s.Model, left, strings.ReplaceAll(short(strings.TrimSpace(s.Text)), "\n", "\n  "))
+		fmt.Fprintf(&b, "\nthe model %s says%s\n  %s\n", s.Model, left, strings.ReplaceAll(short(strings.TrimSpace(s.Text)), "\n", "\n  "))
 		left = ""
 	}
 	if len(s.Unsupported) > 0 {
-		fmt.Fprintf(&b, "\n%s, not supported by what was read%s\n  %s\n", s.Model, left, strings.Join(s.Unsupported, "\n  "))
+		fmt.Fprintf(&b, "\nthe model %s says, not supported by what was read%s\n  %s\n", s.Model, left, strings.Join(s.Unsupported, "\n  "))
 	}
 	return b.String()
 }

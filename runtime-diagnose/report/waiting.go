@@ -225,6 +225,26 @@ func (d *draft) gaveWay() string {
 		len(names), words.S(len(names)), cmp.Or(who, "others of higher priority"), when, strings.Join(names[:min(len(names), mostGaveWay)], ", "), more)
 }
 
+// lastGaveWay is the last Event by which a pod that does not run again gave way, where that is not the cause itself, which is
+// cited anyway: the answer tells of it. nil: there is none.
+func (d *draft) lastGaveWay() (last *evidence.Item) {
+	if d.root == nil || d.root.Signature == control.Preempted {
+		return nil
+	}
+	for i := range d.Observations {
+		o := &d.Observations[i]
+		if o.Signature != control.Preempted {
+			continue
+		}
+		for _, item := range append([]evidence.Item{o.Item}, o.Also...) {
+			if item.Text != "" && item.Source.Pod != "" && !d.runs(item.Source.Pod) && (last == nil || item.At.After(last.At)) {
+				last = &item
+			}
+		}
+	}
+	return last
+}
+
 // runs says that a pod of a name runs now.
 func (d *draft) runs(name string) bool {
 	return slices.ContainsFunc(d.Seen.Pods, func(p control.Pod) bool { return p.Name == name && p.Running() })

@@ -2,6 +2,7 @@ package counts
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -24,6 +25,10 @@ var mpirunExceedsSlots = &check.Check{
 			hosts, each := int64(l.Slots.Hosts), int64(l.Slots.Each)
 			slots := saturate.Mul(hosts, each)
 			if hosts == 0 || !l.Procs.Fixed() || int64(l.Procs.Min) <= slots || l.ProcsPath == "" || !keepsToSlots(launcher) {
+				continue
+			}
+			if c, _ := launcher.Trainer(); len(c.EnvFrom) > 0 { // a variable there may allow it
+				p.NotHeld(fmt.Sprintf("the variables of envFrom of container %s, which may let mpirun start %s on %s", c.Name, facts.Count(l.Procs.Min, "process"), facts.Count(slots, "slot")))
 				continue
 			}
 			p.Report(finding.Finding{
@@ -51,5 +56,8 @@ func keepsToSlots(launcher *job.Role) bool {
 	if l.Has("hostfile", "machinefile", "default-hostfile") && !facts.Mentions(c, "/etc/mpi/hostfile") || facts.Mentions(c, "oversubscribe") || facts.Mentions(c, "OVERSUBSCRIBE") {
 		return false // a list of hosts of one's own
 	}
-	return !facts.Sets(c, "OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy", "I_MPI_ROOT")
+	return !slices.ContainsFunc([]string{"OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy", "I_MPI_ROOT"}, func(name string) bool {
+		e, _ := facts.Variable(c, name)
+		return e != nil || facts.Mentions(c, name)
+	})
 }

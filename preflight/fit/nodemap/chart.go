@@ -3,6 +3,7 @@ package nodemap
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -54,7 +55,21 @@ func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
 		return nil, why
 	}
 	of := mostOf(view)
-	return exported(overview(view, of), of, view.PodsKnown(), rows), ""
+	pools = exported(overview(view, of), of, view.PodsKnown(), rows)
+	for i := range pools {
+		forNobody(pools[i].Parts)
+		for k := range pools[i].Rows {
+			forNobody(pools[i].Rows[k].Parts)
+		}
+	}
+	return pools, ""
+}
+
+// forNobody takes the job out of the words of a bar that is drawn for none.
+func forNobody(parts []Part) {
+	for i := range parts {
+		parts[i].Text = strings.TrimSuffix(parts[i].Text, toThisJob)
+	}
 }
 
 // overview are the pools for nobody in particular: what closes a node to everybody closes it.

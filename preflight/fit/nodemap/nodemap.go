@@ -52,7 +52,7 @@ const (
 var (
 	drawn = [...]rune{Used: '■', Ours: '◆', Free: '□', Closed: '×', Broken: '!', Hidden: '?'}
 	typed = [...]rune{Used: '#', Ours: '@', Free: '.', Closed: 'x', Broken: '!', Hidden: '?'}
-	words = [...]string{Used: "used", Ours: "this job", Free: "free", Closed: "closed to this job", Broken: "missing", Hidden: "not known"}
+	words = [...]string{Used: "used", Ours: "this job", Free: "free", Closed: "closed" + toThisJob, Broken: "missing", Hidden: "not known"}
 )
 
 // leastWidth is what a row needs to say anything.
@@ -355,6 +355,9 @@ func (p *panel) glyph(m Mark) rune {
 	return drawn[m]
 }
 
+// toThisJob ends the word of a mark that is about one job.
+const toThisJob = " to this job"
+
 // legend explains the marks that were drawn.
 func (p *panel) legend() {
 	var parts []string
@@ -362,7 +365,7 @@ func (p *panel) legend() {
 		if seen {
 			word := words[mark]
 			if p.nobody {
-				word = strings.TrimSuffix(word, " to this job")
+				word = strings.TrimSuffix(word, toThisJob)
 			}
 			parts = append(parts, string(p.glyph(Mark(mark)))+" "+word)
 		}
