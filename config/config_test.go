@@ -69,6 +69,8 @@ func TestRead(t *testing.T) {
 		"the same in a namespace":        {text: "checks: {namespaces: {ml: {severity: {shm-missing: worst}}}}\n", wantErr: `checks.namespaces.ml.severity.shm-missing is "worst"; expected note, warning, error or off`},
 		"a duration without unit":        {text: "diagnosis: {refresh: 30}\n", wantErr: `line 1: diagnosis.refresh: "30" is no duration; write it as 200ms, 30s or 5m`},
 		"all that is wrong at once":      {text: "log:\n  level: loud\nllm:\n  perMinute: many\n  timout: 3s\ndiagnosis:\n  refresh: 30\n  concurrency: 0\n", wantErr: "line 4: llm.perMinute: cannot unmarshal !!str `many` into int\nline 5: no setting is called llm.timout; did you mean \"timeout\"?\nline 7: diagnosis.refresh: \"30\" is no duration; write it as 200ms, 30s or 5m\nlog.level is \"loud\"; expected debug, info, warn or error\ndiagnosis.concurrency is 0; expected 1 or more"},
+		"a list instead of settings":     {text: "notifications:\n- name: slack\n", wantErr: "line 2: notifications: this is a list; expected its settings by name: receivers"},
+		"an unknown name in a list":      {text: "notifications: {receivers: [{name: a, form: slack, urlFile: /a, namespace: [ml]}]}\n", wantErr: "no setting is called notifications.receivers[0].namespace; did you mean"},
 		"two documents":                  {text: "kinds: []\n---\nkinds: []\n", wantErr: "more than one YAML document; expected one"},
 		"runbooks that are no address":   {text: "runbooks: wiki\n", wantErr: `runbooks is "wiki"; expected an address like https://host/{name}`},
 		"no provider is chosen":          {text: "llm: {baseURL: 'http://x/v1', model: m}\n", wantErr: "llm.provider is empty"},

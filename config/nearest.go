@@ -18,6 +18,12 @@ var unknownName = regexp.MustCompile(`^line (\d+): field (.*) not found in type 
 // onLine is how the YAML decoder begins what it says of a value.
 var onLine = regexp.MustCompile(`^line (\d+): (.*)$`)
 
+// notAMap is how it says that a struct is written as something else.
+var notAMap = regexp.MustCompile(`^cannot unmarshal !!(seq|str|int|bool|float)(?: ` + "`[^`]*`" + `)? into config\.(\w+)$`)
+
+// forms are what people call the YAML that it names by tags.
+var forms = map[string]string{"seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false"}
+
 // nearest are what the decoder says of a text, with the paths; of names that do not exist it says which one is meant.
 func nearest(text []byte, many *yaml.TypeError) (out Mistakes) {
 	var root yaml.Node
@@ -37,8 +43,11 @@ func nearest(text []byte, many *yaml.TypeError) (out Mistakes) {
 			line = fmt.Sprintf("line %s: no setting is called %s%s", m[1], path, meant)
 		} else if m := onLine.FindStringSubmatch(line); m != nil {
 			at := pathsOn(&root, "", func(_, value *yaml.Node) bool {
-				return strconv.Itoa(value.Line) == m[1] && value.Kind == yaml.ScalarNode && (strings.Contains(m[2], "`"+value.Value+"`") || strings.Contains(m[2], strconv.Quote(value.Value)))
+				return strconv.Itoa(value.Line) == m[1] && (value.Kind == yaml.SequenceNode && strings.Contains(m[2], "!!seq ") || value.Kind == yaml.ScalarNode && (strings.Contains(m[2], "`"+value.Value+"`") || strings.Contains(m[2], strconv.Quote(value.Value))))
 			})
+			if of := notAMap.FindStringSubmatch(m[2]); of != nil && names[of[2]] != nil {
+				m[2] = fmt.Sprintf("this is %s; expected its settings by name: %s", forms[of[1]], strings.Join(names[of[2]], ", "))
+			}
 			if len(at) == 1 { // of several it is not known which one is meant
 				line = fmt.Sprintf("line %s: %s: %s", m[1], at[0], m[2])
 			}
@@ -76,7 +85,7 @@ func pathsOn(n *yaml.Node, path string, is func(key, value *yaml.Node) bool) (ou
 // namesOf collects the settings by the name of their type.
 func namesOf(t reflect.Type, into map[string][]string) {
 	switch {
-	case t.Kind() == reflect.Map:
+	case t.Kind() == reflect.Map || t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer:
 		namesOf(t.Elem(), into)
 		return
 	case t.Kind() != reflect.Struct || t == reflect.TypeFor[yaml.Node]() || into[t.Name()] != nil:

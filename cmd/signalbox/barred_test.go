@@ -49,7 +49,7 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 	}{
 		"nothing, anywhere":          {kindsServed(), true, "so whether there are training jobs is not known; -n NAMESPACE instead of -A asks for less"},
 		"nothing, in one namespace":  {kindsServed(), false, "more in namespace ml, so whether there are training jobs is not known"},
-		"one kind, in one namespace": {kindsServed("pytorchjobs"), false, "more in namespace ml\n"},
+		"one kind, in one namespace": {kindsServed("pytorchjobs"), false, "more in namespace ml; to ask for: the ClusterRole view in namespace ml, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer

@@ -144,10 +144,15 @@ func addFiles(c *cobra.Command, files *[]string) {
 
 // noArgs is cobra.NoArgs with an answer that helps.
 func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no argument %q; did you mean -f %s?", c.CommandPath(), args[0], args[0])
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	for _, flag := range []string{"filename", "policy"} { // what an argument would be elsewhere
+		if c.Flags().Lookup(flag) != nil {
+			return usagef("%s takes no argument %q; did you mean --%s %s?", c.CommandPath(), args[0], flag, args[0])
+		}
+	}
+	return usagef("%s takes no argument %q", c.CommandPath(), args[0])
 }
 
 // outcome is what a review of files amounts to.

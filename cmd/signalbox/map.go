@@ -39,7 +39,10 @@ func drawOverview(ctx context.Context, sh *shell, from *worldFlags, paint painte
 		return err
 	}
 	in.say(sh)
-	return newPage(sh.out).write(nodemap.DrawOverview(w.cluster, mapOptions(screen(sh.out), paint)))
+	if err := newPage(sh.out).write(nodemap.DrawOverview(w.cluster, mapOptions(screen(sh.out), paint))); err != nil || w.cluster.Incomplete() == "" {
+		return err
+	}
+	return &exit{code: exitUnknown} // what stands there is why there is no map
 }
 
 // ink colours what is worth a look: what is used keeps the colour of the text.

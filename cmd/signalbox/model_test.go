@@ -93,7 +93,7 @@ func TestWhatNothingSupportsIsPrintedApart(t *testing.T) {
 		as   []string
 		want []string
 	}{
-		{nil, []string{"teller says (1 of 3 sentences is not supported by what was read; 1 of 3 sentences left out: 1 a number that its evidence does not hold)", "teller, not supported by what was read\n  " + apart + "\n"}},
+		{nil, []string{"teller says (1 of 3 sentences is not supported by what was read; 1 of 3 sentences left out: 1 a number that its evidence does not hold)", "teller says, not supported by what was read\n  " + apart + "\n"}},
 		{[]string{"-o", "json"}, []string{`"unsupported": [` + "\n      \"" + apart + `"`, `"leftOut": "1 of 3 sentences is not supported by what was read; 1 of 3`}},
 	} {
 		var out, errs bytes.Buffer

@@ -22,7 +22,7 @@ import (
 func newPolicy(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy new|check|audit|replay|test|bench",
-		Short: "begin, try, test, replay and measure policies",
+		Short: "begin, check, audit, replay, test and measure policies",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}

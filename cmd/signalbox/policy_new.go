@@ -37,6 +37,9 @@ Exit codes: 0 written · 2 bad usage, or a file is there already.`,
 
 func policyNew(sh *shell, name, dir string) error {
 	files, err := policies.Scaffold(name)
+	if err != nil && filepath.Base(name) != name {
+		err = fmt.Errorf("%w; the folder stands behind --dir: %s --dir %s", err, filepath.Base(name), filepath.Dir(name))
+	}
 	if err != nil {
 		return &exit{exitUsage, err}
 	}
