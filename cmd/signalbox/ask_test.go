@@ -36,6 +36,7 @@ type dryRuns struct {
 	warnings []string
 	refusal  string // a Status instead of the job
 	there    bool   // the job exists
+	hidden   bool   // and may not be read
 }
 
 func (d *dryRuns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +67,7 @@ func (d *dryRuns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Warning", "299 - "+string(quoted))
 		}
 		fmt.Fprint(w, job)
-	case d.there && strings.HasSuffix(r.URL.Path, "/pytorchjobs/asked"):
+	case d.there && !d.hidden && strings.HasSuffix(r.URL.Path, "/pytorchjobs/asked"):
 		fmt.Fprint(w, job)
 	default:
 		w.WriteHeader(http.StatusNotFound)
@@ -254,10 +255,12 @@ func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 
 // TestAJobThatIsThereIsAskedAbout updates it in a dry run instead.
 func TestAJobThatIsThereIsAskedAbout(t *testing.T) {
-	d := &dryRuns{there: true, warnings: []string{recorded(t, busyRecord())}}
-	code, text := d.asker(t, askedJob)("fit")
-	if asked := d.take(); code != exitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PATCH ") {
-		t.Errorf("exit code %d, asked %v\n%s", code, asked, text)
+	for _, hidden := range []bool{false, true} { // who may not read it may change it, or is told that he may not
+		d := &dryRuns{there: true, hidden: hidden, warnings: []string{recorded(t, busyRecord())}}
+		code, text := d.asker(t, askedJob)("fit")
+		if asked := d.take(); code != exitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PATCH ") {
+			t.Errorf("hidden %t: exit code %d, asked %v\n%s", hidden, code, asked, text)
+		}
 	}
 }
 

@@ -86,13 +86,14 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 	if o.GetUID() != "" { // it was read from the cluster: as a new object it would hold what only the API server may write
 		out.stored = c.job(ctx, o)
 	}
-	if out.stored == nil {
+	there := out.stored != nil
+	if !there {
 		_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
-		if apierrors.IsAlreadyExists(out.err) {
+		if there = apierrors.IsAlreadyExists(out.err); there {
 			out.stored = c.job(ctx, o)
 		}
 	}
-	if out.stored != nil {
+	if there {
 		patch, err := appliedTo(out.stored, asked)
 		if err != nil {
 			out.err = err
@@ -112,7 +113,12 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 // appliedTo is the change that kubectl apply would make of a stored object: what the file says, without what it said when it
 // was applied last; what the API server has filled in stays
 // (https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#merge-patch-calculation).
+//
+// Of an object that one may not read it is all that the file says.
 func appliedTo(stored, file *unstructured.Unstructured) ([]byte, error) {
+	if stored == nil {
+		return file.MarshalJSON()
+	}
 	current, err := stored.MarshalJSON()
 	if err != nil {
 		return nil, err
