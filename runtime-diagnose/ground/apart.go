@@ -46,7 +46,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(body):
 		return Copied
-	case !g.legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (!han(body) && !related(body) && !g.ofCategory(body) || g.strange(body)):
+	case !g.legible(body), g.strangeName(body, cites):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
@@ -213,6 +213,9 @@ func (g *grounds) othersHold(edits iter.Seq[string], cites []evidence.ID) bool {
 func turnedRound(body string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if m := negation.FindStringIndex(body); m != nil {
+			if clauseMark.MatchString(strings.TrimRight(body, " .。")) || subordinate.MatchString(body) {
+				return // what one clause denies, another may say
+			}
 			if strings.HasPrefix(body[m[1]:], " else") {
 				return // who else did not says nothing of who did
 			}
@@ -300,22 +303,6 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) && stemsOf(g.texts(cites)).has(word)
 }
 
-// related says whether a claim that rests on nothing has two words that say something.
-func related(body string) bool {
-	return len(slices.DeleteFunc(content(body), func(w string) bool { return neutral[w] })) > 1
-}
-
-// ofCategory says whether three of the words of a claim are those in which the rules speak of the failure and what to do.
-func (g *grounds) ofCategory(body string) bool {
-	has, n := stemsOf(g.Says+"\n"+strings.Join(g.Remedies, "\n")), stems{}
-	for _, w := range tellingWords(body) {
-		if has.has(w) {
-			n[stem(w)] = true
-		}
-	}
-	return len(n) > 2
-}
-
 // said are turns in which nobody is spoken to.
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b)`)
 
@@ -398,36 +385,6 @@ func spoken(text string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-// plainTopics are what explanations speak of whatever happened.
-var plainTopics = words("import numbers time shape")
-
-// ofPeople are topics of which the rules' own words are no sign.
-var ofPeople = words("power attack people")
-
-// insideImage is where a program runs, and token IDs are numbers: neither is a topic.
-var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
-
-// strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
-func (g *grounds) strange(body string) bool {
-	var all strings.Builder
-	for _, i := range g.Items {
-		all.WriteString(i.Text + "\n")
-	}
-	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
-	var told strings.Builder
-	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
-		if !negation.MatchString(clause) { // nothing points to the network
-			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
-		}
-	}
-	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t]) {
-			return true
-		}
-	}
-	return false
-}
-
 // memberIn is a member that a claim names, by rank or role.
 var memberIn = lazy.MustCompile(`(?i)\branks? \d|\b(?:the|a) (?:master|worker|launcher|chief)|\d+\s*号进程|第\s*\d+\s*号|主节点`)
 
@@ -463,6 +420,9 @@ func (g *grounds) ofAnother(body string, cites []evidence.ID) bool {
 		return n > own+1 || n > own && len(signs) > 0
 	})
 }
+
+// subordinate begins a clause that hangs on another.
+var subordinate = lazy.MustCompile(`(?i)\b(?:and|but|although|though|while|whereas|because|as|when|if|that|who)\b`)
 
 // clauseMark ends a clause in either language.
 var clauseMark = lazy.MustCompile(`[,;:，；：。] *|\b(?:but|which|hence|so)\b`)

@@ -28,7 +28,7 @@ func TestWhatNothingSupportsStandsApart(t *testing.T) {
 		"Rank 0 filled its disk with checkpoints that are too large [pod/w-0/t#4].":                nil, // of another member
 		"The volume for checkpoints should be made larger by somebody [pod/w-1/t#9].":              nil, // an order
 		"On this disk the scratch quota was raised by somebody, so it grew [pod/w-0/t#4].":         nil, // a line of the log
-		"It looks like an issue of the network, with a broken switch.":                             nil, // nobody speaks of a network
+		"It looks like an issue of the network, with a broken switch.":                             {"It looks like an issue of the network, with a broken switch."}, // it cites nothing, and is called unsupported
 		"Le disque des checkpoints est trop petit pour tous ces fichiers [pod/w-1/t#9].":           nil, // no language that is read here
 		"The volume" + strings.Repeat(" for all the checkpoints", 10) + " is small [pod/w-1/t#9].": nil, // too long
 	} {

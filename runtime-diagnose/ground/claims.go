@@ -300,8 +300,8 @@ func (g *grounds) contradicted(c *claim) Reason {
 		miscounted, _ = turnedHan(c.plain, c.texts+g.Says) // the rules count, too
 	}
 	switch {
-	case turned && !denies(c.texts), miscounted, scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support), mistitled(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support), otherOrder(c.plain, c.texts):
+	case turned && !denies(c.texts), scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
+		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
 		return Reversed
@@ -309,7 +309,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart // somebody makes something of what is no consequence
 	case g.ofWriter(c.plain, c.cites):
 		return Member
-	case loose != "", turned, misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+	case loose != "", turned, miscounted, mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
@@ -509,8 +509,7 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reas
 			}
 		}
 	}
-	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) ||
-		denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) && !supposed.MatchString(body) {
+	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
 		return Otherwise
 	}
 	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || deniesWhatIs(body, whole, ofEffect) || able(body, texts) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
@@ -19,9 +20,9 @@ var (
 	// short are words of a claim that deny as well, or that say that something was only tried.
 	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
-	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\bonly (?:ranks?|pods?|nodes?|workers?|members?)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
-	// onlyName is a member by its name, of which is said that nobody else is meant.
-	onlyName = lazy.MustCompile(`(?i)\bonly (?:pod |node |the )?([a-z][\w.-]*\w)`)
+	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
+	// onlyName is a member by its name or its rank, of which is said that nobody else is meant.
+	onlyName = lazy.MustCompile(`(?i)\bonly (?:the )?(?:(rank|pod|node|worker|member)s? )?(\w(?:[\w.-]*\w)?)`)
 	// others are jobs and people that the evidence of this job says nothing of.
 	others = lazy.MustCompile(`(?i)\b(?:another|other|others|different|second|neighbou?r\w*|foreign) (?:jobs?|runs?|workloads?|tenants?|users?|teams?|namespaces?|clusters?|trainings?)\b|(?:其他|另一个?|别的)(?:任务|作业|用户|团队)`)
 	// joined is a name of several words behind the word for what it is the name of.
@@ -294,8 +295,11 @@ func (g *grounds) beyond(plain, support string) Reason {
 			return Number
 		}
 	}
-	if m := onlyName.FindStringSubmatch(plain); m != nil && slices.Contains(g.Names, m[1]) {
-		return Member
+	if m := onlyName.FindStringSubmatch(plain); m != nil && (m[1] != "" || slices.Contains(g.Names, m[2])) {
+		if g.othersSay(plain, m[2]) {
+			return Member
+		}
+		return Word
 	}
 	if alone.MatchString(plain) && !alone.MatchString(support) {
 		if ofMember.MatchString(plain) {
@@ -315,6 +319,14 @@ func (g *grounds) beyond(plain, support string) Reason {
 		}
 	}
 	return ""
+}
+
+// othersSay says whether what a claim says of one member alone was read of another, in most of its words.
+func (g *grounds) othersSay(plain, name string) bool {
+	words := tellingWords(strings.ReplaceAll(plain, name, " "))
+	return slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
+		return i.Source.Pod != "" && i.Source.Pod != name && !ofRank(g.support([]evidence.ID{i.ID}), name) && inCommon(plain, i.Text)*2 >= len(words)
+	})
 }
 
 // ability is what somebody could do, or did after all; doubled is a "none" and a "not" of the same.
