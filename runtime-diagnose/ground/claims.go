@@ -234,6 +234,7 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
+	c.plain = g.withoutRoot(c.plain)
 	if g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
@@ -256,6 +257,9 @@ func (g *grounds) foreign(c *claim) Reason {
 			return Name
 		}
 	}
+	if extended(c.plain, c.support) {
+		return Name
+	}
 	pods := map[string]bool{}
 	for _, id := range c.cites {
 		pods[g.items[id].Source.Pod] = true
@@ -275,6 +279,32 @@ func (g *grounds) foreign(c *claim) Reason {
 	c.elsewhere = c.elsewhere || g.readElsewhere(c.plain, c.cites)
 	c.open = asksOnly(c.plain, c.support)
 	return g.beyond(c.plain, c.support)
+}
+
+// whenFailed is a member with what happened to it, as the time of something else or its reason.
+var whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b`)
+
+// withoutRoot is a claim without the failure of the member that the rules found, as the time or the reason of what it says of others.
+func (g *grounds) withoutRoot(plain string) string {
+	found := g.support(g.Root)
+	return whenFailed.ReplaceAllStringFunc(plain, func(m string) string {
+		if of := whenFailed.FindStringSubmatch(m); of[1] != "" && ofRank(found, of[1]) || slices.Contains(g.Names, of[2]) && containsToken(found, of[2]) {
+			return " "
+		}
+		return m
+	})
+}
+
+// extended says whether evidence has a word of a claim only as the beginning of a longer name: tensorboard, where it has tensorboardX.
+func extended(plain, support string) bool {
+	low := strings.ToLower(support)
+	names := looked(support)
+	return slices.ContainsFunc(content(plain), func(w string) bool {
+		return !containsToken(low, w) && slices.ContainsFunc(names, func(n string) bool {
+			end, ok := strings.CutPrefix(strings.ToLower(n), w)
+			return ok && end != "" && len(end) <= 2 && n[len(w):] == strings.ToUpper(n[len(w):]) && letters(n)
+		})
+	})
 }
 
 // countedThings are things with a number that are no members of a job: which step it was may be written otherwise.

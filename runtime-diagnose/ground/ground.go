@@ -286,6 +286,9 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
+		if len(cites) > 0 && g.unharmed(cites) {
+			return body, cites, Word
+		}
 		return body, nil, Contradicts
 	case fields.MatchString(body):
 		return body, nil, Order
@@ -295,10 +298,28 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(body) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+	if !g.Healthy && goesOn.MatchString(g.withoutNames(body)) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)
+}
+
+// unharmed says whether no piece of evidence is one of the cause or of a consequence, or tells of a failure itself: that something is well there
+// contradicts nothing.
+func (g *grounds) unharmed(cites []evidence.ID) bool {
+	return !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
+	})
+}
+
+// withoutNames is a claim without the names of the job, its members and their nodes: lm-resume-worker-0 resumes nothing.
+func (g *grounds) withoutNames(body string) string {
+	for _, n := range g.Names {
+		if n != "" {
+			body = strings.ReplaceAll(body, n, " ")
+		}
+	}
+	return body
 }
 
 // subject is a name that begins with a word for what somebody may be told to do, before its verb: "Open MPI is".

@@ -39,7 +39,7 @@ func words(list string) map[string]bool {
 }
 
 // spokenOf is a program that a sentence speaks of: the ssh line, curl failed.
-var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia-smi|helm|docker|git|mount|conda|pip3?|npm|apt|bash|python3?|make)(?:'s)? (?:(?:then|also|itself|never|still|even|only|just) )?(?:had|has|have|is|was|were|did|does|do|could|can|cannot|would|will|may|might|lines?|servers?|daemons?|process(?:es)?|keys?|connections?|logins?|client|failed|fails|exited|exits|returned|returns|reported|reports|ended|ends|printed|prints|found|finds|to|from|and|or|as|by|with|without|at|on|in|into|over|step|call|error|command|package|image|module|refused)\b`)
+var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia-smi|helm|docker|git|mount|conda|pip3?|npm|apt|bash|python3?|make)(?:'s)? (?:(?:then|also|itself|never|still|even|only|just) )?(?:had|has|have|is|was|were|did|does|do|could|can|cannot|would|will|may|might|lines?|servers?|daemons?|process(?:es)?|keys?|connections?|logins?|client|failed|fails|exited|exits|returned|returns|reported|reports|ended|ends|printed|prints|found|finds|stands|means|to|from|and|or|as|by|with|without|at|on|in|into|over|step|call|error|command|package|image|module|refused)\b`)
 
 // host is a name of one, without a scheme.
 var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"。，；：、]|$)`)
@@ -50,6 +50,9 @@ var (
 	innerAddress = lazy.MustCompile(`\b(?:env|tcp|file)://[\w./:-]*`)
 	started      = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
 )
+
+// script is the name of a script, which looks like a host's.
+var script = lazy.MustCompile(`\b[\w-]+\.sh\b`)
 
 // imageTag is the name of an image with its tag or digest, which nobody opens: where the cause's own line has it, a claim speaks of it.
 var imageTag = lazy.MustCompile(`\b[\w.-]+\.[a-z]{2,}(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]*\w|@sha256:[0-9a-f]+)`)
@@ -69,6 +72,12 @@ func (g *grounds) plainly(body string) string {
 			return m
 		})
 	}
+	body = script.ReplaceAllStringFunc(body, func(m string) string {
+		if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
+			return " "
+		}
+		return m
+	})
 	body = imageTag.ReplaceAllStringFunc(body, func(m string) string {
 		if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
 			return " "
