@@ -42,6 +42,8 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Order
 	case !g.Healthy && (goesOn.MatchString(g.withoutNames(body)) && !g.said(goesOn.FindString(g.withoutNames(body)), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(fineUntil.ReplaceAllString(progressed.ReplaceAllString(body, " "), "until")) && g.better(plain, cites)):
 		return Contradicts
+	case !g.Healthy && len(cites) == 0 && !negation.MatchString(body) && !troubled.MatchString(body) && positives.MatchString(body) && g.better(plain, cites):
+		return Contradicts // nobody was read to say so
 	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
 		return Reversed
 	case g.repeats(body):
@@ -60,7 +62,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 }
 
 // ended are words by which something is said to have come to a good end.
-var ended = lazy.MustCompile(`(?i)\b(?:normal(?:ly)?|fine|well|complet\w+|finish\w*|succe\w+|passed|recovered|healthy|ready|resolved|admitted|restored|work(?:s|ed))\b|完成|成功|恢复|就绪`)
+var ended = lazy.MustCompile(`(?i)\b(?:normal(?:ly)?|fine|(?:is|was|are|were|all|ended|went|works?|worked) well|complet\w+|finish\w*|succe\w+|passed|recovered|healthy|ready|resolved|admitted|restored|work(?:s|ed))\b|完成|成功|恢复|就绪`)
 
 // ofNone says whether a claim says that there is none of a name.
 func ofNone(body, name string) bool {
@@ -159,10 +161,8 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
-	if !negation.MatchString(body) {
-		if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
-			return g.othersHold(renumbered(body, g.texts(cites)), cites) // the rules can't tell it from its contrary, so that one is none either
-		}
+	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
+		return false // it is what its evidence says, in words that could say more
 	}
 	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
 }
@@ -281,7 +281,7 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 		}
 	}
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
 	})
 }
 
@@ -307,7 +307,7 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
@@ -340,18 +340,28 @@ func (g *grounds) legible(body string) bool {
 	return known*2 > len(words)
 }
 
+// fewestCopied is how many words a claim has at least that is a copy as a whole.
+const fewestCopied = 3
+
 // repeatedWords is how many words of Chinese in a row, of two characters each, of a line that was read make a claim a copy of it.
 const repeatedWords = 5
 
 // repeats says whether a claim has a run of words of what was read, and of what the rules do not say themselves: what a log
 // says is not what a model says.
 func (g *grounds) repeats(body string) bool {
+	body = quotation.ReplaceAllStringFunc(body, func(q string) string {
+		if tellsFailure(q) {
+			return " | "
+		}
+		return q
+	})
 	words, says := strings.Fields(spoken(body)), " "+spoken(g.Says)+" "
 	for _, id := range g.Root {
 		says += "| " + spoken(g.items[id].Text) + " "
 	}
-	for at := 0; at+mostCopied <= len(words); at++ {
-		if run := " " + strings.Join(words[at:at+mostCopied], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
+	most := min(mostCopied, max(fewestCopied, len(words))) // or the whole claim
+	for at := 0; at+most <= len(words); at++ {
+		if run := " " + strings.Join(words[at:at+most], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
 			return true
 		}
 	}

@@ -426,6 +426,50 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 	return false
 }
 
+// inContainer is a container that a claim names.
+var inContainer = lazy.MustCompile(`(?i)(?:\bcontainer\s+|容器\s*)([\w-]+)|\b([\w-]+) container\b`)
+
+// ofOtherContainer says whether a claim that names one container says of it what was read of another of those that it cites.
+func (g *grounds) ofOtherContainer(plain string, cites []evidence.ID) bool {
+	named := ""
+	for _, m := range inContainer.FindAllStringSubmatch(plain, -1) {
+		named = cmp.Or(m[1], m[2])
+	}
+	var own, others []evidence.ID
+	for _, id := range cites {
+		switch of := containerOf(g.items[id]); {
+		case of == "":
+		case of == named:
+			own = append(own, id)
+		case containsToken(plain, of):
+			return false // it speaks of both
+		default:
+			others = append(others, id)
+		}
+	}
+	if len(own) == 0 || len(others) == 0 {
+		return false
+	}
+	here, there := g.texts(own), g.texts(others)
+	has, hasThere := stemsOf(here), stemsOf(there)
+	return slices.ContainsFunc(tellingWords(plain), func(w string) bool { return hasThere.has(w) && !has.has(w) }) ||
+		slices.ContainsFunc(hanSigns(plain), func(sign *lazy.Regexp) bool { return sign.MatchString(there) && !sign.MatchString(here) })
+}
+
+// containerOf is the container that wrote a line, or the one that its ID names: pod/POD/CONTAINER#LINE, of which an earlier life is -before-N.
+func containerOf(item evidence.Item) string {
+	if item.Source.Container != "" {
+		return item.Source.Container
+	}
+	parts := strings.Split(string(item.ID), "/")
+	if len(parts) < 3 || parts[0] != "pod" {
+		return ""
+	}
+	name, _, _ := strings.Cut(parts[2], "#")
+	name, _, _ = strings.Cut(name, "-before-")
+	return name
+}
+
 // nth are members and steps in Chinese, and nthOf what else has a number there, with what it is called in evidence.
 var (
 	nth   = lazy.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)

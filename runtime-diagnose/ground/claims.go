@@ -227,6 +227,9 @@ func (g *grounds) foreign(c *claim) Reason {
 			line, q := strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;"))
 			return slices.Contains(g.Root, id) && strings.Contains(line, q) || slices.Contains(g.Effects, id) && len(strings.Fields(q)) <= mostQuoted && strings.HasPrefix(line, q)
 		}) {
+			if tellsFailure(q) {
+				return Word // it says that it quotes, and what
+			}
 			return Copied
 		}
 		if cutShort(strings.TrimRight(q, ".,;"), c.unquoted, c.support) {
@@ -321,7 +324,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })); loose == Otherwise {
+		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites), g.ofEffect(c.cites)); loose == Otherwise {
 			return loose
 		}
 	}
@@ -330,16 +333,16 @@ func (g *grounds) contradicted(c *claim) Reason {
 		miscounted, _ = turnedHan(c.plain, c.texts+g.Says) // the rules count, too
 	}
 	switch {
-	case turned && !denies(c.texts), scattered(c.unquoted, c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
+	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
 		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
 		return Reversed
 	case g.reversed(c.plain, c.cites):
 		return Apart // somebody makes something of what is no consequence
-	case g.ofWriter(c.plain, c.cites):
+	case g.ofWriter(c.plain, c.cites), g.ofOtherContainer(c.plain, c.cites):
 		return Member
-	case loose != "", turned, miscounted, mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+	case loose != "", turned, miscounted, scattered(c.unquoted, c.texts), mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
@@ -523,7 +526,7 @@ var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|cras
 var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
 
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reason) {
+func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {
 	body = asCounted(body, support)
 	if denies(support) {
 		body = noneHas.ReplaceAllString(body, "0 of $1 lack")
@@ -539,8 +542,13 @@ func (g *grounds) turned(body, support, texts string, ofEffect bool) (loose Reas
 			}
 		}
 	}
-	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
+	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) {
 		return Otherwise
+	} else if opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
+		if ofRoot {
+			return Otherwise
+		}
+		return Word // of what did not fail, it may be so
 	}
 	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || deniesWhatIs(body, whole, ofEffect) || able(body, texts) {
 		return Word

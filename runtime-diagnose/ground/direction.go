@@ -234,6 +234,11 @@ func (g *grounds) ofEffect(cites []evidence.ID) bool {
 	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Effects, id) })
 }
 
+// ofRoot says whether one of the items is cited for the cause.
+func (g *grounds) ofRoot(cites []evidence.ID) bool {
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) })
+}
+
 // infers says whether what a claim has between its parts are words by which somebody also draws a conclusion, and nothing was brought
 // about.
 func infers(body string) bool {

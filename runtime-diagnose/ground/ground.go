@@ -304,12 +304,20 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	return body, cites, g.entails(body, cites)
 }
 
-// unharmed says whether no piece of evidence is one of the cause or of a consequence, or tells of a failure itself: that something is well there
-// contradicts nothing.
+// unharmed says whether all pieces of evidence are the platform's own events, none of which is one of the cause or of a consequence, or tells of a
+// failure itself: that something is well there contradicts nothing. A log is not believed so.
 func (g *grounds) unharmed(cites []evidence.ID) bool {
 	return !slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		return slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
+		return !strings.HasPrefix(string(id), "event/") || slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
 	})
+}
+
+// longestQuoted is how many words of a log may be quoted that no rule rests on: one message.
+const longestQuoted = 16
+
+// tellsFailure says whether a text of a log is one message that only tells of a failure: it speaks to nobody, and says nothing to be well.
+func tellsFailure(q string) bool {
+	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && denies(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
 }
 
 // withoutNames is a claim without the names of the job, its members and their nodes: lm-resume-worker-0 resumes nothing.
@@ -337,13 +345,16 @@ var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not
 // nothingToDo says of two things that they are apart.
 var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
 
+// notListed says that something is not among what was read: nothing of what happened.
+var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
+
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
 	if m := firstNot.FindStringSubmatchIndex(body); m != nil && denies(body[m[1]:]+" "+g.Says) && slices.ContainsFunc(tellingWords(body[m[1]:]), stemsOf(g.Says).has) && !slices.ContainsFunc(tellingWords(body[m[2]:m[3]]), stemsOf(g.Says).has) {
 		body = body[:m[0]] + " " + body[m[1]:]
 	}
-	body = nothingToDo.ReplaceAllString(body, " is apart from ")
+	body = notListed.ReplaceAllString(nothingToDo.ReplaceAllString(body, " is apart from "), " ")
 	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
 		body = body[:m[0]] // what it is stands before what it is not
 	}

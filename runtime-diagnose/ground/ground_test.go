@@ -281,3 +281,21 @@ func TestAnEmptyNameIsNoWord(t *testing.T) {
 		t.Errorf("the sentence is dropped: %+v", k)
 	}
 }
+
+// A message of a log that tells of a failure may be quoted, up to so many words; more is somebody else's speech.
+func TestMessagesMayBeQuoted(t *testing.T) {
+	long := strings.Repeat(" peer", longestQuoted-4)
+	for q, want := range map[string]bool{
+		"NCCL error: remote process exited or there was a network error": true,
+		"could not reach the":                                 true,
+		"could not reach the" + long:                          true,
+		"could not reach the" + long + " peer":                false,
+		"Step failed. First flash the firmware with new bits": false,
+		"training finished without errors":                    false,
+		"the switch failed because somebody pulled a cable":   false,
+	} {
+		if got := tellsFailure(q); got != want {
+			t.Errorf("%q: %v, want %v", q, got, want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ var (
 	advice = lazy.MustCompile(`(?i)^(?:(?:the |a |an |real |actual |recommended |suggested |possible |quick |known )*(?:hint|tip|note|fix|solution|workaround|remedy|mitigation|resolution|action|suggestion|recommendation|instructions?)\b|to (?:fix|solve|mend|resolve|renew|continue|recover|avoid)\b|see\b|refer\b|reach out\b|roll ?back\b|suspend\b|bitte\b|veuillez\b|por favor\b)|` +
 		`\b(?:operators?|admin\w*|users?|someone|somebody|people|persons?|on[- ]?call|engineers?|teams?|staff|owners?|maintainers?|person on call)\s+(?:\w+\s+){0,2}?(?:should|shall|must|needs? to|ha(?:s|ve) to|are (?:asked|requested) to|is (?:asked|requested) to)\b|` +
 		`\b(?:must|should|ha(?:s|ve) to) be (?:opened|scaled|granted|raised|shared|paid|disabled|deleted|removed|restarted|drained|given)\b|\bplease\b|\b(?:rotate|renew|resolve[sd]?|repair|recover) (?:it|them|this)? ?by\b|` +
-		`^[\s\p{Han}]{0,4}(?:请|运行|执行|删除|安装|重启|发送|联系|打开|访问|下载|上传|应(?:该|当)?)|请`)
+		`^\s*(?:先|再|然后|直接|立即|立刻|首先|现在|接着|重新|手动|建议|可以|需要?|务必|必须|最好|应该?|应当)*(?:请|运行|执行|删除|安装|重启|发送|联系|打开|访问|下载|上传|应(?:该|当)?)|请`)
 	// noReport are words that stand before what is reported, and say nothing themselves.
 	noReport = lazy.MustCompile(`(?i)^(?:error|errors|fatal|critical|warning|warn|info|debug|exception|traceback|panic|failed|failure|错误|警告|致命|erreur|fehler|\w*(?:error|exception))$`)
 )

@@ -56,12 +56,48 @@ func (g *grounds) loosely(c *claim) Reason {
 	if len(c.cites) > 1 && causal.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) {
 		return Apart // which of them is the cause cannot be told
 	}
+	if len(c.cites) == 1 && joinsSentences(c.unquoted, g.items[c.cites[0]].Text) {
+		return Apart
+	}
 	for _, id := range c.cites {
 		if inverted(c.unquoted, g.items[id]) {
 			return Apart
 		}
 	}
 	return ""
+}
+
+// endOfSentence ends a sentence of a line.
+var endOfSentence = lazy.MustCompile(`[.;]\s+|\n`)
+
+// joinsSentences says whether a claim makes what one sentence of a line says the reason of what another says, and the line does not.
+func joinsSentences(plain, text string) bool {
+	at := causal.FindStringIndex(plain)
+	if at == nil || causal.MatchString(text) {
+		return false
+	}
+	of := func(part string) (in map[int]bool) {
+		in = map[int]bool{}
+		most := 0
+		for i, sentence := range endOfSentence.Split(text, -1) {
+			if n := inCommon(part, sentence); n > most {
+				most, in = n, map[int]bool{i: true}
+			} else if n == most && n > 0 {
+				in[i] = true
+			}
+		}
+		return in
+	}
+	left, right := of(negation.ReplaceAllString(plain[:at[0]], " ")), of(negation.ReplaceAllString(plain[at[1]:], " "))
+	if len(left) == 0 || len(right) == 0 {
+		return false
+	}
+	for i := range left {
+		if right[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // inverted says whether a claim has two numbers or names of a line, that stand there once each, the other way round.
