@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,9 @@ import (
 // scenario is one finished diagnosis, and what models write about it. testdata/eval.yaml holds them.
 type scenario struct {
 	Name     string   `json:"name"`
-	Held     bool     `json:"held"` // judged in numbers alone: nobody tunes to it
+	Corpus   string   `json:"corpus"` // the case of the shared corpus that it is a diagnosis of: its lines are read there, and not copied
+	Saying   string   `json:"saying"` // the line that stands behind what the rules say: FILE:LINE of that case
+	Held     bool     `json:"held"`   // judged in numbers alone: nobody tunes to it
 	Says     string   `json:"says"`
 	Root     []string `json:"root"`
 	Effects  []string `json:"effects"`
@@ -43,6 +46,7 @@ type whole struct {
 
 type item struct {
 	ID, Text, Pod, Node, Role string
+	From                      string // FILE:LINE of the case, where there is no text
 	Rank                      *int
 	At                        time.Time
 }
@@ -323,9 +327,46 @@ func scenariosOf(t testing.TB, files ...string) (all []scenario) {
 		if err := yaml.UnmarshalStrict(text, &of); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, of...)
+		for _, s := range of {
+			if s.Corpus == "" || s.read(t) {
+				all = append(all, s)
+			}
+		}
 	}
 	return all
+}
+
+// sharedCorpus are the cases that are read in place.
+const sharedCorpus = "../../../shared/corpus/"
+
+// read fills in the lines of the case; it says whether the case is there.
+func (s *scenario) read(t testing.TB) bool {
+	t.Helper()
+	if _, err := os.Stat(sharedCorpus + s.Corpus); err != nil {
+		return false
+	}
+	line := func(at string) string {
+		file, n, _ := strings.Cut(at, ":")
+		text, err := os.ReadFile(sharedCorpus + s.Corpus + "/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		if of, err := strconv.Atoi(n); err == nil && of > 0 && of <= len(lines) {
+			return strings.TrimRight(lines[of-1], "\r")
+		}
+		t.Fatalf("%s: %s is no line of it", s.Corpus, at)
+		return ""
+	}
+	if s.Saying != "" {
+		s.Says += "\n" + strings.TrimSpace(line(s.Saying))
+	}
+	for i, it := range s.Items {
+		if it.From != "" {
+			s.Items[i].Text = line(it.From)
+		}
+	}
+	return true
 }
 
 // What is written about diagnoses of the program's own and of public cases, by nobody who looked at the rules: the open part with what is lost

@@ -76,7 +76,7 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 		}
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
-		if !held && right[dropped]*8 > n || told[published] > 0 {
+		if !held && (right[dropped]*8 > n || told[published] > 0) {
 			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or wrong ones published: %d", n, right[dropped], told[published])
 		}
 	}

@@ -50,8 +50,8 @@ func (g *grounds) loosely(c *claim) Reason {
 	if plainNot.MatchString(c.texts) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
 		return Word
 	}
-	if len(c.cites) > 1 && (forward.MatchString(c.unquoted) || causal.MatchString(c.unquoted)) && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) }) {
-		return Apart
+	if len(c.cites) > 1 && (forward.MatchString(c.unquoted) || causal.MatchString(c.unquoted)) && (!g.ofRoot(c.cites) || !g.ofEffect(c.cites) || slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) })) {
+		return Apart // which of them is the cause, nobody told
 	}
 	if len(c.cites) > 1 && causal.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) {
 		return Apart // which of them is the cause cannot be told
