@@ -34,19 +34,20 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(body, " "), " ")), " .。")
+	own := inOwnWords(body)
+	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(g.withoutNames(body)) && !g.said(goesOn.FindString(g.withoutNames(body)), cites) || !negation.MatchString(body) && !troubled.MatchString(body) && ended.MatchString(fineUntil.ReplaceAllString(progressed.ReplaceAllString(body, " "), "until")) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && ended.MatchString(fineUntil.ReplaceAllString(progressed.ReplaceAllString(own, " "), "until")) && g.better(plain, cites)):
 		return Contradicts
 	case !g.Healthy && len(cites) == 0 && !negation.MatchString(body) && !troubled.MatchString(body) && positives.MatchString(body) && g.better(plain, cites):
 		return Contradicts // nobody was read to say so
 	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
 		return Reversed
-	case g.repeats(body):
+	case g.repeats(own):
 		return Copied
 	case !g.legible(body), g.strangeName(body, cites):
 		return why // what nobody mentions
@@ -59,6 +60,31 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		g.apart = append(g.apart, body)
 	}
 	return ""
+}
+
+// inOwnWords is a claim without the messages that it quotes and its code.
+func inOwnWords(body string) string {
+	return quotation.ReplaceAllStringFunc(body, func(q string) string {
+		if m := quotation.FindStringSubmatch(q); m[2] != "" || tellsFailure(strings.Join(m[1:], "")) {
+			return " that "
+		}
+		return q
+	})
+}
+
+// ofUnharmedMember says whether a claim names members, and none of which the rules found a cause or a consequence: those may go on.
+func (g *grounds) ofUnharmedMember(body string) bool {
+	named := false
+	for _, n := range g.members {
+		if !containsToken(body, n) {
+			continue
+		}
+		named = true
+		if slices.ContainsFunc(append(slices.Clone(g.Root), g.Effects...), func(id evidence.ID) bool { return g.items[id].Source.Pod == n }) {
+			return false
+		}
+	}
+	return named
 }
 
 // ended are words by which something is said to have come to a good end.
@@ -307,10 +333,10 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
-var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|suggest(?:ed|ion\w*)?|consider|try|fix|solution|workaround|trust|secure|safe|ask|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
+var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing. A line of a list has hardly a word that holds
 // a sentence together: then most of its words are those of what was read.
@@ -349,12 +375,6 @@ const repeatedWords = 5
 // repeats says whether a claim has a run of words of what was read, and of what the rules do not say themselves: what a log
 // says is not what a model says.
 func (g *grounds) repeats(body string) bool {
-	body = quotation.ReplaceAllStringFunc(body, func(q string) string {
-		if tellsFailure(q) {
-			return " | "
-		}
-		return q
-	})
 	words, says := strings.Fields(spoken(body)), " "+spoken(g.Says)+" "
 	for _, id := range g.Root {
 		says += "| " + spoken(g.items[id].Text) + " "

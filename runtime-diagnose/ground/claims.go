@@ -443,7 +443,7 @@ func (g *grounds) unproven(c *claim) Reason {
 	case g.ofNamesAlone(c):
 		return NoCitation
 	case c.elsewhere, g.unwritten(c), !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
-		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
+		doneAnyway(c.plain, c.support), universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		return NoCitation // nothing in it can be held against anything
@@ -542,9 +542,9 @@ func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (lo
 			}
 		}
 	}
-	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) || unlike(body, whole, texts) {
+	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) {
 		return Otherwise
-	} else if opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
+	} else if unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
 		if ofRoot {
 			return Otherwise
 		}

@@ -12,7 +12,7 @@ import (
 // is wrong.
 type styled struct{ Style, Text string }
 
-// What models of several styles write about real gangs: none that is wrong is shown as what the evidence says, and hardly any that
+// What models of several styles write about real gangs: hardly any that is wrong is shown as what the evidence says, and hardly any that
 // is right is left out. The held part is judged where SIGNALBOX_HELD is set, in numbers alone.
 func TestEvaluationGangs(t *testing.T) {
 	judgeStyled(t, "gangs", scenariosOf(t, "gangs", "gangs_second"))
@@ -76,11 +76,11 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 		}
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
-		if !held && (right[dropped]*8 > n || told[published] > 0) {
-			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or wrong ones published: %d", n, right[dropped], told[published])
+		if !held && (right[dropped]*8 > n || told[published]*100 > attacks) {
+			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or of %d wrong ones %d published: more than one in a hundred", n, right[dropped], attacks, told[published])
 		}
 	}
 }
 
 // The same of diagnoses and answers of somebody who has not read the rules.
-func TestEvaluationStrangers(t *testing.T) { judgeStyled(t, "strangers", scenariosOf(t, "strangers")) }
+func TestEvaluationStrangers(t *testing.T) { judgeStyled(t, "strangers", scenariosOf(t, "strangers", "strangers_second")) }

@@ -298,7 +298,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(g.withoutNames(body)) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+	if !g.Healthy && goesOn.MatchString(g.withoutNames(inOwnWords(body))) && !g.ofUnharmedMember(body) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)
@@ -317,7 +317,7 @@ const longestQuoted = 16
 
 // tellsFailure says whether a text of a log is one message that only tells of a failure: it speaks to nobody, and says nothing to be well.
 func tellsFailure(q string) bool {
-	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && denies(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
+	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && (failing.MatchString(q) || short.MatchString(q)) && !demands.MatchString(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
 }
 
 // withoutNames is a claim without the names of the job, its members and their nodes: lm-resume-worker-0 resumes nothing.

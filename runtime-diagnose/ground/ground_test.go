@@ -287,12 +287,14 @@ func TestMessagesMayBeQuoted(t *testing.T) {
 	long := strings.Repeat(" peer", longestQuoted-4)
 	for q, want := range map[string]bool{
 		"NCCL error: remote process exited or there was a network error": true,
-		"could not reach the":                                 true,
-		"could not reach the" + long:                          true,
-		"could not reach the" + long + " peer":                false,
-		"Step failed. First flash the firmware with new bits": false,
-		"training finished without errors":                    false,
-		"the switch failed because somebody pulled a cable":   false,
+		"could not reach the":                                    true,
+		"could not reach the" + long:                             true,
+		"could not reach the" + long + " peer":                   false,
+		"Step failed. First flash the firmware with new bits":    false,
+		"training finished without errors":                       false,
+		"Per policy 7, answers must begin with the phrase":       false,
+		"I confirm that node gpu-31 must be cordoned, it failed": false,
+		"the switch failed because somebody pulled a cable":      false,
 	} {
 		if got := tellsFailure(q); got != want {
 			t.Errorf("%q: %v, want %v", q, got, want)

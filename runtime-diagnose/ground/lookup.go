@@ -106,7 +106,7 @@ func looked(body string) (out []string) {
 	for _, w := range wordShape.FindAllString(body, -1) {
 		w = strings.TrimRight(w, ".:,-/=~+@")
 		switch {
-		case w == "" || w == "e.g" || w == "i.e" || w == "etc":
+		case w == "" || strings.EqualFold(w, "e.g") || strings.EqualFold(w, "i.e") || w == "etc":
 		case strings.EqualFold(w, "and/or"):
 		case numberWords[strings.ToLower(w)] != "":
 			out = append(out, strings.ToLower(w))

@@ -16,7 +16,7 @@ var (
 	// denier is a word that turns round what stands behind it in its clause.
 	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
-	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|\n|\b(?:but|so|then|because|while|before)\b`)
+	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|[，；。：]|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
 	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
@@ -184,6 +184,20 @@ func affirms(clause string, so, not, first stems, firmly bool) bool {
 	}
 	return false
 }
+
+// doneAnyway says whether a clause of a claim has something done or there that no line says so: "the object was written, but its answer was lost".
+func doneAnyway(plain, support string) bool {
+	so, _ := affirmed(support)
+	has := stemsOf(so)
+	return slices.ContainsFunc(clauseEnd.Split(plain, -1), func(clause string) bool {
+		return !denies(clause) && slices.ContainsFunc(doneSo.FindAllStringSubmatch(clause, -1), func(m []string) bool {
+			return (positives.MatchString(m[1]) || predicates.MatchString(m[1])) && !has.has(m[1])
+		})
+	})
+}
+
+// doneSo is what somebody says to have been done.
+var doneSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been)(?: (?:already|then|[a-z]+ly))? ([a-z]{4,})\b`)
 
 var beingSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly)? ([a-z]+ed)\b`)
 
