@@ -25,7 +25,28 @@ type Lines struct {
 func (l *Lines) Next(text string) string { return l.NextOf(text, Look(text)) }
 
 // NextOf is Next of a line of which it is known what stands in it.
-func (l *Lines) NextOf(text string, has Bytes) string {
+func (l *Lines) NextOf(text string, has Bytes) string { return l.next(text, has, 0) }
+
+// masked is the next line without its secrets: those that it holds alone as well. A line that holds none stays as it is.
+func (l *Lines) masked(text string) string {
+	has, plain := Look(text), text
+	if has.Has(Control | Beyond) {
+		if plain = cleaned(text, has); plain != text {
+			has = Look(plain)
+		}
+	}
+	gate := opening.next(plain, 0)
+	if hidden := l.next(plain, has, gate); hidden != plain {
+		return Line(hidden)
+	}
+	if hidden := settleFrom(plain, gate); hidden != plain || plain == text {
+		return hidden
+	}
+	return settle(text)
+}
+
+// next is NextOf of a line in which no gate stands before a place; -1: none does.
+func (l *Lines) next(text string, has Bytes, gate int) string {
 	if l.key > 0 {
 		l.key--
 		if strings.Contains(text, "-----END ") || l.putty && strings.Contains(text, "Private-MAC:") {
@@ -59,7 +80,26 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 	if has.Has(capitalV) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
 		return l.begins(text)
 	}
-	// A value follows where a line ends with what separates it from its name.
+	if gate >= 0 { // else it names no secret
+		l.read(text)
+	}
+	if bareBody(text) {
+		l.body = true
+		return text[:len(text)-len(lastField(text))] + masked
+	}
+	if len(text) >= 40 && has.Has(CapitalM) && strings.Contains(text, "MII") {
+		var s scan
+		s.text = text
+		if i := strings.Index(text, "MII"); byKeyBody(&s, i) > 0 && len(s.spans) > 0 {
+			l.body = true
+		}
+	}
+	return text
+}
+
+// read looks whether a line names a secret whose value stands on the next one: it ends with what separates a value from
+// its name, or is an entry of a list of settings.
+func (l *Lines) read(text string) {
 	switch text[len(text)-1] {
 	case ':', '=', ' ', '|', '-', '>', '\t', '"', '\'':
 		l.ends(text)
@@ -74,18 +114,6 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 	default:
 		l.names(text)
 	}
-	if bareBody(text) {
-		l.body = true
-		return text[:len(text)-len(lastField(text))] + masked
-	}
-	if len(text) >= 40 && has.Has(CapitalM) && strings.Contains(text, "MII") {
-		var s scan
-		s.text = text
-		if i := strings.Index(text, "MII"); byKeyBody(&s, i) > 0 && len(s.spans) > 0 {
-			l.body = true
-		}
-	}
-	return text
 }
 
 // widths are how many characters a line of a private key has: of PEM (RFC 7468), of OpenSSH and of MIME.
@@ -128,25 +156,28 @@ func lastField(text string) string {
 	return text[strings.LastIndexAny(text, " \t")+1:]
 }
 
+// folds stand behind a name in YAML whose value is on the lines below.
+var folds = [...]string{" |", " >", " |-", " >-", " |+", " >+"}
+
 // ends looks whether a line ends with a name and no value.
 func (l *Lines) ends(text string) {
-	text = strings.TrimRight(text, " \t")
-	for _, folded := range []string{"|", ">", "|-", ">-", "|+", ">+"} {
-		if rest, ok := strings.CutSuffix(text, " "+folded); ok {
+	text = text[:tabs.runBack(text, len(text))]
+	for _, fold := range folds {
+		if rest, ok := strings.CutSuffix(text, fold); ok {
 			text = rest
 			break
 		}
 	}
-	if end := text[max(0, len(text)-1):]; end != ":" && end != "=" && end != "\x9a" { // no separator: that is seen at once
-		l.names(text)
-		return
+	cut := text
+	for before := ""; cut != before; {
+		before = cut
+		cut = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(cut, ":"), "="), "：")
 	}
-	cut := strings.TrimRight(text, ":=：")
 	if len(cut) == len(text) {
 		l.names(text)
 		return
 	}
-	cut = strings.TrimRight(cut, " \t\"'")
+	cut = cut[:behindName.runBack(cut, len(cut))]
 	from := dotted.runBack(cut, len(cut))
 	c := classOf(strings.TrimLeft(cut[from:], "-"))
 	if c == key || c == none {

@@ -27,7 +27,7 @@ func (c class) fits(v string, at place) bool {
 	if len(v) > longestJudged && !placeholder(v) {
 		v = v[:longestJudged]
 	}
-	return v != "" && c.looks(v, at) && !placeholder(v) && !(strings.ContainsAny(v, ".([") && code.MatchString(v))
+	return v != "" && c.looks(v, at) && !placeholder(v) && !(inCode.has(v) && code.MatchString(v))
 }
 
 // longestJudged is how much of a value is looked at: what it is shows there, and a line of a megabyte may seem to hold a
@@ -127,6 +127,9 @@ var longestNoValue = func() (most int) {
 	}
 	return most
 }()
+
+// inCode are those of which one stands in code.
+var inCode = set(".([")
 
 // code is source text that says where a value comes from.
 var code = lazy.MustCompile(`^(?:(?:args|self|config|cfg|os|settings|opts?|options|conf|params?|kwargs|env|environ|getpass|request|ctx|this|vault|keyring|process|System|secrets)\.[A-Za-z_][\w.]*|(?:[a-z_]\w*\.)*[a-zA-Z_]\w*[(\[].*)$`)
