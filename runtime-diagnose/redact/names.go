@@ -40,16 +40,20 @@ func words(list string) map[string]bool {
 	return m
 }
 
-// nameWord is what is known of a word of a name.
+// nameWord is what is known of a word of a name, by the whole of it or by how it ends.
 type nameWord struct {
-	text string // in small letters; empty: none of the lists has it
-	is   class  // by the whole word
-	end  wordEnd
+	text               string // in small letters; empty: none of the lists has it
+	is                 class
+	end                string
+	ends               class // what words are that end so
+	key, token, public bool  // of such a thing it is a secret, a token is a secret, a key is none
 }
+
+var unknownWord nameWord
 
 // lastWord is the last word of a name up to a place, and where it begins: of my_apiKey2 it is key, of what is before it api. ok is
 // false where no letter stands.
-func lastWord(name string, to int) (w nameWord, from int, ok bool) {
+func lastWord(name string, to int) (w *nameWord, from int, ok bool) {
 	for to > 0 {
 		from = beginOf(name, to)
 		first, last := from, to
@@ -64,20 +68,21 @@ func lastWord(name string, to int) (w nameWord, from int, ok bool) {
 		}
 		to = from
 	}
-	return nameWord{}, 0, false
+	return &unknownWord, 0, false
 }
 
 // wordOf is what is known of a word, which begins and ends with letters.
-func wordOf(word string) nameWord {
+func wordOf(word string) *nameWord {
 	if len(word) > longestName {
 		word = strings.ToLower(word)
 	}
-	for _, w := range nameWords[lower[word[0]]-'a'][lower[word[len(word)-1]]-'a'] {
-		if len(w.text) == len(word) && beginsWith(word, w.text) {
+	known := nameWords[lower[word[0]]-'a'][lower[word[len(word)-1]]-'a']
+	for i := range known {
+		if w := &known[i]; len(w.text) == len(word) && beginsWith(word, w.text) {
 			return w
 		}
 	}
-	return nameWord{end: endOf(word)}
+	return endOf(word)
 }
 
 // longestName is from where on capitals that are not ASCII count as well: a few have small letters that are.
@@ -86,19 +91,21 @@ const longestName = 24
 // nameWords are all words of the lists above, by their first and their last letter.
 var nameWords = func() (t [26][26][]nameWord) {
 	is := map[string]class{}
-	for c, list := range map[class]map[string]bool{none: keyOf, password: passwordIs, secret: secretIs, token: tokenIs} {
+	for c, list := range map[class]map[string]bool{password: passwordIs, secret: secretIs, token: tokenIs} {
 		for w := range list {
-			is[w] = max(is[w], c)
+			is[w] = c
 		}
 	}
-	for _, list := range [][]string{passwordEnds, secretEnds, tokenEnds, {"key", "id", "data", "base", "client"}, slices.Collect(maps.Keys(publicKey)), slices.Collect(maps.Keys(tokenOf))} {
-		for _, w := range list {
-			is[w] = max(is[w], none)
-		}
+	all := slices.Concat(passwordEnds, secretEnds, tokenEnds, []string{"key", "id", "data", "base", "client"})
+	for _, list := range []map[string]bool{passwordIs, secretIs, tokenIs, keyOf, tokenOf, publicKey} {
+		all = slices.AppendSeq(all, maps.Keys(list))
 	}
-	for w, c := range is {
+	slices.Sort(all)
+	for _, w := range slices.Compact(all) {
+		known := *endOf(w)
+		known.text, known.is, known.key, known.token, known.public = w, is[w], keyOf[w], tokenOf[w], publicKey[w]
 		list := &t[w[0]-'a'][w[len(w)-1]-'a']
-		*list = append(*list, nameWord{w, c, endOf(w)})
+		*list = append(*list, known)
 	}
 	return t
 }()
@@ -127,54 +134,49 @@ func classOf(name string) class {
 	if !ok {
 		return none
 	}
-	var before, first nameWord
+	before, first := &unknownWord, &unknownWord
 	switch last.text {
 	case "key", "id", "data", "base", "token":
 		before, at, _ = lastWord(name, at)
 		first, _, _ = lastWord(name, at)
 	}
-	switch is, end := last.is, last.end.of; {
-	case end == password || is == password:
+	switch is, ends := last.is, last.ends; {
+	case ends == password || is == password:
 		return password
-	case end == secret || is == secret,
-		last.text == "key" && keyOf[before.text],
-		last.text == "id" && (before.text == "secret" || before.text == "key" && keyOf[first.text] || before.end.text == "accesskey"),
+	case ends == secret || is == secret,
+		last.text == "key" && before.key,
+		last.text == "id" && (before.text == "secret" || before.text == "key" && first.key || before.end == "accesskey"),
 		last.text == "data" && before.text == "key" && first.text == "client",
 		last.text == "base" && before.text == "key":
 		return secret
-	case last.text == "token" && tokenOf[before.text]:
+	case last.text == "token" && before.token:
 		return secret
-	case end == token || is == token, last.text == "id" && before.text == "session":
+	case ends == token || is == token, last.text == "id" && before.text == "session":
 		return token
-	case last.text == "key" && !publicKey[before.text]:
+	case last.text == "key" && !before.public:
 		return key
 	}
 	return none
 }
 
-// wordEnd is what a word ends with.
-type wordEnd struct {
-	text string
-	of   class
-}
-
-// wordEnds are those ends by their last byte.
-var wordEnds = func() (t [256][]wordEnd) {
+// nameEnds are what names end with, by the last byte.
+var nameEnds = func() (t [256][]nameWord) {
 	for i, list := range [][]string{passwordEnds, secretEnds, tokenEnds} {
 		for _, w := range list {
 			last := w[len(w)-1]
-			t[last] = append(t[last], wordEnd{w, []class{password, secret, token}[i]})
+			t[last] = append(t[last], nameWord{end: w, ends: []class{password, secret, token}[i]})
 		}
 	}
 	return t
 }()
 
-// endOf is how a word ends.
-func endOf(word string) wordEnd {
-	for _, end := range wordEnds[lower[word[len(word)-1]]] {
-		if len(word) >= len(end.text) && beginsWith(word[len(word)-len(end.text):], end.text) {
-			return end
+// endOf is what is known of a word by how it ends.
+func endOf(word string) *nameWord {
+	known := nameEnds[lower[word[len(word)-1]]]
+	for i := range known {
+		if w := &known[i]; len(word) >= len(w.end) && beginsWith(word[len(word)-len(w.end):], w.end) {
+			return w
 		}
 	}
-	return wordEnd{}
+	return &unknownWord
 }
