@@ -383,7 +383,7 @@ func byAuthorization(s *scan, at int) int {
 		if v := strings.TrimRight(scheme, "\",;"); len(v) >= 8 && mixed(v) && !placeholder(v) {
 			s.mask(from, from+len(v))
 		}
-	case strings.Contains(rest, "="+"\"") || strings.Contains(rest, "Credential=") || strings.EqualFold(scheme, "digest"):
+	case strings.IndexByte(rest, '=') >= 0 && (strings.Contains(rest, "="+"\"") || strings.Contains(rest, "Credential=")) || strings.EqualFold(scheme, "digest"):
 		s.mask(from+len(scheme)+1, end)
 	default:
 		start := from + len(scheme) + 1
@@ -407,7 +407,7 @@ func byScheme(s *scan, at int) int {
 	from = blanks.run(s.text, from)
 	to := tokenish.run(s.text, from)
 	v := strings.TrimRight(s.text[from:to], ".")
-	if len(v) < 8 || path(v) || !(digits.has(v) && letters.has(v) || lowers.has(v) && uppers.has(v[1:]) || len(v) >= 32) {
+	if len(v) < 8 || !(digits.has(v) && letters.has(v) || lowers.has(v) && uppers.has(v[1:]) || len(v) >= 32) || path(v) {
 		return to
 	}
 	s.mask(from, from+len(v))

@@ -56,3 +56,12 @@ func TestAGateStandsInEveryNameOfASecret(t *testing.T) {
 		}
 	}
 }
+
+// A value with a digit is not looked up among the words for nothing.
+func TestNoWordForNothingHasADigit(t *testing.T) {
+	for w := range notValues {
+		if digits.has(w) {
+			t.Errorf("%q has a digit", w)
+		}
+	}
+}

@@ -236,9 +236,12 @@ func (n *named) wholeLine(p int) bool {
 
 // namesValue says that a text may go on with the word value, as pair has it.
 func namesValue(rest string) bool {
-	rest = strings.TrimLeft(rest, " \t\n\f\r,\\\"'")
-	return rest != "" && rest[0]|0x20 == 'v'
+	at := beforePair.run(rest, 0)
+	return at < len(rest) && lower[rest[at]] == 'v'
 }
+
+// beforePair are the bytes that may stand before that word.
+var beforePair = set(" \t\n\f\r,\\\"'")
 
 // prosaic says that what stands behind a colon is a sentence: then only what looks like a value is one.
 func (n *named) prosaic(p int) bool {

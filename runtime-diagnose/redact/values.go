@@ -97,7 +97,7 @@ var notValues = words("null none nil true false yes no unset undefined str strin
 
 // placeholder is what stands for a value: words for nothing, stars, variables and templates.
 func placeholder(v string) bool {
-	if marks.only(v[min(len(v), longestNoValue):]) && notValues[strings.ToLower(strings.TrimRight(v, ".,;:!"))] || strings.HasPrefix(v, masked) {
+	if word := v[:marks.runBack(v, len(v))]; len(word) <= longestNoValue && !digits.has(word) && notValues[strings.ToLower(word)] || strings.HasPrefix(v, masked) {
 		return true
 	}
 	switch v[0] {
@@ -120,7 +120,7 @@ func placeholder(v string) bool {
 // marks are those that may stand behind a word.
 var marks = set(".,;:!")
 
-// longestNoValue is how many bytes the longest of notValues has.
+// longestNoValue is how many bytes the longest of notValues has. None has a digit, as most secrets do.
 var longestNoValue = func() (most int) {
 	for w := range notValues {
 		most = max(most, len(w))
