@@ -25,7 +25,13 @@ type Lines struct {
 func (l *Lines) Next(text string) string { return l.NextOf(text, Look(text)) }
 
 // NextOf is Next of a line of which it is known what stands in it.
-func (l *Lines) NextOf(text string, has Bytes) string { return l.next(text, has, 0) }
+func (l *Lines) NextOf(text string, has Bytes) string {
+	hidden, done := l.goesOn(text)
+	if !done {
+		return l.starts(text, has, 0)
+	}
+	return hidden
+}
 
 // masked is the next line without its secrets: those that it holds alone as well. A line that holds none stays as it is.
 func (l *Lines) masked(text string) string {
@@ -35,41 +41,54 @@ func (l *Lines) masked(text string) string {
 			has = Look(plain)
 		}
 	}
-	gate := opening.next(plain, 0)
-	if hidden := l.next(plain, has, gate); hidden != plain {
+	gate := -1
+	hidden, done := l.goesOn(plain)
+	if hidden == plain {
+		gate = opening.next(plain, 0)
+	}
+	if !done {
+		hidden = l.starts(plain, has, gate)
+	}
+	if hidden != plain {
 		return Line(hidden)
 	}
-	if hidden := settleFrom(plain, gate); hidden != plain || plain == text {
+	if hidden = settleFrom(plain, gate); hidden != plain || plain == text {
 		return hidden
 	}
 	return settle(text)
 }
 
-// next is NextOf of a line in which no gate stands before a place; -1: none does.
-func (l *Lines) next(text string, has Bytes, gate int) string {
+// goesOn is a line with what the lines before it hide of it. done says that it belongs to them alone.
+func (l *Lines) goesOn(text string) (hidden string, done bool) {
 	if l.key > 0 {
 		l.key--
 		if strings.Contains(text, "-----END ") || l.putty && strings.Contains(text, "Private-MAC:") {
 			l.key, l.putty = 0, false
 		}
-		return masked
+		return masked, true
 	}
 	if l.body {
 		if last := lastField(text); len(last) >= 16 && base64s.only(strings.TrimRight(last, "=")) {
-			return text[:len(text)-len(last)] + masked
+			return text[:len(text)-len(last)] + masked, true
 		}
 		l.body = false
 	}
 	if l.class != none {
 		if hidden, ok := l.value(text); ok {
-			return hidden
+			return hidden, true
 		}
 	}
 	if l.inside.left > 0 {
 		if hidden := l.inside.next(text); hidden != text {
-			return hidden
+			return hidden, true
 		}
 	}
+	return text, false
+}
+
+// starts is a line with what it hides itself, where no gate stands before a place; -1: none stands in it. It notes what it hides of
+// the next lines.
+func (l *Lines) starts(text string, has Bytes, gate int) string {
 	if len(text) < 6 {
 		return text
 	}
@@ -151,9 +170,10 @@ func (l *Lines) begins(text string) string {
 	return text // Line masks it
 }
 
+// lastField is what stands behind the last blank of a line, but for those at its end.
 func lastField(text string) string {
 	text = strings.TrimRight(text, " \t\r")
-	return text[strings.LastIndexAny(text, " \t")+1:]
+	return text[inField.runBack(text, len(text)):]
 }
 
 // folds stand behind a name in YAML whose value is on the lines below.

@@ -307,6 +307,7 @@ var (
 	inSentence      = ofSpoken.others()
 	blanks          = set(" \t\n\f\r\v")
 	tabs            = set(" \t")
+	inField         = tabs.others()
 	behindName      = set(" \t\"'")    // before what separates it from its value
 	spaces          = set(" \t\n\f\r") // a line tabulation is none that a header may have
 )
