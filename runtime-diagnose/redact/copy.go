@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -52,14 +51,14 @@ func (c *counter) WriteString(s string) error {
 // copier reads a log in texts that can be masked alone.
 type copier struct {
 	from  *bufio.Reader
-	rest  []byte // of a line that is too long for one piece
+	rest  strings.Builder // of a line that is too long for one piece
 	lines Lines
 }
 
 // next are the lines that are read already, or else the next one with its end, or so much of a very long one, up to a blank
 // where it has one.
 func (c *copier) next() (string, error) {
-	if len(c.rest) == 0 {
+	if c.rest.Len() == 0 {
 		read, err := c.from.Peek(c.from.Buffered())
 		if lines := read[:1+bytes.LastIndexByte(read, '\n')]; len(lines) > 0 && err == nil {
 			text := string(lines)
@@ -70,30 +69,30 @@ func (c *copier) next() (string, error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return string(part), err
 		}
-		c.rest = append(slices.Grow(c.rest, longestPiece), part...)
+		c.rest.Write(part)
 	}
 	for {
 		part, err := c.from.ReadSlice('\n')
-		c.rest = append(c.rest, part...)
+		c.rest.Grow(len(part)) // which doubles it, and clears nothing
+		c.rest.Write(part)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull) && len(c.rest) < longestPiece:
-			continue
-		case errors.Is(err, bufio.ErrBufferFull):
-			return c.take(1 + bytes.LastIndexAny(c.rest, " \t")), nil
-		default:
-			return c.take(len(c.rest)), err
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return c.take(0), err
+		case c.rest.Len() >= longestPiece:
+			return c.take(1 + strings.LastIndexAny(c.rest.String(), " \t")), nil
 		}
 	}
 }
 
 // take takes so many bytes of what was read; 0: all.
 func (c *copier) take(n int) string {
+	text := c.rest.String()
+	c.rest.Reset()
 	if n == 0 {
-		n = len(c.rest)
+		return text
 	}
-	text := string(c.rest[:n])
-	c.rest = append(c.rest[:0], c.rest[n:]...)
-	return text
+	c.rest.WriteString(text[n:])
+	return text[:n]
 }
 
 // mask writes lines without their secrets. Those between two that hold one are written together.

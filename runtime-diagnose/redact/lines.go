@@ -37,9 +37,7 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 func (l *Lines) masked(text string) string {
 	has, plain := Look(text), text
 	if has.Has(Control | Beyond) {
-		if plain = cleaned(text, has); plain != text {
-			has = Look(plain)
-		}
+		plain = cleaned(text, has) // no kind of bytes that starts asks for comes to it
 	}
 	gate := -1
 	hidden, done := l.goesOn(plain)
