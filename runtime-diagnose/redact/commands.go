@@ -44,9 +44,14 @@ func command(pattern string, needs ...string) func(*scan, int) int {
 // nameGates stand in every name of a secret.
 var nameGates = []string{"pass", "pwd", "psw", "secret", "cred", "key", "token", "auth", "session", "sid", "csrf", "xsrf", "cookie", "otp", "sas", "jwt", "dockerc"}
 
+// lineGates stand in those names of a secret that have none of the others, and that Lines knows and no rule: so a line in which no
+// gate stands names no secret. The second is the sign for Kelvin, of which the small letter is a k.
+var lineGates = []string{"bearer", "\u212a"}
+
 // rules is the one table of what secrets look like, beside the forms.
 var rules = []rule{
 	{nameGates, byName},
+	{lineGates, func(s *scan, _ int) int { return len(s.text) }},
 	{[]string{"eyj"}, byJWT},
 	{[]string{"mii", "mhccaqee", "mc4caqaw", "b3blbnnzac1rzxktdje", "ls0tls1crudjti"}, byKeyBody},
 	{[]string{"private key"}, byPEM},
@@ -229,13 +234,10 @@ func byDSN(s *scan, at int) int {
 }
 
 // inAddress is what an address may hold.
-var inAddress = func() bytesOf {
-	ends := blanks
-	for _, c := range "\"'<>`|\\" {
-		ends[c] = true
-	}
-	return ends.others()
-}()
+var inAddress = until("\"'<>`|\\")
+
+// inSignature is what a signature may hold.
+var inSignature = until("&\"'[<>")
 
 // byURL masks who asks, in https://user:password@host and https://token@host.
 func byURL(s *scan, at int) int {
@@ -353,6 +355,12 @@ func slashes(text string, at int) int {
 	return at
 }
 
+// inHeader is what the value of a header without quotation marks holds, and inScheme what stands behind a scheme in it.
+var (
+	inHeader = func() bytesOf { ends := set("'\\`"); return ends.others() }()
+	inScheme = until("\",;")
+)
+
 // byAuthorization masks what stands behind the scheme of an Authorization header.
 func byAuthorization(s *scan, at int) int {
 	at = min(len(s.text), at+len("authorization"))
@@ -366,8 +374,8 @@ func byAuthorization(s *scan, at int) int {
 		if i := closingAt(s.text[:end], from, quote); i >= 0 {
 			end = i
 		}
-	} else if i := strings.IndexAny(s.text[from:end], "'\\`"); i >= 0 {
-		end = from + i
+	} else {
+		end = inHeader.run(s.text[:end], from)
 	}
 	scheme, rest, two := strings.Cut(s.text[from:end], " ")
 	switch {
@@ -375,15 +383,12 @@ func byAuthorization(s *scan, at int) int {
 		if v := strings.TrimRight(scheme, "\",;"); len(v) >= 8 && mixed(v) && !placeholder(v) {
 			s.mask(from, from+len(v))
 		}
-	case strings.Contains(rest, "="+"\"") || strings.Contains(rest, "Credential=") || strings.EqualFold(scheme, "digest"):
+	case strings.IndexByte(rest, '=') >= 0 && (strings.Contains(rest, "="+"\"") || strings.Contains(rest, "Credential=")) || strings.EqualFold(scheme, "digest"):
 		s.mask(from+len(scheme)+1, end)
 	default:
 		start := from + len(scheme) + 1
 		start = blanks.run(s.text, start)
-		to := start
-		for to < end && !blanks[s.text[to]] && strings.IndexByte("\",;", s.text[to]) < 0 {
-			to++
-		}
+		to := inScheme.run(s.text[:end], start)
 		if v := s.text[start:to]; len(v) >= 8 && (mixed(v) || strings.EqualFold(scheme, "bearer") || len(v) >= 16) && !placeholder(v) {
 			s.mask(start, to)
 		} else if len(scheme) >= 16 && mixed(scheme) {
@@ -402,7 +407,7 @@ func byScheme(s *scan, at int) int {
 	from = blanks.run(s.text, from)
 	to := tokenish.run(s.text, from)
 	v := strings.TrimRight(s.text[from:to], ".")
-	if len(v) < 8 || path(v) || !(digits.has(v) && letters.has(v) || lowers.has(v) && uppers.has(v[1:]) || len(v) >= 32) {
+	if len(v) < 8 || !(digits.has(v) && letters.has(v) || lowers.has(v) && uppers.has(v[1:]) || len(v) >= 32) || path(v) {
 		return to
 	}
 	s.mask(from, from+len(v))
@@ -416,7 +421,7 @@ func bySignature(s *scan, at int) int {
 	if name == 0 || strings.IndexByte("?&;", s.text[name-1]) < 0 {
 		return from
 	}
-	to := s.word("&\"'[<>", from)
+	to := s.word(&inSignature, from)
 	s.mask(from, to)
 	return to
 }

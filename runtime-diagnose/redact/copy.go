@@ -5,23 +5,25 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 )
 
 // longestPiece is up to where a line is masked in one piece, in bytes.
 const longestPiece = 1 << 20
 
+// longestBlock is how much of a log is read at once: the lines of a block are made texts together.
+const longestBlock = 64 << 10
+
 // Copy writes a log as it is, but for its secrets. It holds no more than a line of it. n is what was
 // written; the error is the reader's or the writer's.
 func Copy(to io.Writer, from io.Reader) (n int64, err error) {
-	c := &copier{from: bufio.NewReaderSize(from, 64<<10)}
-	out := bufio.NewWriterSize(to, 64<<10)
+	c := &copier{from: bufio.NewReaderSize(from, longestBlock)}
+	out := bufio.NewWriterSize(to, longestBlock)
 	count := &counter{to: out}
 	for {
-		piece, readErr := c.piece()
-		if len(piece) > 0 {
-			if err := c.mask(count, piece); err != nil {
-				return count.n, err
-			}
+		text, readErr := c.next()
+		if err := c.mask(count, text); err != nil {
+			return count.n, err
 		}
 		if readErr != nil {
 			if err := out.Flush(); err != nil {
@@ -40,78 +42,81 @@ type counter struct {
 	n  int64
 }
 
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.n += int64(n)
-	return n, err
-}
-
 func (c *counter) WriteString(s string) error {
 	n, err := c.to.WriteString(s)
 	c.n += int64(n)
 	return err
 }
 
-// copier reads a log in pieces that can be masked alone.
+// copier reads a log in texts that can be masked alone.
 type copier struct {
 	from  *bufio.Reader
-	rest  []byte // of a line that is too long for one piece
+	rest  strings.Builder // of a line that is too long for one piece
 	lines Lines
 }
 
-// piece is the next line with its end, or so much of a very long one, up to a blank where it has one. It
-// is good until the next.
-func (c *copier) piece() ([]byte, error) {
-	if len(c.rest) == 0 {
+// next are the lines that are read already, or else the next one with its end, or so much of a very long one, up to a blank
+// where it has one.
+func (c *copier) next() (string, error) {
+	if c.rest.Len() == 0 {
+		read, err := c.from.Peek(c.from.Buffered())
+		if lines := read[:1+bytes.LastIndexByte(read, '\n')]; len(lines) > 0 && err == nil {
+			text := string(lines)
+			_, err := c.from.Discard(len(text))
+			return text, err
+		}
 		part, err := c.from.ReadSlice('\n')
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return part, err
+			return string(part), err
 		}
-		c.rest = append(c.rest, part...)
+		c.rest.Write(part)
 	}
 	for {
 		part, err := c.from.ReadSlice('\n')
-		c.rest = append(c.rest, part...)
+		c.rest.Grow(len(part)) // which doubles it, and clears nothing
+		c.rest.Write(part)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull) && len(c.rest) < longestPiece:
-			continue
-		case errors.Is(err, bufio.ErrBufferFull):
-			return c.take(1 + bytes.LastIndexAny(c.rest, " \t")), nil
-		default:
-			return c.take(len(c.rest)), err
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return c.take(0), err
+		case c.rest.Len() >= longestPiece:
+			return c.take(1 + strings.LastIndexAny(c.rest.String(), " \t")), nil
 		}
 	}
 }
 
 // take takes so many bytes of what was read; 0: all.
-func (c *copier) take(n int) []byte {
-	if n == 0 || n == len(c.rest) {
-		piece := c.rest
-		c.rest = c.rest[:0]
-		return piece
+func (c *copier) take(n int) string {
+	text := c.rest.String()
+	c.rest.Reset()
+	if n == 0 {
+		return text
 	}
-	piece := bytes.Clone(c.rest[:n])
-	c.rest = append(c.rest[:0], c.rest[n:]...)
-	return piece
+	c.rest.WriteString(text[n:])
+	return text[:n]
 }
 
-// mask writes a piece without its secrets.
-func (c *copier) mask(to *counter, piece []byte) error {
-	line := bytes.TrimRight(piece, "\r\n")
-	text := string(line)
-	if has := Look(line); has.Has(Control | Beyond) {
-		plain := cleaned(text, has)
-		if hidden := c.lines.Next(plain); hidden != plain {
-			text = Line(hidden)
-		} else {
-			text = lineOf(text, plain)
+// mask writes lines without their secrets. Those between two that hold one are written together.
+func (c *copier) mask(to *counter, text string) error {
+	written := 0
+	for from := 0; from < len(text); {
+		next := len(text)
+		if i := strings.IndexByte(text[from:], '\n'); i >= 0 {
+			next = from + i + 1
 		}
-	} else {
-		text = settle(c.lines.NextOf(text, has))
+		line := text[from:next]
+		for line != "" && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+			line = line[:len(line)-1]
+		}
+		if hidden := c.lines.masked(line); hidden != line {
+			if err := to.WriteString(text[written:from]); err != nil {
+				return err
+			}
+			if err := to.WriteString(hidden); err != nil {
+				return err
+			}
+			written = from + len(line)
+		}
+		from = next
 	}
-	if err := to.WriteString(text); err != nil {
-		return err
-	}
-	_, err := to.Write(piece[len(line):])
-	return err
+	return to.WriteString(text[written:])
 }

@@ -53,12 +53,15 @@ func Visible(text string) string {
 func unseen(r rune) bool { return r >= utf8.RuneSelf && (invisible(r) || unicode.IsControl(r)) }
 
 // seen is how many bytes of a text, which begins beyond ASCII, are a character of which the first two bytes tell that it is seen: bars, Chinese,
-// Japanese, Korean; 0: they don't. They are the three bytes of U+2080 to U+CFFF.
+// Japanese, Korean and their marks; 0: they don't. They are the three bytes of U+2080 to U+CFFF and of U+FF00 to U+FFBF.
 func seen(text string) int {
-	if len(text) < 3 || text[0] < 0xE2 || text[0] > 0xEC || text[0] == 0xE2 && text[1] < 0x82 || text[1]&0xC0 != 0x80 || text[2]&0xC0 != 0x80 {
+	if len(text) < 3 || text[1]&0xC0 != 0x80 || text[2]&0xC0 != 0x80 {
 		return 0
 	}
-	return 3
+	if lead := text[0]; 0xE3 <= lead && lead <= 0xEC || lead == 0xE2 && text[1] >= 0x82 || lead == 0xEF && 0xBC <= text[1] && text[1] <= 0xBE {
+		return 3
+	}
+	return 0
 }
 
 // Bytes are kinds of bytes that stand in a line. Most questions about a line need a byte that it does not have: all

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 )
 
 func FuzzLook(f *testing.F) {
@@ -39,6 +40,12 @@ func TestTheRangeOfWhatIsSeenHoldsNothingElse(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if want := unicode.Is(unicode.Cf, r) || r >= 0xFE00 && r <= 0xFE0F; invisible(r) != want {
 			t.Errorf("%U is invisible: %v, want %v", r, !want, want)
+		}
+		if text := string(r); r >= utf8.RuneSelf && seen(text) > 0 && (unseen(r) || seen(text) != len(text)) {
+			t.Errorf("%U is taken for seen", r)
+		}
+		if want := unicode.Is(unicode.Han, r); han(r) != want {
+			t.Errorf("%U is Chinese: %v, want %v", r, !want, want)
 		}
 	}
 }

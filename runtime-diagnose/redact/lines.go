@@ -26,29 +26,67 @@ func (l *Lines) Next(text string) string { return l.NextOf(text, Look(text)) }
 
 // NextOf is Next of a line of which it is known what stands in it.
 func (l *Lines) NextOf(text string, has Bytes) string {
+	hidden, done := l.goesOn(text)
+	if !done {
+		return l.starts(text, has, 0)
+	}
+	return hidden
+}
+
+// masked is the next line without its secrets: those that it holds alone as well. A line that holds none stays as it is.
+func (l *Lines) masked(text string) string {
+	has, plain := Look(text), text
+	if has.Has(Control | Beyond) {
+		plain = cleaned(text, has) // no kind of bytes that starts asks for comes to it
+	}
+	gate := -1
+	hidden, done := l.goesOn(plain)
+	if hidden == plain {
+		gate = opening.next(plain, 0)
+	}
+	if !done {
+		hidden = l.starts(plain, has, gate)
+	}
+	if hidden != plain {
+		return Line(hidden)
+	}
+	if hidden = settleFrom(plain, gate); hidden != plain || plain == text {
+		return hidden
+	}
+	return settle(text)
+}
+
+// goesOn is a line with what the lines before it hide of it. done says that it belongs to them alone.
+func (l *Lines) goesOn(text string) (hidden string, done bool) {
 	if l.key > 0 {
 		l.key--
 		if strings.Contains(text, "-----END ") || l.putty && strings.Contains(text, "Private-MAC:") {
 			l.key, l.putty = 0, false
 		}
-		return masked
+		return masked, true
 	}
 	if l.body {
 		if last := lastField(text); len(last) >= 16 && base64s.only(strings.TrimRight(last, "=")) {
-			return text[:len(text)-len(last)] + masked
+			return text[:len(text)-len(last)] + masked, true
 		}
 		l.body = false
 	}
 	if l.class != none {
 		if hidden, ok := l.value(text); ok {
-			return hidden
+			return hidden, true
 		}
 	}
 	if l.inside.left > 0 {
 		if hidden := l.inside.next(text); hidden != text {
-			return hidden
+			return hidden, true
 		}
 	}
+	return text, false
+}
+
+// starts is a line with what it hides itself, where no gate stands before a place; -1: none stands in it. It notes what it hides of
+// the next lines.
+func (l *Lines) starts(text string, has Bytes, gate int) string {
 	if len(text) < 6 {
 		return text
 	}
@@ -59,7 +97,26 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 	if has.Has(capitalV) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
 		return l.begins(text)
 	}
-	// A value follows where a line ends with what separates it from its name.
+	if gate >= 0 { // else it names no secret
+		l.read(text)
+	}
+	if bareBody(text) {
+		l.body = true
+		return text[:len(text)-len(lastField(text))] + masked
+	}
+	if len(text) >= 40 && has.Has(CapitalM) && strings.Contains(text, "MII") {
+		var s scan
+		s.text = text
+		if i := strings.Index(text, "MII"); byKeyBody(&s, i) > 0 && len(s.spans) > 0 {
+			l.body = true
+		}
+	}
+	return text
+}
+
+// read looks whether a line names a secret whose value stands on the next one: it ends with what separates a value from
+// its name, or is an entry of a list of settings.
+func (l *Lines) read(text string) {
 	switch text[len(text)-1] {
 	case ':', '=', ' ', '|', '-', '>', '\t', '"', '\'':
 		l.ends(text)
@@ -74,18 +131,6 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 	default:
 		l.names(text)
 	}
-	if bareBody(text) {
-		l.body = true
-		return text[:len(text)-len(lastField(text))] + masked
-	}
-	if len(text) >= 40 && has.Has(CapitalM) && strings.Contains(text, "MII") {
-		var s scan
-		s.text = text
-		if i := strings.Index(text, "MII"); byKeyBody(&s, i) > 0 && len(s.spans) > 0 {
-			l.body = true
-		}
-	}
-	return text
 }
 
 // widths are how many characters a line of a private key has: of PEM (RFC 7468), of OpenSSH and of MIME.
@@ -123,30 +168,34 @@ func (l *Lines) begins(text string) string {
 	return text // Line masks it
 }
 
+// lastField is what stands behind the last blank of a line, but for those at its end.
 func lastField(text string) string {
 	text = strings.TrimRight(text, " \t\r")
-	return text[strings.LastIndexAny(text, " \t")+1:]
+	return text[inField.runBack(text, len(text)):]
 }
+
+// folds stand behind a name in YAML whose value is on the lines below.
+var folds = [...]string{" |", " >", " |-", " >-", " |+", " >+"}
 
 // ends looks whether a line ends with a name and no value.
 func (l *Lines) ends(text string) {
-	text = strings.TrimRight(text, " \t")
-	for _, folded := range []string{"|", ">", "|-", ">-", "|+", ">+"} {
-		if rest, ok := strings.CutSuffix(text, " "+folded); ok {
+	text = text[:tabs.runBack(text, len(text))]
+	for _, fold := range folds {
+		if rest, ok := strings.CutSuffix(text, fold); ok {
 			text = rest
 			break
 		}
 	}
-	if end := text[max(0, len(text)-1):]; end != ":" && end != "=" && end != "\x9a" { // no separator: that is seen at once
-		l.names(text)
-		return
+	cut := text
+	for before := ""; cut != before; {
+		before = cut
+		cut = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(cut, ":"), "="), "：")
 	}
-	cut := strings.TrimRight(text, ":=：")
 	if len(cut) == len(text) {
 		l.names(text)
 		return
 	}
-	cut = strings.TrimRight(cut, " \t\"'")
+	cut = cut[:behindName.runBack(cut, len(cut))]
 	from := dotted.runBack(cut, len(cut))
 	c := classOf(strings.TrimLeft(cut[from:], "-"))
 	if c == key || c == none {

@@ -104,7 +104,7 @@ func operatorAt(text string) string {
 	if i == len(text) || !operators[text[i]] {
 		return ""
 	}
-	if c := text[i]; (c == '=' || c == ':') && i+1 < len(text) && strings.IndexByte(":?+.=>", text[i+1]) < 0 {
+	if c := text[i]; (c == '=' || c == ':') && i+1 < len(text) && !afterSign[text[i+1]] {
 		return text[:i+1]
 	}
 	return operator.FindString(text)
@@ -112,6 +112,9 @@ func operatorAt(text string) string {
 
 // operators are the bytes with which an operator begins, those of the full-width ones as well.
 var operators = set("[|:?+.=\\%\xef\x2d")
+
+// afterSign go on with an operator that begins with = or a colon.
+var afterSign = set(":?+.=>")
 
 // commaAt is a comma and the blanks around it; empty: there is none.
 func commaAt(text string) string {
@@ -152,6 +155,9 @@ func quotePrefix(text string) int {
 	return 0
 }
 
+// inQuery stand before a parameter of an address.
+var inQuery = set("?&#;")
+
 // look finds what stands behind the name, and masks it where it is a value.
 func (n *named) look() {
 	text, p := n.text, n.to
@@ -163,7 +169,7 @@ func (n *named) look() {
 	rest := text[p:min(len(text), p+256)]
 	upper := !lowers.has(text[n.from:n.to])
 	op := operatorAt(rest)
-	inURL := n.from > 0 && strings.IndexByte("?&#;", text[n.from-1]) >= 0
+	inURL := n.from > 0 && inQuery[text[n.from-1]]
 	switch {
 	case namesValue(rest) && pair.MatchString(rest):
 		n.value(p+len(pair.FindString(rest)), quotedValue, "")
@@ -230,9 +236,12 @@ func (n *named) wholeLine(p int) bool {
 
 // namesValue says that a text may go on with the word value, as pair has it.
 func namesValue(rest string) bool {
-	rest = strings.TrimLeft(rest, " \t\n\f\r,\\\"'")
-	return rest != "" && rest[0]|0x20 == 'v'
+	at := beforePair.run(rest, 0)
+	return at < len(rest) && lower[rest[at]] == 'v'
 }
+
+// beforePair are the bytes that may stand before that word.
+var beforePair = set(" \t\n\f\r,\\\"'")
 
 // prosaic says that what stands behind a colon is a sentence: then only what looks like a value is one.
 func (n *named) prosaic(p int) bool {
@@ -316,27 +325,39 @@ func closingAt(text string, from int, quote string) int {
 	return -1
 }
 
+// What a value that stands in no quotation marks may hold, by how it stands.
+var (
+	inValue     = until("\"'`,;&)}]<>|\\")
+	inParameter = until("\"'`,;&)}]<>|\\#")
+	inOption    = until("\"'`|<>")
+	inLoose     = until("\"'&[]()<>")
+	commas      = set(",;")
+)
+
 // unquoted masks a value that ends where a word does.
 func (n *named) unquoted(p int, at place, ends string) {
 	text := n.text
-	stops := "\"'`,;&)}]<>|\\"
 	loose := n.class == password && (at == assigned || at == setting || at == option || at == optionIs)
-	if loose {
-		stops = "\"'&[]()<>"
+	of := &inValue
+	switch {
+	case at == option || at == optionIs:
+		of = &inOption
+	case loose:
+		of = &inLoose
+	case at == parameter && n.class != password:
+		of = &inParameter
 	}
-	if at == option || at == optionIs {
-		stops = "\"'`|<>"
+	to := n.word(of, p)
+	if ends != "" {
+		if i := strings.Index(text[p:to], ends); i >= 0 {
+			to = p + i
+		}
 	}
-	if at == parameter && n.class != password {
-		stops += "#"
-	}
-	stops += ends
-	to := n.word(stops, p)
 	if loose || at == option || at == optionIs {
-		to = n.without(",;", p, to)
+		to = n.without(&commas, p, to)
 	}
 	if at == colon || at == prose {
-		to = n.without(".:!?", p, to)
+		to = n.without(&ofSentence, p, to)
 	}
 	if at == option && p < to && text[p] == '-' {
 		return
@@ -353,13 +374,9 @@ func (n *named) unquoted(p int, at place, ends string) {
 }
 
 // without is where a value ends that goes on to a place, but for some characters at its end. It is found once for each end.
-func (n *named) without(tail string, from, to int) int {
+func (n *named) without(tail *bytesOf, from, to int) int {
 	if n.tail.of != tail || n.tail.to != to {
-		kept := to
-		for kept > 0 && strings.IndexByte(tail, n.text[kept-1]) >= 0 {
-			kept--
-		}
-		n.tail = stretch[string]{of: tail, from: kept, to: to}
+		n.tail = stretch{of: tail, from: tail.runBack(n.text, to), to: to}
 	}
 	return max(from, n.tail.from)
 }
@@ -381,6 +398,9 @@ const longestWord = 16 << 10
 // ofSentence end a sentence, or a part of one.
 var ofSentence = set(".:!?")
 
+// beforeWord stand before a word of a sentence.
+var beforeWord = set(" \t\n\f\r\v({[:,;=")
+
 // ofSpoken end a word of a sentence.
 var ofSpoken = set(" \t\n\f\r\v\"'`,;()[]{}<>")
 
@@ -391,9 +411,7 @@ func (n *named) spoken(p int) {
 	near, anyWord := true, false
 	for range 12 {
 		start := p
-		for p < len(text) && (blanks[text[p]] || strings.IndexByte("({[:,;=", text[p]) >= 0) {
-			p++
-		}
+		p = beforeWord.run(text, p)
 		if start == p && start > n.to {
 			if p >= len(text) {
 				return

@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -38,9 +40,21 @@ func words(list string) map[string]bool {
 	return m
 }
 
-// lastPart is the last word of a name up to a place, in small letters, and where it begins: of my_apiKey2 it is key, of what is before it api.
-func lastPart(name string, to int) (part string, from int) {
-	for to > 0 && part == "" {
+// nameWord is what is known of a word of a name, by the whole of it or by how it ends.
+type nameWord struct {
+	text               string // in small letters; empty: none of the lists has it
+	is                 class
+	end                string
+	ends               class // what words are that end so
+	key, token, public bool  // of such a thing it is a secret, a token is a secret, a key is none
+}
+
+var unknownWord nameWord
+
+// lastWord is the last word of a name up to a place, and where it begins: of my_apiKey2 it is key, of what is before it api. ok is
+// false where no letter stands.
+func lastWord(name string, to int) (w *nameWord, from int, ok bool) {
+	for to > 0 {
 		from = beginOf(name, to)
 		first, last := from, to
 		for first < last && !letters[name[first]] {
@@ -49,43 +63,51 @@ func lastPart(name string, to int) (part string, from int) {
 		for first < last && !letters[name[last-1]] {
 			last--
 		}
-		part, to = small(name[first:last]), from
+		if first < last {
+			return wordOf(name[first:last]), from, true
+		}
+		to = from
 	}
-	return part, from
+	return &unknownWord, 0, false
 }
 
-// small is a word in small letters. Those of nearly all names are found without making a new one.
-func small(part string) string {
-	if !uppers.has(part) {
-		return part
+// wordOf is what is known of a word, which begins and ends with letters.
+func wordOf(word string) *nameWord {
+	if len(word) > longestName {
+		word = strings.ToLower(word)
 	}
-	var b [24]byte
-	if len(part) > len(b) {
-		return strings.ToLower(part)
+	known := nameWords[lower[word[0]]-'a'][lower[word[len(word)-1]]-'a']
+	for i := range known {
+		if w := &known[i]; len(w.text) == len(word) && beginsWith(word, w.text) {
+			return w
+		}
 	}
-	for i := range len(part) {
-		b[i] = lower[part[i]]
-	}
-	if known, ok := nameWords[string(b[:len(part)])]; ok {
-		return known
-	}
-	return string(b[:len(part)])
+	return endOf(word)
 }
 
-// nameWords are all words of the lists above.
-var nameWords = func() map[string]string {
-	m := map[string]string{}
-	for _, list := range []map[string]bool{passwordIs, secretIs, tokenIs, keyOf, publicKey, tokenOf} {
+// longestName is from where on capitals that are not ASCII count as well: a few have small letters that are.
+const longestName = 24
+
+// nameWords are all words of the lists above, by their first and their last letter.
+var nameWords = func() (t [26][26][]nameWord) {
+	is := map[string]class{}
+	for c, list := range map[class]map[string]bool{password: passwordIs, secret: secretIs, token: tokenIs} {
 		for w := range list {
-			m[w] = w
+			is[w] = c
 		}
 	}
-	for _, list := range [][]string{passwordEnds, secretEnds, tokenEnds, {"key", "id", "data", "base", "client"}} {
-		for _, w := range list {
-			m[w] = w
-		}
+	all := slices.Concat(passwordEnds, secretEnds, tokenEnds, []string{"key", "id", "data", "base", "client"})
+	for _, list := range []map[string]bool{passwordIs, secretIs, tokenIs, keyOf, tokenOf, publicKey} {
+		all = slices.AppendSeq(all, maps.Keys(list))
 	}
-	return m
+	slices.Sort(all)
+	for _, w := range slices.Compact(all) {
+		known := *endOf(w)
+		known.text, known.is, known.key, known.token, known.public = w, is[w], keyOf[w], tokenOf[w], publicKey[w]
+		list := &t[w[0]-'a'][w[len(w)-1]-'a']
+		*list = append(*list, known)
+	}
+	return t
 }()
 
 // beginOf is where the word of a name begins that ends at a place: behind a separator, or where small letters or
@@ -108,70 +130,53 @@ func classOf(name string) class {
 	if len(name) > 100 {
 		return none
 	}
-	last, at := lastPart(name, len(name))
-	if last == "" {
+	last, at, ok := lastWord(name, len(name))
+	if !ok {
 		return none
 	}
-	var before, first string
-	switch last {
+	before, first := &unknownWord, &unknownWord
+	switch last.text {
 	case "key", "id", "data", "base", "token":
-		before, at = lastPart(name, at)
-		first, _ = lastPart(name, at)
+		before, at, _ = lastWord(name, at)
+		first, _, _ = lastWord(name, at)
 	}
-	is, end := wordIs[last], endsAs(last)
-	switch {
-	case end == password || is == password:
+	switch is, ends := last.is, last.ends; {
+	case ends == password || is == password:
 		return password
-	case end == secret || is == secret,
-		last == "key" && keyOf[before],
-		last == "id" && (before == "secret" || before == "key" && keyOf[first] || strings.HasSuffix(before, "accesskey")),
-		last == "data" && before == "key" && first == "client",
-		last == "base" && before == "key":
+	case ends == secret || is == secret,
+		last.text == "key" && before.key,
+		last.text == "id" && (before.text == "secret" || before.text == "key" && first.key || before.end == "accesskey"),
+		last.text == "data" && before.text == "key" && first.text == "client",
+		last.text == "base" && before.text == "key":
 		return secret
-	case last == "token" && tokenOf[before]:
+	case last.text == "token" && before.token:
 		return secret
-	case end == token || is == token, last == "id" && before == "session":
+	case ends == token || is == token, last.text == "id" && before.text == "session":
 		return token
-	case last == "key" && !publicKey[before]:
+	case last.text == "key" && !before.public:
 		return key
 	}
 	return none
 }
 
-// wordIs are the classes of whole words.
-var wordIs = func() map[string]class {
-	m := map[string]class{}
-	for c, of := range map[class]map[string]bool{password: passwordIs, secret: secretIs, token: tokenIs} {
-		for w := range of {
-			m[w] = c
-		}
-	}
-	return m
-}()
-
-// wordEnd is what a word ends with.
-type wordEnd struct {
-	text string
-	of   class
-}
-
-// wordEnds are those ends by their last byte.
-var wordEnds = func() (t [256][]wordEnd) {
+// nameEnds are what names end with, by the last byte.
+var nameEnds = func() (t [256][]nameWord) {
 	for i, list := range [][]string{passwordEnds, secretEnds, tokenEnds} {
 		for _, w := range list {
 			last := w[len(w)-1]
-			t[last] = append(t[last], wordEnd{w, []class{password, secret, token}[i]})
+			t[last] = append(t[last], nameWord{end: w, ends: []class{password, secret, token}[i]})
 		}
 	}
 	return t
 }()
 
-// endsAs is the class by how a word ends.
-func endsAs(word string) class {
-	for _, end := range wordEnds[word[len(word)-1]] {
-		if strings.HasSuffix(word, end.text) {
-			return end.of
+// endOf is what is known of a word by how it ends.
+func endOf(word string) *nameWord {
+	known := nameEnds[lower[word[len(word)-1]]]
+	for i := range known {
+		if w := &known[i]; len(word) >= len(w.end) && beginsWith(word[len(word)-len(w.end):], w.end) {
+			return w
 		}
 	}
-	return none
+	return &unknownWord
 }

@@ -37,13 +37,16 @@ func lineOf(text, plain string) string {
 
 // settle masks until there is nothing more to mask: what is masked may bring a name beside a value. It
 // ends because each round leaves fewer characters outside of "[masked]".
-func settle(text string) string {
+func settle(text string) string { return settleFrom(text, opening.next(text, 0)) }
+
+// settleFrom is settle of a text of which it is known where the first gate stands.
+func settleFrom(text string, gate int) string {
 	for range mostRounds {
-		next := once(text)
+		next := once(text, gate)
 		if next == text {
 			break
 		}
-		text = next
+		text, gate = next, opening.next(next, 0)
 	}
 	return text
 }
@@ -154,8 +157,13 @@ func Map(texts map[string]string) map[string]string {
 }
 
 // once masks in one pass.
-func once(text string) string {
-	spans := find(text)
+func once(text string, gate int) string {
+	if gate < 0 {
+		return text // nothing here can be a secret: no rule has to be asked
+	}
+	s := scans.Get().(*scan)
+	defer scans.Put(s)
+	spans := s.find(text, gate)
 	if len(spans) == 0 {
 		return text
 	}

@@ -27,26 +27,26 @@ type scan struct {
 	text  string
 	spans []span
 	read  []int // by rule: up to where it has read
-	runs  []stretch[*bytesOf]
-	words []stretch[string]
-	tail  stretch[string] // of what stands at the end of a word and is not of it
-	noEnd bool            // no private key ends behind what was read
+	runs  []stretch
+	words []stretch
+	tail  stretch // of what stands at the end of a word and is not of it
+	noEnd bool    // no private key ends behind what was read
 }
 
 // stretch is a part of the text in which nothing stands that would end it. Many secrets may seem to begin in one word
 // of a megabyte, each beside its name: where the word ends must not be looked for once for each. Of each kind the last
 // one is kept, for several may alternate.
-type stretch[K comparable] struct {
-	of       K
+type stretch struct {
+	of       *bytesOf
 	from, to int
 }
 
 // up is to where the stretch goes that holds a place, which end finds where it is not known.
-func up[K comparable](all *[]stretch[K], of K, at int, end func() int) int {
-	i := slices.IndexFunc(*all, func(s stretch[K]) bool { return s.of == of })
+func up(all *[]stretch, of *bytesOf, at int, end func() int) int {
+	i := slices.IndexFunc(*all, func(s stretch) bool { return s.of == of })
 	if i < 0 {
 		i = len(*all)
-		*all = append(*all, stretch[K]{of: of, from: -1, to: -1})
+		*all = append(*all, stretch{of: of, from: -1, to: -1})
 	}
 	if known := &(*all)[i]; at < known.from || at >= known.to {
 		known.from, known.to = at, end()
@@ -59,11 +59,11 @@ func (s *scan) run(of *bytesOf, at int) int {
 	return up(&s.runs, of, at, func() int { return of.run(s.text, at) })
 }
 
-// word is up to where none of some characters stands, nor a blank, nor what is masked already.
-func (s *scan) word(stops string, at int) int {
-	return up(&s.words, stops, at, func() int {
+// word is up to where something else than the bytes of a set stands, or what is masked already.
+func (s *scan) word(of *bytesOf, at int) int {
+	return up(&s.words, of, at, func() int {
 		to := at
-		for to < len(s.text) && !blanks[s.text[to]] && strings.IndexByte(stops, s.text[to]) < 0 {
+		for to < len(s.text) && of[s.text[to]] {
 			if s.text[to] == masked[0] && to > at && strings.HasPrefix(s.text[to:], masked) {
 				break
 			}
@@ -103,11 +103,24 @@ type gate struct {
 	rule int
 }
 
-const grams = 1 << 15
+const grams = 1 << 16
 
-// gram is a hash of three bytes in lower case.
-func gram(a, b, c byte) int {
-	return (int(lower[a])<<10 ^ int(lower[b])<<5 ^ int(lower[c])) & (grams - 1)
+// gram is a hash of the low three bytes of a word, capitals as small letters. The golden ratio spreads texts over all of it, so
+// that where nothing begins hardly anything seems to.
+func gram(word uint64) uint32 {
+	const golden = 0x9E3779B9 << 8 & (1<<32 - 1)
+	return uint32(word|0x202020) * golden >> 16
+}
+
+// eight are the first eight bytes of a text as a word, the first one the lowest.
+func eight(text string) uint64 {
+	t := text[:8]
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 | uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+}
+
+// three are the first three.
+func three(text string) uint64 {
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16
 }
 
 // lower is the lower case of ASCII letters; other bytes are themselves.
@@ -144,7 +157,7 @@ func newGates(rules []rule) *gates {
 }
 
 func (g *gates) add(one gate) {
-	h := gram(one.text[0], one.text[1], one.text[2])
+	h := gram(three(one.text))
 	g.begins[h>>6] |= 1 << (h & 63)
 	if g.at[h] == 0 {
 		g.at[h] = uint16(len(g.all))
@@ -153,41 +166,53 @@ func (g *gates) add(one gate) {
 	g.all[g.at[h]] = append(g.all[g.at[h]], one)
 }
 
-// next is where the first gate at a place or behind it stands; -1: none does. The gram of a place is that of the one
-// before, moved on.
+// next is where the first gate at a place or behind it stands; -1: none does. Six grams are in eight bytes.
 func (g *gates) next(text string, from int) int {
-	if from+2 >= len(text) {
-		return -1
+	at := from
+	for ; at+8 <= len(text); at += 6 {
+		switch w := eight(text[at:]); {
+		case g.begin(w) && g.stands(text[at:]):
+			return at
+		case g.begin(w>>8) && g.stands(text[at+1:]):
+			return at + 1
+		case g.begin(w>>16) && g.stands(text[at+2:]):
+			return at + 2
+		case g.begin(w>>24) && g.stands(text[at+3:]):
+			return at + 3
+		case g.begin(w>>32) && g.stands(text[at+4:]):
+			return at + 4
+		case g.begin(w>>40) && g.stands(text[at+5:]):
+			return at + 5
+		}
 	}
-	rolling := uint(lower[text[from]])<<5 ^ uint(lower[text[from+1]])
-	for i := from + 2; i < len(text); i++ {
-		rolling = (rolling<<5 ^ uint(lower[text[i]])) & (grams - 1)
-		if g.begins[rolling>>6]>>(rolling&63)&1 != 0 && g.stands(rolling, text[i-2:]) {
-			return i - 2
+	for ; at+3 <= len(text); at++ {
+		if g.begin(three(text[at:])) && g.stands(text[at:]) {
+			return at
 		}
 	}
 	return -1
 }
 
-// stands says that a text, which begins with a gram, begins with a gate.
-func (g *gates) stands(gram uint, text string) bool {
-	for i := range g.all[g.at[gram]] {
-		if beginsWith(text, g.all[g.at[gram]][i].text) {
+// begin says that a gate may begin with the low three bytes of a word.
+func (g *gates) begin(word uint64) bool {
+	h := gram(word)
+	return g.begins[h>>6]>>(h&63)&1 != 0
+}
+
+// stands says that a text begins with a gate.
+func (g *gates) stands(text string) bool {
+	for _, one := range g.all[g.at[gram(three(text))]] {
+		if beginsWith(text, one.text) {
 			return true
 		}
 	}
 	return false
 }
 
-// find is what is to be masked in a text, in order and without overlaps.
-func find(text string) []span {
-	at := opening.next(text, 0)
-	if at < 0 {
-		return nil // nothing here can be a secret: no rule has to be asked
-	}
-	s := scans.Get().(*scan)
-	defer scans.Put(s)
-	s.text, s.spans, s.runs, s.words, s.noEnd = text, nil, s.runs[:0], s.words[:0], false
+// find is what is to be masked in a text whose first gate stands at a place, in order and without overlaps. It is good until
+// the scan is used again.
+func (s *scan) find(text string, at int) []span {
+	s.text, s.spans, s.runs, s.words, s.noEnd = text, s.spans[:0], s.runs[:0], s.words[:0], false
 	s.tail.to = -1
 	clear(s.read)
 	for ; at >= 0; at = opening.next(text, at+1) {
@@ -199,7 +224,7 @@ func find(text string) []span {
 
 // ask asks the rules whose gates stand at a place.
 func (s *scan) ask(at int) {
-	for _, g := range opening.all[opening.at[gram(s.text[at], s.text[at+1], s.text[at+2])]] {
+	for _, g := range opening.all[opening.at[gram(three(s.text[at:]))]] {
 		switch {
 		case !beginsWith(s.text[at:], g.text):
 		case g.form != nil:
@@ -281,6 +306,9 @@ var (
 	tokenish        = set("a-zA-Z0-9_.~+/=\x2d")
 	inSentence      = ofSpoken.others()
 	blanks          = set(" \t\n\f\r\v")
+	tabs            = set(" \t")
+	inField         = tabs.others()
+	behindName      = set(" \t\"'")    // before what separates it from its value
 	spaces          = set(" \t\n\f\r") // a line tabulation is none that a header may have
 )
 
@@ -290,6 +318,15 @@ func (b *bytesOf) run(text string, at int) int {
 		at++
 	}
 	return at
+}
+
+// until are the bytes of a word that ends at a blank or one of some characters.
+func until(chars string) bytesOf {
+	ends := blanks
+	for i := range len(chars) {
+		ends[chars[i]] = true
+	}
+	return ends.others()
 }
 
 // others are all other bytes.

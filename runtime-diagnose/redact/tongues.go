@@ -74,7 +74,7 @@ func outOfReach(text string) bool {
 	at, n := 0, 0
 	for at < len(text) {
 		r, size := utf8.DecodeRuneInString(text[at:])
-		if !unicode.Is(unicode.Han, r) {
+		if !han(r) {
 			return n > 0 && strings.ContainsRune("，。、；！？）】》", r)
 		}
 		if n++; n > farthest {
@@ -84,6 +84,9 @@ func outOfReach(text string) bool {
 	}
 	return true
 }
+
+// han says that a rune is Chinese: most are of one range.
+func han(r rune) bool { return '一' <= r && r <= '\u9fff' || unicode.Is(unicode.Han, r) }
 
 func wordGates() (out []string) {
 	for w := range inWords {

@@ -27,7 +27,7 @@ func (c class) fits(v string, at place) bool {
 	if len(v) > longestJudged && !placeholder(v) {
 		v = v[:longestJudged]
 	}
-	return v != "" && c.looks(v, at) && !placeholder(v) && !(strings.ContainsAny(v, ".([") && code.MatchString(v))
+	return v != "" && c.looks(v, at) && !placeholder(v) && !(inCode.has(v) && code.MatchString(v))
 }
 
 // longestJudged is how much of a value is looked at: what it is shows there, and a line of a megabyte may seem to hold a
@@ -97,7 +97,7 @@ var notValues = words("null none nil true false yes no unset undefined str strin
 
 // placeholder is what stands for a value: words for nothing, stars, variables and templates.
 func placeholder(v string) bool {
-	if marks.only(v[min(len(v), longestNoValue):]) && notValues[strings.ToLower(strings.TrimRight(v, ".,;:!"))] || strings.HasPrefix(v, masked) {
+	if word := v[:marks.runBack(v, len(v))]; len(word) <= longestNoValue && !digits.has(word) && notValues[strings.ToLower(word)] || strings.HasPrefix(v, masked) {
 		return true
 	}
 	switch v[0] {
@@ -120,13 +120,16 @@ func placeholder(v string) bool {
 // marks are those that may stand behind a word.
 var marks = set(".,;:!")
 
-// longestNoValue is how many bytes the longest of notValues has.
+// longestNoValue is how many bytes the longest of notValues has. None has a digit, as most secrets do.
 var longestNoValue = func() (most int) {
 	for w := range notValues {
 		most = max(most, len(w))
 	}
 	return most
 }()
+
+// inCode are those of which one stands in code.
+var inCode = set(".([")
 
 // code is source text that says where a value comes from.
 var code = lazy.MustCompile(`^(?:(?:args|self|config|cfg|os|settings|opts?|options|conf|params?|kwargs|env|environ|getpass|request|ctx|this|vault|keyring|process|System|secrets)\.[A-Za-z_][\w.]*|(?:[a-z_]\w*\.)*[a-zA-Z_]\w*[(\[].*)$`)
