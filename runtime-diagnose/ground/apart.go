@@ -17,10 +17,10 @@ import (
 // in other words what was read. It is shown apart from what is supported and called unsupported, without its citations.
 
 // MaxUnsupported is how many bytes of claims that nothing supports are shown.
-const MaxUnsupported = 600
+const MaxUnsupported = 1600
 
 // longestUnsupported is how many bytes one of them may have.
-const longestUnsupported = 240
+const longestUnsupported = 320
 
 // doubtful are the reasons by which a claim is not shown as what the evidence says, and which do not say that it is false:
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.

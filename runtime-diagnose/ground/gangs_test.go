@@ -83,4 +83,6 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 }
 
 // The same of diagnoses and answers of somebody who has not read the rules.
-func TestEvaluationStrangers(t *testing.T) { judgeStyled(t, "strangers", scenariosOf(t, "strangers", "strangers_second")) }
+func TestEvaluationStrangers(t *testing.T) {
+	judgeStyled(t, "strangers", scenariosOf(t, "strangers", "strangers_second"))
+}
