@@ -47,7 +47,7 @@ func (b *block) mayHold(labels []LabelHash) bool {
 	if f == nil {
 		f = &bloomFilter{}
 		for _, p := range b.pods {
-			for key, value := range p.labels {
+			for key, value := range p.labels.All() {
 				f.add(hashOf(key, value))
 			}
 		}

@@ -201,9 +201,9 @@ func (r *podBlocks) share() []*block {
 	return slices.Clone(r.blocks)
 }
 
-// Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten.
+// Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten, its labels included: of many pods one is made.
 func (p *Pod) Metadata(into *corev1.Pod) *corev1.Pod {
-	into.Namespace, into.Name, into.Labels, into.Annotations = p.namespace, p.name, p.labels, p.annotations
+	into.Namespace, into.Name, into.Labels, into.Annotations = p.namespace, p.name, p.labels.into(into.Labels), p.annotations
 	into.Spec.NodeName = p.node
 	return into
 }
