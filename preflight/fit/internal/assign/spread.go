@@ -107,7 +107,7 @@ func (cycle *Cycle) countSpread(e *SpreadTerm, namespace string) {
 	if in == nil || e.Selector.Empty() || !cycle.Budget.Spend(len(e.Now)/4) {
 		return
 	}
-	for p := range in.With(cluster.HashesIn(e.Selector)) {
+	for p := range in.With(cluster.NeededBy(e.Selector)) {
 		if !cycle.Budget.Spend(stepsPerPod) {
 			return
 		}
@@ -139,9 +139,9 @@ func (cycle *Cycle) readAffinity(t *podFacts, namespace string, g *gang.Group) {
 			t.doubtYes(NotJudged(g.Name, "affinity", t.Affinity[i].Unread))
 		}
 	}
-	var must []cluster.LabelHash
+	var must []cluster.NeededLabel
 	for i := range t.Affinity {
-		must = append(must, cluster.HashesIn(t.Affinity[i].Selector)...)
+		must = append(must, cluster.NeededBy(t.Affinity[i].Selector)...)
 	}
 	for in, pods := range cycle.s.PodLists() {
 		for p := range pods.With(must) {
