@@ -195,13 +195,13 @@ func heldIn(view *cluster.Snapshot, j *job.Job) map[string]int64 {
 }
 
 // ownPods says of the labels of a pod whether it is the job's own.
-func ownPods(j *job.Job) func(labels.Set) bool {
+func ownPods(j *job.Job) func(labels.Labels) bool {
 	kind := kinds.For(j.Source.GroupVersionKind())
 	if j.Ref.UID == "" || kind == nil || kind.Pods == nil {
-		return func(labels.Set) bool { return false }
+		return func(labels.Labels) bool { return false }
 	}
 	selectors := kind.Select(j.Ref, j.Source)
-	return func(of labels.Set) bool {
+	return func(of labels.Labels) bool {
 		return slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(of) })
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -83,7 +82,7 @@ func (w *world) isOf(p *cluster.Pod, kind *kinds.Kind, o *unstructured.Unstructu
 			return false
 		case job.Unknown:
 			ref := job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-			return kind.Pods(ref).Matches(labels.Set(p.Labels())) || kind.Traces != nil && kind.Traces(ref).Matches(labels.Set(p.Labels()))
+			return kind.Pods(ref).Matches(p.Labels()) || kind.Traces != nil && kind.Traces(ref).Matches(p.Labels())
 		case job.Present:
 		}
 		above := metav1.GetControllerOf(object)

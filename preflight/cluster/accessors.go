@@ -58,7 +58,7 @@ func (n *Node) Pods() []*Pod { return n.pods }
 func (n *Node) Attached() []AttachedVolume { return n.attached }
 
 // Labels of the pod.
-func (p *Pod) Labels() map[string]string { return p.labels }
+func (p *Pod) Labels() Labels { return p.labels }
 
 // Node is the name of the node that the pod is on; empty: it waits for one.
 func (p *Pod) Node() string { return p.node }

@@ -1,22 +1,35 @@
 package cluster
 
 import (
+	"slices"
+	"unique"
+
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// LabelHash stands for a label and its value.
-type LabelHash uint64
+// NeededLabel is a label without which a pod is not looked at.
+type NeededLabel struct {
+	label Label
+	hash  labelHash
+}
+
+func needed(key, value string) NeededLabel {
+	return NeededLabel{unique.Make([2]string{key, value}), hashOf(key, value)}
+}
+
+// labelHash stands for a label and its value.
+type labelHash uint64
 
 // hashOf is FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the two.
-func hashOf(key, value string) LabelHash {
+func hashOf(key, value string) labelHash {
 	h := uint64(14695981039346656037)
 	for _, s := range [...]string{key, "=", value} {
 		for i := range len(s) {
 			h = (h ^ uint64(s[i])) * 1099511628211
 		}
 	}
-	return LabelHash(h)
+	return labelHash(h)
 }
 
 // bloomFilter says of labels that no pod of a block has them; a few times in a hundred it
@@ -25,21 +38,21 @@ type bloomFilter [64]uint64
 
 const bloomBits = 64 * 64
 
-func (h LabelHash) bits() (a, b uint64) { return uint64(h) % bloomBits, uint64(h>>32) % bloomBits }
+func (h labelHash) bits() (a, b uint64) { return uint64(h) % bloomBits, uint64(h>>32) % bloomBits }
 
-func (f *bloomFilter) add(h LabelHash) {
+func (f *bloomFilter) add(h labelHash) {
 	a, b := h.bits()
 	f[a/64] |= 1 << (a % 64)
 	f[b/64] |= 1 << (b % 64)
 }
 
-func (f *bloomFilter) has(h LabelHash) bool {
+func (f *bloomFilter) has(h labelHash) bool {
 	a, b := h.bits()
 	return f[a/64]>>(a%64)&1 == 1 && f[b/64]>>(b%64)&1 == 1
 }
 
 // mayHold says whether some pod of the block may have every one of some labels.
-func (b *block) mayHold(labels []LabelHash) bool {
+func (b *block) mayHold(labels []NeededLabel) bool {
 	if len(labels) == 0 {
 		return true
 	}
@@ -47,41 +60,51 @@ func (b *block) mayHold(labels []LabelHash) bool {
 	if f == nil {
 		f = &bloomFilter{}
 		for _, p := range b.pods {
-			for key, value := range p.labels {
+			for key, value := range p.labels.All() {
 				f.add(hashOf(key, value))
 			}
 		}
 		b.labels.Store(f)
 	}
-	for _, h := range labels {
-		if !f.has(h) {
+	for _, l := range labels {
+		if !f.has(l.hash) {
 			return false
 		}
 	}
 	return true
 }
 
-// HashesIn are labels that whatever some selectors match has for certain.
-func HashesIn(selectors ...labels.Selector) []LabelHash {
-	var out []LabelHash
+// hasAll says whether the pod has every one of some labels. Equal labels are one, so that no text is compared.
+func (p *Pod) hasAll(labels []NeededLabel) bool {
+	for _, l := range labels {
+		if !slices.Contains(p.labels.list(), l.label) {
+			return false
+		}
+	}
+	return true
+}
+
+// NeededBy are labels that whatever some selectors match has for certain.
+func NeededBy(selectors ...labels.Selector) []NeededLabel {
+	var out []NeededLabel
 	for _, s := range selectors {
 		requirements, _ := s.Requirements()
 		for i := range requirements {
 			r := &requirements[i]
 			one := r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals || r.Operator() == selection.In
 			if values := r.ValuesUnsorted(); one && len(values) == 1 {
-				out = append(out, hashOf(r.Key(), values[0]))
+				out = append(out, needed(r.Key(), values[0]))
 			}
 		}
 	}
 	return out
 }
 
-// HashLabels stand for labels.
-func HashLabels(labels map[string]string) []LabelHash {
-	var out []LabelHash
+// Needed are labels that a pod must have.
+func Needed(labels map[string]string) []NeededLabel {
+	var out []NeededLabel
 	for key, value := range labels {
-		out = append(out, hashOf(key, value))
+		out = append(out, needed(key, value))
 	}
 	return out
 }

@@ -96,7 +96,7 @@ func allocatableOf(n *corev1.Node, silent bool, before job.Resources) (out job.R
 // the metadata that says whose it is. It is a tenth of the pod's size. Immutable.
 type Pod struct {
 	namespace, name string
-	labels          map[string]string
+	labels          Labels
 	node            string   // empty: waits for a place
 	requests        []Amount // by name
 	owner           Owner    // the controller of the pod; empty: none
@@ -131,10 +131,10 @@ type Amount struct {
 	N    int64
 }
 
-// PodOf keeps of a pod what counts. Labels, annotations and affinity are shared with it.
+// PodOf keeps of a pod what counts. Annotations and affinity are shared with it.
 func PodOf(p *corev1.Pod) *Pod {
 	r := &Pod{
-		namespace: p.Namespace, name: p.Name, labels: p.Labels, node: p.Spec.NodeName,
+		namespace: p.Namespace, name: p.Name, labels: LabelsOf(p.Labels), node: p.Spec.NodeName,
 		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
 		ended:   p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 		podMore: &noMore,
@@ -183,7 +183,7 @@ func (p *Pod) Equal(q *Pod) bool {
 		p.priority == q.priority && p.class == q.class && p.nominated == q.nominated && p.owner == q.owner &&
 		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
 		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) &&
-		maps.Equal(p.labels, q.labels) && maps.Equal(p.annotations, q.annotations) &&
+		p.labels.Equal(q.labels) && maps.Equal(p.annotations, q.annotations) &&
 		slices.EqualFunc(p.apart, q.apart, PodTerm.Equal)
 }
 

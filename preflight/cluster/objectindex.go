@@ -20,19 +20,25 @@ import (
 // object is an object of a view, and what questions look at in it: that is read once, when
 // the object arrives.
 type object struct {
-	whole  *unstructured.Unstructured // nil: it is packed
+	whole  *unstructured.Unstructured // nil: it is packed, or what was read is all that is kept
 	packed []byte                     // JSON
 	read   any                        // nil: objects of this kind are not read, or this one could not be
 	err    error                      // why it could not be read
 }
 
-// Raw is the object as it is written. Read-only.
-func (o *object) Raw() *unstructured.Unstructured {
+// raw is the object as it is written; of one of which no more is kept than what was read, who it is. Read-only.
+func (o *object) raw(kind schema.GroupKind, name Name) *unstructured.Unstructured {
 	if o.whole != nil {
 		return o.whole
 	}
 	out := &unstructured.Unstructured{}
-	_ = out.UnmarshalJSON(o.packed) // we have written it
+	if o.packed != nil {
+		_ = out.UnmarshalJSON(o.packed) // we have written it
+		return out
+	}
+	out.SetGroupVersionKind(kind.WithVersion(name.Version))
+	out.SetNamespace(name.Namespace)
+	out.SetName(name.Name)
 	return out
 }
 
@@ -44,12 +50,12 @@ type Held struct {
 	version string
 }
 
-// Hold reads an object. Where there are many of a kind, what was read is kept with the JSON: as maps an object takes
-// five times as much.
+// Hold reads an object. Where there are many of a kind, and more of one is looked at than what was read, that is kept with
+// the JSON: as maps an object takes five times as much.
 func Hold(o *unstructured.Unstructured) *Held {
 	gvk := o.GroupVersionKind()
 	out := &Held{object: readObject(gvk, o), gvk: gvk, name: Name{o.GetNamespace(), o.GetName(), gvk.Version}, version: o.GetResourceVersion()}
-	if out.read != nil && objectReaders[gvk.GroupKind()].many {
+	if out.read != nil && out.whole != nil && objectReaders[gvk.GroupKind()].many {
 		if text, err := o.MarshalJSON(); err == nil {
 			out.whole, out.packed = nil, bytes.Clone(text) // the buffer that it was written into has room for as much again
 		}
@@ -69,8 +75,10 @@ func (o *Held) GetObjectMeta() metav1.Object {
 type reader struct {
 	version string // the only one that is read; empty: any
 	rule    bool   // is among the rules between jobs and nodes: what cannot be read is said
-	many    bool   // a large cluster has tens of thousands, and what is read of one is what is looked at
+	many    bool   // a large cluster has tens of thousands
+	lean    bool   // nothing is looked at but what is read, and that there is one of the name: no more is kept
 	read    func(*unstructured.Unstructured) (any, error)
+	keep    func(read any) any // a shorter form of it; nil: it is kept as it is
 }
 
 // Kinds that are read.
@@ -100,15 +108,15 @@ var (
 		VolcanoKind:  {rule: true, read: strictly[volcanoQueue]},
 		T9kQueueKind: {rule: true, read: strictly[t9kQueue]},
 		NodePoolKind: {rule: true, read: strictly[nodePoolObject]},
-		sliceKind:    {rule: true, many: true, read: readSlice},
+		sliceKind:    {rule: true, many: true, lean: true, read: readSlice},
 
-		ClaimKind.GroupKind():      {version: "v1", many: true, read: readClaim},
-		VolumeKind.GroupKind():     {version: "v1", many: true, read: readVolume},
-		attachmentKind.GroupKind(): {version: "v1", many: true, read: readAttachment},
-		csiNodeKind.GroupKind():    {version: "v1", many: true, read: readCSINode},
+		ClaimKind.GroupKind():      {version: "v1", many: true, lean: true, read: readClaim, keep: keepClaim},
+		VolumeKind.GroupKind():     {version: "v1", many: true, lean: true, read: readVolume, keep: keepVolume},
+		attachmentKind.GroupKind(): {version: "v1", many: true, lean: true, read: readAttachment},
+		csiNodeKind.GroupKind():    {version: "v1", many: true, lean: true, read: readCSINode},
 		ClassKind.GroupKind():      {version: "v1", read: freely[storagev1.StorageClass]},
 		DriverKind.GroupKind():     {version: "v1", read: freely[storagev1.CSIDriver]},
-		CapacityKind.GroupKind():   {version: "v1", many: true, read: readCapacity},
+		CapacityKind.GroupKind():   {version: "v1", many: true, lean: true, read: readCapacity},
 		runtimeKind.GroupKind():    {version: "v1", read: freely[nodev1.RuntimeClass]},
 		TemplateKind.GroupKind():   {version: "v1", read: freely[resourcev1.ResourceClaimTemplate]},
 		classesKind:                {read: freely[deviceClass]},
@@ -161,6 +169,12 @@ func readObject(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *obje
 	out := &object{whole: o}
 	if r, ok := objectReaders[gvk.GroupKind()]; ok && o.GetName() != "" && (r.version == "" || r.version == gvk.Version) {
 		out.read, out.err = r.read(o)
+		if r.lean && out.read != nil {
+			out.whole = nil
+		}
+		if r.keep != nil && out.read != nil {
+			out.read = r.keep(out.read)
+		}
 	}
 	return out
 }
@@ -239,7 +253,7 @@ func In[T any](all Objects, gk schema.GroupKind, namespace string) iter.Seq2[Nam
 func read[T any](all iter.Seq2[Name, *object]) iter.Seq2[Name, *T] {
 	return func(yield func(Name, *T) bool) {
 		for name, o := range all {
-			if v, ok := o.read.(*T); ok && !yield(name, v) {
+			if v, ok := readOf[T](o); ok && !yield(name, v) {
 				return
 			}
 		}
@@ -260,7 +274,7 @@ func Find[T any](all Objects, gvk schema.GroupVersionKind, namespace, name strin
 	if o == nil {
 		return nil
 	}
-	v, _ := o.read.(*T)
+	v, _ := readOf[T](o)
 	return v
 }
 
@@ -270,7 +284,7 @@ func ReadOf[T any](s *Snapshot, gvk schema.GroupVersionKind, namespace, name str
 	if presence != job.Present {
 		return nil, presence
 	}
-	if v, ok := o.read.(*T); ok {
+	if v, ok := readOf[T](o); ok {
 		return v, job.Present
 	}
 	return nil, job.Unknown

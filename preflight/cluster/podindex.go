@@ -29,21 +29,20 @@ type PodList struct {
 // All are the pods.
 func (r *PodList) All() iter.Seq[*Pod] { return inBlocks(r.pods, nil) }
 
-// With are the pods that have some labels, and others with them: it passes over most of
-// those that do not.
-func (r *PodList) With(labels []LabelHash) iter.Seq[*Pod] { return inBlocks(r.pods, labels) }
+// With are the pods that have some labels. Most blocks in which none has them are not looked into.
+func (r *PodList) With(labels []NeededLabel) iter.Seq[*Pod] { return inBlocks(r.pods, labels) }
 
-// Waiting are the pods that wait for a place and are not being deleted; with labels, as in with.
-func (r *PodList) Waiting(labels []LabelHash) iter.Seq[*Pod] { return inBlocks(r.queue, labels) }
+// Waiting are the pods that wait for a place and are not being deleted; with labels, as in With.
+func (r *PodList) Waiting(labels []NeededLabel) iter.Seq[*Pod] { return inBlocks(r.queue, labels) }
 
-func inBlocks(blocks []*block, labels []LabelHash) iter.Seq[*Pod] {
+func inBlocks(blocks []*block, labels []NeededLabel) iter.Seq[*Pod] {
 	return func(yield func(*Pod) bool) {
 		for _, b := range blocks {
 			if !b.mayHold(labels) {
 				continue
 			}
 			for _, p := range b.pods {
-				if !yield(p) {
+				if p.hasAll(labels) && !yield(p) {
 					return
 				}
 			}
@@ -201,9 +200,9 @@ func (r *podBlocks) share() []*block {
 	return slices.Clone(r.blocks)
 }
 
-// Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten.
+// Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten, its labels included: of many pods one is made.
 func (p *Pod) Metadata(into *corev1.Pod) *corev1.Pod {
-	into.Namespace, into.Name, into.Labels, into.Annotations = p.namespace, p.name, p.labels, p.annotations
+	into.Namespace, into.Name, into.Labels, into.Annotations = p.namespace, p.name, p.labels.into(into.Labels), p.annotations
 	into.Spec.NodeName = p.node
 	return into
 }

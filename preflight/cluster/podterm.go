@@ -116,11 +116,11 @@ func (k *PodTerm) Covers(s *Snapshot, namespace string) (yes, known bool) {
 }
 
 // Matches says whether the term is about a pod.
-func (k *PodTerm) Matches(s *Snapshot, namespace string, set map[string]string) (yes, known bool) {
+func (k *PodTerm) Matches(s *Snapshot, namespace string, set labels.Labels) (yes, known bool) {
 	if k.Unread != "" {
 		return false, false
 	}
-	if !k.Selector.Matches(labels.Set(set)) {
+	if !k.Selector.Matches(set) {
 		return false, true
 	}
 	return k.Covers(s, namespace)

@@ -28,6 +28,8 @@ func TestQuickReadersReadWhatTheConverterReads(t *testing.T) {
 		"a claim whose fields are null":     claim + "spec: {volumeName: null, accessModes: null, resources: null}\nstatus: null",
 		"a volume":                          pv + "spec: {capacity: {storage: 5Gi}, accessModes: [ReadWriteOnce], storageClassName: fast, csi: {driver: d, volumeHandle: h, fsType: ext4}, claimRef: {namespace: ml, name: c, uid: u}}\nstatus: {phase: Bound}",
 		"a volume of a node":                pv + "spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1, n2]}]}]}}}",
+		"a volume of a claim and a node":    pv + "spec: {claimRef: {namespace: ml, name: c}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1, n2]}]}, {matchFields: [{key: metadata.name, operator: In, values: [x]}]}]}}}",
+		"a volume of a claim and no node":   pv + "spec: {claimRef: {namespace: ml, name: c}, nodeAffinity: {required: {nodeSelectorTerms: []}}}",
 		"a volume of some nodes":            pv + "spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: z, operator: NotIn, values: [n1]}], matchFields: [{key: metadata.name, operator: In, values: [x]}]}]}}}",
 		"a volume of no node":               pv + "spec: {nodeAffinity: {required: {nodeSelectorTerms: []}}}",
 		"a volume with an affinity of none": pv + "spec: {nodeAffinity: {}}",
@@ -38,7 +40,11 @@ func TestQuickReadersReadWhatTheConverterReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got, want any
-			switch read := readObject(o.GroupVersionKind(), o).read.(type) {
+			read := readObject(o.GroupVersionKind(), o).read
+			if short, ok := read.(kept); ok {
+				read = short.open()
+			}
+			switch read := read.(type) {
 			case *corev1.PersistentVolumeClaim:
 				whole := &corev1.PersistentVolumeClaim{}
 				if err := Decode(o, whole); err != nil {

@@ -142,9 +142,9 @@ func monstrous(text string) bool {
 // PodName is what tells pods apart that take the same.
 type PodName struct {
 	Namespace, Name string
-	Node            string            // empty: it waits for a place
-	Owner           string            // the name of its controller; empty: as the other's
-	Labels          map[string]string // shared with the pod
+	Node            string // empty: it waits for a place
+	Owner           string // the name of its controller; empty: as the other's
+	Labels          map[string]string
 }
 
 // Plain says that nothing of what the pod takes goes by its name, its namespace or its
@@ -154,7 +154,7 @@ func (p *Pod) Plain() bool { return len(p.claims)+len(p.disks)+len(p.apart) == 0
 // As is a pod that takes the same as p, which must be Plain, by another name.
 func (p *Pod) As(n PodName) *Pod {
 	out := *p
-	out.namespace, out.name, out.node, out.labels = n.Namespace, n.Name, n.Node, n.Labels
+	out.namespace, out.name, out.node, out.labels = n.Namespace, n.Name, n.Node, LabelsOf(n.Labels)
 	if n.Owner != "" {
 		out.owner.Name = n.Owner
 	}

@@ -66,7 +66,8 @@ type objectKey struct {
 }
 
 // Lookup finds an object by kind and name. namespace is empty for cluster-scoped ones.
-// An object that was not given is absent only where the view holds its resource whole.
+// An object that was not given is absent only where the view holds its resource whole. Of kinds of which there are very
+// many (claims, volumes and what else is read as Claim and Volume read it) the object says no more than who it is.
 func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, job.Presence) {
 	if s == nil {
 		return nil, job.Unknown
@@ -75,7 +76,7 @@ func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (
 	if presence != job.Present {
 		return nil, presence
 	}
-	return o.Raw(), job.Present
+	return o.raw(gvk.GroupKind(), Name{namespace, name, gvk.Version}), job.Present
 }
 
 // find is Lookup with what was read of the object.
@@ -108,8 +109,8 @@ func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*un
 	if namespace == "" {
 		all, objects = list.all(), make([]*unstructured.Unstructured, 0, list.length())
 	}
-	for _, o := range all {
-		objects = append(objects, o.Raw())
+	for name, o := range all {
+		objects = append(objects, o.raw(gk, name))
 	}
 	return objects, s.Holds(ResourceOf(gk.WithVersion("")))
 }

@@ -59,7 +59,7 @@ func askedByOthers(r *cluster.PodList, g gang.Gang) (pods int, sum job.Resources
 	var scratch corev1.Pod
 	pods, all := r.Asked()
 	sum = maps.Clone(all)
-	for p := range r.Waiting(cluster.HashLabels(g.OwnLabels)) {
+	for p := range r.Waiting(cluster.Needed(g.OwnLabels)) {
 		if _, own := g.Own(p.Metadata(&scratch)); !own {
 			continue
 		}

@@ -1,5 +1,7 @@
 package kinds
 
+import "k8s.io/apimachinery/pkg/labels"
+
 // jobLabels hold the name of the job that a pod belongs to, the widest first
 // (https://jobset.sigs.k8s.io/docs/concepts/, the API packages of Kubeflow's training operator, LeaderWorkerSet, Volcano and KubeRay,
 // https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name).
@@ -20,13 +22,13 @@ var jobLabels = [...]struct {
 
 // JobOf is the job that the labels of a pod name: its kind, where the label says it, and whether nothing wider may be meant.
 // No name: they name none.
-func JobOf(pod map[string]string) (kind, name string, whole bool) {
+func JobOf(pod labels.Labels) (kind, name string, whole bool) {
 	for _, l := range jobLabels {
-		if name = pod[l.label]; name == "" {
+		if name = pod.Get(l.label); name == "" {
 			continue
 		}
 		if kind = l.kind; l.label == rayOriginName {
-			kind = pod[rayOriginKind]
+			kind = pod.Get(rayOriginKind)
 		}
 		return kind, name, !l.part
 	}

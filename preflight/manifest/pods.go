@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +37,7 @@ type cast struct {
 	labels map[int]string // columns of labels, and their keys
 
 	who    cluster.PodName
-	said   map[string]string       // labels of the row above, shared with its pod
+	said   map[string]string       // labels of the row above
 	shapes map[string]*cluster.Pod // by the values of spec
 }
 
@@ -122,15 +121,12 @@ func (c *cast) pods() ([]*cluster.Pod, error) {
 
 // note remembers who the pod of a row is; false where a name or a label is no text.
 func (c *cast) note(values []any, changed []int) bool {
-	fresh, ok := false, true
+	ok := true
 	for _, i := range changed {
 		if to := c.names[i]; to != nil {
 			*to, _ = values[i].(string)
 		}
 		if key, label := c.labels[i]; label {
-			if !fresh {
-				c.said, fresh = maps.Clone(c.said), true
-			}
 			c.said[key], _ = values[i].(string)
 		}
 	}

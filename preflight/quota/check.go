@@ -100,7 +100,7 @@ func Existing(s *cluster.Snapshot, g gang.Gang) []int {
 		return out
 	}
 	var scratch corev1.Pod
-	for p := range in.With(cluster.HashLabels(g.OwnLabels)) {
+	for p := range in.With(cluster.Needed(g.OwnLabels)) {
 		if p.Deleted() {
 			continue
 		}

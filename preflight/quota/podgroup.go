@@ -105,8 +105,8 @@ func (o *check) podGroup(n *namedGroup) {
 // find is a group of the mark; nil: it is not in the view.
 func (m *groupMark) find(s *cluster.Snapshot, namespace, name string) *unstructured.Unstructured {
 	for _, gvk := range m.kinds {
-		if object, there := s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: namespace, Name: name, Version: gvk.Version}); there {
-			return object.Raw()
+		if object, there := s.Lookup(gvk, namespace, name); there == job.Present {
+			return object
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -206,7 +207,7 @@ const hash = `[bcdfghjklmnpqrstvwxz2456789]{5}`
 
 // job is the name of the job that a thing is of, and whether that is sure to be all of it; empty: nothing says it.
 func (t *thing) job() (name string, whole bool) {
-	if _, name, whole = kinds.JobOf(t.labels); name != "" {
+	if _, name, whole = kinds.JobOf(labels.Set(t.labels)); name != "" {
 		return name, whole
 	}
 	kind, name, _ := strings.Cut(t.owner, "/")

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -78,7 +79,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 		var pods corev1.PodList
 		return r.Cache.List(ctx, &pods, r.podsOf(namespace, s)...) == nil && len(pods.Items) == 0
 	}
-	if err := indexPods(ctx, m.GetFieldIndexer(), r.podLabels); err != nil { // nothing is asked before the cache starts
+	if _, err := m.GetCache().GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false)); err != nil { // pods are asked for as soon as it starts
 		return fmt.Errorf("set up controller: %w", err)
 	}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)

@@ -14,7 +14,7 @@ func CacheOptions() cache.Options {
 	return cache.Options{
 		// A kind that has just gone must not be watched again, for ever and in vain, because somebody asks for a job of it.
 		ReaderFailOnMissingInformer: true,
-		NewInformer:                 informerOf(relevance(kinds.All())),
+		NewInformer:                 informerOf(relevance(kinds.All()), jobLabels(kinds.All())),
 		DefaultTransform:            keepObject,
 		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
 	}

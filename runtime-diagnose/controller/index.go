@@ -1,11 +1,9 @@
 package controller
 
 import (
-	"context"
-
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -40,20 +38,23 @@ func naming(s labels.Selector, wanted func(key, value string) bool) (key, value 
 	return "", ""
 }
 
-// indexPods has a cache find pods by those labels.
-func indexPods(ctx context.Context, into client.FieldIndexer, keys map[string]bool) error {
-	return into.IndexField(ctx, &corev1.Pod{}, podIndex, podsByLabel(keys))
-}
-
-func podsByLabel(keys map[string]bool) client.IndexerFunc {
-	return func(o client.Object) (out []string) {
-		for key, value := range o.GetLabels() {
+// byJobLabel indexes the pods of an informer by those labels, as a cache of controller-runtime looks for them
+// (pkg/cache/internal/cache_reader.go, FieldIndexName and KeyToNamespacedKey). Its own IndexField notes each pod once more,
+// for whoever asks about all namespaces; a job is in one.
+func byJobLabel(keys map[string]bool) toolscache.Indexers {
+	return toolscache.Indexers{"field:" + podIndex: func(object any) ([]string, error) {
+		p, ok := object.(*packedPod)
+		if !ok {
+			return nil, nil
+		}
+		var out []string
+		for key, value := range p.labels.All() {
 			if keys[key] {
-				out = append(out, key+"="+value)
+				out = append(out, p.namespace.Value()+"/"+key+"="+value)
 			}
 		}
-		return out
-	}
+		return out, nil
+	}}
 }
 
 // podsOf are the options that list the pods that a selector selects.

@@ -33,7 +33,14 @@ func TestPodsAreFoundByIndex(t *testing.T) {
 		pod("ml", "train-0", of("train", "pytorchjob-controller")), pod("ml", "train-1", of("train", "pytorchjob-controller")),
 		pod("ml", "tf-0", of("train", "tfjob-controller")), pod("ml", "other-0", of("other", "pytorchjob-controller")),
 		pod("vision", "train-0", of("train", "pytorchjob-controller")), pod("ml", "web", nil),
-	).WithIndex(&corev1.Pod{}, podIndex, podsByLabel(keys)).Build()
+	).WithIndex(&corev1.Pod{}, podIndex, func(o client.Object) (out []string) {
+		for key, value := range o.GetLabels() {
+			if keys[key] {
+				out = append(out, key+"="+value)
+			}
+		}
+		return out
+	}).Build()
 	selector := kinds.All()[slices.IndexFunc(kinds.All(), func(k *kinds.Kind) bool { return k.Name == "PyTorchJob" })].Pods(job.Ref{Kind: "PyTorchJob", Namespace: "ml", Name: "train"})
 	for name, r := range map[string]*Reconciler{"with an index": {podLabels: keys}, "without": {}} {
 		options := r.podsOf("ml", selector)

@@ -1,9 +1,11 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unique"
 	"weak"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
 
 // What the cache holds, it holds packed: as the text that was read, a pod or a job takes a third of what it does
@@ -22,37 +26,53 @@ import (
 type packed interface {
 	runtime.Object
 	shown() metav1.Object // the object itself; it must not be changed
+	itsLabels() map[string]string
 }
 
-// packedPod is a pod as protobuf.
+// packedPod is a pod as protobuf, but for what it has in common with others: the pods of a job differ in one label.
 type packedPod struct {
-	namespace, name, version string // parts of the text
-	text                     string
+	namespace, node unique.Handle[string]
+	labels          cluster.Labels
+	owners          unique.Handle[string] // as protobuf
+	name, version   string                // parts of the text
+	text            string
 }
 
 func pack(p *corev1.Pod) (*packedPod, error) {
-	text, err := p.Marshal()
+	own, common := *p, metav1.ObjectMeta{OwnerReferences: p.OwnerReferences}
+	own.Namespace, own.Labels, own.OwnerReferences, own.Spec.NodeName = "", nil, nil, ""
+	text, err := own.Marshal()
 	if err != nil {
 		return nil, fmt.Errorf("hold pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	out := &packedPod{text: string(text)}
+	owners, err := common.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("hold pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	out := &packedPod{
+		namespace: unique.Make(p.Namespace), node: unique.Make(p.Spec.NodeName), labels: cluster.LabelsOf(p.Labels),
+		owners: unique.Make(string(owners)), text: string(text),
+	}
 	part := func(of string) string {
 		at := max(0, strings.Index(out.text, of)) // every string of a message stands in it as it is
 		return out.text[at : at+len(of)]
 	}
-	out.namespace, out.name, out.version = part(p.Namespace), part(p.Name), part(p.ResourceVersion)
+	out.name, out.version = part(p.Name), part(p.ResourceVersion)
 	return out, nil
 }
 
 func (p *packedPod) pod() *corev1.Pod {
-	out := &corev1.Pod{}
-	if err := out.Unmarshal([]byte(p.text)); err != nil { // what Marshal wrote can be read
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, ResourceVersion: p.version}}
+	out, common := &corev1.Pod{}, metav1.ObjectMeta{}
+	if err := errors.Join(out.Unmarshal([]byte(p.text)), common.Unmarshal([]byte(p.owners.Value()))); err != nil { // what Marshal wrote can be read
+		out = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name, ResourceVersion: p.version}}
 	}
+	out.Namespace, out.Labels, out.OwnerReferences, out.Spec.NodeName = p.namespace.Value(), p.labels.Map(), common.OwnerReferences, p.node.Value()
 	return out
 }
 
 func (p *packedPod) shown() metav1.Object { return p.pod() }
+
+func (p *packedPod) itsLabels() map[string]string { return p.labels.Map() }
 
 // GetObjectKind is that of nothing: no one but the cache sees it.
 func (*packedPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
@@ -62,7 +82,7 @@ func (p *packedPod) DeepCopyObject() runtime.Object { return p.pod() }
 
 // GetObjectMeta is what a cache asks for.
 func (p *packedPod) GetObjectMeta() metav1.Object {
-	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, ResourceVersion: p.version}, p}
+	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.name, ResourceVersion: p.version}, p}
 }
 
 // packedObject is a job, or another object of a kind that is not built in, as JSON.
@@ -99,6 +119,8 @@ func (o *packedObject) object() *unstructured.Unstructured {
 
 func (o *packedObject) shown() metav1.Object { return o.object() }
 
+func (o *packedObject) itsLabels() map[string]string { return o.object().GetLabels() }
+
 // GetObjectKind is that of nothing: no one but the cache sees it.
 func (*packedObject) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
@@ -123,7 +145,7 @@ type packedMeta struct {
 }
 
 // GetLabels reads them: not everyone who asks for a name wants them.
-func (m *packedMeta) GetLabels() map[string]string { return m.of.shown().GetLabels() }
+func (m *packedMeta) GetLabels() map[string]string { return m.of.itsLabels() }
 
 // packedInformer is an informer that holds objects packed, and shows them as they are.
 type packedInformer struct{ toolscache.SharedIndexInformer }

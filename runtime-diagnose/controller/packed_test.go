@@ -63,7 +63,7 @@ func TestTheCacheShowsWhatItHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := jobLabels(kinds.All())
-	if err := indexPods(t.Context(), c, keys); err != nil {
+	if _, err := c.GetInformer(t.Context(), &corev1.Pod{}, cache.BlockUntilSynced(false)); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)

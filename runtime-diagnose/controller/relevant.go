@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -40,11 +41,14 @@ func relevance(all []*kinds.Kind) func(*corev1.Pod) bool {
 	}
 }
 
-// informerOf makes informers of what is held packed; those of pods see the relevant ones only.
-func informerOf(relevant func(*corev1.Pod) bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+// informerOf makes informers of what is held packed; those of pods see the relevant ones only, and find them by labels.
+func informerOf(relevant func(*corev1.Pod) bool, keys map[string]bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
 		if _, pods := example.(*corev1.Pod); pods {
 			from = relevantPods(toolscache.ToListerWatcherWithContext(from), relevant)
+			of := byJobLabel(keys)
+			maps.Copy(of, by)
+			by = of
 		}
 		return packedInformer{toolscache.NewSharedIndexInformer(from, example, resync, by)}
 	}

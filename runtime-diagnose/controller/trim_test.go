@@ -133,7 +133,7 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 
 // A cluster of a hundred thousand pods has to fit into what a container gets.
 func TestAPodThatIsHeldTakesLittle(t *testing.T) {
-	const pods, most = 2000, 800
+	const pods, most = 2000, 560
 	kept := make([]*packedPod, pods)
 	before := reachable()
 	for i := range kept {
@@ -148,7 +148,7 @@ func TestAPodThatIsHeldTakesLittle(t *testing.T) {
 // A handler, an index and whoever lists are shown pods, whatever the informer holds.
 func TestAPackedPodIsShownAsAPod(t *testing.T) {
 	source, first := watch.NewFake(), worker(1)
-	informer := informerOf(func(*corev1.Pod) bool { return true })(&toolscache.ListWatch{
+	informer := informerOf(func(*corev1.Pod) bool { return true }, jobLabels(kinds.All()))(&toolscache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (apiruntime.Object, error) {
 			return &corev1.PodList{Items: []corev1.Pod{*first}}, nil
 		},

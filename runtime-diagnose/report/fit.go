@@ -24,7 +24,9 @@ func (d *draft) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
 	gang.MinMembers, gang.NodesOnly = 0, true
 	gang.Groups = slices.Clone(gang.Groups)
 	roles, waits := d.bound(gang), false
-	gang.Own = func(p *corev1.Pod) (string, bool) { role, ok := roles[p.Name]; return role, ok }
+	if len(roles) > 0 { // of a job without a pod on a node no pod of the view has to be asked about
+		gang.Own = func(p *corev1.Pod) (string, bool) { role, ok := roles[p.Name]; return role, ok }
+	}
 	for i := range gang.Groups {
 		g := &gang.Groups[i]
 		there := 0

@@ -66,6 +66,8 @@ type completions struct {
 	budget *fit.Budget
 	jobs   []*runningJob // the one that holds most first
 	store  *cluster.Store
+
+	scratch corev1.Pod // of own
 }
 
 // runningJob is the pods that have a node and carry the name of one job.
@@ -98,8 +100,7 @@ func (d *completions) own(p *cluster.Pod) bool {
 	if d.gang.Own == nil || p.Namespace() != d.gang.Namespace {
 		return false
 	}
-	var scratch corev1.Pod
-	_, own := d.gang.Own(p.Metadata(&scratch))
+	_, own := d.gang.Own(p.Metadata(&d.scratch))
 	return own
 }
 

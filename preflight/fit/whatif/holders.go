@@ -121,7 +121,7 @@ var notebookLabels = map[string]string{"notebook-name": "", "component": "single
 // debugging says whether a pod is one that people work in by hand.
 func debugging(p *cluster.Pod) bool {
 	for key, value := range notebookLabels {
-		if has, ok := p.Labels()[key]; ok && (value == "" || has == value) {
+		if has, ok := p.Labels().Lookup(key); ok && (value == "" || has == value) {
 			return true
 		}
 	}

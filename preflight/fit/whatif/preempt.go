@@ -147,6 +147,7 @@ func sharesClaims(s *cluster.Snapshot, g gang.Gang) bool {
 // victimSearch is a search for victims on the nodes that matter: those of the plan as far as it
 // got, and those that could be cleared, with least to clear first.
 type victimSearch struct {
+	scratch corev1.Pod // of own
 	s       *cluster.Snapshot
 	gang    gang.Gang
 	budget  *assign.Budget
@@ -273,8 +274,7 @@ func (h *victimSearch) own(p *cluster.Pod) bool {
 	if h.gang.Own == nil || p.Namespace() != h.gang.Namespace {
 		return false
 	}
-	var scratch corev1.Pod
-	_, own := h.gang.Own(p.Metadata(&scratch))
+	_, own := h.gang.Own(p.Metadata(&h.scratch))
 	return own
 }
 
@@ -369,13 +369,13 @@ func owners(s *cluster.Snapshot, by ranking, victims []*cluster.Pod) []fit.Victi
 
 // guards are the PodDisruptionBudgets in the view that select a pod and allow no
 // disruption now.
-func guards(s *cluster.Snapshot, namespace string, of map[string]string) []string {
+func guards(s *cluster.Snapshot, namespace string, of labels.Labels) []string {
 	var out []string
 	for _, b := range cluster.In[policyv1.PodDisruptionBudget](s.Index(), cluster.BudgetKind, namespace) {
 		if b.Spec.Selector == nil || b.Status.DisruptionsAllowed > 0 {
 			continue
 		}
-		if selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && selector.Matches(labels.Set(of)) {
+		if selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && selector.Matches(of) {
 			out = append(out, namespace+"/"+b.Name)
 		}
 	}

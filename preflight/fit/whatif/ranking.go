@@ -53,7 +53,7 @@ func t9kRanking(s *cluster.Snapshot, queue string) (by ranking, known bool) {
 		return ranking{}, false
 	}
 	return ranking{queue: queue, own: queues[queue][0].Spec.Priority, of: func(p *cluster.Pod) (int32, bool) {
-		its := queues[p.Labels()[t9kQueueLabel]]
+		its := queues[p.Labels().Get(t9kQueueLabel)]
 		if len(its) != 1 {
 			return 0, false
 		}

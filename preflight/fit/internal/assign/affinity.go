@@ -102,7 +102,7 @@ func (cycle *Cycle) eachKeptAway(term *cluster.PodTerm, call func(p *cluster.Pod
 		if yes, known := term.Covers(cycle.s, namespace); !yes && known {
 			continue
 		}
-		for p := range pods.With(cluster.HashesIn(term.Selector)) {
+		for p := range pods.With(cluster.NeededBy(term.Selector)) {
 			if p.Node() == "" {
 				continue
 			}

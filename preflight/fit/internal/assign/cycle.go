@@ -236,7 +236,7 @@ func (cycle *Cycle) countOwn(g gang.Gang) {
 	}
 	var scratch corev1.Pod
 	groupOf := g.Indexes()
-	for p := range in.With(cluster.HashLabels(g.OwnLabels)) {
+	for p := range in.With(cluster.Needed(g.OwnLabels)) {
 		if p.Node() == "" || p.Deleted() {
 			continue
 		}

@@ -60,8 +60,8 @@ func spreadTermOf(c *corev1.TopologySpreadConstraint, own *job.Pod) (e SpreadTer
 
 // counts says whether the constraint counts a pod with these labels, in its namespace.
 // An empty selector counts none, though it matches all.
-func (e *SpreadTerm) counts(set map[string]string) bool {
-	return !e.Selector.Empty() && e.Selector.Matches(labels.Set(set))
+func (e *SpreadTerm) counts(set labels.Labels) bool {
+	return !e.Selector.Empty() && e.Selector.Matches(set)
 }
 
 // CountsOf says whether the constraint counts the pods of a group; doubt is what that
@@ -107,7 +107,7 @@ func (cycle *Cycle) countSpread(e *SpreadTerm, namespace string) {
 	if in == nil || e.Selector.Empty() || !cycle.Budget.Spend(len(e.Now)/4) {
 		return
 	}
-	for p := range in.With(cluster.HashesIn(e.Selector)) {
+	for p := range in.With(cluster.NeededBy(e.Selector)) {
 		if !cycle.Budget.Spend(stepsPerPod) {
 			return
 		}
@@ -139,9 +139,9 @@ func (cycle *Cycle) readAffinity(t *podFacts, namespace string, g *gang.Group) {
 			t.doubtYes(NotJudged(g.Name, "affinity", t.Affinity[i].Unread))
 		}
 	}
-	var must []cluster.LabelHash
+	var must []cluster.NeededLabel
 	for i := range t.Affinity {
-		must = append(must, cluster.HashesIn(t.Affinity[i].Selector)...)
+		must = append(must, cluster.NeededBy(t.Affinity[i].Selector)...)
 	}
 	for in, pods := range cycle.s.PodLists() {
 		for p := range pods.With(must) {
@@ -170,7 +170,7 @@ func (cycle *Cycle) readAffinity(t *podFacts, namespace string, g *gang.Group) {
 }
 
 // matchesAll says whether a pod matches every one of some terms.
-func matchesAll(s *cluster.Snapshot, terms []cluster.PodTerm, namespace string, set map[string]string) (yes, known bool) {
+func matchesAll(s *cluster.Snapshot, terms []cluster.PodTerm, namespace string, set labels.Labels) (yes, known bool) {
 	known = true
 	for i := range terms {
 		match, sure := terms[i].Matches(s, namespace, set)
