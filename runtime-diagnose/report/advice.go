@@ -36,6 +36,10 @@ const lostPod = "A pod of a lost node stays, as Terminating or Unknown, until th
 // byFact is the catalogue: the first one that fits is taken.
 var byFact = []advice{
 	{
+		of: []string{"collective-desync"}, fact: map[string]string{"runs": ""},
+		says: "{{.runs}}",
+	},
+	{
 		of:   []string{"nccl-watchdog-timeout"},
 		line: regexp.MustCompile(`\bRank (?P<process>\d+)\] .*WorkNCCL\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).*?\bTimeout\(ms\)=(?P<limitMs>\d+)`),
 		says: "waited {{.limitMs}} in {{.op}} #{{.seq}}, and not all ranks came",
