@@ -33,11 +33,38 @@ type advice struct {
 const lostPod = "A pod of a lost node stays, as Terminating or Unknown, until the node is back or removed, and no other gets its name until then. " +
 	"Where the machine is surely off: kubectl delete pod NAME --force."
 
+// nodeOutOfMemory is what to do where the kernel had no memory left for the whole machine: what a container may use is another
+// matter (https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#node-out-of-memory-behavior).
+var nodeOutOfMemory = []string{
+	"Leave the container's memory limit as it is. Ask for what the job uses (resources.requests.memory), so that the scheduler keeps room for it on the node.",
+	"See who used the node's memory: the table of processes in dmesg, and kubectl describe node for the requests and limits of all its pods.",
+	"Tell the administrators, where pods may use more than they ask for: limits above requests, or too little kept for the system (kube-reserved, eviction-hard).",
+}
+
 // byFact is the catalogue: the first one that fits is taken.
 var byFact = []advice{
 	{
 		of: []string{"collective-desync"}, fact: map[string]string{"runs": ""},
 		says: "{{.runs}}",
+	},
+	{
+		of: []string{"barrier-timed-out", "jax-coordinator-timeout"}, fact: map[string]string{"absent": ""},
+		says: "a barrier timed out, and did not see {{.absent}}", shown: true,
+		steps: []string{
+			"Look at the log of task {{.first}} (JAX: of process {{.first}}): its last lines say where it was, or why it ended.",
+			"Where it lives, take its stack (py-spy dump --pid PID).",
+			"Where it only was slow, in a restore or a compilation, raise the timeout of the barrier, or of jax.distributed.initialize.",
+		},
+	},
+	{ // the kernel's word for a node without memory; of a container it says "Memory cgroup out of memory" (mm/oom_kill.c, oom_kill_process)
+		of: []string{"kernel-oom-kill"}, line: regexp.MustCompile(`\bOut of memory: Kill(?:ed)? process (?P<pid>\d+) \((?P<process>[^)]+)\)`),
+		says: "the node ran out of memory, and the kernel killed process {{.pid}} ({{.process}}): no limit of a container was reached", owner: signature.Platform, retry: signature.RetryUnknown,
+		steps: nodeOutOfMemory,
+	},
+	{ // the same, by the line before it, and by the kubelet's event (pkg/kubelet/oom/oom_watcher_linux.go)
+		of: []string{"kernel-oom-kill"}, line: regexp.MustCompile(`oom-kill:constraint=CONSTRAINT_(?:NONE|MEMORY_POLICY|CPUSET)\b|System OOM encountered`),
+		says: "the node ran out of memory, and the kernel killed a process: no limit of a container was reached", owner: signature.Platform, retry: signature.RetryUnknown,
+		steps: nodeOutOfMemory,
 	},
 	{
 		of:   []string{"nccl-watchdog-timeout"},
