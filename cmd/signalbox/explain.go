@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,9 @@ func newExplain(sh *shell) *cobra.Command {
 	return c
 }
 
+// xidCalled is a fault of NVIDIA's driver by its number (https://docs.nvidia.com/deploy/xid-errors/).
+var xidCalled = regexp.MustCompile(`(?i)^(?:nvrm:? )?xid[ -]?(\d{1,3})$`)
+
 // resourceCheck finds names of devices that are misspelt.
 const resourceCheck = "resource-name-misspelt"
 
@@ -83,6 +87,15 @@ func explain(sh *shell, name, format string) error {
 	}
 	if len(entries) > 0 {
 		return explainSort(sh, format, entries)
+	}
+	if m := xidCalled.FindStringSubmatch(name); m != nil { // as the driver writes it in the kernel's log
+		known, err := knownLine("NVRM: Xid (PCI:0000:00:00): " + m[1] + ", pid=1, name=python")
+		if err != nil || known != "" {
+			if err == nil {
+				err = newPage(sh.out).quoting().write(known)
+			}
+			return err
+		}
 	}
 	names := allNames()
 	if within := entriesWith(name); len(within) > 0 {

@@ -108,8 +108,8 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 		}
 	}
 	p := newPage(sh.out)
-	p.tight = tight
-	if f.watch { // later rows stand below those of the first print, with room for longer names
+	p.tight, p.short = tight, !wide // a row is a line: what is cut is the matter of -o wide
+	if f.watch {                    // later rows stand below those of the first print, with room for longer names
 		const room = 4
 		if f.widths == nil {
 			f.widths = widthsOf(table)

@@ -35,7 +35,7 @@ type View struct {
 	Held     []*cluster.Held // besides Objects: those of kinds of which there are many
 	Complete []schema.GroupResource
 	Unserved []schema.GroupResource // that the API does not have
-	Absent   []Named // asked for one by one, and not there
+	Absent   []Named                // asked for one by one, and not there
 	Taken    time.Time
 
 	cast *cast // the last one that was used while reading

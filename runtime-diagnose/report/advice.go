@@ -182,6 +182,24 @@ var byFact = []advice{
 			"Compare the memory limit with the peak use; load weights on one rank at a time.",
 		},
 	},
+	{ // what mount.nfs and others say of a server that does not answer (nfs-utils, utils/mount; lustre, mount_lustre)
+		of: []string{"mount-failed"}, line: regexp.MustCompile(`(?i)(?:connection timed out|no route to host|connection refused|host is down|server is not responding|network is unreachable|failed to resolve server)`),
+		says: "a volume cannot be mounted: the node does not reach its server", owner: signature.Platform,
+		steps: []string{
+			"Tell the administrators the node and the server: the mount waits for an answer that does not come (firewall, route, server down, a wrong address in the volume).",
+			"Where other nodes mount it, keep the job off this one until it is mended.",
+		},
+	},
+	{
+		of: []string{"mount-failed"}, line: regexp.MustCompile(`(?i)access denied|permission denied`),
+		says: "a volume cannot be mounted: its server refuses the node", owner: signature.Platform,
+		steps: []string{"Tell the administrators the node and the volume: the server's export list, or the secret of the volume, does not let this node in."},
+	},
+	{ // the kubelet's, for a volume of an object (pkg/volume/{configmap,secret}, GetConfigMap, GetSecret)
+		of: []string{"mount-failed"}, line: regexp.MustCompile(`(?P<what>configmap|secret) "(?P<name>[^"]+)" not found`),
+		says: "a volume cannot be mounted: {{.what}} {{.name}} does not exist", owner: signature.User,
+		steps: []string{"Create {{.what}} {{.name}} in the job's namespace, or correct its name in the pod template; the pod starts by itself then."},
+	},
 	{ // RecordNodeStatusChange of the node lifecycle controller, and kubectl's word for the object
 		of: []string{"node-not-ready-text"}, line: regexp.MustCompile(`[Nn]ode (?P<node>\S+) (?:status is now: NodeNotReady|is unresponsive)`),
 		says: "node {{.node}} is not ready",

@@ -55,6 +55,7 @@ func Write(ctx context.Context, f *Findings) Report {
 	d.collectEvidence(&r)
 	r.Hypotheses = d.hypotheses(&r)
 	d.say(&r)
+	r.Solution = d.asFarAsAllowed(r.Solution)
 	return r
 }
 
