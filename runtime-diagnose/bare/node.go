@@ -50,6 +50,7 @@ func (t *text) readNode(s string) bool {
 		}
 		t.node.Status.Conditions = append(t.node.Status.Conditions, c)
 		t.origin(t.node.Annotations, "condition."+m[1], s)
+		t.part.Understood = append(t.part.Understood, t.number) // the node's name is not on the line
 	case t.section == "Capacity":
 		t.node.Status.Capacity = amount(t.node.Status.Capacity, s)
 	case t.section == "Allocatable":

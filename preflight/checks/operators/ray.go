@@ -22,7 +22,7 @@ func raySpecAt(j *job.Job) job.Path {
 
 var rayVersionMissing = &check.Check{
 	Name:     "ray-version-missing",
-	Title:    "KubeRay refuses the job without the version of Ray",
+	Title:    "the version of Ray is missing where KubeRay does not go on without it",
 	Remedy:   "Write rayVersion as the version in the image: '2.52.0'.",
 	Severity: finding.Error, Since: "0.2",
 	Kinds: rayKinds,
@@ -47,7 +47,7 @@ var rayVersionMissing = &check.Check{
 
 var rayGPUsDiffer = &check.Check{
 	Name:     "ray-gpus-differ",
-	Title:    "Ray is told of another number of GPUs than the pod has",
+	Title:    "rayStartParams tells Ray of another number of GPUs than the pod has",
 	Remedy:   "Leave num-gpus out of rayStartParams: KubeRay takes the number from the container's limits.",
 	Severity: finding.Warning, Since: "0.2",
 	Kinds: rayKinds,
