@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"regexp"
@@ -46,7 +47,7 @@ func newExplain(sh *shell) *cobra.Command {
 			return own(explain(sh, strings.Join(args, " "), output.value))
 		},
 	}
-	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts")
+	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts; - is standard input")
 	c.Flags().StringArrayVar(&folders, "signatures", nil, "`folder` of signatures of your own beside the built-in ones, for --line; repeatable")
 	addChoice(c, output, "output", "o", "output format")
 	return c
@@ -315,8 +316,28 @@ func explainLine(sh *shell, line string, folders []string) error {
 	if err != nil {
 		return err
 	}
-	return oneline.Explain(sh.out, catalog, line)
+	if line != "-" {
+		return oneline.Explain(sh.out, catalog, line)
+	}
+	n := 0
+	for in := bufio.NewScanner(sh.in); in.Scan() && n < mostLinesExplained; { // as for all that takes a file
+		if line := strings.TrimSpace(in.Text()); line != "" {
+			if n++; n > 1 {
+				fmt.Fprintln(sh.out)
+			}
+			if err := oneline.Explain(sh.out, catalog, line); err != nil {
+				return err
+			}
+		}
+	}
+	if n == 0 {
+		return usagef("standard input holds no line; expected a line of a log")
+	}
+	return nil
 }
+
+// mostLinesExplained bounds the lines of standard input: who has a whole log wants diagnose.
+const mostLinesExplained = 20
 
 // mostNamesListed is how many names that hold a word are listed.
 const mostNamesListed = 12

@@ -11,7 +11,7 @@ import (
 // author calls a group may be any word, of which pods are no plural: "2 pods of big".
 func noun(role string) bool {
 	role = strings.TrimSuffix(strings.ToLower(role), "s")
-	return strings.HasSuffix(role, "er") || strings.HasSuffix(role, "or") || slices.Contains([]string{"p", "chief", "head", "replica"}, role)
+	return strings.HasSuffix(role, "er") || strings.HasSuffix(role, "or") || slices.Contains([]string{"p", "pod", "chief", "head", "replica"}, role)
 }
 
 // Pods is a number of pods of a role: "1 Master", "5 Workers", "2 pods of node".

@@ -36,6 +36,9 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 				if l.Rule != rule || rule == quota.RuleQueueQuota && l.When != quota.Never {
 					continue // waiting is what a queue is for
 				}
+				if rule == quota.RuleMembers && l.Path == l.At {
+					continue // the job's own minimum: gang-min-above-replicas says so
+				}
 				f := limitFinding(l)
 				if rule == quota.RuleShape {
 					verb := map[bool]string{true: "Lower", false: "Write the amount in"}[l.Hard > 0]
