@@ -74,6 +74,7 @@ func (o *check) withoutKueue() {
 	}
 	o.add(Violation{
 		Rule: RuleQueueMissing, When: Never, Kind: cluster.LocalKind.Kind, Namespace: o.gang.Namespace, Name: o.gang.Queue, Path: "metadata.name", At: o.gang.At,
+		Remedy:  "Leave out suspend and the name of the queue, or send the job to a cluster that has Kueue.",
 		Message: none + ", so nothing ever resumes the suspended job; without suspend it would start, and the queue's name has no effect",
 	})
 }

@@ -70,11 +70,12 @@ func refusedAmounts(r *job.Role, refuse refuse) {
 					continue
 				}
 				meant := check.DidYouMean(plain, plainAmounts).String()
-				if meant == "" {
-					meant = "; a device has the domain of its plugin, as in nvidia.com/gpu"
+				if device := "nvidia.com/" + strings.TrimSuffix(plain, "s"); job.AcceleratorUnit(corev1.ResourceName(device)) != job.NotAccelerator {
+					meant = "; a device has its plugin's domain: " + device
 				}
+				amount := list[name]
 				refuse(r.Pod.At(job.Path("containers").Index(k).Child("resources", field).Key(plain)),
-					"container %s asks for %q; without a domain there are cpu, memory, ephemeral-storage and hugepages-<size>%s", c.Name, plain, meant)
+					"container %s asks for %s %q, which is no resource%s", c.Name, amount.String(), plain, meant)
 			}
 		}
 	}
