@@ -465,7 +465,7 @@ func (c *comparison) parts() (out []part) {
 	for _, r := range []runSummary{c.Run, c.Against} {
 		switch name, text := visibleLine(r.Name), visibleLine(r.Error); {
 		case text == "":
-		case strings.HasPrefix(text, name): // the file is who speaks already
+		case strings.HasPrefix(text, name) && strings.ContainsAny(text[len(name):][:min(1, len(text)-len(name))], ":,/"): // it is who speaks already
 			says("%s", text)
 		default:
 			says("%s: %s", name, text)

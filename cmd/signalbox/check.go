@@ -65,8 +65,8 @@ func (r reviewed) inScript(at job.Path) (line int, written string, ok bool) {
 		if l == nil || l.Line == 0 || !slices.Contains([]job.Path{l.Path, l.Script, l.NodesPath, l.ProcsPath, l.RendezvousPath}, at) {
 			continue
 		}
-		if line, _, text, ok := r.from.Inside(l.Script, l.Line); ok {
-			return line, text, true
+		if line, text, ok := r.from.Inside(l.Script, l.Line); ok {
+			return line, strings.Fields(text)[0], true
 		}
 	}
 	return 0, "", false

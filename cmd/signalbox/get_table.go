@@ -94,7 +94,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	table := f.cells(sh, rows, all, wide, paint)
 	var spare, tight []int
 	if !wide {
-		spare, tight = []int{7, 2, 6}, []int{3, 0}
+		spare, tight = []int{7, 2, 6}, []int{3, 0, 5}
 		if f.sortBy.value == "age" { // what it is sorted by stays
 			spare = []int{7, 6}
 		}

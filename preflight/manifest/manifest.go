@@ -197,24 +197,24 @@ func follow(n *yaml.Node) *yaml.Node {
 
 func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" }
 
-// Inside is a line, from 1, of a text of several that is written as it is (|), and the column, from 1, where what
-// stands on it begins; ok is false where the text is written otherwise, or has no such line.
-func (d Document) Inside(path job.Path, line int) (at, column int, text string, ok bool) {
+// Inside is where a line, from 1, of a text of several stands that is written as it is (|), and what stands on it; ok is false
+// where the text is written otherwise, or has no such line, or an empty one.
+func (d Document) Inside(path job.Path, line int) (at int, text string, ok bool) {
 	node := d.node
 	for _, step := range steps(d.Written(path)) {
 		if _, node = take(follow(node), step); node == nil {
-			return 0, 0, "", false
+			return 0, "", false
 		}
 	}
 	if node == nil || node.Kind != yaml.ScalarNode || node.Style&yaml.LiteralStyle == 0 {
-		return 0, 0, "", false
+		return 0, "", false
 	}
 	lines := strings.Split(node.Value, "\n")
 	if line < 1 || line > len(lines) {
-		return 0, 0, "", false
+		return 0, "", false
 	}
-	text = strings.TrimLeft(lines[line-1], " \t")
-	return node.Line + d.base + line, len(lines[line-1]) - len(text), text, text != ""
+	text = strings.TrimSpace(lines[line-1])
+	return node.Line + d.base + line, text, text != ""
 }
 
 // Place is where a path was written: the line as Position has it, and the column, from 1, and the
