@@ -59,7 +59,7 @@ Exit codes: 0 all files are right · 2 one is not.`,
 					wrong = append(wrong, found...)
 					continue
 				}
-				if _, err := fmt.Fprintf(sh.out, "%s: the settings are right\n", shown(file)); err != nil {
+				if _, err := fmt.Fprintf(sh.out, "%s: the settings are right\n", visibleLine(file)); err != nil {
 					return own(err)
 				}
 			}

@@ -10,6 +10,9 @@ import (
 // noun says that a role is called after who does the work, as operators call theirs: "Worker", "leader", "ps". What an
 // author calls a group may be any word, of which pods are no plural: "2 pods of big".
 func noun(role string) bool {
+	if len(role) > 2 && strings.HasSuffix(role, "s") {
+		return true // it is a plural
+	}
 	role = strings.TrimSuffix(strings.ToLower(role), "s")
 	return strings.HasSuffix(role, "er") || strings.HasSuffix(role, "or") || slices.Contains([]string{"p", "pod", "chief", "head", "replica"}, role)
 }
