@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
@@ -213,14 +214,27 @@ func (d *diagnosis) awaited(lead *evidence.Observation) (evidence.Observation, b
 		m := d.memberThatSaid(w.Behind[0], by)
 		var said *timeline.Call
 		for i := range m.Calls {
-			if m.Calls[i].Rank == w.Behind[0] {
-				said = &m.Calls[i]
+			// Its last line, but of those that name the operation where one does: what follows repeats the number alone.
+			if c := &m.Calls[i]; c.Rank == w.Behind[0] && (said == nil || c.Op != "" || said.Op == "") {
+				said = c
 			}
 		}
-		if lead.Item.Source.Rank == w.Behind[0] || m.Source.Pod == "" && said.Op == "" {
+		if !w.Desync && (lead.Item.Source.Rank == w.Behind[0] || m.Source.Pod == "" && said.Op == "") {
 			break // what it says of itself is less than the line that complains: whatBehind says who
 		}
-		return d.missing(rule, m, said.Line, said.Text, w.Behind[0], d.waitFacts(w.Why)), true
+		facts := d.waitFacts(w.Why)
+		if w.Desync {
+			facts["runs"] = "runs " + w.Why
+			if n := len(w.Behind) - 1; n > 0 {
+				facts["runs"] += fmt.Sprintf(" (%d more rank%s differ%s, too)", n, words.S(n), words.Verb(n))
+			}
+		}
+		return d.missing(rule, m, said.Line, said.Text, w.Behind[0], facts), true
+	case w.Desync: // as many on each side: which is odd is not known, that they differ is
+		s := *lead
+		s.Signature, s.Facts = timeline.Desync, d.waitFacts(w.Why)
+		s.Facts["runs"] = "ranks run different collectives: " + w.Why
+		return s, true
 	case w.AllThere:
 		if silent := d.silent(); len(silent) > 0 {
 			return d.missing(timeline.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, d.waitFacts("says nothing of it")), true

@@ -37,18 +37,6 @@ const (
 	shownFields   = 40
 )
 
-// moreOf is the line of a text about what it does not show: how many, and where they are.
-func moreOf(kept, shown, beyond int) string {
-	switch more := kept - shown + beyond; {
-	case more <= 0:
-		return ""
-	case beyond > 0:
-		return fmt.Sprintf("  and %d more; -o json lists the first %d\n", more, kept)
-	default:
-		return fmt.Sprintf("  and %d more; -o json lists all\n", more)
-	}
-}
-
 // comparison is two runs side by side.
 type comparison struct {
 	Schema  string      `json:"schema"`
@@ -142,8 +130,8 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 
 // runAgainst prints what a run has that another had not.
 func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell, args []string, format string, paint painter) error {
-	if !slices.Contains([]string{"text", "json", "yaml"}, format) {
-		return usagef("--against prints text, json or yaml; expected one of them, not -o %s", format)
+	if !slices.Contains([]string{"text", "json", "yaml", "md"}, format) {
+		return usagef("--against prints text, json, yaml or md; expected one of them, not -o %s", format)
 	}
 	for _, other := range []string{"timeline", "why", "watch", "annotate", "explain", "prompt-only", "snapshot", "events", "pods"} {
 		if cmd.Flags().Changed(other) {
@@ -405,70 +393,140 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 		_, err = to.Write(text)
 		return err
 	}
-	p := newPage(to)
-	var b strings.Builder
 	rows := [][]string{
 		{"", visibleLine(c.Run.Name), visibleLine(c.Against.Name)},
-		{"healthy", paint.word(c.Run.Healthy), paint.word(c.Against.Healthy)},
+		{"healthy", c.Run.Healthy, c.Against.Healthy},
 		{"cause", causeOf(c.Run), causeOf(c.Against)},
 		{"attempts", fmt.Sprint(c.Run.Attempts), fmt.Sprint(c.Against.Attempts)},
 		{"ran", ran(c.Run), ran(c.Against)},
 	}
+	if format == "md" {
+		return page{to: to}.write(c.markdown(rows))
+	}
+	p := newPage(to)
+	rows[1][1], rows[1][2] = paint.word(c.Run.Healthy), paint.word(c.Against.Healthy)
+	var b strings.Builder
 	b.WriteString(p.table(rows))
-	switch {
-	case c.Same:
-		fmt.Fprintf(&b, "\nboth are the same run, so nothing differs; --against takes another: NAME, NAMESPACE/KIND/NAME, or a path\n")
-	case c.alike():
-		fmt.Fprintf(&b, "\nno difference was found between the two but for numbers in their lines\n")
-	}
-	for _, r := range []runSummary{c.Run, c.Against} {
-		if r.Error != "" {
-			fmt.Fprintf(&b, "\n%s: %s\n", visibleLine(r.Name), visibleLine(r.Error))
+	for _, part := range c.parts() {
+		b.WriteString("\n")
+		if part.head != "" {
+			b.WriteString(paint.as("bold", part.head) + "\n")
 		}
-	}
-	c.nodesText(&b)
-	if len(c.Fields) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "fields that differ"))
-		shown := min(shownFields, len(c.Fields))
-		for _, f := range c.Fields[:shown] {
-			fmt.Fprintf(&b, "  %s: %s, was %s\n", visibleLine(f.Path), visibleLine(written(f.Run)), visibleLine(written(f.Against)))
+		for _, line := range part.lines {
+			if part.head != "" {
+				b.WriteString("  ")
+			}
+			b.WriteString(line + "\n")
 		}
-		b.WriteString(moreOf(len(c.Fields), shown, c.More))
-	}
-	if len(c.Settings) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "settings that differ, as the logs tell them"))
-		shown := min(shownFields, len(c.Settings))
-		for _, f := range c.Settings[:shown] {
-			fmt.Fprintf(&b, "  %s: %s, was %s\n", visibleLine(f.Path), visibleLine(f.Run), visibleLine(f.Against))
-		}
-		b.WriteString(moreOf(len(c.Settings), shown, 0))
-	}
-	if len(c.New) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "lines that "+visibleLine(c.Against.Name)+" did not print"))
-		shown := min(shownNewLines, len(c.New))
-		for _, l := range c.New[:shown] {
-			fmt.Fprintf(&b, "  %s:%d  %s\n", visibleLine(l.File), l.Line, visibleLine(l.Text))
-		}
-		b.WriteString(moreOf(len(c.New), shown, c.Others))
-	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
-		fmt.Fprintf(&b, "\nevery line of %s is like one that %s printed, but for numbers in it\n", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
-	}
-	for _, u := range c.Unknown {
-		fmt.Fprintf(&b, "\nnot compared: %s\n", visibleLine(u))
 	}
 	return p.quoting().write(b.String())
+}
+
+// markdown is the comparison for a ticket: what programs printed stands in code.
+func (c *comparison) markdown(rows [][]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s against %s\n\n", inProse(c.Run.Name), inProse(c.Against.Name))
+	for i, row := range rows {
+		for k := range row {
+			row[k] = inCell(row[k])
+		}
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString("|" + strings.Repeat("---|", len(row)) + "\n")
+		}
+	}
+	for _, part := range c.parts() {
+		if part.head == "" {
+			fmt.Fprintf(&b, "\n%s\n", inProse(strings.Join(part.lines, "\n")))
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s", inProse(part.head), fenced(strings.Join(part.lines, "\n")))
+	}
+	return visible(b.String())
+}
+
+// part is a paragraph of a comparison, or a list under a head.
+type part struct {
+	head  string
+	lines []string
+}
+
+// parts are what a comparison says below its table; nothing in them obeys a terminal.
+func (c *comparison) parts() (out []part) {
+	says := func(format string, args ...any) {
+		out = append(out, part{lines: []string{fmt.Sprintf(format, args...)}})
+	}
+	switch {
+	case c.Same:
+		says("both are the same run, so nothing differs; --against takes another: NAME, NAMESPACE/KIND/NAME, or a path")
+	case c.alike():
+		says("no difference was found between the two but for numbers in their lines")
+	}
+	for _, r := range []runSummary{c.Run, c.Against} {
+		switch name, text := visibleLine(r.Name), visibleLine(r.Error); {
+		case text == "":
+		case strings.HasPrefix(text, name) && strings.ContainsAny(text[len(name):][:min(1, len(text)-len(name))], ":,/"): // it is who speaks already
+			says("%s", text)
+		default:
+			says("%s: %s", name, text)
+		}
+	}
+	if n := c.Nodes; len(n.Both)+len(n.OnlyRun)+len(n.OnlyAgainst) > 0 {
+		says("nodes of both: %s; only of %s: %s; only of %s: %s", orNone(n.Both), visibleLine(c.Run.Name), orNone(n.OnlyRun), visibleLine(c.Against.Name), orNone(n.OnlyAgainst))
+	}
+	pairs := func(head string, all []fieldPair, beyond int) {
+		if len(all) == 0 {
+			return
+		}
+		p := part{head: head}
+		shown := min(shownFields, len(all))
+		for _, f := range all[:shown] {
+			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", visibleLine(f.Path), visibleLine(written(f.Run)), visibleLine(written(f.Against))))
+		}
+		out = append(out, p.with(moreOf(len(all), shown, beyond)))
+	}
+	pairs("fields that differ", c.Fields, c.More)
+	pairs("settings that differ, as the logs tell them", c.Settings, 0)
+	if len(c.New) > 0 {
+		p := part{head: "lines that " + visibleLine(c.Against.Name) + " did not print"}
+		shown := min(shownNewLines, len(c.New))
+		for _, l := range c.New[:shown] {
+			p.lines = append(p.lines, fmt.Sprintf("%s:%d  %s", visibleLine(l.File), l.Line, visibleLine(l.Text)))
+		}
+		out = append(out, p.with(moreOf(len(c.New), shown, c.Others)))
+	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
+		says("every line of %s is like one that %s printed, but for numbers in it", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
+	}
+	for _, u := range c.Unknown {
+		says("not compared: %s", visibleLine(u))
+	}
+	return out
+}
+
+// with is a part with one more line, if there is one.
+func (p part) with(line string) part {
+	if line != "" {
+		p.lines = append(p.lines, line)
+	}
+	return p
+}
+
+// moreOf is the line of a list about what it does not show: how many, and where they are.
+func moreOf(kept, shown, beyond int) string {
+	switch more := kept - shown + beyond; {
+	case more <= 0:
+		return ""
+	case beyond > 0:
+		return fmt.Sprintf("and %d more; -o json lists the first %d", more, kept)
+	default:
+		return fmt.Sprintf("and %d more; -o json lists all", more)
+	}
 }
 
 // alike says that all that was compared is the same in both.
 func (c *comparison) alike() bool {
 	return c.Run.Healthy == c.Against.Healthy && c.Run.Category == c.Against.Category && len(c.Nodes.OnlyRun)+len(c.Nodes.OnlyAgainst)+
 		len(c.Fields)+len(c.Settings)+len(c.New) == 0
-}
-
-func (c *comparison) nodesText(b *strings.Builder) {
-	if n := c.Nodes; len(n.Both)+len(n.OnlyRun)+len(n.OnlyAgainst) > 0 {
-		fmt.Fprintf(b, "\nnodes of both: %s; only of %s: %s; only of %s: %s\n", orNone(n.Both), visibleLine(c.Run.Name), orNone(n.OnlyRun), visibleLine(c.Against.Name), orNone(n.OnlyAgainst))
-	}
 }
 
 func orNone(names []string) string {

@@ -79,8 +79,8 @@ func TestWhatAComparisonDoesNotShowIsCounted(t *testing.T) {
 		want                string
 	}{
 		"all are shown":         {20, 20, 0, ""},
-		"one above the text":    {21, 20, 0, "  and 1 more; -o json lists all\n"},
-		"one above what it has": {mostNewLines, shownNewLines, 1, "  and 181 more; -o json lists the first 200\n"},
+		"one above the text":    {21, 20, 0, "and 1 more; -o json lists all"},
+		"one above what it has": {mostNewLines, shownNewLines, 1, "and 181 more; -o json lists the first 200"},
 	} {
 		if got := moreOf(tc.kept, tc.shown, tc.beyond); got != tc.want {
 			t.Errorf("%s: %q; want %q", name, got, tc.want)

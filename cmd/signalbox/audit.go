@@ -60,19 +60,24 @@ func newAudit(sh *shell) *cobra.Command {
 		failOn: oneOf("never", "error", "warning"), colour: oneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{
-		Use:   "audit [-A] [--policy DIR] [--enforce] [--snapshot FILE]",
+		Use:   "audit [FILE…] [-A] [--policy DIR] [--enforce] [--snapshot FILE]",
 		Short: "review every job of a cluster or snapshot as if it came now",
 		Long: `Audit reviews every training job that a cluster or a snapshot holds, as if it came now, and adds up
 what was found: by check and policy, and by namespace. With --enforce policies deny everywhere,
 so that the answer is who would be refused if a namespace began to enforce.
 
+FILE holds jobs, and the rest of a cluster as far as it is known, as --snapshot does.
+
 Jobs that have ended are left out, unless --ended, and those that another job was made of.
 
 Exit codes: as those of check, but findings fail it only with --fail-on; a denial always does. It is 4 where
 the server did not list the jobs of a kind, and the others hold nothing that fails it.`,
-		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json", sh.name),
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
+		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json\n  %[1]s audit jobs/ --snapshot cluster.yaml", sh.name),
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			f.from.snapshot = append(f.from.snapshot, args...)
+			return own(f.run(c.Context(), sh))
+		},
 	}
 	f.from.addEnforce(c)
 	f.add(c)

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -46,7 +47,30 @@ func (r reviewed) word() string {
 }
 
 // line is where a finding's path is written: "job.yaml:27".
-func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
+func (r reviewed) line(f finding.Finding) int {
+	if n, _, ok := r.inScript(f.Path); ok {
+		return n
+	}
+	return r.from.Position(f.Path)
+}
+
+// inScript is the line on which a script calls the launcher that a finding is about, and what is written on it: a
+// script is one value, and where it begins says little.
+func (r reviewed) inScript(at job.Path) (line int, written string, ok bool) {
+	if r.Gang == nil || at == "" {
+		return 0, "", false
+	}
+	for i := range r.Gang.Groups {
+		l := r.Gang.Groups[i].Launch
+		if l == nil || l.Line == 0 || !slices.Contains([]job.Path{l.Path, l.Script, l.NodesPath, l.ProcsPath, l.RendezvousPath}, at) {
+			continue
+		}
+		if line, text, ok := r.from.Inside(l.Script, l.Line); ok {
+			return line, strings.Fields(text)[0], true
+		}
+	}
+	return 0, "", false
+}
 
 func newCheck(sh *shell) *cobra.Command {
 	from := newWorldFlags()

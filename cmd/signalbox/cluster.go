@@ -203,6 +203,10 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
 	for _, r := range viewed() {
+		if _, group := c.served[r.Group]; !group { // a group that is there and does not answer is still listed
+			v.Unserved = append(v.Unserved, r.GroupResource)
+			continue
+		}
 		p.step("reading %s …", r.Resource)
 		var objects []*unstructured.Unstructured
 		var held []*cluster.Held

@@ -88,14 +88,19 @@ func (sh *shell) checkConfig(file string) (wrong []error) {
 	case err != nil && !readable:
 		return []error{fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "read config "+file+": "))}
 	}
-	if _, err := tune(settings.Checks); err != nil {
-		tuning, ok := errors.AsType[config.Mistakes](err)
-		if !ok {
-			tuning = config.Mistakes{err.Error()}
+	_, tuning := tune(settings.Checks)
+	_, covered := selectedKinds(settings.Kinds)
+	for _, err := range []error{tuning, covered} {
+		if err == nil {
+			continue
 		}
-		for _, t := range tuning {
-			if !slices.Contains(many, t) {
-				many = append(many, t)
+		all, ok := errors.AsType[config.Mistakes](err)
+		if !ok {
+			all = config.Mistakes{err.Error()}
+		}
+		for _, one := range all {
+			if !slices.Contains(many, one) {
+				many = append(many, one)
 			}
 		}
 	}

@@ -371,8 +371,7 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 			for i := range part.Logs {
 				part.Logs[i].Source.Rank = evidence.RankIn(part.Logs[i].Source.File)
 			}
-			c.Logs, c.Pods, c.Events = append(c.Logs, part.Logs...), append(c.Pods, part.Pods...), append(c.Events, part.Events...)
-			c.Nodes, c.Objects, c.Missing = append(c.Nodes, part.Nodes...), append(c.Objects, part.Objects...), append(c.Missing, part.Missing...)
+			collect.Join(&c, part)
 			continue
 		}
 		if err := read.add(&c, name); err != nil {
@@ -396,8 +395,7 @@ func many(name string) bool {
 	if err != nil {
 		return false
 	}
-	lower := strings.ToLower(name)
-	return at.IsDir() || slices.ContainsFunc([]string{".tgz", ".tar.gz", ".tar", ".zip"}, func(end string) bool { return strings.HasSuffix(lower, end) })
+	return at.IsDir() || collect.IsArchive(name)
 }
 
 // live diagnoses jobs of the cluster.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,11 +47,14 @@ func newExplain(sh *shell) *cobra.Command {
 			return own(explain(sh, strings.Join(args, " "), output.value))
 		},
 	}
-	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts")
+	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts; - is standard input")
 	c.Flags().StringArrayVar(&folders, "signatures", nil, "`folder` of signatures of your own beside the built-in ones, for --line; repeatable")
 	addChoice(c, output, "output", "o", "output format")
 	return c
 }
+
+// xidCalled is a fault of NVIDIA's driver by its number (https://docs.nvidia.com/deploy/xid-errors/).
+var xidCalled = regexp.MustCompile(`(?i)^(?:nvrm:? )?xid[ -]?(\d{1,3})$`)
 
 // resourceCheck finds names of devices that are misspelt.
 const resourceCheck = "resource-name-misspelt"
@@ -83,6 +88,15 @@ func explain(sh *shell, name, format string) error {
 	}
 	if len(entries) > 0 {
 		return explainSort(sh, format, entries)
+	}
+	if m := xidCalled.FindStringSubmatch(name); m != nil { // as the driver writes it in the kernel's log
+		known, err := knownLine("NVRM: Xid (PCI:0000:00:00): " + m[1] + ", pid=1, name=python")
+		if err != nil || known != "" {
+			if err == nil {
+				err = newPage(sh.out).quoting().write(known)
+			}
+			return err
+		}
 	}
 	names := allNames()
 	if within := entriesWith(name); len(within) > 0 {
@@ -302,8 +316,28 @@ func explainLine(sh *shell, line string, folders []string) error {
 	if err != nil {
 		return err
 	}
-	return oneline.Explain(sh.out, catalog, line)
+	if line != "-" {
+		return oneline.Explain(sh.out, catalog, line)
+	}
+	n := 0
+	for in := bufio.NewScanner(sh.in); in.Scan() && n < mostLinesExplained; { // as for all that takes a file
+		if line := strings.TrimSpace(in.Text()); line != "" {
+			if n++; n > 1 {
+				fmt.Fprintln(sh.out)
+			}
+			if err := oneline.Explain(sh.out, catalog, line); err != nil {
+				return err
+			}
+		}
+	}
+	if n == 0 {
+		return usagef("standard input holds no line; expected a line of a log")
+	}
+	return nil
 }
+
+// mostLinesExplained bounds the lines of standard input: who has a whole log wants diagnose.
+const mostLinesExplained = 20
 
 // mostNamesListed is how many names that hold a word are listed.
 const mostNamesListed = 12

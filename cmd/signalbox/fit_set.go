@@ -294,6 +294,9 @@ func variantTable(p page, all []variant, settings []setting, paint painter) stri
 		answer, says := "not asked", ""
 		if v.Fit != nil {
 			answer, says = v.Fit.Answer(), v.Fit.Headline()
+			if v.Fit.Verdict != fit.Fits || v.Fit.Held() {
+				says = v.Fit.String()
+			}
 		}
 		if i == best {
 			says += " ← the largest that fits now"

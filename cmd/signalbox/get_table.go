@@ -94,7 +94,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	table := f.cells(sh, rows, all, wide, paint)
 	var spare, tight []int
 	if !wide {
-		spare, tight = []int{7, 2, 6}, []int{3, 0}
+		spare, tight = []int{7, 2, 6}, []int{3, 0, 5}
 		if f.sortBy.value == "age" { // what it is sorted by stays
 			spare = []int{7, 6}
 		}
@@ -108,8 +108,8 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 		}
 	}
 	p := newPage(sh.out)
-	p.tight = tight
-	if f.watch { // later rows stand below those of the first print, with room for longer names
+	p.tight, p.short = tight, !wide // a row is a line: what is cut is the matter of -o wide
+	if f.watch {                    // later rows stand below those of the first print, with room for longer names
 		const room = 4
 		if f.widths == nil {
 			f.widths = widthsOf(table)

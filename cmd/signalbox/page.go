@@ -16,6 +16,7 @@ type page struct {
 	to    io.Writer
 	width int   // 0: lines are not wrapped
 	tight []int // columns that a table leaves out only where it is wider than the page
+	short bool  // a row of a table is one line: what the last column has no room for is cut
 	least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
 	loose bool  // a cell that is much wider than the others of its column pads none of them
 	code  bool  // lines that are indented by four columns are quoted, and stay as they are
@@ -166,8 +167,12 @@ func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
 			widths[i] = 0
 		}
 	}
+	room := p.width
+	if p.short {
+		room -= min(widths[last], narrowest)
+	}
 	for _, i := range p.tight {
-		if p.width > 0 && sum()-widths[last] > p.width {
+		if p.width > 0 && sum()-widths[last] > room {
 			widths[i] = 0
 		}
 	}
@@ -179,6 +184,9 @@ func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
 func (p page) row(line string, at int) string {
 	if p.width <= 0 || ansi.StringWidth(line) <= p.width {
 		return line
+	}
+	if p.short && at <= p.width-len("WAITS FOR") {
+		return ansi.Truncate(line, p.width, "…")
 	}
 	head, text := ansi.Cut(line, 0, at), ansi.Cut(line, at, ansi.StringWidth(line))
 	if at > p.width-narrowest {

@@ -76,7 +76,7 @@ does not load or fails · 3 our own failure.`,
 						return usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.name)
 					}
 				}
-				return usagef("no policies; expected --policy DIR")
+				return lacksOf(need{false, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
 			}
 			return own(policyCheck(c.Context(), sh, files, args, from, a, output.value, newPainter(colour.value, sh.out)))
 		},

@@ -31,10 +31,11 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 		RunE: func(c *cobra.Command, args []string) error {
 			a.mode = mode.value
 			switch {
-			case len(from.folders) == 0:
-				return usagef("no policies; expected --policy DIR")
 			case rounds < 1 || rounds > mostRounds:
 				return usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
+			}
+			if err := lacksOf(need{len(from.folders) > 0, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"}); err != nil {
+				return err
 			}
 			return own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.value))
 		},
@@ -47,6 +48,26 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 	addChoice(c, mode, "mode", "", "mode of the namespace")
 	addChoice(c, output, "output", "o", "output format")
 	return c
+}
+
+// need is something that a command does not do without.
+type need struct {
+	given      bool
+	what, flag string
+}
+
+// lacksOf names all that is lacking at once: who is told of one thing at a time runs the command as often.
+func lacksOf(needs ...need) error {
+	var what, expected []string
+	for _, n := range needs {
+		if !n.given {
+			what, expected = append(what, "no "+n.what), append(expected, n.flag)
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return usagef("%s; expected %s", strings.Join(what, " and "), strings.Join(expected, ", and "))
 }
 
 // mostRounds bounds what is kept of the answers.

@@ -36,13 +36,11 @@ policy that does not load.`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			back, err := daysOrDuration(since)
-			switch {
-			case dir == "":
-				return usagef("no decisions; expected --decisions DIR")
-			case len(folders) == 0:
-				return usagef("no policies; expected --policy DIR")
-			case err != nil:
+			if err != nil {
 				return usagef("--since: %w", err)
+			}
+			if err := lacksOf(need{dir != "", "decisions", "--decisions DIR"}, need{len(folders) > 0, "policies", "--policy DIR"}); err != nil {
+				return err
 			}
 			return own(policyReplay(c.Context(), sh, dir, folders, sh.now().Add(-back), mode.value, output.value))
 		},

@@ -88,7 +88,14 @@ func (r reviewed) quote(f finding.Finding, paint painter) string {
 	if key, _ := r.from.Spots(f.Path); f.Named && key.Line > 0 {
 		n, column, word = key.Line, key.Column, key.Word
 	}
+	called, written, inScript := r.inScript(f.Path)
+	if inScript {
+		n = called
+	}
 	line, ok := r.quotes.line(r.from.Source, n)
+	if before, _, there := strings.Cut(line, written); inScript && there {
+		column, word = utf8.RuneCountInString(before)+1, written
+	}
 	text := []rune(strings.ReplaceAll(line, "\t", " "))
 	if !ok || column == 0 || column > len(text) || strings.TrimSpace(line) == "" {
 		return ""

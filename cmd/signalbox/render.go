@@ -137,7 +137,10 @@ func (r reviewed) ruled() func(told) string {
 		effects[r.Policy+string(r.Path)+r.Message] = r.Effect
 	}
 	return func(f told) string {
-		return cmp.Or(string(effects[f.Check+string(f.Path)+f.first]), f.Severity.String())
+		if effect := effects[f.Check+string(f.Path)+f.first]; effect != preflight.Warn { // which is a warning as any other
+			return cmp.Or(string(effect), f.Severity.String())
+		}
+		return finding.Warning.String()
 	}
 }
 

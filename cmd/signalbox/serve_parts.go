@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
 
 	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -139,12 +141,21 @@ func selectedKinds(names []string) ([]*kinds.Kind, error) {
 		known = append(known, k.Name)
 	}
 	var out []*kinds.Kind
-	for _, name := range names {
+	var wrong config.Mistakes
+	for i, name := range names {
 		k := kindNamed(all, name)
 		if k == nil {
-			return nil, usagef("read kinds: no kind is called %q%s", name, check.DidYouMean(name, known))
+			meant := check.DidYouMean(name, known).String()
+			if meant == "" {
+				meant = "; there are " + strings.Join(known, ", ")
+			}
+			wrong = append(wrong, fmt.Sprintf("kinds[%d]: no kind is called %q%s", i, name, meant))
+			continue
 		}
 		out = append(out, k)
+	}
+	if len(wrong) > 0 {
+		return nil, &exit{exitUsage, wrong}
 	}
 	return out, nil
 }

@@ -37,6 +37,7 @@ type Snapshot struct {
 	rules            *Rules // what lies between jobs and nodes
 	allocated        *heldDevices
 	complete         map[schema.GroupResource]bool
+	unserved         map[schema.GroupResource]bool // known not to be in the API at all
 	absent           map[objectKey]bool // known not to be there, without version; see Builder.Absent
 	autoscaler       string             // what may add nodes; empty: none was seen
 
@@ -118,6 +119,10 @@ func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*un
 // Holds says that the view has every object of a resource: what is not there is absent.
 func (s *Snapshot) Holds(r schema.GroupResource) bool { return s != nil && s.complete[r] }
 
+// Unserved says that the cluster's API is known to have no such resource: what reads it is not installed. False is
+// no proof of the opposite.
+func (s *Snapshot) Unserved(r schema.GroupResource) bool { return s != nil && s.unserved[r] }
+
 // Nodes are the nodes by name. The slice and what it points at are read-only.
 func (s *Snapshot) Nodes() []*Node {
 	if s == nil {
@@ -185,6 +190,13 @@ func (b *Builder) KeepObject(o *Held) { b.store.KeepObject(o) }
 func (b *Builder) Complete(resources ...schema.GroupResource) {
 	for _, r := range resources {
 		b.store.SetComplete(r, true)
+	}
+}
+
+// Unserved says that the API has none of these resources.
+func (b *Builder) Unserved(resources ...schema.GroupResource) {
+	for _, r := range resources {
+		b.store.SetUnserved(r)
 	}
 }
 

@@ -45,6 +45,7 @@ type Store struct {
 	volumes        volumeIndex
 	rules          *Rules
 	complete       map[schema.GroupResource]bool
+	unserved       map[schema.GroupResource]bool
 	allocated      *heldDevices
 	allocatedShown bool               // a snapshot has it
 	autoscaler     string             // who may add nodes, where that is known beforehand
@@ -239,6 +240,13 @@ func (l *Store) SetComplete(r schema.GroupResource, whole bool) {
 	l.complete = complete
 }
 
+// SetUnserved says that the API has none of a resource: what it stands for is not installed.
+func (l *Store) SetUnserved(r schema.GroupResource) {
+	unserved := maps.Clone(l.unserved)
+	put(&unserved, r, true)
+	l.unserved = unserved
+}
+
 // Snapshot is the view as it is now. incomplete says why it must not be trusted; empty:
 // nothing speaks against it.
 func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
@@ -252,7 +260,7 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	l.allocatedShown = true
 	s := &Snapshot{
 		taken: taken, incomplete: incomplete, objects: l.objects.share(), storage: l.volumes.share(), rules: l.rules,
-		complete: l.complete, absent: l.absent, allocated: l.allocated,
+		complete: l.complete, unserved: l.unserved, absent: l.absent, allocated: l.allocated,
 		groupings: lru.New(mostGroupings), slots: lru.New(mostDrivers),
 	}
 	if l.memory == nil {

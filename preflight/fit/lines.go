@@ -40,6 +40,8 @@ func (r Result) Lines() []string {
 		line("because", "no node may take "+r.whom())
 	case r.Refused() && !r.tooLarge():
 		line("because", r.Reason)
+	case r.Smaller != "":
+		line("because", "smaller pods do not fit either: "+r.Smaller)
 	}
 	for _, s := range r.Shortfall {
 		if r.tells(s) {

@@ -58,8 +58,8 @@ func TestPlacesOfTheirOwn(t *testing.T) {
 		says    string
 	}{
 		"a rack each":                           {inRacks(3, 2), placed(3, 2), fit.Fits, ""},
-		"one rack too few":                      {inRacks(2, 4), placed(3, 2), fit.TooBig, "6 slices are 3 sets that each need one rack to themselves; at most 2 sets can have one\nfits with 4 slices instead of 6"},
-		"racks that none fits into":             {inRacks(4, 1), placed(2, 2), fit.TooBig, "2 slices must all share one rack; at most 1 of 2 find room in one\nfits without exclusive"},
+		"one rack too few":                      {inRacks(2, 4), placed(3, 2), fit.TooBig, "6 pods of slice are 3 sets that each need one rack to themselves; at most 2 sets can have one\nfits with 4 pods of slice instead of 6"},
+		"racks that none fits into":             {inRacks(4, 1), placed(2, 2), fit.TooBig, "2 pods of slice must all share one rack; at most 1 of 2 find room in one\nfits without exclusive"},
 		"a hundred racks, as many parts":        {inRacks(100, 8), placed(100, 8), fit.Fits, ""},
 		"more parts than one question can pay":  {inRacks(255, 3), placed(256, 2), fit.Unknown, "the answer takes more than the 786432 steps"},
 		"more parts than are told from another": {inRacks(300, 1), placed(257, 1), fit.Unknown, "the label example.com/key, which differs from pod to pod"},
@@ -103,7 +103,7 @@ func TestFewerPartsWithinAQuota(t *testing.T) {
 		items = append(items, build.Node(fmt.Sprintf("%s-%02d", rack, i%2), build.GPUs(8), build.Label("rack", rack)))
 	}
 	got := whatif.Answer(t.Context(), ruled(t, quotaOf("pods: 6", "pods: 1", ""), nil, items), g).Change
-	if want := "fits with 4 slices instead of 6, which is within ResourceQuota ml/q"; !strings.HasPrefix(got, want) {
+	if want := "fits with 4 pods of slice instead of 6, which is within ResourceQuota ml/q"; !strings.HasPrefix(got, want) {
 		t.Errorf("change %q, want %q", got, want)
 	}
 }

@@ -43,6 +43,7 @@ type Result struct {
 	Change           string            `json:"change"`             // the smallest change that would make it fit; empty: none found
 	Changes          []string          `json:"changes,omitempty"`  // all changes found, Change first
 	Idle             string            `json:"idle,omitempty"`     // with how many pods it would fit once nothing runs on the nodes, where nothing makes it fit now; empty: not known
+	Smaller          string            `json:"-"`                  // why pods that are no larger than a node do not fit either; empty: they may
 	Numbers          [][]Group         `json:"-"`                  // the changes that are numbers and nothing else, each with all groups
 	Violations       []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
 	Preempts         *Preemption       `json:"preempts,omitempty"` // the pods that would have to go for a gang of higher priority; nil: none are known

@@ -115,8 +115,8 @@ func AcceleratorUnit(name corev1.ResourceName) Unit {
 	return Device
 }
 
-// MeantAccelerator is the name that an unknown one is a slip for: its plural, other letters' case, or a letter written
-// twice; empty: it is known, or resembles none. Names that differ in another letter may be somebody's own: nvidia.com/pgpu
+// MeantAccelerator is the name that an unknown one is a slip for: its plural, other letters' case, a letter written
+// twice, or other marks between its parts; empty: it is known, or resembles none. Names that differ in another letter may be somebody's own: nvidia.com/pgpu
 // is (https://github.com/NVIDIA/sandbox-device-plugin).
 func MeantAccelerator(name corev1.ResourceName) corev1.ResourceName {
 	plain := oneOfEach(strings.TrimSuffix(strings.ToLower(string(name)), "s"))
@@ -126,11 +126,18 @@ func MeantAccelerator(name corev1.ResourceName) corev1.ResourceName {
 		switch {
 		case string(name) == a.pattern, open && strings.HasPrefix(string(name), prefix):
 			return ""
-		case !open && meant == "" && oneOfEach(strings.ToLower(a.pattern)) == plain:
+		case !open && meant == "" && (oneOfEach(strings.ToLower(a.pattern)) == plain || bones(a.pattern) == bones(string(name))):
 			meant = corev1.ResourceName(a.pattern)
 		}
 	}
 	return meant
+}
+
+// bones is a name without what joins its parts, its plural and the end of its domain: nvidia/gpu, nvidia-gpu and
+// nvidia.com.gpu are slips for one name.
+func bones(name string) string {
+	parts := strings.FieldsFunc(strings.TrimSuffix(strings.ToLower(name), "s"), func(r rune) bool { return r == '.' || r == '/' || r == '-' || r == '_' })
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "com" }), " ")
 }
 
 // oneOfEach is a text with runs of one letter as one.

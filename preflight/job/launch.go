@@ -15,6 +15,8 @@ type Launch struct {
 	Procs               Range // all processes together (mpirun -np, accelerate --num_processes)
 	Backend, Rendezvous string
 	Path                Path     // where the command is written
+	Script              Path     // the shell script that it stands in; empty: in none
+	Line                int      // of Script, from 1
 	ProcsPath           Path     // where ProcsPerNode (else Procs) is written, also as auto or $X; empty: neither is
 	RendezvousPath      Path     // where Rendezvous is written; empty: not in the command
 	NodesPath           Path     // where Nodes is written, also as $X; empty: it is not

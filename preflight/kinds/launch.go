@@ -17,6 +17,7 @@ type command struct {
 	words []string
 	at    []job.Path
 	shell bool // the words come from a shell script
+	line  int  // of the script where the command begins, from 1; 0: it is no script
 }
 
 // launchOf reads how a container starts its processes. It would rather say nothing than
@@ -30,6 +31,9 @@ func launchOf(c *corev1.Container, at func(job.Path) job.Path) job.Launch {
 	var found []job.Launch
 	for _, cmd := range scripts(all) {
 		if l, ok := parse(cmd, literals(c, cmd.shell)); ok {
+			if cmd.line > 0 {
+				l.Script, l.Line = cmd.at[0], cmd.line
+			}
 			found = append(found, l)
 		}
 	}

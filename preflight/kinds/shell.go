@@ -70,7 +70,7 @@ func simpleCommands(script string, at job.Path) []command {
 			if len(n.Args) == 0 {
 				break
 			}
-			cmd := command{shell: true}
+			cmd := command{shell: true, line: int(min(n.Args[0].Pos().Line(), mostScript))}
 			for _, w := range n.Args {
 				cmd.words, cmd.at = append(cmd.words, replace(set, plain(script, w.Parts, false))), append(cmd.at, at)
 			}

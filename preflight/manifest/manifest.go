@@ -197,6 +197,26 @@ func follow(n *yaml.Node) *yaml.Node {
 
 func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" }
 
+// Inside is where a line, from 1, of a text of several stands that is written as it is (|), and what stands on it; ok is false
+// where the text is written otherwise, or has no such line, or an empty one.
+func (d Document) Inside(path job.Path, line int) (at int, text string, ok bool) {
+	node := d.node
+	for _, step := range steps(d.Written(path)) {
+		if _, node = take(follow(node), step); node == nil {
+			return 0, "", false
+		}
+	}
+	if node == nil || node.Kind != yaml.ScalarNode || node.Style&yaml.LiteralStyle == 0 {
+		return 0, "", false
+	}
+	lines := strings.Split(node.Value, "\n")
+	if line < 1 || line > len(lines) {
+		return 0, "", false
+	}
+	text = strings.TrimSpace(lines[line-1])
+	return node.Line + d.base + line, text, text != ""
+}
+
 // Place is where a path was written: the line as Position has it, and the column, from 1, and the
 // text of its value where that is a word on the line, else of its key. The column is 0 where only
 // the object's place is known.

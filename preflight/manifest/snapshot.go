@@ -19,6 +19,8 @@ const (
 	// CompleteAnnotation on a List names the resources ("nodes,pods,jobsets.jobset.x-k8s.io")
 	// of which the snapshot holds all objects: what is not in it is absent, not unknown.
 	CompleteAnnotation = "signalbox.dev/complete"
+	// UnservedAnnotation on a List names resources that the cluster's API does not have: what reads them is not installed.
+	UnservedAnnotation = "signalbox.dev/not-served"
 	// ObjectsAnnotation on a List is how many objects it holds: a file that was cut off
 	// between two of them is found out.
 	ObjectsAnnotation = "signalbox.dev/objects"
@@ -32,7 +34,8 @@ type View struct {
 	Pods     []*cluster.Pod  // besides those among Objects: what counts of them
 	Held     []*cluster.Held // besides Objects: those of kinds of which there are many
 	Complete []schema.GroupResource
-	Absent   []Named // asked for one by one, and not there
+	Unserved []schema.GroupResource // that the API does not have
+	Absent   []Named                // asked for one by one, and not there
 	Taken    time.Time
 
 	cast *cast // the last one that was used while reading
@@ -132,9 +135,11 @@ func (v *View) add(d Document, keep []func(*unstructured.Unstructured) *unstruct
 // frame takes over what a list says about itself.
 func (v *View) frame(d Document) error {
 	notes := d.Object.GetAnnotations()
-	for _, word := range strings.FieldsFunc(notes[CompleteAnnotation], func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
-		if gr := schema.ParseGroupResource(strings.ToLower(word)); !slices.Contains(v.Complete, gr) {
-			v.Complete = append(v.Complete, gr)
+	for note, to := range map[string]*[]schema.GroupResource{CompleteAnnotation: &v.Complete, UnservedAnnotation: &v.Unserved} {
+		for _, word := range strings.FieldsFunc(notes[note], func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
+			if gr := schema.ParseGroupResource(strings.ToLower(word)); !slices.Contains(*to, gr) {
+				*to = append(*to, gr)
+			}
 		}
 	}
 	if at := notes[TakenAnnotation]; at != "" {
@@ -163,6 +168,7 @@ func (v View) Snapshot() (*cluster.Snapshot, error) {
 		b.KeepPod(p)
 	}
 	b.Complete(v.Complete...)
+	b.Unserved(v.Unserved...)
 	for _, n := range v.Absent {
 		b.Absent(n.Kind, n.Namespace, n.Name)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -103,13 +104,19 @@ func (v View) lines(form Form) ([]line, error) {
 
 // head is what the List says of itself, up to its first item.
 func (v View) head(form Form, items int) (string, error) {
-	complete := make([]string, len(v.Complete))
-	for i, r := range v.Complete {
-		complete[i] = strings.TrimSuffix(r.String(), ".")
+	names := func(all []schema.GroupResource) string {
+		out := make([]string, len(all))
+		for i, r := range all {
+			out[i] = strings.TrimSuffix(r.String(), ".")
+		}
+		return strings.Join(out, ",")
 	}
 	notes := map[string]any{
-		CompleteAnnotation: strings.Join(complete, ","),
+		CompleteAnnotation: names(v.Complete),
 		ObjectsAnnotation:  strconv.Itoa(len(v.Objects)), // so that half a file is found out
+	}
+	if len(v.Unserved) > 0 {
+		notes[UnservedAnnotation] = names(v.Unserved)
 	}
 	if !v.Taken.IsZero() {
 		notes[TakenAnnotation] = v.Taken.UTC().Format("2006-01-02T15:04:05Z")

@@ -62,6 +62,7 @@ func (o *check) judge() {
 	o.resourceQuotas()
 	o.queue()
 	o.podGroups()
+	o.members()
 	o.nodePools()
 	o.devices()
 	sortViolations(o.violations)

@@ -25,6 +25,10 @@ import (
 // hold the gang, or hold it now.
 func (o *check) kueue() {
 	local := o.s.LocalQueue(o.gang.Namespace, o.gang.Queue)
+	if local == nil && o.s.Unserved(cluster.ResourceOf(cluster.LocalKind.WithVersion(""))) {
+		o.withoutKueue()
+		return
+	}
 	if local == nil {
 		o.missingQueue(cluster.LocalKind, o.gang.Namespace, o.gang.Queue)
 		return
@@ -57,6 +61,22 @@ func (o *check) kueue() {
 		}
 	}
 	k.judge()
+}
+
+// withoutKueue is what a queue's name means where Kueue is not installed: it is a label that nothing reads, and of a
+// suspended job nothing takes the suspension back
+// (https://kueue.sigs.k8s.io/docs/tasks/run/jobs/: Kueue unsuspends the Job when it is admitted).
+func (o *check) withoutKueue() {
+	const none = "the cluster has no Kueue: its API has no LocalQueue"
+	if !o.gang.Paused {
+		o.note("%s, so the queue %s has no effect, and the job starts without one", none, o.gang.Queue)
+		return
+	}
+	o.add(Violation{
+		Rule: RuleQueueMissing, When: Never, Kind: cluster.LocalKind.Kind, Namespace: o.gang.Namespace, Name: o.gang.Queue, Path: "metadata.name", At: o.gang.At,
+		Remedy:  "Leave out suspend and the name of the queue, or send the job to a cluster that has Kueue.",
+		Message: none + ", so nothing ever resumes the suspended job; without suspend it would start, and the queue's name has no effect",
+	})
 }
 
 // wholeCohort says whether all is in the view that a queue may borrow from.

@@ -102,6 +102,26 @@ func (o *check) podGroup(n *namedGroup) {
 	}
 }
 
+// members compares how many pods the job itself waits for with how many it has. Volcano starts its own Job by that number
+// (https://github.com/volcano-sh/volcano/blob/master/pkg/webhooks/admission/jobs/validate/admit_job.go refuses it: "job
+// 'minAvailable' should not be greater than total replicas in tasks"); what other kinds write counts only where their operator has a
+// gang scheduler.
+func (o *check) members() {
+	least, has := o.gang.MinMembers, o.gang.Pods()
+	if least <= has || has == 0 || o.started() {
+		return
+	}
+	if o.gang.Self.Group != "batch.volcano.sh" {
+		o.note("the job waits for %d pods and has %d: where its operator has a gang scheduler, it never starts", least, has)
+		return
+	}
+	o.add(Violation{
+		Rule: RuleMembers, When: Never, Kind: "Job", Namespace: o.gang.Namespace, Name: o.gang.Name,
+		Resource: "pods", Asked: int64(has), Hard: int64(least), Path: "spec.minAvailable", At: "spec.minAvailable",
+		Message: fmt.Sprintf("it waits for %d pods (minAvailable) and has %d, so it never starts", least, has),
+	})
+}
+
 // find is a group of the mark; nil: it is not in the view.
 func (m *groupMark) find(s *cluster.Snapshot, namespace, name string) *unstructured.Unstructured {
 	for _, gvk := range m.kinds {

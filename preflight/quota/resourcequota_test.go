@@ -94,7 +94,7 @@ func TestQuotas(t *testing.T) {
 				{Name: "prepare", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}},
 				{Name: "train", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}, After: []string{"prepare"}},
 			}}),
-			"never quota ResourceQuota ml/q: 2 prepares + 2 trains ask for 4 count/pods; the hard limit is 3\n",
+			"never quota ResourceQuota ml/q: 2 pods of prepare + 2 pods of train ask for 4 count/pods; the hard limit is 3\n",
 		},
 		"claims made from a template": {
 			build.ResourceQuota("count/resourceclaims.resource.k8s.io: 1, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 15", "", "") + "\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: eight, namespace: ml}\nspec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}",

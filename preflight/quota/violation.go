@@ -30,6 +30,8 @@ type Violation struct {
 	At      job.Path `json:"at,omitempty"`   // where the job says what it asks for; empty: nowhere
 	Message string   `json:"message"`        // what is, with both numbers
 
+	Remedy string `json:"-"` // where that of the rule does not help; empty: it does
+
 	// Others are the names there are, where Name is none of them.
 	Others []string `json:"others,omitempty"`
 }

@@ -2,9 +2,20 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
+
+// noun says that a role is called after who does the work, as operators call theirs: "Worker", "leader", "ps". What an
+// author calls a group may be any word, of which pods are no plural: "2 pods of big".
+func noun(role string) bool {
+	if len(role) > 2 && strings.HasSuffix(role, "s") {
+		return true // it is a plural
+	}
+	role = strings.TrimSuffix(strings.ToLower(role), "s")
+	return strings.HasSuffix(role, "er") || strings.HasSuffix(role, "or") || slices.Contains([]string{"p", "pod", "chief", "head", "replica"}, role)
+}
 
 // Pods is a number of pods of a role: "1 Master", "5 Workers", "2 pods of node".
 func Pods(role string, n int) string {
@@ -12,7 +23,7 @@ func Pods(role string, n int) string {
 	switch {
 	case role == "":
 		return Count(n, "pod", "pods")
-	case !word || strings.EqualFold(role, "node"):
+	case !word || !noun(role):
 		return fmt.Sprintf("%s of %s", Count(n, "pod", "pods"), role)
 	case n == 1 || strings.HasSuffix(role, "s") || strings.HasSuffix(role, "S"):
 		return fmt.Sprintf("%d %s", n, role)

@@ -31,6 +31,9 @@ type text struct {
 	namespace string // of the command that printed the text
 	column    string // the namespace that a row names
 	labels    bool   // the labels of a description go on
+
+	node    *corev1.Node // of a describe, open
+	section string       // of its description
 }
 
 var (
@@ -62,7 +65,7 @@ func (t *text) line(s string) {
 		return
 	}
 	switch {
-	case t.readEvent(s), t.readNodes(s), t.readTable(s):
+	case t.readEvent(s), t.readNode(s), t.readNodes(s), t.readTable(s):
 		return
 	}
 	if m := objectName.FindStringSubmatch(s); m != nil {
@@ -107,6 +110,7 @@ func (t *text) flush() {
 	if t.pod != nil && (t.pod.Status.Phase != "" || t.pod.Status.Reason != "" || len(t.pod.Status.ContainerStatuses) > 0) {
 		t.part.Pods = append(t.part.Pods, *t.pod)
 	}
+	t.closeNode()
 	t.pod, t.status, t.into, t.described = nil, nil, "", nil
 }
 
@@ -169,6 +173,7 @@ func (t *text) readPodField(line, key, value string) {
 		t.describes(func(d *thing) { d.kind = strings.ToLower(value) })
 	case "Roles": // of a node alone
 		t.describes(func(d *thing) { d.kind, d.namespace = "node", "" })
+		t.describeNode(t.pod.Name)
 	case "Controlled By":
 		t.describes(func(d *thing) { d.owner = value })
 	case "Status":
@@ -309,10 +314,7 @@ func (t *text) readEvent(s string) bool {
 		return true
 	}
 	if m := describeEventOld.FindStringSubmatch(s); m != nil {
-		object := ""
-		if t.pod != nil {
-			object = "pod/" + t.pod.Name
-		}
+		object := t.ofEvents()
 		t.addEvent(s, m[2]+" (x"+m[3]+")", m[5], m[6], object, m[7])
 		t.part.Events[len(t.part.Events)-1].Source.Component = strings.Trim(m[4], "{}")
 		return true
@@ -322,15 +324,23 @@ func (t *text) readEvent(s string) bool {
 		if !ok {
 			from, message = "", m[4]
 		}
-		object := ""
-		if t.pod != nil {
-			object = "pod/" + t.pod.Name
-		}
+		object := t.ofEvents()
 		t.addEvent(s, m[3], m[1], m[2], object, message)
 		t.part.Events[len(t.part.Events)-1].Source.Component = from
 		return true
 	}
 	return false
+}
+
+// ofEvents is the object that the Events table of a describe is of; empty: none is described.
+func (t *text) ofEvents() string {
+	switch {
+	case t.node != nil:
+		return "Node/" + t.node.Name
+	case t.pod != nil:
+		return "pod/" + t.pod.Name
+	}
+	return ""
 }
 
 // cutColumn splits the "From" column off, which is one word, or "kubelet, gpu-7" (kubectl until 1.18).

@@ -179,6 +179,7 @@ func (r *reading) sayBarred() {
 		return cmp.Compare(map[bool]int{true: 0, false: 1}[a == "pods"], map[bool]int{true: 0, false: 1}[b == "pods"])
 	})
 	all := slices.Compact(r.barred)
+	r.out.Barred = all
 	named := strings.Join(all[1:min(len(all), mostBarred)], ", nor ")
 	if named != "" {
 		named = ", nor " + named

@@ -16,6 +16,18 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
+// IsArchive says whether a file's name is that of many files in one.
+func IsArchive(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{".tgz", ".tar.gz", ".tar", ".zip"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// Join adds what another case holds.
+func Join(c *diagnose.Case, other diagnose.Case) {
+	c.Logs, c.Pods, c.Events = append(c.Logs, other.Logs...), append(c.Pods, other.Pods...), append(c.Events, other.Events...)
+	c.Nodes, c.Objects, c.Missing = append(c.Nodes, other.Nodes...), append(c.Objects, other.Objects...), append(c.Missing, other.Missing...)
+}
+
 // Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
 // logs of containers, one in each file, with pods and events where files are called like those of
 // a bundle. Other files in YAML hold objects or are about the logs, a label or settings; no container prints
@@ -37,6 +49,18 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 	inOrder := slices.SortedFunc(maps.Keys(files.logs), func(a, b string) int { return files.logs[a].order - files.logs[b].order })
 	for _, file := range inOrder {
 		if strings.HasPrefix(file[strings.LastIndexByte(file, '/')+1:], ".") {
+			continue
+		}
+		if whole := path.Join(name, file); IsArchive(file) && !IsArchive(name) { // of a folder, not of an archive: those are not opened for others in them
+			inner, isBundle, err := Folder(ctx, whole, readable)
+			switch {
+			case err != nil:
+				c.Missing = append(c.Missing, shownAs(whole)+": "+strings.TrimPrefix(err.Error(), "open "+whole+": "))
+			case isBundle && len(files.logs) == 1 && len(files.objects) == 0:
+				return inner, true, nil
+			default:
+				Join(&c, inner)
+			}
 			continue
 		}
 		open := func() (io.ReadCloser, error) { return opened(files.logs[file].open, readable) }
@@ -67,9 +91,17 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shownAs(path.Join(name, file)), Rank: -1}, Open: open})
 	}
 	if len(c.Logs)+len(c.Pods)+len(c.Events)+len(c.Objects) == 0 {
-		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle", name)
+		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle%s", name, leftOut(c.Missing))
 	}
 	return c, false, nil
+}
+
+// leftOut is the first of what was not read; empty: nothing was left out.
+func leftOut(missing []string) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	return "; " + missing[0]
 }
 
 func isYAML(file string) bool {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
 // podGroups are the kinds of gang that schedulers wait for, and how a pod names its own.
@@ -134,10 +135,19 @@ func (r *reading) queued() bool {
 // readWorkloads reads what Kueue says of the job, or of the objects between it and its pods: why
 // it is held, evicted or preempted. A cluster without Kueue has none.
 func (r *reading) readWorkloads(ctx context.Context) {
+	unknown := 0
+	defer func() {
+		if unknown == len(workloads) && r.queued() {
+			r.out.Absent = append(r.out.Absent, control.NoKueue)
+		}
+	}()
 	for _, apiVersion := range workloads {
 		gv, _ := schema.ParseGroupVersion(apiVersion)
 		m, err := r.mapping(schema.GroupKind{Group: gv.Group, Kind: workloadKind}, gv.Version)
 		if err != nil {
+			if meta.IsNoMatchError(err) {
+				unknown++
+			}
 			continue
 		}
 		uids := []string{string(r.object.GetUID())}

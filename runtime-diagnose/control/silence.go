@@ -29,6 +29,16 @@ var Podless = rule("operator-makes-no-pods", "the job's operator makes no pods",
 	"Why: its log says that.",
 	"Tell the administrators that the job's operator makes no pods; its log says why.")
 
+// NoKueue is how evidence.Bundle.Absent says that the cluster's API has no Workloads of Kueue.
+const NoKueue = "Workload of kueue.x-k8s.io"
+
+// Unqueued is a suspended job of a queue of Kueue in a cluster without Kueue.
+var Unqueued = rule("queue-system-missing", "nothing will ever start the job: it waits for Kueue, which the cluster does not have", "operator-silent", signature.Precise,
+	signature.User, signature.Useless,
+	"Kueue resumes the suspended jobs of its queues, and the cluster's API has no Workload, by which Kueue holds jobs.",
+	"That another controller does not resume it: none is known by the label.",
+	"Set spec.suspend to false, and leave out the label kueue.x-k8s.io/queue-name, which has no effect here.\nOr send the job to the cluster that has Kueue.")
+
 // Stuck is a job that is being deleted and does not go.
 var Stuck = rule("finalizer-stuck", "the job is being deleted and does not go", "operator-silent", signature.Precise,
 	signature.Platform, signature.Useless,

@@ -73,6 +73,9 @@ const clock = "2006-01-02 15:04:05 UTC"
 
 // ReadSilent says that nothing acts on a job, and whether something that was read explains it.
 func ReadSilent(c *evidence.Bundle) []evidence.Observation {
+	if s, ok := unqueued(c); ok {
+		return []evidence.Observation{s}
+	}
 	of, since, ok := Unanswered(c)
 	if !ok || slices.ContainsFunc(c.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
 		return nil
@@ -89,6 +92,22 @@ func ReadSilent(c *evidence.Bundle) []evidence.Observation {
 		Signature: rule, Line: text, Platform: true, Facts: facts,
 		Item: evidence.Item{ID: evidence.ID("status/" + of.Kind), Kind: evidence.Status, At: since, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 	}}
+}
+
+// unqueued says that a suspended job names a queue of Kueue where there is no Kueue to resume it.
+func unqueued(c *evidence.Bundle) (s evidence.Observation, ok bool) {
+	if c.Job == nil || !c.Job.Suspended || !slices.Contains(c.Absent, NoKueue) {
+		return s, false
+	}
+	queue, system := c.Job.Gang.Queue, gang.Of(c.Job).System
+	if queue == "" || system != gang.Kueue {
+		return s, false
+	}
+	text := fmt.Sprintf("%s %s is suspended and names queue %s of Kueue, and the cluster's API has no Workload of kueue.x-k8s.io", c.Job.Ref.Kind, c.Job.Ref.Name, queue)
+	return evidence.Observation{
+		Signature: Unqueued, Line: text, Platform: true, Facts: map[string]string{"queue": queue},
+		Item: evidence.Item{ID: evidence.ID("status/" + c.Job.Ref.Kind), Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+	}, true
 }
 
 // explainSilence is the first of what was read that explains why nothing acts: another controller has the

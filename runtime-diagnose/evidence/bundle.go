@@ -37,6 +37,7 @@ type Bundle struct {
 	Watched []Observation     // what somebody who watched the job while it ran has found
 	Missing []string          // sources that failed, as sentences for Coverage
 	Absent  []string          // what was looked for and is not there: "Deployment training-operator"
+	Barred  []string          // what whoever asks may not read: "nodes", "node gpu-7"
 	Now     time.Time
 }
 

@@ -33,8 +33,39 @@ type advice struct {
 const lostPod = "A pod of a lost node stays, as Terminating or Unknown, until the node is back or removed, and no other gets its name until then. " +
 	"Where the machine is surely off: kubectl delete pod NAME --force."
 
+// nodeOutOfMemory is what to do where the kernel had no memory left for the whole machine: what a container may use is another
+// matter (https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#node-out-of-memory-behavior).
+var nodeOutOfMemory = []string{
+	"Leave the container's memory limit as it is. Ask for what the job uses (resources.requests.memory), so that the scheduler keeps room for it on the node.",
+	"See who used the node's memory: the table of processes in dmesg, and kubectl describe node for the requests and limits of all its pods.",
+	"Tell the administrators, where pods may use more than they ask for: limits above requests, or too little kept for the system (kube-reserved, eviction-hard).",
+}
+
 // byFact is the catalogue: the first one that fits is taken.
 var byFact = []advice{
+	{
+		of: []string{"collective-desync"}, fact: map[string]string{"runs": ""},
+		says: "{{.runs}}",
+	},
+	{
+		of: []string{"barrier-timed-out", "jax-coordinator-timeout"}, fact: map[string]string{"absent": ""},
+		says: "a barrier timed out, and did not see {{.absent}}", shown: true,
+		steps: []string{
+			"Look at the log of task {{.first}} (JAX: of process {{.first}}): its last lines say where it was, or why it ended.",
+			"Where it lives, take its stack (py-spy dump --pid PID).",
+			"Where it only was slow, in a restore or a compilation, raise the timeout of the barrier, or of jax.distributed.initialize.",
+		},
+	},
+	{ // the kernel's word for a node without memory; of a container it says "Memory cgroup out of memory" (mm/oom_kill.c, oom_kill_process)
+		of: []string{"kernel-oom-kill"}, line: regexp.MustCompile(`\bOut of memory: Kill(?:ed)? process (?P<pid>\d+) \((?P<process>[^)]+)\)`),
+		says: "the node ran out of memory, and the kernel killed process {{.pid}} ({{.process}}): no limit of a container was reached", owner: signature.Platform, retry: signature.RetryUnknown,
+		steps: nodeOutOfMemory,
+	},
+	{ // the same, by the line before it, and by the kubelet's event (pkg/kubelet/oom/oom_watcher_linux.go)
+		of: []string{"kernel-oom-kill"}, line: regexp.MustCompile(`oom-kill:constraint=CONSTRAINT_(?:NONE|MEMORY_POLICY|CPUSET)\b|System OOM encountered`),
+		says: "the node ran out of memory, and the kernel killed a process: no limit of a container was reached", owner: signature.Platform, retry: signature.RetryUnknown,
+		steps: nodeOutOfMemory,
+	},
 	{
 		of:   []string{"nccl-watchdog-timeout"},
 		line: regexp.MustCompile(`\bRank (?P<process>\d+)\] .*WorkNCCL\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).*?\bTimeout\(ms\)=(?P<limitMs>\d+)`),
@@ -150,6 +181,24 @@ var byFact = []advice{
 			"On its node, see whether the kernel killed pid {{.pid}} for memory: dmesg -T | grep -iE 'killed process|out of memory'.",
 			"Compare the memory limit with the peak use; load weights on one rank at a time.",
 		},
+	},
+	{ // what mount.nfs and others say of a server that does not answer (nfs-utils, utils/mount; lustre, mount_lustre)
+		of: []string{"mount-failed"}, line: regexp.MustCompile(`(?i)(?:connection timed out|no route to host|connection refused|host is down|server is not responding|network is unreachable|failed to resolve server)`),
+		says: "a volume cannot be mounted: the node does not reach its server", owner: signature.Platform,
+		steps: []string{
+			"Tell the administrators the node and the server: the mount waits for an answer that does not come (firewall, route, server down, a wrong address in the volume).",
+			"Where other nodes mount it, keep the job off this one until it is mended.",
+		},
+	},
+	{
+		of: []string{"mount-failed"}, line: regexp.MustCompile(`(?i)access denied|permission denied`),
+		says: "a volume cannot be mounted: its server refuses the node", owner: signature.Platform,
+		steps: []string{"Tell the administrators the node and the volume: the server's export list, or the secret of the volume, does not let this node in."},
+	},
+	{ // the kubelet's, for a volume of an object (pkg/volume/{configmap,secret}, GetConfigMap, GetSecret)
+		of: []string{"mount-failed"}, line: regexp.MustCompile(`(?P<what>configmap|secret) "(?P<name>[^"]+)" not found`),
+		says: "a volume cannot be mounted: {{.what}} {{.name}} does not exist", owner: signature.User,
+		steps: []string{"Create {{.what}} {{.name}} in the job's namespace, or correct its name in the pod template; the pod starts by itself then."},
 	},
 	{ // RecordNodeStatusChange of the node lifecycle controller, and kubectl's word for the object
 		of: []string{"node-not-ready-text"}, line: regexp.MustCompile(`[Nn]ode (?P<node>\S+) (?:status is now: NodeNotReady|is unresponsive)`),

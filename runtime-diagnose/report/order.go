@@ -108,8 +108,8 @@ func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order 
 	case only && o.Ahead > 0:
 		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", words.Short(o.Ahead), others)
 	case only && dated && !bound && most > 0:
-		o.Why = fmt.Sprintf("It alone names a cause of its own, at most %s before %s showed any sign: its line has no time, and the last one above it is %s.",
-			words.Short(most), others, at.At.UTC().Format("15:04:05"))
+		o.Why = fmt.Sprintf("It alone names a cause of its own, at most %s before %s showed any sign%s: its line has no time, and the last one above it is %s.",
+			words.Short(most), others, ofClocks(give), at.At.UTC().Format("15:04:05"))
 	case only:
 		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say%s that somebody was gone.", others, words.Verb(troubled))
 	case o.Ahead > 0:
@@ -126,6 +126,14 @@ func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order 
 	}
 	o.Known = only || o.Ahead > 0
 	return o
+}
+
+// ofClocks says how much of a bound is there because clocks of several machines are compared; empty: nothing.
+func ofClocks(give time.Duration) string {
+	if give <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of it, because their clocks may differ by so much)", words.Short(give))
 }
 
 // undated is why two moments cannot be compared.

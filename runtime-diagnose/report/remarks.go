@@ -212,12 +212,16 @@ func (d *draft) remarkCrashLoop() {
 	if o == nil || d.root == nil || d.root.Signature == control.CrashLoop {
 		return
 	}
-	pod, times := o.Item.Source.Pod, ""
+	pod, times, why := o.Item.Source.Pod, "", "of itself"
 	if n := o.Facts["restarts"]; n != "" {
 		times = " (it was started again " + n + " times)"
 	}
-	d.remark("%s ends again and again%s, and nothing that was read says why: of itself, or because it misses %s. Its log decides: %s.",
-		pod, times, cmp.Or(d.root.Item.Source.Pod, "the other"), d.kubectl("logs", pod)+" --previous")
+	if root := d.root.Item.Source.Pod; root != pod {
+		why += ", or because it misses " + cmp.Or(root, "the other")
+	} else {
+		why += ", or by what is said above"
+	}
+	d.remark("%s ends again and again%s, and nothing that was read says why: %s. Its log decides: %s.", pod, times, why, d.kubectl("logs", pod)+" --previous")
 }
 
 // remarkDebugged names containers that somebody attached to a pod while it ran: they share its memory

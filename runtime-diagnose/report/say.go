@@ -366,9 +366,32 @@ func (d *draft) whyUnknown(r *Report) string {
 		return "Nothing was there to read: no pod, no event, no log."
 	case len(r.Hypotheses) > 0:
 		return fmt.Sprintf("What may be a failure is said, in words that no signature knows [%s], and nothing shows what became of it.", r.Hypotheses[0].Cites[0]) + d.whatShowsHealth(r)
+	case len(d.Seen.Pods) == 0 && len(d.Nodes) > 0 && d.Job == nil:
+		return d.nodesSay() + " That says nothing of a job: what its pods say is needed, too (kubectl describe pod, kubectl logs)."
 	default:
 		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatShowsHealth(r)
 	}
+}
+
+// nodesSay is how the nodes are that were read, of which none is known to be in trouble.
+func (d *draft) nodesSay() string {
+	var out []string
+	for i := range d.Nodes[:min(len(d.Nodes), 3)] {
+		n := &d.Nodes[i]
+		text := "node " + n.Name + " is ready, and none of its conditions tells of trouble"
+		if n.Spec.Unschedulable {
+			text += "; it is cordoned"
+		}
+		for _, taint := range n.Spec.Taints {
+			text += "; it has the taint " + taint.ToString()
+		}
+		out = append(out, text)
+	}
+	if more := len(d.Nodes) - len(out); more > 0 {
+		out = append(out, words.Count(more, "more node was read", "more nodes were read"))
+	}
+	text := strings.Join(out, "; ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // sayBadEnd says how a log ends where nothing else tells of a failure.

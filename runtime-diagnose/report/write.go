@@ -27,6 +27,11 @@ func Write(ctx context.Context, f *Findings) Report {
 	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	if f.Answer.Cause != nil {
 		d.root = &f.Answer.Cause.Observation
+		if facts := d.barrierFacts(d.root); facts != nil {
+			root := *d.root
+			root.Facts = facts
+			d.root = &root
+		}
 		d.advice = cmp.Or(adviceFor(d.root), d.preemptedAdvice())
 		if node := d.nodeOf(d.root.Item.Source); d.advice != nil && node != "" {
 			d.advice.says = strings.Replace(d.advice.says, "the node ran", "node "+node+" ran", 1)
@@ -50,6 +55,7 @@ func Write(ctx context.Context, f *Findings) Report {
 	d.collectEvidence(&r)
 	r.Hypotheses = d.hypotheses(&r)
 	d.say(&r)
+	r.Solution = d.asFarAsAllowed(r.Solution)
 	return r
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unique"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Call is what one rank's watchdog said about a collective that did not finish. Numbers are
@@ -186,9 +188,11 @@ func judge(group string, ranks map[int]state) Waited {
 				w.Behind = append(w.Behind, byKind[k]...)
 			}
 			slices.Sort(w.Behind)
-			w.Why = fmt.Sprintf("%s at #%d, where %d others run %s", called(kinds[1]), w.Seq, len(byKind[kinds[0]]), called(kinds[0]))
+			odd := ranks[w.Behind[0]].kind.Value() // of more than two, the one of the rank that is named
+			w.Why = fmt.Sprintf("%s at #%d, where %d others run %s", called(odd), w.Seq, len(byKind[kinds[0]]), called(kinds[0]))
 		} else {
-			w.Why = fmt.Sprintf("at #%d %d ranks run %s and %d run %s", w.Seq, len(byKind[kinds[0]]), called(kinds[0]), len(byKind[kinds[1]]), called(kinds[1]))
+			n := len(byKind[kinds[0]])
+			w.Why = fmt.Sprintf("at #%d %s run%s %s and %d run%s %s", w.Seq, words.Count(n, "rank", "ranks"), words.Verb(n), called(kinds[0]), n, words.Verb(n), called(kinds[1]))
 		}
 		return w
 	}

@@ -35,7 +35,7 @@ var podValueRefused = &check.Check{
 			}
 			for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
 				refusedPorts, refusedTolerations, refusedNames, refusedAffinity, refusedSpread, refusedOfPod, refusedVariables, refusedMounts,
-				refusedVolumes, refusedProbes, refusedRights, refusedPulls,
+				refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts,
 			} {
 				refused(r, refuse)
 			}
@@ -53,6 +53,33 @@ func templated(text string) bool {
 type refuse = func(at job.Path, format string, args ...any)
 
 // The rules are those of k8s.io/kubernetes v1.37 pkg/apis/core/validation/validation.go.
+
+// plainAmounts are the resources of a container whose names have no domain, beside hugepages- of some size
+// (pkg/apis/core/helper, IsStandardContainerResourceName).
+var plainAmounts = []string{"cpu", "memory", "ephemeral-storage"}
+
+// refusedAmounts: a name without a domain is one of the API's own. Slips for the name of a device are told by resource-name-misspelt.
+func refusedAmounts(r *job.Role, refuse refuse) {
+	for k := range r.Pod.Spec.Containers {
+		c := &r.Pod.Spec.Containers[k]
+		for _, field := range []string{"limits", "requests"} {
+			list := map[string]corev1.ResourceList{"limits": c.Resources.Limits, "requests": c.Resources.Requests}[field]
+			for _, name := range slices.Sorted(maps.Keys(list)) {
+				plain := string(name)
+				if strings.Contains(plain, "/") || strings.HasPrefix(plain, corev1.ResourceHugePagesPrefix) || slices.Contains(plainAmounts, plain) || job.MeantAccelerator(name) != "" {
+					continue
+				}
+				meant := check.DidYouMean(plain, plainAmounts).String()
+				if device := "nvidia.com/" + strings.TrimSuffix(plain, "s"); job.AcceleratorUnit(corev1.ResourceName(device)) != job.NotAccelerator {
+					meant = "; a device has its plugin's domain: " + device
+				}
+				amount := list[name]
+				refuse(r.Pod.At(job.Path("containers").Index(k).Child("resources", field).Key(plain)),
+					"container %s asks for %s %q, which is no resource%s", c.Name, amount.String(), plain, meant)
+			}
+		}
+	}
+}
 
 // refusedPorts: numbers from 1 to 65535, names of at most 15 characters with a letter in them.
 func refusedPorts(r *job.Role, refuse refuse) {

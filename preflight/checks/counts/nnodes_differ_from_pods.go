@@ -2,11 +2,14 @@ package counts
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -43,8 +46,23 @@ var nnodesDifferFromPods = &check.Check{
 				f.Severity = finding.Warning
 				f.Message = fmt.Sprintf("%s takes %s, but the job has %s: %d too many", l.Program, facts.Count(l.Nodes.Max, "node"), facts.Count(most, "pod"), most-l.Nodes.Max)
 			}
+			if all, ok := completions(p.Job, r); ok && all > most && l.Nodes.Min <= all && all <= l.Nodes.Max {
+				f.Severity = finding.Error // the others come when the first have ended, and those wait for them
+				f.Message = fmt.Sprintf("%s waits for %s, but only %d of the job's %s run at a time (parallelism %[3]d)", l.Program, facts.Count(l.Nodes.Min, "node"), most, facts.Count(all, "pod"))
+				f.Remedy = fmt.Sprintf("Set parallelism to %d, as completions is: ranks that wait for each other have to run at the same time.", all)
+			}
 			p.Report(f)
 		}
 		return nil
 	},
+}
+
+// completions is how many pods a Job makes in all where its parallelism is fewer.
+func completions(j *job.Job, r *job.Role) (int, bool) {
+	at, ok := strings.CutSuffix(string(r.ReplicasPath), ".parallelism")
+	if !ok {
+		return 0, false
+	}
+	n, ok := j.Field(job.Path(at).Child("completions")).(int64)
+	return int(min(n, math.MaxInt32)), ok
 }

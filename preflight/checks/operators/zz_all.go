@@ -14,6 +14,8 @@ func All() []*check.Check {
 		operatorLabelOverwritten,
 		patchTargetMissing,
 		patchesCollide,
+		rayGPUsDiffer,
+		rayVersionMissing,
 		runtimeDeprecated,
 		runtimeMissing,
 		trainJobFieldRefused,

@@ -36,7 +36,11 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 				if l.Rule != rule || rule == quota.RuleQueueQuota && l.When != quota.Never {
 					continue // waiting is what a queue is for
 				}
+				if rule == quota.RuleMembers && l.Path == l.At {
+					continue // the job's own minimum: gang-min-above-replicas says so
+				}
 				f := limitFinding(l)
+				f.Remedy = l.Remedy
 				if rule == quota.RuleShape {
 					verb := map[bool]string{true: "Lower", false: "Write the amount in"}[l.Hard > 0]
 					f.Remedy = fmt.Sprintf("%s %s, or name a queue that takes larger pods in %s.", verb, f.Path, gang.Of(p.Job).At)

@@ -311,14 +311,25 @@ func heldOn(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) holders {
 				continue
 			}
 		}
-		name := one.Owner().Name
-		if name == "" {
-			name = one.Name()
-		}
-		name = one.Namespace() + "/" + name
+		name := one.Namespace() + "/" + wholeOf(one)
 		out[name] = saturate.Add(out[name], amount)
 	}
 	return out
+}
+
+// wholes are the labels by which pods name what all of them belong to, where each is owned by a part of it: a JobSet's by
+// one of its Jobs, a LeaderWorkerSet's by one of its StatefulSets
+// (https://jobset.sigs.k8s.io/docs/concepts/, https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/).
+var wholes = []string{"jobset.sigs.k8s.io/jobset-name", "leaderworkerset.sigs.k8s.io/name", "training.kubeflow.org/job-name"}
+
+// wholeOf is what a pod belongs to; of one that belongs to nothing, its own name.
+func wholeOf(p *cluster.Pod) string {
+	for _, key := range wholes {
+		if name := p.Labels()[key]; name != "" {
+			return name
+		}
+	}
+	return cmp.Or(p.Owner().Name, p.Name())
 }
 
 func (h holders) add(more holders) {

@@ -37,6 +37,9 @@ func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *fit.Budget
 		q := suggest(s, parts, &r, cycle)
 		r.Changes, r.Numbers = append(r.Changes, q.found...), q.numbers
 		r.Idle = q.onceIdle()
+		if len(q.found) == 0 {
+			r.Smaller = q.smallerRefused(b)
+		}
 		r.Assumed = append(r.Assumed, q.passed...)
 	}
 	if len(r.Changes) > 0 {

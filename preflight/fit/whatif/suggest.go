@@ -437,6 +437,30 @@ func (q *suggester) smallerRequest() {
 	}
 }
 
+// smallerRefused is the rule that would keep pods from the nodes if one pod were no larger than the largest of them: what is
+// said of its size is not all that is in the way. Empty: none is known.
+func (q *suggester) smallerRefused(b *fit.Budget) string {
+	caps := job.Resources{}
+	for _, s := range q.was.Shortfall {
+		if q.was.Verdict == fit.TooBig && s.LargestFree < s.LargestAsked && s.Resource != corev1.ResourcePods {
+			caps[s.Resource] = s.LargestFree
+		}
+	}
+	if len(caps) == 0 {
+		return ""
+	}
+	r, cycle := fit.Solve(q.s, q.with(func(_ int, g *gang.Group) {
+		for name, n := range caps {
+			g.Pod.Requests[name] = min(g.Pod.Requests[name], n)
+		}
+	}), b)
+	defer cycle.Release()
+	if b.Gone || r.Verdict != fit.TooBig {
+		return ""
+	}
+	return r.Reason
+}
+
 // mostAsked is the most that one pod asks for of a resource.
 func (q *suggester) mostAsked(name corev1.ResourceName) string {
 	most := int64(0)
