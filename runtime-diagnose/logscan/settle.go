@@ -25,11 +25,14 @@ func (r *logReader) settle(d reduce.Digest) {
 	}
 	r.afterOrder()
 	if r.options.uses(lastLaunch) {
-		r.onlyLast(d.Last.Number)
+		r.onlyLast(d)
 	}
 	quotes := r.quotes()
 	if r.options.uses(lastWords) && !quotes {
 		r.lastResort(d)
+		if r.options.uses(harmless) { // what it found as well
+			r.explainAway()
+		}
 	}
 	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
