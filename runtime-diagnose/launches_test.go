@@ -34,6 +34,7 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		"the second says nothing yet":                        {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
 		"the third of four says nothing of it":               {head + missing + again + memory + head + again, diagnose.Diagnosed, "CUDA out of memory"},
 		"the second goes on, and says nothing known":         {head + missing + again + strings.Repeat("(cls): Conv2d(128, 81)\n", 50), diagnose.Unknown, ""},
+		"the second goes on, and its logger informs of it":   {head + missing + again + strings.Repeat("2026-03-02 11:30:09,120 INFO part of the data\n", 50), diagnose.Healthy, ""},
 		"a third after two that failed":                      {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
 		"only the first line comes again":                    {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
 		"a rule stands between the first lines":              {ruled + missing + ruled + trained(5), diagnose.Healthy, ""},

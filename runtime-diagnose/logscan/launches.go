@@ -23,6 +23,7 @@ type launches struct {
 	at   int  // number of the line before that was like the first of the head
 	says bool // the first line says that something starts, and comes again at once: it alone is the head
 	runs []launch
+	from int // the line that begins the one that is read, where there are several
 }
 
 // launch is one of several; the first begins with the log.
@@ -137,6 +138,7 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 			for k := range r.sightings[:min(run.seen, end)] {
 				r.sightings[k].Over = true
 			}
+			r.launches.from = run.line
 			r.worst.open = r.worst.open && r.worst.line.Number >= run.line
 			r.progress = 0
 			for _, later := range runs[i:] {

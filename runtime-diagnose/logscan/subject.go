@@ -65,7 +65,7 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		if l.Number == r.series.Last.Line { // a bar that was not ended goes on with what was logged
 			text = text[strings.LastIndexByte(text, ']')+1:]
 		}
-		if l.Number < r.series.Last.Line || read == lastWordsWithin {
+		if l.Number < max(r.series.Last.Line, r.launches.from) || read == lastWordsWithin {
 			break
 		}
 		if strings.TrimSpace(text) == "" {
