@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -22,6 +23,7 @@ type launches struct {
 	at   int  // number of the line before that was like the first of the head
 	says bool // the first line says that something starts, and comes again at once: it alone is the head
 	runs []launch
+	from int // the line that begins the one that is read, where there are several
 }
 
 // launch is one of several; the first begins with the log.
@@ -121,19 +123,23 @@ func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || b >= 0x80 
 // traced is a command as a shell prints it before it runs it (set -x): no program prints its own.
 func traced(line string) bool { return strings.HasPrefix(line, "+ ") }
 
-// onlyLast ends what earlier launches said than the last one that says what became of it.
-func (r *logReader) onlyLast(lines int) {
+// onlyLast ends what earlier launches said than the last one that says what became of it: the last of all does where the
+// log's last line, below those that it began with, says that something is done.
+func (r *logReader) onlyLast(d reduce.Digest) {
 	runs := r.launches.runs
 	if len(runs) == 0 {
 		return
 	}
 	runs[len(runs)-1].progress = r.progress
-	end, until := len(r.sightings), lines+1
+	end, until := len(r.sightings), d.Last.Number+1
+	done := !d.InTraceback && d.Last.Number > runs[len(runs)-1].line+1 && recovery.EndsWell(recovery.WithoutCounts(d.Last.Text))
 	for i, run := range slices.Backward(runs) {
-		if i == 0 || r.tells(run, min(run.seen, end), end, until) {
+		if i == 0 || done && i == len(runs)-1 || r.tells(run, min(run.seen, end), end, until) {
 			for k := range r.sightings[:min(run.seen, end)] {
 				r.sightings[k].Over = true
 			}
+			r.launches.from = run.line
+			r.worst.open = r.worst.open && r.worst.line.Number >= run.line
 			r.progress = 0
 			for _, later := range runs[i:] {
 				r.progress += later.progress

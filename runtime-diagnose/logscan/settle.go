@@ -25,11 +25,14 @@ func (r *logReader) settle(d reduce.Digest) {
 	}
 	r.afterOrder()
 	if r.options.uses(lastLaunch) {
-		r.onlyLast(d.Last.Number)
+		r.onlyLast(d)
 	}
 	quotes := r.quotes()
 	if r.options.uses(lastWords) && !quotes {
 		r.lastResort(d)
+		if r.options.uses(harmless) { // what it found as well
+			r.explainAway()
+		}
 	}
 	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
@@ -239,7 +242,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 			break
 		}
 	}
-	if read < 2 || !ends && !(informs && read == atTheEnd && d.LinesRead >= enoughInformed && !complains(d.Lines)) {
+	if read < 2 || !ends && !(informs && read == atTheEnd && d.LinesRead >= enoughInformed && !r.complains(d.Lines)) {
 		return 0
 	}
 	return begins
@@ -263,14 +266,15 @@ func (r *logReader) breaksOff(d reduce.Digest) bool {
 // with a loss that is a number, and that no line complains: an excerpt of a run that goes on may be as short.
 func (r *logReader) oneSample(d reduce.Digest) bool {
 	last := r.series.Last
-	return r.progress == 1 && last.Number > 1 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !complains(d.Lines)
+	return r.progress == 1 && last.Number > 1 && !math.IsNaN(last.Loss) && !math.IsInf(last.Loss, 0) && !r.complains(d.Lines)
 }
 
-// complains says that a line that was kept speaks of something wrong and is not called less than an error.
-func complains(lines []reduce.Kept) bool {
+// complains says that a line that was kept, of the launch that is read, speaks of something wrong and is not called less
+// than an error.
+func (r *logReader) complains(lines []reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(l reduce.Kept) bool {
 		body := recovery.WithoutCounts(l.Text)
-		return recovery.Wrong(body) && !recovery.Mild(body) && !recovery.Warns(body)
+		return l.Number >= r.launches.from && recovery.Wrong(body) && !recovery.Mild(body) && !recovery.Warns(body)
 	})
 }
 
@@ -375,5 +379,5 @@ func (r *logReader) movesCalmly(d reduce.Digest) bool {
 			return false
 		}
 	}
-	return !r.worst.open && r.counters.Moves(d.Last.Number) && !complains(d.Lines)
+	return !r.worst.open && r.counters.Moves(d.Last.Number) && !r.complains(d.Lines)
 }

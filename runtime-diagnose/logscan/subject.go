@@ -65,7 +65,7 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		if l.Number == r.series.Last.Line { // a bar that was not ended goes on with what was logged
 			text = text[strings.LastIndexByte(text, ']')+1:]
 		}
-		if l.Number < r.series.Last.Line || read == lastWordsWithin {
+		if l.Number < max(r.series.Last.Line, r.launches.from) || read == lastWordsWithin {
 			break
 		}
 		if strings.TrimSpace(text) == "" {
@@ -100,5 +100,7 @@ const shellsWord = "(core dumped)"
 // source is a line of a program that speaks of a failure and has none.
 var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|(?:raise|print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)
 
-// lowLevel is a level below an error at the head of a line, whatever stands before it.
-var lowLevel = lazy.MustCompile(`^(?:\[\w+\]: ?)?\[?[WID](?:\d{3,4}| \d{4}-| \.{3}) ?|^.{0,100}?\b(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+// lowLevel is a level below an error at the head of a line, whatever stands before it. What TensorFlow warns of behind
+// its time can be why it does without the device that is missed, or what ended an operation; what it informs of is not
+// (https://github.com/tensorflow/tensorflow/blob/v1.15.0/tensorflow/core/platform/default/logging.cc).
+var lowLevel = lazy.MustCompile(`^[\d: .-]{1,30}I \S{1,120}:\d+\] |^(?:\[\w+\]: ?)?\[?[WID](?:\d{3,4}| \d{4}-| \.{3}) ?|^.{0,100}?\b(?:WARN(?:ING)?|INFO|DEBUG)\b`)

@@ -91,7 +91,7 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {
 		r.recordLast(r.worst.line, r.worst.match)
-	} else if l := severeAtTheEnd(d.Lines, r.series.Last.Line); l.Number > 0 && !r.log.Pasted {
+	} else if l := severeAtTheEnd(d.Lines, max(r.series.Last.Line, r.launches.from-1)); l.Number > 0 && !r.log.Pasted {
 		if known := r.catalog.ByID(saidError); known != nil {
 			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
