@@ -378,14 +378,14 @@ func (d *draft) nodesSay() string {
 	var out []string
 	for i := range d.Nodes[:min(len(d.Nodes), 3)] {
 		n := &d.Nodes[i]
-		text := "node " + n.Name + " is ready, and none of its conditions tells of trouble"
+		text := []string{"node " + n.Name + " is ready, and none of its conditions tells of trouble"}
 		if n.Spec.Unschedulable {
-			text += "; it is cordoned"
+			text = append(text, "it is cordoned")
 		}
 		for _, taint := range n.Spec.Taints {
-			text += "; it has the taint " + taint.ToString()
+			text = append(text, "it has the taint "+taint.ToString())
 		}
-		out = append(out, text)
+		out = append(out, strings.Join(text, "; "))
 	}
 	if more := len(d.Nodes) - len(out); more > 0 {
 		out = append(out, words.Count(more, "more node was read", "more nodes were read"))
