@@ -325,7 +325,7 @@ var wholes = []string{"jobset.sigs.k8s.io/jobset-name", "leaderworkerset.sigs.k8
 // wholeOf is what a pod belongs to; of one that belongs to nothing, its own name.
 func wholeOf(p *cluster.Pod) string {
 	for _, key := range wholes {
-		if name := p.Labels()[key]; name != "" {
+		if name := p.Labels().Get(key); name != "" {
 			return name
 		}
 	}
