@@ -78,7 +78,6 @@ type reader struct {
 	many    bool   // a large cluster has tens of thousands
 	lean    bool   // nothing is looked at but what is read, and that there is one of the name: no more is kept
 	read    func(*unstructured.Unstructured) (any, error)
-	keep    func(read any) any // a shorter form of it; nil: it is kept as it is
 }
 
 // Kinds that are read.
@@ -110,8 +109,8 @@ var (
 		NodePoolKind: {rule: true, read: strictly[nodePoolObject]},
 		sliceKind:    {rule: true, many: true, lean: true, read: readSlice},
 
-		ClaimKind.GroupKind():      {version: "v1", many: true, lean: true, read: readClaim, keep: keepClaim},
-		VolumeKind.GroupKind():     {version: "v1", many: true, lean: true, read: readVolume, keep: keepVolume},
+		ClaimKind.GroupKind():      {version: "v1", many: true, lean: true, read: readClaim},
+		VolumeKind.GroupKind():     {version: "v1", many: true, lean: true, read: readVolume},
 		attachmentKind.GroupKind(): {version: "v1", many: true, lean: true, read: readAttachment},
 		csiNodeKind.GroupKind():    {version: "v1", many: true, lean: true, read: readCSINode},
 		ClassKind.GroupKind():      {version: "v1", read: freely[storagev1.StorageClass]},
@@ -171,9 +170,6 @@ func readObject(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *obje
 		out.read, out.err = r.read(o)
 		if r.lean && out.read != nil {
 			out.whole = nil
-		}
-		if r.keep != nil && out.read != nil {
-			out.read = r.keep(out.read)
 		}
 	}
 	return out
@@ -253,7 +249,7 @@ func In[T any](all Objects, gk schema.GroupKind, namespace string) iter.Seq2[Nam
 func read[T any](all iter.Seq2[Name, *object]) iter.Seq2[Name, *T] {
 	return func(yield func(Name, *T) bool) {
 		for name, o := range all {
-			if v, ok := readOf[T](o); ok && !yield(name, v) {
+			if v, ok := o.read.(*T); ok && !yield(name, v) {
 				return
 			}
 		}
@@ -274,7 +270,7 @@ func Find[T any](all Objects, gvk schema.GroupVersionKind, namespace, name strin
 	if o == nil {
 		return nil
 	}
-	v, _ := readOf[T](o)
+	v, _ := o.read.(*T)
 	return v
 }
 
@@ -284,7 +280,7 @@ func ReadOf[T any](s *Snapshot, gvk schema.GroupVersionKind, namespace, name str
 	if presence != job.Present {
 		return nil, presence
 	}
-	if v, ok := readOf[T](o); ok {
+	if v, ok := o.read.(*T); ok {
 		return v, job.Present
 	}
 	return nil, job.Unknown

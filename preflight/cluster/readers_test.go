@@ -40,11 +40,7 @@ func TestQuickReadersReadWhatTheConverterReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got, want any
-			read := readObject(o.GroupVersionKind(), o).read
-			if short, ok := read.(kept); ok {
-				read = short.open()
-			}
-			switch read := read.(type) {
+			switch read := readObject(o.GroupVersionKind(), o).read.(type) {
 			case *corev1.PersistentVolumeClaim:
 				whole := &corev1.PersistentVolumeClaim{}
 				if err := Decode(o, whole); err != nil {

@@ -38,8 +38,8 @@ type Snapshot struct {
 	allocated        *heldDevices
 	complete         map[schema.GroupResource]bool
 	unserved         map[schema.GroupResource]bool // known not to be in the API at all
-	absent           map[objectKey]bool // known not to be there, without version; see Builder.Absent
-	autoscaler       string             // what may add nodes; empty: none was seen
+	absent           map[objectKey]bool            // known not to be there, without version; see Builder.Absent
+	autoscaler       string                        // what may add nodes; empty: none was seen
 
 	memory *sync.Pool // for answers to work in; shared by the snapshots of a store
 

@@ -53,18 +53,13 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 		}
 		v, _ = read.(*corev1.PersistentVolume)
 	}
-	return volumeOf(v), nil
-}
-
-// volumeOf is a volume, and from where it is reached.
-func volumeOf(v *corev1.PersistentVolume) *Volume {
 	out := &Volume{PersistentVolume: v}
 	if a := v.Spec.NodeAffinity; a != nil && a.Required != nil {
 		if out.hosts = hostsOf(a.Required); out.hosts == nil {
 			out.reach = affinityText(a.Required)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // hostsOf are the nodes that an affinity names by their hostname label and by nothing else.

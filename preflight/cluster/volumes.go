@@ -213,7 +213,7 @@ func readAs[T any](o *object) *T {
 	if o == nil {
 		return nil
 	}
-	v, _ := readOf[T](o)
+	v, _ := o.read.(*T)
 	return v
 }
 
