@@ -62,7 +62,7 @@ func TestGangsOfTheKinds(t *testing.T) {
 		"several groups with racks of their own":             {lws(exclusive, "2", "1"), racks, "2 of 2 pods fit: 2 leaders on 2 nodes"},
 		"more groups than racks":                             {lws(exclusive, "3", "1"), racks, "2 of 3 pods fit: 3 leaders are 3 sets that each need one rack to themselves; at most 2 sets can have one"},
 		"a cluster that is to have two workers":              {ray("", "replicas: 2"), free(2), "3 of 3 pods fit"},
-		"a cluster without an autoscaler has its replicas":   {ray("", "replicas: 2, minReplicas: 1, maxReplicas: 4"), free(1), "2 of 3 pods fit: 2 gpus ask for 16 nvidia.com/gpu, but the 1 node they may use has 8 even idle"},
+		"a cluster without an autoscaler has its replicas":   {ray("", "replicas: 2, minReplicas: 1, maxReplicas: 4"), free(1), "2 of 3 pods fit: 2 pods of gpu ask for 16 nvidia.com/gpu, but the 1 node they may use has 8 even idle"},
 		"a cluster with one begins with its minimum":         {ray("enableInTreeAutoscaling: true, ", "replicas: 2, minReplicas: 1, maxReplicas: 4"), free(1), "2 of up to 5 pods fit"},
 		"a cluster that may grow from nothing asks for none": {ray("enableInTreeAutoscaling: true, ", "minReplicas: 0, maxReplicas: 400"), free(1), "the pod fits"},
 		"pairs of hosts":                                     {ray("", "replicas: 2, numOfHosts: 2"), free(3), "4 of 5 pods fit: "},

@@ -49,7 +49,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !g.legible(body), g.strangeName(body, cites):
+	case !g.legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(body)):
 		return why // what nobody mentions
 	case g.ofAnother(body, cites):
 		return Member
@@ -413,6 +413,36 @@ func spoken(text string) string {
 		words[i] = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+// plainTopics are what explanations speak of whatever happened.
+var plainTopics = words("import numbers time shape")
+
+// ofPeople are topics of which the rules' own words are no sign.
+var ofPeople = words("power attack people")
+
+// insideImage is where a program runs, and token IDs are numbers: neither is a topic.
+var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
+
+// strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
+func (g *grounds) strange(body string) bool {
+	var all strings.Builder
+	for _, i := range g.Items {
+		all.WriteString(i.Text + "\n")
+	}
+	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
+	var told strings.Builder
+	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
+		if !negation.MatchString(clause) { // nothing points to the network
+			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
+		}
+	}
+	for t := range about(told.String()) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t]) {
+			return true
+		}
+	}
+	return false
 }
 
 // memberIn is a member that a claim names, by rank or role.

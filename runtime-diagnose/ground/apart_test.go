@@ -22,15 +22,15 @@ func TestWhatNothingSupportsStandsApart(t *testing.T) {
 	for sentence, want := range map[string][]string{
 		"The volume for checkpoints was probably shared with bigger experiments [pod/w-1/t#9].":    {"The volume for checkpoints was probably shared with bigger experiments."},
 		"A full disk usually hits the rank that writes the checkpoints.":                           {"A full disk usually hits the rank that writes the checkpoints."},
-		"The volume for checkpoints holds 40 of them, which is too many [pod/w-1/t#9].":            nil,                                                              // a number of its own
-		"The volume nfs_fast2 for checkpoints is too small for them [pod/w-1/t#9].":                nil,                                                              // a name of its own
-		"The checkpoint was saved and the disk has plenty of room [pod/w-1/t#9].":                  nil,                                                              // well, where it is not
-		"Rank 0 filled its disk with checkpoints that are too large [pod/w-0/t#4].":                nil,                                                              // of another member
-		"The volume for checkpoints should be made larger by somebody [pod/w-1/t#9].":              nil,                                                              // an order
-		"On this disk the scratch quota was raised by somebody, so it grew [pod/w-0/t#4].":         nil,                                                              // a line of the log
-		"It looks like an issue of the network, with a broken switch.":                             {"It looks like an issue of the network, with a broken switch."}, // it cites nothing, and is called unsupported
-		"Le disque des checkpoints est trop petit pour tous ces fichiers [pod/w-1/t#9].":           nil,                                                              // no language that is read here
-		"The volume" + strings.Repeat(" for all the checkpoints", 20) + " is small [pod/w-1/t#9].": nil,                                                              // too long
+		"The volume for checkpoints holds 40 of them, which is too many [pod/w-1/t#9].":            nil, // a number of its own
+		"The volume nfs_fast2 for checkpoints is too small for them [pod/w-1/t#9].":                nil, // a name of its own
+		"The checkpoint was saved and the disk has plenty of room [pod/w-1/t#9].":                  nil, // well, where it is not
+		"Rank 0 filled its disk with checkpoints that are too large [pod/w-0/t#4].":                nil, // of another member
+		"The volume for checkpoints should be made larger by somebody [pod/w-1/t#9].":              nil, // an order
+		"On this disk the scratch quota was raised by somebody, so it grew [pod/w-0/t#4].":         nil, // a line of the log
+		"It looks like an issue of the network, with a broken switch.":                             nil, // nobody speaks of a network
+		"Le disque des checkpoints est trop petit pour tous ces fichiers [pod/w-1/t#9].":           nil, // no language that is read here
+		"The volume" + strings.Repeat(" for all the checkpoints", 20) + " is small [pod/w-1/t#9].": nil, // too long
 	} {
 		k := Keep(Answer{Analysis: sentence}, s)
 		if diff := cmp.Diff(want, k.Unsupported); diff != "" || k.Analysis != "" || k.Dropped+len(k.Unsupported) != 1 {

@@ -37,9 +37,9 @@ func TestKeep(t *testing.T) {
 				Cites:    []evidence.ID{"pod/worker-3/trainer#18231", "event/train/BackOff#2"},
 			},
 		},
-		"a sentence without a citation is called unsupported, an order is dropped": {
-			answer: "Analysis: It looks like a network issue. Consider checking NCCL.",
-			want:   Kept{Unsupported: []string{"It looks like a network issue."}, Dropped: 1},
+		"a sentence without a citation is called unsupported, one about what nobody speaks of is dropped": {
+			answer: "Analysis: The other pods are only collateral. It looks like a network issue.",
+			want:   Kept{Unsupported: []string{"The other pods are only collateral."}, Dropped: 1},
 		},
 		"evidence that nobody showed": {
 			answer: "Error: The switch burnt [node/a/kernel#1]. Rank 3 failed [pod/worker-3/trainer#18231] [pod/worker-9/trainer#1].",
