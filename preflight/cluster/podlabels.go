@@ -78,8 +78,6 @@ func (l Labels) into(m map[string]string) map[string]string {
 	if m == nil && len(l.list()) > 0 {
 		m = make(map[string]string, len(l.list()))
 	}
-	for key, value := range l.All() {
-		m[key] = value
-	}
+	maps.Insert(m, l.All())
 	return m
 }
