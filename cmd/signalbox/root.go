@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -271,8 +272,13 @@ func own(err error) error {
 	case errors.As(err, &refused) && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)):
 		return &exit{exitUsage, err} // the caller's rights, not our fault
 	case timedOut(err):
-		lost, _ := errors.AsType[*url.Error](err)
-		return &exit{exitUnknown, errors.New(strings.Replace(err.Error(), lost.Error(), "the cluster does not answer in time: "+lost.Err.Error(), 1))}
+		lost, _ := errors.AsType[net.Error](err)
+		why := lost.Error()
+		if call, ok := errors.AsType[*url.Error](err); ok {
+			why = call.Err.Error()
+		}
+		said := strings.Replace(err.Error(), cutOff, "", 1)
+		return &exit{exitUnknown, errors.New(strings.Replace(said, lost.Error(), "the cluster does not answer in time: "+why, 1))}
 	default:
 		return &exit{exitOurs, err}
 	}
@@ -280,9 +286,13 @@ func own(err error) error {
 
 // timedOut says that the cluster was asked and did not answer in time, as --request-timeout has it: what was asked is unknown.
 func timedOut(err error) bool {
-	lost, ok := errors.AsType[*url.Error](err)
+	lost, ok := errors.AsType[net.Error](err)
 	return ok && lost.Timeout()
 }
+
+// cutOff is what client-go says before the reason where the time ended within an answer
+// (https://github.com/kubernetes/client-go/blob/v0.37.2/rest/request.go).
+const cutOff = "unexpected error when reading response body. Please retry. Original error: "
 
 // apart are the faults that an error holds side by side, as of several files: each gets a line of its own.
 func apart(err error) []error {
