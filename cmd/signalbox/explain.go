@@ -320,15 +320,22 @@ func explainLine(sh *shell, line string, folders []string) error {
 		return oneline.Explain(sh.out, catalog, line)
 	}
 	n := 0
-	for in := bufio.NewScanner(sh.in); in.Scan() && n < mostLinesExplained; { // as for all that takes a file
+	in := bufio.NewScanner(sh.in)
+	for in.Scan() { // as for all that takes a file
 		if line := strings.TrimSpace(in.Text()); line != "" {
-			if n++; n > 1 {
+			if n++; n > mostLinesExplained {
+				return usagef("standard input has more than %d lines; %s diagnose --log - reads a whole log", mostLinesExplained, sh.name)
+			}
+			if n > 1 {
 				fmt.Fprintln(sh.out)
 			}
 			if err := oneline.Explain(sh.out, catalog, line); err != nil {
 				return err
 			}
 		}
+	}
+	if err := in.Err(); err != nil {
+		return usagef("read line %d of standard input: %w", n+1, err)
 	}
 	if n == 0 {
 		return usagef("standard input holds no line; expected a line of a log")

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a cluster was asked and did not answer in time is unknown, and one line says so; a connection that breaks is our failure.
@@ -25,5 +26,24 @@ func TestAClusterThatDoesNotAnswerInTimeIsUnknown(t *testing.T) {
 				t.Errorf("exit code %d: %v", codeOf(err), err)
 			}
 		})
+	}
+}
+
+// The time may end within an answer as well.
+func TestAnAnswerThatIsCutOffIsUnknown(t *testing.T) {
+	err := own(fmt.Errorf("list pods: %w", fmt.Errorf(cutOff+"%w", context.DeadlineExceeded)))
+	if want := "list pods: the cluster does not answer in time: context deadline exceeded"; codeOf(err) != exitUnknown || err.Error() != want {
+		t.Errorf("exit code %d: %v, want %q", codeOf(err), err, want)
+	}
+}
+
+// Lines of standard input are explained up to so many; one more is no line that vanishes.
+func TestLinesOfStandardInputHaveABound(t *testing.T) {
+	for n, code := range map[int]int{mostLinesExplained: exitFine, mostLinesExplained + 1: exitUsage} {
+		var out, errs strings.Builder
+		sh := &shell{name: "signalbox", in: strings.NewReader(strings.Repeat("Killed\n", n)), out: &out, err: &errs, now: time.Now}
+		if got := run(t.Context(), sh, []string{"explain", "--line", "-"}); got != code {
+			t.Errorf("%d lines: exit code %d, want %d: %s", n, got, code, errs.String())
+		}
 	}
 }

@@ -326,7 +326,7 @@ func (g *grounds) better(body string, cites []evidence.ID) bool {
 
 // said says whether a word stands in what is cited, and no cause in that.
 func (g *grounds) said(word string, cites []evidence.ID) bool {
-	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) && stemsOf(g.texts(cites)).has(word)
+	return len(cites) > 0 && !g.ofRoot(cites) && stemsOf(g.texts(cites)).has(word)
 }
 
 // said are turns in which nobody is spoken to.

@@ -20,7 +20,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if len(g.Root) == 0 {
 		return true
 	}
-	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+	if g.ofRoot(cites) {
 		return true
 	}
 	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
@@ -329,7 +329,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 		}
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
-	if miscounted && slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+	if miscounted && g.ofRoot(c.cites) {
 		miscounted, _ = turnedHan(c.plain, c.texts+g.Says) // the rules count, too
 	}
 	switch {
@@ -427,7 +427,7 @@ func (g *grounds) unwritten(c *claim) bool {
 // left to its reader.
 func (g *grounds) ofNamesAlone(c *claim) bool {
 	_, of := overlap(c.plain, c.support)
-	return of == 0 && c.plain == c.body && !han(c.plain) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) &&
+	return of == 0 && c.plain == c.body && !han(c.plain) && !g.ofRoot(c.cites) &&
 		!slices.ContainsFunc(tellingWords(c.plain), func(w string) bool { return !roleWords[w] && !plainWords[w] })
 }
 

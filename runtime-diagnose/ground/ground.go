@@ -298,7 +298,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(g.withoutNames(inOwnWords(body))) && !g.ofUnharmedMember(body) && slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+	if !g.Healthy && goesOn.MatchString(g.withoutNames(inOwnWords(body))) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)

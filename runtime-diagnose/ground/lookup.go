@@ -72,18 +72,14 @@ func (g *grounds) plainly(body string) string {
 			return m
 		})
 	}
-	body = script.ReplaceAllStringFunc(body, func(m string) string {
-		if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
-			return " "
-		}
-		return m
-	})
-	body = imageTag.ReplaceAllStringFunc(body, func(m string) string {
-		if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
-			return " "
-		}
-		return m
-	})
+	for _, of := range []*lazy.Regexp{script, imageTag} {
+		body = of.ReplaceAllStringFunc(body, func(m string) string {
+			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
+				return " "
+			}
+			return m
+		})
+	}
 	if guides.MatchString(body) {
 		return body
 	}
