@@ -324,7 +324,8 @@ func explainLine(sh *shell, line string, folders []string) error {
 	for in.Scan() { // as for all that takes a file
 		if line := strings.TrimSpace(in.Text()); line != "" {
 			if n++; n > mostLinesExplained {
-				return usagef("standard input has more than %d lines; %s diagnose --log - reads a whole log", mostLinesExplained, sh.name)
+				fmt.Fprintf(sh.err, "%s: standard input has more than %d lines, and the others are not explained; %[1]s diagnose --log - reads a whole log\n", sh.name, mostLinesExplained)
+				break
 			}
 			if n > 1 {
 				fmt.Fprintln(sh.out)
