@@ -45,7 +45,7 @@ func explainer(t *testing.T, model string, sources ...prompt.Source) (Explainer,
 func TestStories(t *testing.T) {
 	told := &diagnose.Story{
 		Model: fakellm.Grounded,
-		Text: "Error: The job did not finish because of what train-master-0 reports [pod/train-master-0/pytorch/exit].\n" +
+		Text: "Error: The job failed because of what train-master-0 reports [pod/train-master-0/pytorch/exit].\n" +
 			"Analysis: train-master-0 shows \"exit 137, OOMKilled, limit 64Gi\" [pod/train-master-0/pytorch/exit].\n" +
 			"Solution: 1. Raise the memory limit.",
 		Cites:   []evidence.ID{"pod/train-master-0/pytorch/exit"},

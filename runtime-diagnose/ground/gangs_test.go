@@ -76,8 +76,8 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 		}
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
-		if !held && (right[dropped]*8 > n || told[published]*100 > attacks) {
-			t.Errorf("of %d faithful sentences %d are dropped: more than one in eight, or of %d wrong ones %d published: more than one in a hundred", n, right[dropped], attacks, told[published])
+		if told[published] > 0 || !held && right[dropped]*8 > n {
+			t.Errorf("of %d wrong sentences %d are published, or of %d faithful ones %d dropped: more than one in eight", attacks, told[published], n, right[dropped])
 		}
 	}
 }

@@ -50,6 +50,12 @@ func (g *grounds) loosely(c *claim) Reason {
 	if plainNot.MatchString(c.texts) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
 		return Word
 	}
+	if _, not := affirmed(c.body); slices.ContainsFunc(slices.Collect(strings.Lines(not)), func(of string) bool {
+		words := append(tellingWords(of), looked(of)...)
+		return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return has.has(w) || containsToken(low, strings.ToLower(w)) })
+	}) {
+		return Word // what it denies, no line speaks of
+	}
 	if len(c.cites) > 1 && (forward.MatchString(c.unquoted) || causal.MatchString(c.unquoted)) && (!g.ofRoot(c.cites) || !g.ofEffect(c.cites) || slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) })) {
 		return Apart // which of them is the cause, nobody told
 	}

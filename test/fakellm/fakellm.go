@@ -284,7 +284,7 @@ func grounded(found [][]string) string {
 		return "Healthy: Unknown\nError: Nothing was shown.\nAnalysis: There is no evidence in the prompt.\nSolution: Show some."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Healthy: No\nError: The job did not finish because of what %s reports [%s].\nAnalysis: ", who(found[0][1]), found[0][1])
+	fmt.Fprintf(&b, "Healthy: No\nError: The job failed because of what %s reports [%s].\nAnalysis: ", who(found[0][1]), found[0][1])
 	for _, f := range found[:min(2, len(found))] {
 		fmt.Fprintf(&b, "%s shows %q [%s]. ", who(f[1]), shorten(f[2]), f[1])
 	}
