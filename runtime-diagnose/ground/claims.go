@@ -2,10 +2,8 @@ package ground
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -13,52 +11,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
-// mayBlame says whether a claim names no other cause than the rules do: a line that says what caused the
-// failure is a line that somebody wrote. Where the rules cite evidence of the cause, what is said to be the
-// error, or to have caused something, rests on that.
-func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
-	if len(g.Root) == 0 {
-		return true
-	}
-	if g.ofRoot(cites) {
-		return true
-	}
-	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
-		return true
-	}
-	s = g.acquits(s)
-	if plain := strings.TrimSpace(brackets.ReplaceAllString(s, " ")); !slices.ContainsFunc(tellingWords(plain[len(withoutNoCause(plain)):]), stemsOf(g.Says).has) {
-		s = withoutNoCause(plain)
-	}
-	// A template may show nothing of the cause: then the error may be said of what it shows.
-	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
-	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
-}
-
 // leftOpen ends a claim that says of something that it is not known.
 var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|in (?:the|its|these) (?:logs?|evidence|lines))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
-
-// acquitted is what is said to be no cause.
-var acquitted = lazy.MustCompile(`(?i)\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
-
-// acquits is a claim without what it says to be no cause, where that is none of what the rules found.
-func (g *grounds) acquits(s string) string {
-	if !acquitted.MatchString(s) || slices.ContainsFunc(tellingWords(acquitted.ReplaceAllString(s, " ")), stemsOf(g.Says).has) {
-		return s
-	}
-	return acquitted.ReplaceAllString(s, " ")
-}
-
-// ofEffects says whether a claim tells why a consequence came about, by what the line of the consequence says itself: it has
-// nothing of the cause in it that could be turned round.
-func (g *grounds) ofEffects(body string, cites []evidence.ID) bool {
-	of, told := stemsOf(g.support(g.Root)), stemsOf(g.support(cites))
-	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !slices.Contains(g.Effects, id) }) &&
-		!brings.MatchString(body) && !slices.ContainsFunc(content(body), func(w string) bool { return of.has(w) && !told.has(w) })
-}
-
-// blames are words that say what brought something about.
-var blames = lazy.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
 
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
@@ -358,53 +312,6 @@ func (g *grounds) contradicted(c *claim) Reason {
 	return g.several(c.plain, c.support, c.cites)
 }
 
-// membersOf are the pods of the job.
-func membersOf(s Shown) []string {
-	nodes := map[string]bool{}
-	for _, item := range s.Items {
-		nodes[item.Source.Node] = true
-	}
-	out := slices.DeleteFunc(slices.Clone(s.Names), func(n string) bool { return n == "" || n == s.Job || nodes[n] })
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// ordinal is the number of a pod in its role.
-var ordinal = lazy.MustCompile(`-\d+$`)
-
-// countsMembers is a number that counts members of the job.
-var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|surviving|more|healthy) )*(?:pods|members|workers|ranks|processes|containers|replicas|others)\b|\b(?:other|remaining) (\d+)\b|` + hanMember)
-
-// withoutSizes is a claim without the numbers that count as many members as the job has, in all, beside one, or of one role. They stand in no
-// piece of evidence.
-func (g *grounds) withoutSizes(body string) string {
-	members := g.members
-	of := map[string]int{"": len(members), "others": len(members) - 1}
-	for _, name := range members {
-		of[ordinal.ReplaceAllString(name, "")]++
-	}
-	sizes := slices.Collect(maps.Values(of))
-	return countsMembers.ReplaceAllStringFunc(inDigits(body), func(m string) string {
-		n, _ := strconv.Atoi(digitsOf.FindString(m))
-		if !slices.Contains(sizes, n) {
-			return m
-		}
-		return strings.Replace(m, digitsOf.FindString(m), " ", 1)
-	})
-}
-
-// everywhere says whether every member of the job was read to say what is cited.
-func (g *grounds) everywhere(cites []evidence.ID) bool {
-	pods := map[string]bool{}
-	for _, item := range g.Items {
-		if slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Text == item.Text }) {
-			pods[item.Source.Pod] = true
-		}
-	}
-	members := g.members
-	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
-}
-
 // guessed is a claim that says of itself that it is a guess.
 var guessed = lazy.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[ey]|presumably|may|might|could have|seems?|appears?|suggests?)\b|可能|也许|大概`)
 
@@ -449,37 +356,6 @@ func (g *grounds) unproven(c *claim) Reason {
 		return NoCitation // nothing in it can be held against anything
 	}
 	return ""
-}
-
-// mostCopied is how many words in a row, quoted or not, are too many of a line that is not the cause's own: more is somebody
-// else's speech, and may stand in the line of a consequence as well. An explanation has words of its own.
-const mostCopied = 6
-
-// mostQuoted is how many words a quotation may have of the beginning of a line of a consequence: what the rules read stands
-// there, and what somebody added stands behind it.
-const mostQuoted = 10
-
-// mostCode is how many words that stand apart in a line may be put together as code.
-const mostCode = 4
-
-// copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
-func (g *grounds) copied(body string, cites []evidence.ID) bool {
-	said := strings.Fields(quotation.ReplaceAllString(body, " | "))
-	for _, id := range cites {
-		if slices.Contains(g.Root, id) {
-			continue
-		}
-		line := " " + squeeze(g.items[id].Text) + " "
-		for i := 0; i+mostCopied <= len(said); i++ {
-			if strings.Contains(line, " "+strings.Join(said[i:i+mostCopied], " ")+" ") {
-				return true
-			}
-		}
-		if hanRun(body, line, g.Says, repeatedWords) {
-			return true
-		}
-	}
-	return false
 }
 
 // neverAgain says that nothing was started again, and zeroRestarts that this was counted.

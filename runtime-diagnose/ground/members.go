@@ -2,6 +2,7 @@ package ground
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,4 +277,51 @@ func inRanges(plain, support string) bool {
 		}
 	}
 	return true
+}
+
+// membersOf are the pods of the job.
+func membersOf(s Shown) []string {
+	nodes := map[string]bool{}
+	for _, item := range s.Items {
+		nodes[item.Source.Node] = true
+	}
+	out := slices.DeleteFunc(slices.Clone(s.Names), func(n string) bool { return n == "" || n == s.Job || nodes[n] })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ordinal is the number of a pod in its role.
+var ordinal = lazy.MustCompile(`-\d+$`)
+
+// countsMembers is a number that counts members of the job.
+var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|surviving|more|healthy) )*(?:pods|members|workers|ranks|processes|containers|replicas|others)\b|\b(?:other|remaining) (\d+)\b|` + hanMember)
+
+// withoutSizes is a claim without the numbers that count as many members as the job has, in all, beside one, or of one role. They stand in no
+// piece of evidence.
+func (g *grounds) withoutSizes(body string) string {
+	members := g.members
+	of := map[string]int{"": len(members), "others": len(members) - 1}
+	for _, name := range members {
+		of[ordinal.ReplaceAllString(name, "")]++
+	}
+	sizes := slices.Collect(maps.Values(of))
+	return countsMembers.ReplaceAllStringFunc(inDigits(body), func(m string) string {
+		n, _ := strconv.Atoi(digitsOf.FindString(m))
+		if !slices.Contains(sizes, n) {
+			return m
+		}
+		return strings.Replace(m, digitsOf.FindString(m), " ", 1)
+	})
+}
+
+// everywhere says whether every member of the job was read to say what is cited.
+func (g *grounds) everywhere(cites []evidence.ID) bool {
+	pods := map[string]bool{}
+	for _, item := range g.Items {
+		if slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Text == item.Text }) {
+			pods[item.Source.Pod] = true
+		}
+	}
+	members := g.members
+	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
 }

@@ -257,35 +257,6 @@ var expectedIt = lazy.MustCompile(`(?i)\b(?:it|that|which|program|code|model|lay
 // predicates are verbs that say that something was done, beside positives.
 var predicates = lazy.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrote|loaded|opened|connected|reached|reachable|left|allocated|mounted|pulled|created|started|read|sent|received|resolved|matched|supported|scheduled|placed|imported|installed|sufficient|enough)$`)
 
-// stems are the words of a text without their endings.
-type stems map[string]bool
-
-func stemsOf(text string) stems {
-	out := stems{}
-	for _, w := range tellingWords(text) {
-		out[stem(w)] = true
-	}
-	return out
-}
-
-func (s stems) has(w string) bool { return s[stem(w)] }
-
-// tellingWords are the words of a text but those that only hold a sentence together.
-func tellingWords(text string) (out []string) {
-	for _, w := range wordShape.FindAllString(text, -1) {
-		if w = strings.ToLower(strings.Trim(w, ".:,-/=~+@")); len(w) >= 3 && !holding[w] && letters(w) {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-func letters(w string) bool {
-	return strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) < 0
-}
-
-var holding = words("the was were are has had have been its for with from that this these those which who whose into onto off out and but any all more most such than then there their them they still yet also only just even very node nodes pod pods rank ranks worker workers job jobs container containers step steps log logs line lines")
-
 // unreadHanIn says whether a clause in Chinese says to be so what only the denied part of its evidence holds.
 func unreadHanIn(clause, rest string) bool {
 	return strings.IndexFunc(clause, func(r rune) bool { return unicode.Is(unicode.Han, r) }) >= 0 && strings.Contains(clause, "已") && unreadHan(clause, rest)

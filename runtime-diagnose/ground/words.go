@@ -2,6 +2,7 @@ package ground
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
@@ -138,3 +139,32 @@ func stem(w string) string {
 	}
 	return w
 }
+
+// stems are the words of a text without their endings.
+type stems map[string]bool
+
+func stemsOf(text string) stems {
+	out := stems{}
+	for _, w := range tellingWords(text) {
+		out[stem(w)] = true
+	}
+	return out
+}
+
+func (s stems) has(w string) bool { return s[stem(w)] }
+
+// tellingWords are the words of a text but those that only hold a sentence together.
+func tellingWords(text string) (out []string) {
+	for _, w := range wordShape.FindAllString(text, -1) {
+		if w = strings.ToLower(strings.Trim(w, ".:,-/=~+@")); len(w) >= 3 && !holding[w] && letters(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func letters(w string) bool {
+	return strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) < 0
+}
+
+var holding = words("the was were are has had have been its for with from that this these those which who whose into onto off out and but any all more most such than then there their them they still yet also only just even very node nodes pod pods rank ranks worker workers job jobs container containers step steps log logs line lines")

@@ -1,0 +1,53 @@
+package ground
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+)
+
+// mayBlame says whether a claim names no other cause than the rules do: a line that says what caused the
+// failure is a line that somebody wrote. Where the rules cite evidence of the cause, what is said to be the
+// error, or to have caused something, rests on that.
+func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
+	if len(g.Root) == 0 {
+		return true
+	}
+	if g.ofRoot(cites) {
+		return true
+	}
+	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
+		return true
+	}
+	s = g.acquits(s)
+	if plain := strings.TrimSpace(brackets.ReplaceAllString(s, " ")); !slices.ContainsFunc(tellingWords(plain[len(withoutNoCause(plain)):]), stemsOf(g.Says).has) {
+		s = withoutNoCause(plain)
+	}
+	// A template may show nothing of the cause: then the error may be said of what it shows.
+	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
+	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
+}
+
+// acquitted is what is said to be no cause.
+var acquitted = lazy.MustCompile(`(?i)\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
+
+// acquits is a claim without what it says to be no cause, where that is none of what the rules found.
+func (g *grounds) acquits(s string) string {
+	if !acquitted.MatchString(s) || slices.ContainsFunc(tellingWords(acquitted.ReplaceAllString(s, " ")), stemsOf(g.Says).has) {
+		return s
+	}
+	return acquitted.ReplaceAllString(s, " ")
+}
+
+// ofEffects says whether a claim tells why a consequence came about, by what the line of the consequence says itself: it has
+// nothing of the cause in it that could be turned round.
+func (g *grounds) ofEffects(body string, cites []evidence.ID) bool {
+	of, told := stemsOf(g.support(g.Root)), stemsOf(g.support(cites))
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !slices.Contains(g.Effects, id) }) &&
+		!brings.MatchString(body) && !slices.ContainsFunc(content(body), func(w string) bool { return of.has(w) && !told.has(w) })
+}
+
+// blames are words that say what brought something about.
+var blames = lazy.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
