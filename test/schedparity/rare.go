@@ -3,14 +3,11 @@ package main
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-helpers/nodedeclaredfeatures/features/restartallcontainers"
 
 	"github.com/signalbox-dev/signalbox/test/build"
@@ -457,79 +454,6 @@ func (s *scenario) admitted(p *corev1.Pod) {
 		}
 		p.Spec.Tolerations = append(p.Spec.Tolerations, class.Scheduling.Tolerations...)
 	}
-}
-
-// disks are in pods themselves, of those that run too.
-func (w *writer) disks() {
-	disk := func() corev1.VolumeSource {
-		return pick(w,
-			corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d", ReadOnly: w.one(2)}},
-			corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "d", ReadOnly: w.one(2)}},
-			corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: pick(w, []string{"a", "b"}, []string{"c"}), RBDPool: pick(w, "", "rbd"), RBDImage: "d", ReadOnly: w.one(2)}},
-			corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "iqn.2001-04.com.example:disk", TargetPortal: pick(w, "10.0.0.1", "10.0.0.2"), ReadOnly: w.one(2)}},
-		)
-	}
-	for _, p := range w.s.pods {
-		if w.one(3) {
-			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "rare-disk", VolumeSource: disk()})
-			stored(p)
-		}
-	}
-	w.eachRole(func(spec *corev1.PodSpec, _ string) {
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "rare-disk", VolumeSource: disk()})
-	})
-}
-
-// lackDrivers is a driver without which on the node no pod with a volume of it is to come there.
-func (w *writer) lackDrivers() {
-	const name = "strict.example.com"
-	yes := true
-	d := &storagev1.CSIDriver{}
-	d.Name = name
-	if !w.one(4) {
-		d.Spec.PreventPodSchedulingIfMissing = &yes
-	}
-	w.add(d)
-	for _, n := range w.s.nodes {
-		if slices.ContainsFunc(w.s.objects, func(o runtime.Object) bool { c, is := o.(*storagev1.CSINode); return is && c.Name == n.Name }) || w.one(4) {
-			continue
-		}
-		c := &storagev1.CSINode{}
-		c.Name = n.Name
-		c.Spec.Drivers = []storagev1.CSINodeDriver{{Name: pick(w, name, name, driver), NodeID: n.Name}}
-		w.add(c)
-	}
-	w.class("strict", name)
-	w.eachRole(func(spec *corev1.PodSpec, role string) {
-		if w.one(2) {
-			w.bound("strict-"+role, corev1.ReadWriteMany, func(pv *corev1.PersistentVolume) { pv.Spec.CSI.Driver = name })
-			w.mounts(spec, "strict-"+role)
-			return
-		}
-		w.add(w.claim("strict-"+role, "strict", corev1.ReadWriteMany))
-		w.mounts(spec, "strict-"+role)
-	})
-}
-
-// volumeTerms are reached from nodes by one of several terms, by names of nodes too.
-func (w *writer) volumeTerms() {
-	w.eachRole(func(spec *corev1.PodSpec, role string) {
-		w.bound("terms-"+role, corev1.ReadWriteMany, func(pv *corev1.PersistentVolume) {
-			required := &corev1.NodeSelector{}
-			for range 1 + w.IntN(3) {
-				var t corev1.NodeSelectorTerm
-				for range w.IntN(3) {
-					t.MatchExpressions = append(t.MatchExpressions, corev1.NodeSelectorRequirement{Key: pick(w, zone, rack, "pool"), Operator: pick(w, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn), Values: []string{pick(w, "z0", "r0", "a"), pick(w, "z1", "r1", "b")}})
-				}
-				if w.one(4) {
-					t.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{pick(w, "n00", "n01")}}}
-				}
-				required.NodeSelectorTerms = append(required.NodeSelectorTerms, t)
-			}
-			pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: required}
-		})
-		w.mounts(spec, "terms-"+role)
-	})
 }
 
 // lostPods are on nodes that are gone, and in namespaces of which nothing is known.
