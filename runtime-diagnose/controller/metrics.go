@@ -16,6 +16,7 @@ type metrics struct {
 	diagnoses *prometheus.CounterVec
 	duration  prometheus.Histogram
 	writes    prometheus.Counter
+	refused   prometheus.Counter
 	calls     *prometheus.CounterVec
 	waited    prometheus.Histogram
 	tokens    *prometheus.CounterVec
@@ -44,6 +45,9 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		}),
 		writes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_annotation_writes_total", Help: "Diagnoses written on jobs; unchanged ones are not.",
+		}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "signalbox_annotation_writes_refused_total", Help: "Diagnoses that the API server does not take on their job: a policy refuses them, or the job has no room; they are told as Events.",
 		}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_llm_calls_total", Help: "Questions to the language model, by outcome: told, ungrounded, error; budget: not asked, because the day's budget is used; shared: answered about the same failure of another job, without a call.",
@@ -81,7 +85,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signalbox_check_outcomes_total", Help: "What became of what checks said of jobs, by check (other: those that name no failure) and outcome: came-true, other, ran, unsaid.",
 	}, []string{"check", "outcome"})
-	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.cost, m.saved, m.named, m.used, m.evidence, m.keptBytes} {
+	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.refused, m.calls, m.waited, m.tokens, m.dropped, m.cost, m.saved, m.named, m.used, m.evidence, m.keptBytes} {
 		if err := into.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -124,6 +128,12 @@ func (m *metrics) settled(check string, o Outcome) {
 func (m *metrics) wrote() {
 	if m != nil {
 		m.writes.Inc()
+	}
+}
+
+func (m *metrics) notTaken() {
+	if m != nil {
+		m.refused.Inc()
 	}
 }
 

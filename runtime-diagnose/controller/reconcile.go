@@ -350,6 +350,7 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 		r.metrics.wrote()
 	}
 	if takesNone(err) {
+		r.metrics.notTaken()
 		log.FromContext(ctx).Error(err, "write the diagnosis on its job; it is told as an Event")
 		if err = nil; known.told != f.print {
 			known.told, err = f.print, r.Writer.tellOnly(ctx, u, f)

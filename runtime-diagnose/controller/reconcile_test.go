@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,6 +37,8 @@ import (
 // An author may fill all the room that annotations have; then nothing is written, and it is told once all the same.
 func TestAJobWithoutRoomForAnnotationsHasItsEvent(t *testing.T) {
 	w := newWorld(t)
+	counts := prometheus.NewRegistry()
+	w.metrics, _ = newMetrics(counts)
 	w.condition("Failed", "PyTorchJobFailed")
 	w.pod("master", oomKilled)
 	w.pod("worker", nil)
@@ -52,6 +56,16 @@ func TestAJobWithoutRoomForAnnotationsHasItsEvent(t *testing.T) {
 	}
 	if refused == 0 || len(w.patches) > 0 {
 		t.Errorf("%d patches were refused and %d taken; want some and none", refused, len(w.patches))
+	}
+	all, err := counts.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(all, func(f *dto.MetricFamily) bool {
+		return f.GetName() == "signalbox_annotation_writes_refused_total"
+	})
+	if at < 0 || all[at].GetMetric()[0].GetCounter().GetValue() != float64(refused) {
+		t.Errorf("%d refusals are counted otherwise: %v", refused, all)
 	}
 }
 
