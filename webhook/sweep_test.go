@@ -540,7 +540,9 @@ func TestOnlyWholeReviewsCount(t *testing.T) {
 		want    bool
 	}{
 		"a whole review": {review: whole, changes: []change{withUID}, want: true},
-		"a dry run":      {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }}},
+		// It is not stored. Whoever stores it later, while no webhook answers, has not been reviewed.
+		"what was denied": {review: reviewFunc(denying), view: world{labels: map[string]map[string]string{"ml": {preflight.ModeLabel: preflight.ModeEnforce}}}, changes: []change{withUID}},
+		"a dry run":       {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }}},
 		"a review that took too long": {review: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
 			<-over // it hears no context
 			return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
