@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -613,6 +614,27 @@ func TestReviewedIsBounded(t *testing.T) {
 	actions := len(kube.Actions())
 	if err := r.tell(t.Context()); err != nil || len(kube.Actions()) != actions {
 		t.Errorf("it tells again what is told: %v", err)
+	}
+}
+
+// A scale is reviewed with what is held of its job: an annotation that an author makes long is part of it.
+func TestAnAnnotationIsHeldHoweverLong(t *testing.T) {
+	long := strings.Repeat("x", 200<<10)
+	u := stored("train", 0, func(u *unstructured.Unstructured) {
+		u.SetAnnotations(map[string]string{"team": long, corev1.LastAppliedConfigAnnotation: long, "signalbox.dev/analysis": long, "signalbox.dev/healthy": "Yes"})
+	})
+	held, err := keepJob(kinds.For(u.GroupVersionKind()))(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Metadata struct{ Annotations map[string]string }
+	}
+	if err := json.Unmarshal(held.(*heldJob).text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"team": long, "signalbox.dev/healthy": "Yes"}, got.Metadata.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }
 
