@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // ReviewAnnotation says on a job that was admitted without a whole review what the review found afterwards.
@@ -287,7 +288,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 	s.o.Log.Error(err, "review a job that was admitted without a review", "kind", j.kind.Kind, "namespace", j.namespace, "name", j.name, "try", w.tries)
 	if w.tries == mostTries {
 		s.o.Metrics.late(lateUnchecked)
-		note := clip(lateHead+", and could not be reviewed since: "+oneLine(err.Error()), noteBytes)
+		note := clip(lateHead+", and could not be reviewed since: "+forAll(err.Error()), noteBytes)
 		if err := s.event(ctx, j, ReviewedLate, note); err != nil && !apierrors.IsAlreadyExists(err) {
 			s.o.Log.Error(err, "write an Event on a job")
 		}
@@ -374,7 +375,7 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	var open []string
 	if report.Decision != preflight.Denied && preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeEnforce {
 		for _, g := range undecided(report.Undecided) {
-			open = append(open, oneLine(g.text))
+			open = append(open, forAll(g.text))
 		}
 	}
 	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Wish: 256, Runes: 256, Bytes: reviewBytes - 512}, More)
@@ -398,7 +399,7 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 		reason, head = WouldHaveBeenDenied, head+"; it would have been denied by "+strings.Join(denied, ", ")
 	}
 	for i := range lines {
-		lines[i] = oneLine(lines[i])
+		lines[i] = forAll(lines[i])
 	}
 	text := clip(strings.TrimSuffix(head+":\n"+strings.Join(lines, "\n"), ":\n"), reviewBytes)
 	if !stands || before != text {
@@ -421,6 +422,9 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	}
 	return nil
 }
+
+// forAll is a text for more people than may read the job: what a check repeats of it may be secret.
+func forAll(text string) string { return oneLine(redact.Text(text)) }
 
 // refused says that an object is not taken as it would be, which it will not be later, either.
 func refused(err error) bool {

@@ -353,6 +353,26 @@ signalbox_reviewed_late_total{decision="denied"} 1
 	}
 }
 
+// An Event is read by more people than the job, and as a terminal shows it.
+func TestALateReviewRepeatsNoSecret(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
+	s.sweep.o.Reviewer = reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+		return preflight.Report{
+			Decision: preflight.Warned, Undecided: []string{"max: it reads https://ana:sesame-0123@git.example.com/a.git"},
+			Findings: []finding.Finding{{Check: "odd", Severity: finding.Warning, Path: "spec.x", Message: "image \"https://ana:sesame-0123@git.example.com/\u202etxt.exe\" has\x1b[31m no tag"}},
+		}, nil
+	})
+	s.wait(20)
+	want := `train: It was admitted without a whole review; not decided: policy max: it reads https://[masked]@git.example.com/a.git:
+[odd] spec.x: image "https://[masked]@git.example.com/txt.exe" has [31m no tag
+Warning ReviewedLate on train: It was admitted without a whole review; not decided: policy max: it reads https://[masked]@git.example.com/a.git. [odd] spec.x: image "https://[masked]@git.example.com/txt.exe" has [31m no tag
+signalbox_reviewed_late_total{decision="unchecked"} 1
+`
+	if diff := cmp.Diff(want, s.told()); diff != "" {
+		t.Errorf("what is told (-want +got):\n%s", diff)
+	}
+}
+
 // What nobody can decide, however long it takes, is said where the namespace enforces, and counted.
 func TestWhatStaysUndecidedIsSaid(t *testing.T) {
 	padded := func(_ context.Context, _ preflight.Request) (preflight.Report, error) {
