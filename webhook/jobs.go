@@ -173,7 +173,7 @@ type heldJob struct {
 	text    []byte // labels, annotations that readers look at, spec; empty: not kept
 	state   state
 	changed time.Time // what is reviewed of it, in the API server's time
-	deleted bool      // it is being deleted
+	deleted bool      // it is being deleted, and no finalizer holds it
 	ended   bool      // as its status says
 	noted   bool      // it carries ReviewAnnotation
 	owner   *metav1.OwnerReference
@@ -196,7 +196,7 @@ func keepJob(k *kinds.Kind) cache.TransformFunc {
 			meta: metav1.ObjectMeta{
 				Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
 			},
-			state: stateOf(u), changed: changedAt(u), deleted: u.GetDeletionTimestamp() != nil, ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
+			state: stateOf(u), changed: changedAt(u), deleted: u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0, ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
 		}
 		if k.Scale == "" {
 			return held, nil

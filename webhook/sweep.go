@@ -249,7 +249,7 @@ func (s *Sweep) mark(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// passes says whether a job needs no review: nothing of its namespace is reviewed, or it is being deleted.
+// passes says whether a job needs no review: nothing of its namespace is reviewed, or it goes.
 func (s *Sweep) passes(j storedJob) bool {
 	return slices.Contains(s.excluded, j.namespace) || preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeOff || j.deleted
 }
@@ -300,14 +300,19 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 // review reviews a job as it is stored and says on it what was found.
 func (s *Sweep) review(ctx context.Context, j storedJob) error {
 	u, err := s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Get(ctx, j.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || u.GetDeletionTimestamp() != nil) {
+	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
+	stays := u
+	if u.GetDeletionTimestamp() != nil { // it is reviewed as if it were not deleted
+		stays = u.DeepCopy()
+		stays.SetDeletionTimestamp(nil)
+	}
 	report, err := s.reported(ctx, j, preflight.Request{
-		Object: u, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
+		Object: stays, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
 		Earlier: s.o.Jobs.Earlier(u),
 	})
 	if err != nil {
@@ -367,8 +372,9 @@ func (s *Sweep) stages(ctx context.Context, req preflight.Request) (preflight.Re
 
 // say writes what a late review found. Nothing found is nothing said; a metric counts it.
 func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructured, report preflight.Report) error {
-	// Findings on a job that has ended help nobody; but what would have been denied is said, for a status may be taken back.
-	if (j.ended || s.isPart(j)) && report.Decision != preflight.Denied {
+	// Findings on a job that has ended, or ends, help nobody; but what would have been denied is said, for a status may be
+	// taken back, and a finalizer may hold the job for ever.
+	if (j.ended || u.GetDeletionTimestamp() != nil || s.isPart(j)) && report.Decision != preflight.Denied {
 		report = preflight.Report{Decision: preflight.Allowed, Undecided: report.Undecided}
 	}
 	// Time was not short: what is undecided now, its author has made so.

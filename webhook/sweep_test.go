@@ -469,7 +469,8 @@ func TestWhatIsNotReviewedLate(t *testing.T) {
 }
 
 // Of a part of a stored job nothing is said but a denial: who wrote the owner is not known. An owner that is
-// not stored under its UID is a claim. So is a status: a job that has ended may be made to run again.
+// not stored under its UID is a claim. So is a status: a job that has ended may be made to run again. One that is deleted
+// goes on as long as a finalizer of its author's holds it, where its operator does not mind.
 func TestPartsAndEndedJobsAreReviewedLateForDenials(t *testing.T) {
 	owned := func(by types.UID) *unstructured.Unstructured {
 		return stored("train", time.Minute, func(u *unstructured.Unstructured) {
@@ -480,20 +481,32 @@ func TestPartsAndEndedJobsAreReviewedLateForDenials(t *testing.T) {
 	ended := stored("train", time.Minute, func(u *unstructured.Unstructured) {
 		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Succeeded", "status": "True"}}}
 	})
+	held := stored("train", time.Minute, func(u *unstructured.Unstructured) {
+		u.SetDeletionTimestamp(&metav1.Time{Time: installedAt.Add(time.Hour)})
+		u.SetFinalizers([]string{"example.com/mine"})
+	})
 	cases := map[string]struct {
 		mode string
 		job  *unstructured.Unstructured
 		want string
 	}{
-		"a part, with findings":  {preflight.ModeWarn, owned(parent.GetUID()), ""},
-		"a part, denied":         {preflight.ModeEnforce, owned(parent.GetUID()), WouldHaveBeenDenied},
-		"a claim, with findings": {preflight.ModeWarn, owned("0001"), ReviewedLate},
-		"ended, with findings":   {preflight.ModeWarn, ended, ""},
-		"ended, denied":          {preflight.ModeEnforce, ended, WouldHaveBeenDenied},
+		"deleted and held, with findings": {preflight.ModeWarn, held, ""},
+		"deleted and held, denied":        {preflight.ModeEnforce, held, WouldHaveBeenDenied},
+		"a part, with findings":           {preflight.ModeWarn, owned(parent.GetUID()), ""},
+		"a part, denied":                  {preflight.ModeEnforce, owned(parent.GetUID()), WouldHaveBeenDenied},
+		"a claim, with findings":          {preflight.ModeWarn, owned("0001"), ReviewedLate},
+		"ended, with findings":            {preflight.ModeWarn, ended, ""},
+		"ended, denied":                   {preflight.ModeEnforce, ended, WouldHaveBeenDenied},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newSwept(t, tc.mode, tc.job, parent)
+			s.sweep.o.Reviewer = reviewFunc(func(ctx context.Context, req preflight.Request) (preflight.Report, error) {
+				if req.Object.GetDeletionTimestamp() != nil { // as the real one does
+					return preflight.Report{Decision: preflight.Allowed}, nil
+				}
+				return denying(ctx, req)
+			})
 			s.wait(20)
 			got := s.told()
 			if tc.want == "" && strings.Contains(got, "Warning") || !strings.Contains(got, tc.want) {
