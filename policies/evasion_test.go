@@ -110,6 +110,72 @@ func TestPodsBesideThoseThatAreWritten(t *testing.T) {
 	}
 }
 
+// TestALabelCalledEnvIsSeen: the values of variables are left out, and nothing else that bears the name.
+func TestALabelCalledEnvIsSeen(t *testing.T) {
+	o, err := policies.Load(files("a.rego", `# METADATA
+# title: no job for production
+# description: x
+# custom: {remedy: x}
+package signalbox.no_production
+
+deny contains {"path": "spec", "msg": "a pod"} if {
+	some role in input.job.roles
+	role.pod.nodeSelector.env == "prod"
+}
+
+deny contains {"path": "spec", "msg": "the object"} if input.object.spec.template.metadata.labels.env == "prod"
+
+deny contains {"path": "spec", "msg": "a variable"} if {
+	some c in input.object.spec.template.spec.containers
+	some e in c.env
+	e.value
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := reviewStrictly(t, o, object(t, `apiVersion: batch/v1
+kind: Job
+metadata: {name: j, namespace: ml}
+spec: {template: {metadata: {labels: {env: prod}}, spec: {nodeSelector: {env: prod}, containers: [{name: main, image: x, env: [{name: A, value: secret}]}]}}}
+`))
+	var got []string
+	for _, r := range report.Rulings {
+		got = append(got, r.Message)
+	}
+	if want := []string{"a pod", "the object"}; !slices.Equal(got, want) {
+		t.Errorf("denied are %q; want %q", got, want)
+	}
+}
+
+// TestASurgeIsOfItsModel: a roll-out doubles the groups, and so what they hold of one model.
+func TestASurgeIsOfItsModel(t *testing.T) {
+	o, err := policies.Load(policies.Library(), files("data.yaml", "config: {namespace_gpus: {ml: {H100: 8}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const job = `apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: j, namespace: ml}
+spec:
+  replicas: 4
+  rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: %s}}
+  leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {nodeSelector: {nvidia.com/gpu.product: H100}, containers: [{name: main, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+`
+	for surge, want := range map[string]string{
+		"0":    "",
+		"100%": "the job asks for 16 GPUs of model H100, and namespace ml holds 0 already; its share is 8",
+	} {
+		got := ""
+		for _, r := range reviewStrictly(t, o, object(t, fmt.Sprintf(job, surge))).Rulings {
+			got += r.Message
+		}
+		if got != want {
+			t.Errorf("surge %s: %q; want %q", surge, got, want)
+		}
+	}
+}
+
 // TestNoOptionHidesACapability: what is masked as the value of an option is seen by no policy.
 func TestNoOptionHidesACapability(t *testing.T) {
 	o, err := policies.Load(files("a.rego", `# METADATA

@@ -67,7 +67,7 @@ func viewOf(j *job.Job) JobView {
 		view.Roles = append(view.Roles, role)
 		view.GPUs = saturate.Add(view.GPUs, saturate.Mul(role.GPUsPerPod, atMost(&j.Roles[i])))
 		view.Pods = saturate.Add(view.Pods, j.Roles[i].Surge)
-		view.Elastic = view.Elastic || role.Min < role.Max
+		view.Elastic = view.Elastic || j.Roles[i].Replicas.Min < j.Roles[i].Replicas.Max
 	}
 	if j.Source != nil {
 		roles := rolesIn(j)
@@ -109,7 +109,7 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 func roleOf(j *job.Job, r *job.Role) RoleView {
 	gpu, gpus := gpusOf(&r.Pod)
 	view := RoleView{
-		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
+		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: int(atMost(r)),
 		GPUsPerPod: gpus, GPU: string(gpu),
 		Requests: r.Pod.Requests, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
 		HostPID: r.Pod.Spec.HostPID, HostIPC: r.Pod.Spec.HostIPC,

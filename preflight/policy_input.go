@@ -132,6 +132,8 @@ func withoutValues(v any) any {
 				out[key] = namesOnly(inner)
 			case "runtimeEnvYAML", "env_vars": // Ray: a document with variables in it
 			case corev1.LastAppliedConfigAnnotation:
+			case "labels", "annotations", "nodeSelector", "matchLabels":
+				out[key] = labelled(inner)
 			default:
 				out[key] = withoutValues(inner)
 			}
@@ -139,6 +141,21 @@ func withoutValues(v any) any {
 		return out
 	}
 	return v
+}
+
+// labelled is withoutValues of what holds texts under names that an author chooses: a label that is called env is none of
+// the variables.
+func labelled(v any) any {
+	named, ok := v.(map[string]any)
+	out := withoutValues(v)
+	if left, copied := out.(map[string]any); ok && copied {
+		for _, key := range []string{"env", "envs"} {
+			if text, isText := named[key].(string); isText {
+				left[key] = text
+			}
+		}
+	}
+	return out
 }
 
 // namesOnly are variables without their values: a list as containers have it, or an object.

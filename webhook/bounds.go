@@ -67,8 +67,8 @@ func bounds(all []*kinds.Kind) []any {
 	elsewhere.Spec.Validations = []admissionregistrationv1.Validation{{
 		Expression: evidence(), Message: "Signalbox writes only ConfigMaps signalbox-evidence-… that are labelled signalbox.dev/evidence=true.",
 	}}
-	own := ownMaps()
-	return []any{onJobs, binding(onJobs.Name), elsewhere, binding(elsewhere.Name), own, binding(own.Name)}
+	own, kept := ownMaps(), keptMaps()
+	return []any{onJobs, binding(onJobs.Name), elsewhere, binding(elsewhere.Name), own, binding(own.Name), kept, binding(kept.Name)}
 }
 
 func configMaps() []admissionregistrationv1.NamedRuleWithOperations {
@@ -111,6 +111,27 @@ func ownMaps() *admissionregistrationv1.ValidatingAdmissionPolicy {
 	out.Spec.Validations = []admissionregistrationv1.Validation{{
 		Expression: "variables.written && !variables.obeyed || (" + strings.Join(same, ") && (") + ")",
 		Message:    "Signalbox writes no ConfigMaps that it obeys; of those it changes only the annotations that say what does not load.",
+	}}
+	return out
+}
+
+// keptMaps keeps from whoever may write ConfigMaps what the account has kept of ended containers: what stands there is
+// believed, of every job of the namespace. Who takes off an owner (the garbage collector, where a job is deleted and what it
+// owns stays) changes no evidence.
+func keptMaps() *admissionregistrationv1.ValidatingAdmissionPolicy {
+	out := bound("signalbox-kept", "configmaps", configMaps(), "")
+	out.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{
+		{Name: "evidence", Expression: `has(object.metadata.name) && object.metadata.name.startsWith("signalbox-evidence-")`},
+		{Name: "not-the-account", Expression: "!" + may("configmaps", boundVerb)},
+		{Name: "not-free", Expression: "!" + may("configmaps", freeVerb)},
+	}
+	same := []string{"oldObject != null"}
+	for _, field := range []string{"data", "binaryData", "immutable"} {
+		same = append(same, unchanged(field).Expression)
+	}
+	out.Spec.Validations = []admissionregistrationv1.Validation{{
+		Expression: "(" + strings.Join(same, ") && (") + ")",
+		Message:    "What Signalbox keeps of ended containers is written by Signalbox.",
 	}}
 	return out
 }

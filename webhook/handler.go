@@ -153,7 +153,8 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 		return
 	}
 	a = h.within(ctx, req)
-	if a.whole() && (req.DryRun == nil || !*req.DryRun) {
+	// What is denied is not stored: who stores the very same later, while no webhook answers, has not been reviewed.
+	if a.whole() && a.decision() != preflight.Denied && (req.DryRun == nil || !*req.DryRun) {
 		h.o.Reviewed.add(stateOf(a.job), a.report)
 	}
 	return

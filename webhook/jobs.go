@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -172,7 +173,7 @@ type heldJob struct {
 	text    []byte // labels, annotations that readers look at, spec; empty: not kept
 	state   state
 	changed time.Time // what is reviewed of it, in the API server's time
-	deleted bool      // it is being deleted
+	deleted bool      // it is being deleted, and no finalizer holds it
 	ended   bool      // as its status says
 	noted   bool      // it carries ReviewAnnotation
 	owner   *metav1.OwnerReference
@@ -183,29 +184,29 @@ func (h *heldJob) GetObjectMeta() metav1.Object { return &h.meta }
 
 // keepJob keeps what is looked at: the UID and the state, and of kinds that can be scaled what a review reads.
 func keepJob(k *kinds.Kind) cache.TransformFunc {
+	ours := annotations()
 	return func(object any) (any, error) {
 		u, ok := object.(*unstructured.Unstructured)
 		if !ok {
 			return object, nil
 		}
-		annotations := u.GetAnnotations()
-		_, noted := annotations[ReviewAnnotation]
+		written := u.GetAnnotations()
+		_, noted := written[ReviewAnnotation]
 		held := &heldJob{
 			meta: metav1.ObjectMeta{
 				Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
 			},
-			state: stateOf(u), changed: changedAt(u), deleted: u.GetDeletionTimestamp() != nil, ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
+			state: stateOf(u), changed: changedAt(u), deleted: u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0, ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
 		}
 		if k.Scale == "" {
 			return held, nil
 		}
-		for key, value := range annotations {
-			if len(value) > 1024 { // kubectl's last-applied, and what diagnoses write
-				delete(annotations, key)
-			}
-		}
+		// Kubectl's copy, and the long ones of what diagnoses write. What an author writes is kept, however long: rules rest on it.
+		maps.DeleteFunc(written, func(key, value string) bool {
+			return key == corev1.LastAppliedConfigAnnotation || len(value) > 1024 && slices.Contains(ours, key)
+		})
 		text, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"labels": u.GetLabels(), "annotations": annotations},
+			"metadata": map[string]any{"labels": u.GetLabels(), "annotations": written},
 			"spec":     u.Object["spec"],
 		})
 		if err != nil {

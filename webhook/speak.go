@@ -12,7 +12,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Keys of the audit annotations; the API server puts the webhook's name and a slash
@@ -275,7 +274,7 @@ func (a answer) audit() map[string]string {
 
 // logged is a text as the audit log keeps it, which is read by more people than the job is: what could not
 // be read may be repeated in it, and that may be secret.
-func logged(text string) string { return clip(oneLine(redact.Text(text)), auditBytes) }
+func logged(text string) string { return clip(forAll(text), auditBytes) }
 
 // names are the checks and policies that spoke, each once, sorted.
 func (a answer) names() []string {

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // ReviewAnnotation says on a job that was admitted without a whole review what the review found afterwards.
@@ -248,7 +249,7 @@ func (s *Sweep) mark(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// passes says whether a job needs no review: nothing of its namespace is reviewed, or it is being deleted.
+// passes says whether a job needs no review: nothing of its namespace is reviewed, or it goes.
 func (s *Sweep) passes(j storedJob) bool {
 	return slices.Contains(s.excluded, j.namespace) || preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeOff || j.deleted
 }
@@ -287,7 +288,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 	s.o.Log.Error(err, "review a job that was admitted without a review", "kind", j.kind.Kind, "namespace", j.namespace, "name", j.name, "try", w.tries)
 	if w.tries == mostTries {
 		s.o.Metrics.late(lateUnchecked)
-		note := clip(lateHead+", and could not be reviewed since: "+oneLine(err.Error()), noteBytes)
+		note := clip(lateHead+", and could not be reviewed since: "+forAll(err.Error()), noteBytes)
 		if err := s.event(ctx, j, ReviewedLate, note); err != nil && !apierrors.IsAlreadyExists(err) {
 			s.o.Log.Error(err, "write an Event on a job")
 		}
@@ -299,14 +300,19 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 // review reviews a job as it is stored and says on it what was found.
 func (s *Sweep) review(ctx context.Context, j storedJob) error {
 	u, err := s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Get(ctx, j.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || u.GetDeletionTimestamp() != nil) {
+	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
+	stays := u
+	if u.GetDeletionTimestamp() != nil { // it is reviewed as if it were not deleted
+		stays = u.DeepCopy()
+		stays.SetDeletionTimestamp(nil)
+	}
 	report, err := s.reported(ctx, j, preflight.Request{
-		Object: u, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
+		Object: stays, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
 		Earlier: s.o.Jobs.Earlier(u),
 	})
 	if err != nil {
@@ -366,15 +372,16 @@ func (s *Sweep) stages(ctx context.Context, req preflight.Request) (preflight.Re
 
 // say writes what a late review found. Nothing found is nothing said; a metric counts it.
 func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructured, report preflight.Report) error {
-	// Findings on a job that has ended help nobody; but what would have been denied is said, for a status may be taken back.
-	if (j.ended || s.isPart(j)) && report.Decision != preflight.Denied {
+	// Findings on a job that has ended, or ends, help nobody; but what would have been denied is said, for a status may be
+	// taken back, and a finalizer may hold the job for ever.
+	if (j.ended || u.GetDeletionTimestamp() != nil || s.isPart(j)) && report.Decision != preflight.Denied {
 		report = preflight.Report{Decision: preflight.Allowed, Undecided: report.Undecided}
 	}
 	// Time was not short: what is undecided now, its author has made so.
 	var open []string
 	if report.Decision != preflight.Denied && preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeEnforce {
 		for _, g := range undecided(report.Undecided) {
-			open = append(open, oneLine(g.text))
+			open = append(open, forAll(g.text))
 		}
 	}
 	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Wish: 256, Runes: 256, Bytes: reviewBytes - 512}, More)
@@ -398,7 +405,7 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 		reason, head = WouldHaveBeenDenied, head+"; it would have been denied by "+strings.Join(denied, ", ")
 	}
 	for i := range lines {
-		lines[i] = oneLine(lines[i])
+		lines[i] = forAll(lines[i])
 	}
 	text := clip(strings.TrimSuffix(head+":\n"+strings.Join(lines, "\n"), ":\n"), reviewBytes)
 	if !stands || before != text {
@@ -421,6 +428,9 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	}
 	return nil
 }
+
+// forAll is a text for more people than may read the job: what a check repeats of it may be secret.
+func forAll(text string) string { return oneLine(redact.Text(text)) }
 
 // refused says that an object is not taken as it would be, which it will not be later, either.
 func refused(err error) bool {

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -352,6 +353,26 @@ signalbox_reviewed_late_total{decision="denied"} 1
 	}
 }
 
+// An Event is read by more people than the job, and as a terminal shows it.
+func TestALateReviewRepeatsNoSecret(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
+	s.sweep.o.Reviewer = reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+		return preflight.Report{
+			Decision: preflight.Warned, Undecided: []string{"max: it reads https://ana:sesame-0123@git.example.com/a.git"},
+			Findings: []finding.Finding{{Check: "odd", Severity: finding.Warning, Path: "spec.x", Message: "image \"https://ana:sesame-0123@git.example.com/\u202etxt.exe\" has\x1b[31m no tag"}},
+		}, nil
+	})
+	s.wait(20)
+	want := `train: It was admitted without a whole review; not decided: policy max: it reads https://[masked]@git.example.com/a.git:
+[odd] spec.x: image "https://[masked]@git.example.com/txt.exe" has [31m no tag
+Warning ReviewedLate on train: It was admitted without a whole review; not decided: policy max: it reads https://[masked]@git.example.com/a.git. [odd] spec.x: image "https://[masked]@git.example.com/txt.exe" has [31m no tag
+signalbox_reviewed_late_total{decision="unchecked"} 1
+`
+	if diff := cmp.Diff(want, s.told()); diff != "" {
+		t.Errorf("what is told (-want +got):\n%s", diff)
+	}
+}
+
 // What nobody can decide, however long it takes, is said where the namespace enforces, and counted.
 func TestWhatStaysUndecidedIsSaid(t *testing.T) {
 	padded := func(_ context.Context, _ preflight.Request) (preflight.Report, error) {
@@ -448,7 +469,8 @@ func TestWhatIsNotReviewedLate(t *testing.T) {
 }
 
 // Of a part of a stored job nothing is said but a denial: who wrote the owner is not known. An owner that is
-// not stored under its UID is a claim. So is a status: a job that has ended may be made to run again.
+// not stored under its UID is a claim. So is a status: a job that has ended may be made to run again. One that is deleted
+// goes on as long as a finalizer of its author's holds it, where its operator does not mind.
 func TestPartsAndEndedJobsAreReviewedLateForDenials(t *testing.T) {
 	owned := func(by types.UID) *unstructured.Unstructured {
 		return stored("train", time.Minute, func(u *unstructured.Unstructured) {
@@ -459,20 +481,32 @@ func TestPartsAndEndedJobsAreReviewedLateForDenials(t *testing.T) {
 	ended := stored("train", time.Minute, func(u *unstructured.Unstructured) {
 		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Succeeded", "status": "True"}}}
 	})
+	held := stored("train", time.Minute, func(u *unstructured.Unstructured) {
+		u.SetDeletionTimestamp(&metav1.Time{Time: installedAt.Add(time.Hour)})
+		u.SetFinalizers([]string{"example.com/mine"})
+	})
 	cases := map[string]struct {
 		mode string
 		job  *unstructured.Unstructured
 		want string
 	}{
-		"a part, with findings":  {preflight.ModeWarn, owned(parent.GetUID()), ""},
-		"a part, denied":         {preflight.ModeEnforce, owned(parent.GetUID()), WouldHaveBeenDenied},
-		"a claim, with findings": {preflight.ModeWarn, owned("0001"), ReviewedLate},
-		"ended, with findings":   {preflight.ModeWarn, ended, ""},
-		"ended, denied":          {preflight.ModeEnforce, ended, WouldHaveBeenDenied},
+		"deleted and held, with findings": {preflight.ModeWarn, held, ""},
+		"deleted and held, denied":        {preflight.ModeEnforce, held, WouldHaveBeenDenied},
+		"a part, with findings":           {preflight.ModeWarn, owned(parent.GetUID()), ""},
+		"a part, denied":                  {preflight.ModeEnforce, owned(parent.GetUID()), WouldHaveBeenDenied},
+		"a claim, with findings":          {preflight.ModeWarn, owned("0001"), ReviewedLate},
+		"ended, with findings":            {preflight.ModeWarn, ended, ""},
+		"ended, denied":                   {preflight.ModeEnforce, ended, WouldHaveBeenDenied},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newSwept(t, tc.mode, tc.job, parent)
+			s.sweep.o.Reviewer = reviewFunc(func(ctx context.Context, req preflight.Request) (preflight.Report, error) {
+				if req.Object.GetDeletionTimestamp() != nil { // as the real one does
+					return preflight.Report{Decision: preflight.Allowed}, nil
+				}
+				return denying(ctx, req)
+			})
 			s.wait(20)
 			got := s.told()
 			if tc.want == "" && strings.Contains(got, "Warning") || !strings.Contains(got, tc.want) {
@@ -540,7 +574,9 @@ func TestOnlyWholeReviewsCount(t *testing.T) {
 		want    bool
 	}{
 		"a whole review": {review: whole, changes: []change{withUID}, want: true},
-		"a dry run":      {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }}},
+		// It is not stored. Whoever stores it later, while no webhook answers, has not been reviewed.
+		"what was denied": {review: reviewFunc(denying), view: world{labels: map[string]map[string]string{"ml": {preflight.ModeLabel: preflight.ModeEnforce}}}, changes: []change{withUID}},
+		"a dry run":       {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }}},
 		"a review that took too long": {review: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
 			<-over // it hears no context
 			return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
@@ -611,6 +647,27 @@ func TestReviewedIsBounded(t *testing.T) {
 	actions := len(kube.Actions())
 	if err := r.tell(t.Context()); err != nil || len(kube.Actions()) != actions {
 		t.Errorf("it tells again what is told: %v", err)
+	}
+}
+
+// A scale is reviewed with what is held of its job: an annotation that an author makes long is part of it.
+func TestAnAnnotationIsHeldHoweverLong(t *testing.T) {
+	long := strings.Repeat("x", 200<<10)
+	u := stored("train", 0, func(u *unstructured.Unstructured) {
+		u.SetAnnotations(map[string]string{"team": long, corev1.LastAppliedConfigAnnotation: long, "signalbox.dev/analysis": long, "signalbox.dev/healthy": "Yes"})
+	})
+	held, err := keepJob(kinds.For(u.GroupVersionKind()))(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Metadata struct{ Annotations map[string]string }
+	}
+	if err := json.Unmarshal(held.(*heldJob).text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"team": long, "signalbox.dev/healthy": "Yes"}, got.Metadata.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // clip shortens to a number of bytes and marks that it did; it never splits a rune.
@@ -28,9 +30,10 @@ func clipRunes(s string, runes int) string {
 	return string([]rune(s)[:runes-1]) + "…"
 }
 
-// oneLine replaces whatever a warning header cannot carry by single spaces.
+// oneLine replaces whatever a warning header cannot carry by single spaces, and drops what nobody sees: a mark of
+// direction turns around what a terminal shows behind it.
 func oneLine(s string) string {
-	s = strings.ToValidUTF8(s, "�")
+	s = redact.Visible(s)
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")

@@ -1,18 +1,24 @@
 package collect
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
@@ -27,18 +33,23 @@ func (r *reading) readOperator(ctx context.Context) {
 		return
 	}
 	if c, known := kinds.ControllerOf(of); known {
-		r.readController(ctx, c)
+		r.readController(ctx, of, c)
 	}
 	if hook := kinds.Of(of).Validates.Webhook; hook != "" {
 		r.readWebhook(ctx, hook)
 	}
 }
 
+// mostOperators bounds the workloads of an operator's name of which is asked whether they are it.
+const mostOperators = 8
+
 // readController asks for a workload by its name: a cluster has few of one name, and thousands in all. An operator that is
-// gone leaves all its jobs alone, so they ask together.
-func (r *reading) readController(ctx context.Context, c kinds.Controller) {
+// gone leaves all its jobs alone, so they ask together. Anybody may give a workload of a namespace the name of an operator:
+// what may not do an operator's work is none.
+func (r *reading) readController(ctx context.Context, of job.Ref, c kinds.Controller) {
 	byName := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", c.Name).String()}
-	found, err := 0, error(nil)
+	var found []workload
+	var err error
 	switch c.Kind {
 	case "StatefulSet":
 		var list *appsv1.StatefulSetList
@@ -46,7 +57,7 @@ func (r *reading) readController(ctx context.Context, c kinds.Controller) {
 			return r.Kube.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, byName)
 		}); err == nil {
 			for i := range list.Items {
-				found += r.beside("apps/v1", c, &list.Items[i], list.Items[i].Name, list.Items[i].UID)
+				found = append(found, workload{&list.Items[i], &list.Items[i].Spec.Template.Spec})
 			}
 		}
 	default:
@@ -55,35 +66,74 @@ func (r *reading) readController(ctx context.Context, c kinds.Controller) {
 			return r.Kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, byName)
 		}); err == nil {
 			for i := range list.Items {
-				found += r.beside("apps/v1", c, &list.Items[i], list.Items[i].Name, list.Items[i].UID)
+				found = append(found, workload{&list.Items[i], &list.Items[i].Spec.Template.Spec})
 			}
 		}
 	}
+	found = slices.DeleteFunc(found, func(w workload) bool { return w.GetName() != c.Name }) // a server that does not select
 	switch {
 	case apierrors.IsForbidden(err):
 	case err != nil:
 		r.missing(c.String(), err)
-	case found == 0:
+	case len(found) == 0:
 		r.out.Absent = append(r.out.Absent, c.String())
+	}
+	for i, w := range found {
+		if i == mostOperators {
+			r.missing(c.String(), fmt.Errorf("%d namespaces have one; the rest was not looked at", mostOperators))
+			return
+		}
+		if r.operates(ctx, of, w) {
+			r.beside("apps/v1", c.Kind, w.Object, w.GetUID())
+		}
 	}
 }
 
-// beside keeps a workload beside the job; it counts those that have the name.
-func (r *reading) beside(apiVersion string, c kinds.Controller, object any, name string, uid types.UID) int {
-	if name != c.Name {
-		return 0
+// workload is what runs pods of one account.
+type workload struct {
+	metav1.Object
+	pod *corev1.PodSpec
+}
+
+// operates says whether the account of a workload may write the status of a job, which every operator does. Whoever may not
+// ask does not know.
+func (r *reading) operates(ctx context.Context, of job.Ref, w workload) bool {
+	gv, err := schema.ParseGroupVersion(of.APIVersion)
+	if err != nil {
+		return false
 	}
+	m, err := r.mapping(schema.GroupKind{Group: gv.Group, Kind: of.Kind}, gv.Version)
+	if err != nil {
+		return false
+	}
+	// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#service-account-tokens
+	const accounts = "system:serviceaccounts"
+	account, at := "system:serviceaccount:"+w.GetNamespace()+":"+cmp.Or(w.pod.ServiceAccountName, "default"), r.object.GetNamespace()
+	answer, err := ask(r.Shared, sharedKey{what: "operates", namespace: at, name: account, selector: m.Resource.String()}, func() (*authorizationv1.SubjectAccessReview, error) {
+		return r.Kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: account, Groups: []string{accounts, accounts + ":" + w.GetNamespace(), "system:authenticated"},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Verb: "update", Group: m.Resource.Group, Version: m.Resource.Version, Resource: m.Resource.Resource, Subresource: "status", Namespace: at,
+				},
+			},
+		}, metav1.CreateOptions{})
+	})
+	return err == nil && answer.Status.Allowed
+}
+
+// beside keeps an object beside the job.
+func (r *reading) beside(apiVersion, kind string, object any, uid types.UID) {
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
-		r.missing(c.String(), err)
-		return 0
+		r.missing(kind, err)
+		return
 	}
 	u := &unstructured.Unstructured{Object: m}
 	u.SetAPIVersion(apiVersion)
-	u.SetKind(c.Kind)
+	u.SetKind(kind)
 	u.SetManagedFields(nil)
 	r.owners.between[uid] = u
-	return 1
 }
 
 func (r *reading) readWebhook(ctx context.Context, hook string) {
@@ -99,7 +149,7 @@ func (r *reading) readWebhook(ctx context.Context, hook string) {
 	}
 	for i := range list.Items {
 		if c := &list.Items[i]; slices.ContainsFunc(c.Webhooks, func(w admissionv1.ValidatingWebhook) bool { return w.Name == hook }) {
-			r.beside("admissionregistration.k8s.io/v1", kinds.Controller{Kind: "ValidatingWebhookConfiguration", Name: c.Name}, c, c.Name, c.UID)
+			r.beside("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", c, c.UID)
 			return
 		}
 	}

@@ -106,6 +106,47 @@ var _ = Describe("evidence beside a job", Ordered, func() {
 		Expect(plane.Apply(ctx, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: signalbox-evidence-2, namespace: "+namespace+"}\ndata: {mine: yes please}")).To(Succeed())
 		Expect(write(namespace, "signalbox-evidence-2", ours)).To(MatchError(ContainSubstring("signalbox-evidence")))
 
+		By("written by nobody else who may write ConfigMaps there")
+		Expect(plane.Apply(ctx, `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: neighbour, namespace: `+namespace+`}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, create, patch, update, delete]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: neighbour, namespace: `+namespace+`}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: neighbour}
+subjects: [{kind: ServiceAccount, namespace: `+namespace+`, name: neighbour}]
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: neighbour, namespace: `+namespace+`}`)).To(Succeed())
+		other, err := plane.ConfigFor(ctx, namespace, "neighbour")
+		Expect(err).NotTo(HaveOccurred())
+		neighbour, err := kubernetes.NewForConfig(other)
+		Expect(err).NotTo(HaveOccurred())
+		forge := func(name string, change func(*applycore.ConfigMapApplyConfiguration)) error {
+			cm := applycore.ConfigMap(name, namespace)
+			change(cm)
+			_, err := neighbour.CoreV1().ConfigMaps(namespace).Apply(ctx, cm, metav1.ApplyOptions{FieldManager: "signalbox", Force: true})
+			return err
+		}
+		lies := func(cm *applycore.ConfigMapApplyConfiguration) {
+			cm.WithLabels(ours).WithBinaryData(map[string][]byte{keep.DataKey: []byte("lies")})
+		}
+		Expect(forge("settings", lies)).To(Succeed())
+		Expect(forge("signalbox-evidence-1", lies)).To(MatchError(ContainSubstring("is written by Signalbox")))
+		Expect(forge("signalbox-evidence-3", lies)).To(MatchError(ContainSubstring("is written by Signalbox")))
+		change := func(patch string) error {
+			_, err := neighbour.CoreV1().ConfigMaps(namespace).Patch(ctx, "signalbox-evidence-1", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			return err
+		}
+		Expect(change(`{"immutable": true}`)).To(MatchError(ContainSubstring("is written by Signalbox")))
+		Expect(change(`{"data": null}`)).To(MatchError(ContainSubstring("is written by Signalbox")))
+		Expect(change(`{"metadata": {"ownerReferences": null, "finalizers": null}}`)).To(Succeed(), "as the garbage collector does it")
+		Expect(change(`{"metadata": {"annotations": {"a": "b"}}}`)).To(Succeed())
+		Expect(neighbour.CoreV1().ConfigMaps(namespace).Delete(ctx, "settings", metav1.DeleteOptions{})).To(Succeed())
+
 		By("not deleting")
 		Expect(kube.CoreV1().ConfigMaps(namespace).Delete(ctx, "signalbox-evidence-1", metav1.DeleteOptions{})).To(Satisfy(apierrors.IsForbidden))
 	})

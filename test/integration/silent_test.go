@@ -31,6 +31,7 @@ func whatIsNotWellStandsOnTheJob(objects func() dynamic.Interface) {
 		happen(ctx, createJob(ctx, objects(), name))
 		says(ctx, name, key, ContainSubstring(want))
 		Expect(annotations(ctx, objects(), pytorchJobs, name)()).To(HaveKeyWithValue(controller.Healthy, "No"))
+		Expect(annotations(ctx, objects(), pytorchJobs, name)()).NotTo(HaveKeyWithValue(key, ContainSubstring("somebody-elses")))
 	},
 		Entry("of a quota that refuses one pod of two", "refused-one", controller.Waiting, "exceeded quota: team", func(ctx context.Context, job *unstructured.Unstructured) {
 			createPod(ctx, job, "master", runs)
@@ -180,21 +181,33 @@ func again(ctx context.Context, objects dynamic.Interface, job *unstructured.Uns
 	}).Should(Succeed())
 }
 
-// switchedOff is the operator's Deployment with nothing of it running.
+// switchedOff is the operator's Deployment with nothing of it running, and one of its name that somebody else made.
 func switchedOff(ctx context.Context) {
 	GinkgoHelper()
-	const namespace = "idle-operators"
-	Expect(plane.Apply(ctx, "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+namespace+"}")).To(Succeed())
-	labels := map[string]string{"app": "training-operator"}
-	deployments := plane.Clientset().AppsV1().Deployments(namespace)
-	_, err := deployments.Create(ctx, &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "training-operator"},
-		Spec: appsv1.DeploymentSpec{Replicas: new(int32), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "registry.example.com/operator:1"}}},
-		}},
-	}, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func(ctx SpecContext) error {
-		return deployments.Delete(ctx, "training-operator", metav1.DeleteOptions{})
-	})
+	const namespace, other = "idle-operators", "somebody-elses"
+	Expect(plane.Apply(ctx, `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: idle-operator}
+rules: [{apiGroups: [kubeflow.org], resources: [pytorchjobs/status], verbs: [get, patch, update]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: idle-operator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: idle-operator}
+subjects: [{kind: ServiceAccount, namespace: `+namespace+`, name: default}]`)).To(Succeed())
+	for _, at := range []string{namespace, other} {
+		Expect(plane.Apply(ctx, "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+at+"}")).To(Succeed())
+		labels := map[string]string{"app": "training-operator"}
+		deployments := plane.Clientset().AppsV1().Deployments(at)
+		_, err := deployments.Create(ctx, &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Name: "training-operator"},
+			Spec: appsv1.DeploymentSpec{Replicas: new(int32), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "registry.example.com/operator:1"}}},
+			}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) error {
+			return deployments.Delete(ctx, "training-operator", metav1.DeleteOptions{})
+		})
+	}
 }
