@@ -197,7 +197,7 @@ func (m *module) metadata() error {
 		}
 	}
 	if len(lacks) > 0 {
-		err = errors.Join(err, fmt.Errorf("METADATA without %s", strings.Join(lacks, ", ")))
+		err = errors.Join(err, fmt.Errorf("METADATA without %s; want title, description and custom.remedy", strings.Join(lacks, ", ")))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -107,6 +108,10 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 			tight[i]++
 		}
 	}
+	if !wide {
+		kept := func(i int) bool { return f.sortBy.value == "age" && table[0][i] == "AGE" }
+		spare = slices.Concat(slices.DeleteFunc(saysNothing(table), kept), spare)
+	}
 	p := newPage(sh.out)
 	p.tight, p.short = tight, !wide // a row is a line: what is cut is the matter of -o wide
 	if f.watch {                    // later rows stand below those of the first print, with room for longer names
@@ -130,4 +135,14 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	return text
+}
+
+// saysNothing are the columns, but for the last, that hold nothing but dashes: a narrow terminal gets the others first.
+func saysNothing(table [][]string) (columns []int) {
+	for i := range len(table[0]) - 1 {
+		if len(table) > 1 && !slices.ContainsFunc(table[1:], func(row []string) bool { return row[i] != "-" }) {
+			columns = append(columns, i)
+		}
+	}
+	return columns
 }

@@ -107,7 +107,7 @@ func (r reviewed) quote(f finding.Finding, paint painter) string {
 		length = 1
 	}
 	length = max(1, min(length, len(text)-from))
-	if from+length > widestQuote {
+	if from >= widestQuote {
 		return "" // what matters is far to the right: JSON in one line
 	}
 	number, room := fmt.Sprint(n), widestQuote

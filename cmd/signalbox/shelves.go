@@ -228,7 +228,7 @@ func effect(d policies.Doc) string {
 	case d.Denies && d.Mode == policies.ModeAlways:
 		return "denies everywhere"
 	case d.Denies:
-		return "denies where the namespace enforces, else warns"
+		return "denies if enforced, else warns"
 	default:
 		return "warns"
 	}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -91,6 +92,19 @@ func Reject(q *assign.Solver, out *Rejections, k *assign.PodSet) {
 	out.Taints = slices.SortedFunc(maps.Keys(taints), func(a, b string) int {
 		return cmp.Or(cmp.Compare(taints[b], taints[a]), cmp.Compare(a, b))
 	})
+	if out.Selector > 0 {
+		out.Selectors = nowhere(q.Snapshot.Nodes(), q.Gang.Groups[k.Groups[0]].Pod.Spec.NodeSelector)
+	}
+}
+
+// nowhere are the labels of a selector that no node has.
+func nowhere(nodes []*cluster.Node, selector map[string]string) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(selector)) {
+		if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return n.Labels[key] == selector[key] }) {
+			out = append(out, key+"="+selector[key])
+		}
+	}
+	return out
 }
 
 // add counts nodes that are refused.

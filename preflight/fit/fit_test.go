@@ -153,6 +153,11 @@ func TestFitAsLines(t *testing.T) {
   short    nvidia.com/gpu: 48 asked, 8 by one pod; 32 there even idle on 4 nodes, at most 8 on one
   nodes    1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)
   change   fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)`},
+		"a label that no node has": {gangOf(group("Worker", 2, build.Asks("16"), selects("pool", "h200"))), `
+0 of 2 pods fit
+  asked    2 Workers: 16 nvidia.com/gpu each
+  because  no node may take them: none has pool=h200
+  nodes    1 node cordoned, 6 not selected`},
 		"yes": {gangOf(group("launcher", 1), group("Worker", 4, build.Asks("8"))), `
 5 of 5 pods fit
   asked    1 launcher: nothing but a place

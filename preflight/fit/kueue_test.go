@@ -21,6 +21,8 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 		want    string
 	}{
 		"no queues at all":                   {gpuQuota[1:], nil, "the LocalQueue team was not read; what it allows is not known"},
+		"a queue of another name":            {queues("teams"), nil, "the LocalQueue team was not read (teams was); what it allows is not known"},
+		"more queues than are named":         {queues("a", "b", "c", "d"), nil, "the LocalQueue team was not read; what it allows is not known"},
 		"a namespace under another name":     {gpuQuota[1:], build.Kueue(), "the namespace ml was not read; whether it has a LocalQueue team is not known"},
 		"a cohort that may have more queues": {localQ("") + clusterQ("cq", ", cohort: all", "h100=8", ""), build.Kueue()[:1], "the cohort all of ClusterQueue cq is not whole in the snapshot; what may be borrowed is not known"},
 		"a resource without a quota": {
@@ -44,6 +46,15 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// queues are local queues of the job's namespace.
+func queues(names ...string) string {
+	out := build.Namespace
+	for _, name := range names {
+		out += strings.Replace(localQ("")[len(build.Namespace):], "name: team", "name: "+name, 1)
+	}
+	return out
 }
 
 func TestTheDefaultQueueIsFilledIn(t *testing.T) {

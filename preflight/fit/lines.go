@@ -37,7 +37,11 @@ func (r Result) Lines() []string {
 	}
 	switch {
 	case r.Refused() && r.refusedByAll():
-		line("because", "no node may take "+r.whom())
+		text := "no node may take " + r.whom()
+		if missing := r.Rejected.Selectors; len(missing) > 0 {
+			text += ": none has " + strings.Join(missing[:min(3, len(missing))], ", ")
+		}
+		line("because", text)
 	case r.Refused() && !r.tooLarge():
 		line("because", r.Reason)
 	case r.Smaller != "":

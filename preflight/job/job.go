@@ -7,6 +7,8 @@
 package job
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,9 +43,21 @@ type Ref struct{ Kind, APIVersion, Namespace, Name, UID string }
 // String is "PyTorchJob ml/train", the way messages name a job.
 func (r Ref) String() string {
 	if r.Namespace == "" {
-		return r.Kind + " " + r.Name
+		return r.kind() + " " + r.Name
 	}
-	return r.Kind + " " + r.Namespace + "/" + r.Name
+	return r.kind() + " " + r.Namespace + "/" + r.Name
+}
+
+// plainGroups are the groups whose kind goes by its name alone, of kinds that several groups have: another one's is
+// named with its group, as kubectl does.
+var plainGroups = map[string]string{"Job": "batch", "MPIJob": "kubeflow.org"}
+
+func (r Ref) kind() string {
+	group, _, _ := strings.Cut(r.APIVersion, "/")
+	if plain := plainGroups[r.Kind]; plain == "" || group == "" || group == plain {
+		return r.Kind
+	}
+	return r.Kind + "." + group
 }
 
 // GangPolicy is what the source says about starting all pods together.

@@ -24,7 +24,8 @@ const (
 	FieldNewer                          // the newest version that was looked at and does not have it
 	FieldNotInCRD                       // the versions of the CRD that leave the field of Kubernetes out
 	RoleUnknown                         // the kind, and its roles
-	RoleUnlisted                        // the same; the operator makes its pods all the same
+	RoleMisspelt                        // the roles that come nearest
+	RoleUnlisted                        // the kind, and its roles; the operator makes its pods all the same
 	RoleSpelling                        // the spelling that the operator takes
 	AmountMissing                       // a resource is named without an amount
 	TaskNumberMissing                   // a role of a Framework
@@ -68,6 +69,8 @@ func (u Unread) String() string {
 		return fmt.Sprintf("not a field here: Kubernetes has it, and the CRD (%s) does not", arg(0))
 	case RoleUnknown:
 		return fmt.Sprintf("not a field here; %s has the roles %s", arg(0), strings.Join(u.Args[min(1, len(u.Args)):], ", "))
+	case RoleMisspelt:
+		return "not a role here; the nearest is " + arg(0)
 	case RoleUnlisted:
 		return fmt.Sprintf("not one of the roles of a %s (%s)", arg(0), strings.Join(u.Args[min(1, len(u.Args)):], ", "))
 	case RoleSpelling:

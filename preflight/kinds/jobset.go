@@ -39,7 +39,7 @@ var jobSet = &Kind{
 			Webhook: "vjobset.kb.io", // jobset v0.10.1 pkg/webhooks/jobset_webhook.go
 			Refuses: []string{
 				"immutable-field-changed", "job-name-invalid", "job-name-too-long", "jobset-field-refused", "managed-by-unknown",
-				"role-name-invalid", "role-reference-missing",
+				"role-name-invalid", "role-name-twice", "role-reference-missing",
 			},
 		},
 		Names: dnsLabel1035, RoleNames: dnsLabel,
@@ -91,7 +91,10 @@ func jobSetLongestName(_ *job.Job, r *job.Role, name string) (child, what string
 // (v0.10.1 pkg/controllers, GetSubdomain); none where it makes no service.
 func jobSetHosts(j *job.Job, r *job.Role) Hosts {
 	spec := r.Path.Child("template", "spec")
-	pods := max(1, countIn(j, spec.Child("parallelism")), countIn(j, spec.Child("completions")))
+	pods := countIn(j, spec.Child("completions")) // an index below it for each; no more of them run than that
+	if pods == 0 {
+		pods = max(1, countIn(j, spec.Child("parallelism")))
+	}
 	return Hosts{
 		Prefix: j.Source.GetName() + "-" + strings.ToLower(r.Name) + "-",
 		Jobs:   countIn(j, r.Path.Child("replicas")), Pods: pods,

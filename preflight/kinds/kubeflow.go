@@ -134,7 +134,7 @@ func (m replicaMap) keys(r *reader, written map[string]any) map[string]string {
 		case m.everyKey && written[key] != nil:
 			r.skip(at, job.RoleUnlisted, append([]string{r.kind}, m.roles...)...)
 		case nearest(key, m.roles) != "":
-			r.skip(at, job.FieldMisspelt, allNearest(key, m.roles)...)
+			r.skip(at, job.RoleMisspelt, allNearest(key, m.roles)...)
 		default:
 			r.skip(at, job.RoleUnknown, append([]string{r.kind}, m.roles...)...)
 		}

@@ -102,6 +102,18 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// Kinds of one name are told apart in messages as in lists.
+func TestAJobIsNamedAsItsKindIs(t *testing.T) {
+	for _, k := range All() {
+		for _, gvk := range k.GVKs {
+			ref := job.Ref{Kind: gvk.Kind, APIVersion: gvk.GroupVersion().String(), Namespace: "ml", Name: "train"}
+			if got, want := ref.String(), k.Name+" ml/train"; got != want {
+				t.Errorf("a %s is called %q, want %q", gvk, got, want)
+			}
+		}
+	}
+}
+
 func TestOneReadTellsEverything(t *testing.T) {
 	j, err := readPod(t, `{priority: x, hostNetwork: 1, containers: [{name: a, env: [{name: M, value: 3}]}, {name: 5}]}`)
 	var readErr *ReadError

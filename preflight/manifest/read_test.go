@@ -253,6 +253,14 @@ func TestScalarsReadAsKubectlReadsThem(t *testing.T) {
 	}
 }
 
+func TestALogIsNoBrokenManifest(t *testing.T) {
+	got := read("worker.log", "step 1\nINFO: kind: a loss of 2.3\n")
+	want := []string{"worker.log:2: YAML: mapping values are not allowed in this context; expected a Kubernetes object with apiVersion and kind; of a log signalbox diagnose says what went wrong"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Read (-want +got):\n%s", diff)
+	}
+}
+
 func TestReadGoesOnAfterABrokenDocument(t *testing.T) {
 	got := read("f.yaml", "apiVersion: v1\nkind: A\n---\na: b: c\n---\napiVersion: v1\nkind: B\n")
 	want := []string{

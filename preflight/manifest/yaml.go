@@ -65,9 +65,14 @@ func explain(source string, c chunk, err error) error {
 		p.Line, p.Have, p.Want = c.line+tab-1, "indented with a tab", "spaces, which YAML indents with"
 	} else if t := template(c.text); t > 0 {
 		p.Want += fmt.Sprintf(" (line %d holds {{…}} that no template engine has filled in)", c.line+t-1)
+	} else if c.line == 1 && !claimsObject.Match(c.text) { // the file begins so
+		p.Want = "a Kubernetes object with apiVersion and kind; of a log signalbox diagnose says what went wrong"
 	}
 	return p
 }
+
+// claimsObject is a line by which a text says that it is a Kubernetes object, or a List of them.
+var claimsObject = regexp.MustCompile(`(?m)^[ {-]*["']?(?:apiVersion|kind|items)["']? *:|[{,] *["']?(?:apiVersion|kind)["']? *:`)
 
 // guilty is the line at which the parser really stopped. It reports the line where the
 // enclosing mapping begins, so the shortest beginning of the text with the same error is

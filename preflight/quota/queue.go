@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,10 +65,17 @@ func (o *check) started() bool {
 	return false
 }
 
+// mostHeld is how many queues that the view holds are named where it does not hold the job's: one of them may be meant.
+const mostHeld = 3
+
 // missingQueue reports a queue that does not exist, if the view would hold it.
 func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 	if !o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
-		o.note("the %s %s was not read; what it allows is not known", gk.Kind, name)
+		held := ""
+		if names := namesOf(o.s, gk, namespace); len(names) > 0 && len(names) <= mostHeld {
+			held = " (" + strings.Join(names, ", ") + " was)"
+		}
+		o.note("the %s %s was not read%s; what it allows is not known", gk.Kind, name, held)
 		return
 	}
 	if why := o.s.WhyUnread(gk, namespace, name); why != "" {

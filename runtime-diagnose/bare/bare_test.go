@@ -92,6 +92,26 @@ func TestWhatPeoplePaste(t *testing.T) {
 			"event Pod/train-worker-3 Scheduled x1: Successfully assigned ml/train-worker-3 to gpu-7 @-29m0s",
 			"event Pod/train-worker-3 BackOff x116: Back-off restarting failed container pytorch @-4m14s",
 		}},
+		"kubectl describe of a job": {`Name:         llama
+Namespace:    ml
+API Version:  kubeflow.org/v1
+Kind:         PyTorchJob
+Status:
+  Conditions:
+    Message:  PyTorchJob llama is failed because 1 Worker replica(s) failed.
+    Reason:   PyTorchJobFailed
+    Status:   True
+    Type:     Failed
+Events:
+  Type    Reason          Age   From                   Message
+  ----    ------          ----  ----                   -------
+  Normal  ExitedWithCode  2m    pytorchjob-controller  Pod: ml.llama-worker-0 exited with code 0
+  Normal  ExitedWithCode  2m    pytorchjob-controller  Pod: ml.llama-worker-1 exited with code 137
+`, []string{
+			"pod llama-worker-1 Failed;  ended 137 ",
+			"event pytorchjob/llama ExitedWithCode x1: Pod: ml.llama-worker-0 exited with code 0 @-2m0s",
+			"event pytorchjob/llama ExitedWithCode x1: Pod: ml.llama-worker-1 exited with code 137 @-2m0s",
+		}},
 		"an evicted pod": {"Name: a\nStatus:           Failed\nReason:           Evicted\nMessage:          The node was low on resource: memory.\n", []string{
 			"pod a Failed reason Evicted",
 		}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,6 +135,9 @@ func (t *text) readField(line string, indent int, key, value string) {
 		}
 		return
 	}
+	if t.pod == nil && t.described != nil && t.described.kind != "node" {
+		return
+	}
 	if t.pod == nil && indent == 0 && (key == "Status" || key == "Reason") && value != "" {
 		t.pod = t.newPod("")
 	}
@@ -171,6 +175,9 @@ func (t *text) readPodField(line, key, value string) {
 		}
 	case "Kind":
 		t.describes(func(d *thing) { d.kind = strings.ToLower(value) })
+		if value != "Pod" { // of a job, whose conditions have a Reason and a State, too
+			t.pod = nil
+		}
 	case "Roles": // of a node alone
 		t.describes(func(d *thing) { d.kind, d.namespace = "node", "" })
 		t.describeNode(t.pod.Name)
@@ -339,6 +346,8 @@ func (t *text) ofEvents() string {
 		return "Node/" + t.node.Name
 	case t.pod != nil:
 		return "pod/" + t.pod.Name
+	case t.described != nil:
+		return t.described.kind + "/" + t.described.name
 	}
 	return ""
 }
@@ -382,8 +391,30 @@ func (t *text) addEvent(line, age, kind, reason, object, message string) {
 	if t.about != nil {
 		t.about.readAssigned(e.Message)
 	}
+	t.readExit(line, e.Reason, e.Message)
 	t.part.Events = append(t.part.Events, e)
 	t.part.Understood = append(t.part.Understood, t.number)
+}
+
+// exited is the event by which training-operator tells how a pod ended
+// (https://github.com/kubeflow/training-operator/blob/v1.9.3/pkg/controller.v1/common/pod.go, reconcilePod).
+var exited = regexp.MustCompile(`^Pod: ([a-z0-9-]+)\.([a-z0-9][a-z0-9.-]*) exited with code (\d{1,3})$`)
+
+// readExit takes a pod that its operator says to have failed for one that was seen.
+func (t *text) readExit(line, reason, message string) {
+	m := exited.FindStringSubmatch(message)
+	if reason != "ExitedWithCode" || m == nil || slices.ContainsFunc(t.part.Pods, func(p corev1.Pod) bool { return p.Name == m[2] }) {
+		return
+	}
+	code, err := strconv.ParseInt(m[3], 10, 32)
+	if err != nil || code == 0 {
+		return
+	}
+	pod := t.newPod(m[2])
+	pod.Namespace, pod.Status.Phase = m[1], corev1.PodFailed
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(code)}}}}
+	t.origin(pod.Annotations, ".state", line)
+	t.part.Pods = append(t.part.Pods, *pod)
 }
 
 func kindOf(what string) string {

@@ -253,10 +253,14 @@ func (s *scanner) joined(dropped bool) []byte {
 // read, or for longer; see done.
 func (s *scanner) line() []Line {
 	parts := append(s.parts[s.turn][:0], Line{})
-	if b := unwrapped(s.text); len(b) == len(s.text) {
+	b, at := unwrapped(s.text)
+	if len(b) == len(s.text) {
 		s.read(&parts[0], b, s.has)
 	} else {
 		s.read(&parts[0], b, redact.Look(b))
+	}
+	if parts[0].At.IsZero() {
+		parts[0].At = at
 	}
 	return parts
 }
@@ -275,7 +279,8 @@ func (s *scanner) overwritten() iter.Seq[[]byte] {
 		if !s.has.Has(redact.Return) {
 			return
 		}
-		rest := bytes.TrimRight(unwrapped(s.text), "\r \t")
+		text, _ := unwrapped(s.text)
+		rest := bytes.TrimRight(text, "\r \t")
 		for {
 			segment, behind, more := bytes.Cut(rest, []byte("\r"))
 			if !more || len(bytes.TrimSpace(segment)) > 0 && !yield(segment) {
@@ -303,18 +308,20 @@ func (s *scanner) read(l *Line, b []byte, has redact.Bytes) {
 // (https://docs.docker.com/engine/logging/drivers/json-file/), and jsonSpaced one that a shipper of logs wrote anew.
 const jsonFile, jsonSpaced = `{"log":"`, `{"log": "`
 
-// unwrapped is the program's own line where docker wrapped it; any other line stays.
-func unwrapped(b []byte) []byte {
+// unwrapped is the program's own line where docker wrapped it, and when docker took it; any other line stays.
+func unwrapped(b []byte) (line []byte, at time.Time) {
 	if len(b) == 0 || b[0] != jsonFile[0] || !bytes.HasPrefix(b, []byte(jsonFile)) && !bytes.HasPrefix(b, []byte(jsonSpaced)) {
-		return b
+		return b, at
 	}
 	var wrapped struct {
-		Log string `json:"log"`
+		Log  string `json:"log"`
+		Time string `json:"time"`
 	}
 	if json.Unmarshal(b, &wrapped) != nil {
-		return b
+		return b, at
 	}
-	return []byte(strings.TrimRight(wrapped.Log, "\n"))
+	at, _ = time.Parse(time.RFC3339Nano, wrapped.Time) // shippers have forms of their own: those say nothing
+	return []byte(strings.TrimRight(wrapped.Log, "\n")), at
 }
 
 // clean removes what a terminal would not show.

@@ -71,6 +71,9 @@ func TestLinesAreCleanedAndPlaced(t *testing.T) {
 		"Ray":                              {"(WorkerDict pid=349, ip=10.0.0.1) Error: x", "Error: x", -1, time.Time{}},
 		"Python's logging":                 {"2026-03-01 12:00:01,250 ERROR x", "2026-03-01 12:00:01,250 ERROR x", -1, at("2026-03-01T12:00:01.25Z")},
 		"c10d, its month without a zero":   {"[rank1]:[E301 12:00:01.250000000 ProcessGroupNCCL.cpp:616] x", "[E301 12:00:01.250000000 ProcessGroupNCCL.cpp:616] x", 1, at("2026-03-01T12:00:01.25Z")},
+		"docker's JSON lines":              {`{"log":"Error: x\n","stream":"stderr","time":"2026-03-01T12:00:01.25Z"}`, "Error: x", -1, at("2026-03-01T12:00:01.25Z")},
+		"docker's, and the program's time": {`{"log":"2026-03-01T11:00:00Z Error: x\n","time":"2026-03-01T12:00:01Z"}`, "Error: x", -1, at("2026-03-01T11:00:00Z")},
+		"docker's, with no time that is":   {`{"log":"Error: x\n","time":"noon"}`, "Error: x", -1, time.Time{}},
 		"klog":                             {"E0301 12:00:01.250000 7 x.go:1] x", "E0301 12:00:01.250000 7 x.go:1] x", -1, at("2026-03-01T12:00:01.25Z")},
 	}
 	for name, tc := range cases {

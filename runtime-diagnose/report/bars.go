@@ -74,6 +74,8 @@ func barOf(m *timeline.Member, now time.Time) (bar, bool) {
 		b.end = real(m.Ended)
 	case !m.Done.IsZero():
 		b.end, b.mark = real(m.Done), cellWell
+	case m.Running && begun.IsZero() && m.Stepped.IsZero() && m.Sign.IsZero():
+		return b, false // that it runs now is no time of its own
 	case m.Running:
 		b.end, b.mark = now, cellRuns
 	default:

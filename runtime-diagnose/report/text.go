@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // aroundRoot is how many lines before and after the decisive one are shown.
@@ -89,7 +90,11 @@ const (
 
 // OthersHead stands above what became of the members that are not the root's.
 func OthersHead(r Report) string {
-	if r.Order != nil && !r.Order.Known {
+	first := func(m timeline.Member) bool { return m.First }
+	switch {
+	case r.Order == nil && slices.ContainsFunc(r.Members, first): // of the others none ended, and none has a time
+		return "the others"
+	case r.Order != nil && !r.Order.Known:
 		return "the others"
 	}
 	return "after it"

@@ -56,6 +56,15 @@ func TestTheTimelineCutsNoText(t *testing.T) {
 	}
 }
 
+// A list of pods says that one of them runs, and not since when.
+func TestThatAPodRunsNowIsNoTime(t *testing.T) {
+	r := report.Report{Observed: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	r.Members = []timeline.Member{{Place: "llama-worker-0", Running: true}}
+	if got := report.Timeline(r, report.Picture{}); got != "" {
+		t.Errorf("drawn without a time:\n%s", got)
+	}
+}
+
 // A pod that took another's place may have a volume with the log of the one before, or print what that one wrote.
 func TestABarBeginsWithItsContainer(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)

@@ -19,9 +19,13 @@ var tensorParallelExceedsGPUs = &check.Check{
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			l, gpus := &r.Launch, r.Pod.GPUs()
-			if l.Program != "vllm" && l.Program != "sglang" || p.Job.MaxPods() != 1 || gpus.N == 0 || job.AcceleratorUnit(gpus.Resource) != job.Device {
-				continue // several pods may share the model
+			l := &r.Launch
+			if l.Program != "vllm" && l.Program != "sglang" {
+				continue
+			}
+			gpus, who := sharing(p.Job)
+			if gpus.N == 0 || job.AcceleratorUnit(gpus.Resource) != job.Device {
+				continue
 			}
 			tensor, at, ok := anyCount(l, "tensor-parallel-size", "tp-size", "tp")
 			pipeline, alsoAt, too := anyCount(l, "pipeline-parallel-size", "pp-size", "pp")
@@ -31,13 +35,43 @@ var tensorParallelExceedsGPUs = &check.Check{
 			if parts := saturate.Mul(tensor, pipeline); ok && too && parts > gpus.N {
 				p.Report(finding.Finding{
 					Path:    at,
-					Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %s, but the pod has %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), gpus.N, gpus.Resource),
+					Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %s, but %s %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), who, gpus.N, gpus.Resource),
 					Facts:   []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}},
 				})
 			}
 		}
 		return nil
 	},
+}
+
+// sharing are the devices of all pods that can share one model, and who has them: of a LeaderWorkerSet the pods of one
+// group, of another job all of its pods. None where a pod does not say what it has: it may have claimed some.
+func sharing(j *job.Job) (all job.Amount, who string) {
+	groups := 1
+	for i := range j.Roles {
+		if j.Roles[i].Along != "" {
+			groups = max(1, j.Role(j.Roles[i].Along).Replicas.Max)
+		}
+	}
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		gpus := r.Pod.GPUs()
+		if r.Replicas.Max == 0 {
+			continue
+		}
+		if gpus.N == 0 || all.Resource != "" && all.Resource != gpus.Resource {
+			return job.Amount{}, ""
+		}
+		all.Resource, all.N = gpus.Resource, saturate.Add(all.N, saturate.Mul(gpus.N, int64(r.Replicas.Max/groups)))
+	}
+	switch pods := j.MaxPods() / groups; {
+	case pods == 1:
+		return all, "the pod has"
+	case groups > 1:
+		return all, fmt.Sprintf("the %d pods of a group have", pods)
+	default:
+		return all, fmt.Sprintf("the %d pods of the job have", pods)
+	}
 }
 
 // anyCount is the number under the one of several names that is written; 1 where none is.

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,7 +39,10 @@ var variableSetByNobody = &check.Check{
 							continue
 						}
 						seen[name] = true
-						p.Reportf(r.Pod.At(list.Index(n)), "$%s is empty in %s: env does not set it, and %s", name, facts.PodsOf(r), setter(p.Job, p.Operator))
+						f := finding.Finding{Path: r.Pod.At(list.Index(n))}
+						unset, remedy := setter(p.Job, p.Operator, name)
+						f.Message, f.Remedy = fmt.Sprintf("$%s is empty in %s: env does not set it, and %s", name, facts.PodsOf(r), unset), remedy
+						p.Report(f)
 					}
 				}
 			}
@@ -82,10 +86,14 @@ func setFor(j *job.Job, r *job.Role, container int) []string {
 	return out
 }
 
-// setter says why whoever might have set the variable does not.
-func setter(j *job.Job, operator *kinds.Operator) string {
-	if beside := operator.EnvBeside; beside != "" && j.Role(beside) == nil {
-		return "the operator does so only beside a " + beside + ", which the job does not have"
+// setter says why whoever might have set the variable does not, and what to do about it where the check's remedy is
+// not the way.
+func setter(j *job.Job, operator *kinds.Operator, name string) (why, remedy string) {
+	switch beside := operator.EnvBeside; {
+	case beside != "" && j.Role(beside) == nil:
+		return "the operator does so only beside a " + beside + ", which the job does not have", ""
+	case operator.Jobs != nil && name == "JOB_COMPLETION_INDEX":
+		return "only the pods of an Indexed Job have it", "Write completionMode: Indexed, which numbers the pods, and completions."
 	}
-	return operator.NoEnv
+	return operator.NoEnv, ""
 }

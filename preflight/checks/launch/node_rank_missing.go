@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -34,7 +35,14 @@ var nodeRankMissing = &check.Check{
 			if facts.Sets(c, "PET_NODE_RANK", "PET_RDZV_BACKEND", "PET_STANDALONE") {
 				continue
 			}
-			p.Reportf(l.Path, "torchrun runs with --nnodes=%d but without --node-rank: the %s all start as rank 0 and wait for each other", nodes, facts.Count(r.Replicas.Max, "pod"))
+			f := finding.Finding{Path: l.Path}
+			told, beside := fmt.Sprintf("torchrun runs with --nnodes=%d but without --node-rank", nodes), p.Operator.EnvBeside
+			if beside != "" && l.NodesPath == "" { // nobody wrote the number that is quoted
+				told = fmt.Sprintf("the operator tells torchrun of %d nodes, and of a --node-rank only beside a %s", nodes, beside)
+				f.Remedy = fmt.Sprintf("Make one of the pods a %s, or write --rdzv-backend=c10d and --rdzv-endpoint.", beside)
+			}
+			f.Message = fmt.Sprintf("%s: the %s all start as rank 0 and wait for each other", told, facts.Count(r.Replicas.Max, "pod"))
+			p.Report(f)
 		}
 		return nil
 	},

@@ -23,12 +23,16 @@ var addressOfNoPod = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.Hosts != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if name := p.Job.Source.GetName(); name == "" || p.Job.Field("spec.network.enableDNSHostnames") == false {
+		if p.Job.Source.GetName() == "" {
 			return nil
 		}
 		judge := func(at job.Path, what, address string) {
 			if problem := noPod(p.Job, p.Operator, address); problem != "" {
-				p.Reportf(at, "%s is %s; %s", what, facts.Quoted(address), problem)
+				f := finding.Finding{Path: at, Message: fmt.Sprintf("%s is %s; %s", what, facts.Quoted(address), problem)}
+				if problem == nameless {
+					f.Remedy = "Leave enableDNSHostnames out, or write the address of a service."
+				}
+				p.Report(f)
 			}
 		}
 		for i := range p.Job.Roles {
@@ -52,6 +56,9 @@ var addressVariables = []string{
 	"COORDINATOR_ADDR", "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDR",
 }
 
+// nameless is why nothing answers where a JobSet makes no service for its pods.
+const nameless = "no pod has a name while network.enableDNSHostnames is false"
+
 // noPod says why nothing answers at an address that is meant for a pod of the job; empty
 // where it is one, or means something else.
 func noPod(j *job.Job, operator *kinds.Operator, address string) string {
@@ -65,15 +72,22 @@ func noPod(j *job.Job, operator *kinds.Operator, address string) string {
 		return "" // a service of one's own
 	}
 	var said []string
+	off := j.Field("spec.network.enableDNSHostnames") == false
 	for i := range j.Roles {
 		h := operator.Hosts(j, &j.Roles[i])
 		if !h.Has(name) {
 			said = append(said, h.String())
 			continue
 		}
+		if off {
+			return nameless
+		}
 		if h.Domain != "" && strings.SplitN(domain, ".", 2)[0] != h.Domain {
 			return fmt.Sprintf("the pod's name in the network is %s.%s", name, h.Domain)
 		}
+		return ""
+	}
+	if off { // whoever switched the names off may have a service of his own
 		return ""
 	}
 	return "the pods are called " + strings.Join(said, ", ")

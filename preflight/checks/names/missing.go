@@ -1,7 +1,6 @@
 package names
 
 import (
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,7 +58,7 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 				case job.Present:
 					continue
 				default:
-					p.NotHeld(fmt.Sprintf("%s %q", thing, ref.Name))
+					p.NotHeld(facts.NotHeld(p, thing, ref.Kind.GroupKind(), namespace, ref.Name))
 					continue
 				}
 				meant := check.DidYouMean(ref.Name, facts.NamesOf(p, ref.Kind.GroupKind(), namespace))

@@ -25,9 +25,12 @@ var unknownField = &check.Check{
 			}
 			f := finding.Finding{Path: u.Path, Message: message, Named: u.NotAField()}
 			switch u.Kind {
-			case job.FieldMisspelt:
+			case job.FieldMisspelt, job.RoleMisspelt:
 				if len(u.Args) == 1 { // of several that are equally near, none is meant for sure
 					f.Meant = u.Args[0]
+				}
+				if u.Kind == job.RoleMisspelt {
+					f.Severity, f.Remedy = finding.Error, "Correct the name: no pod of a role of another name is made."
 				}
 			case job.FieldNewer, job.RuntimeFieldNewer:
 				f.Remedy = "Correct the name or move the field, unless the version in the cluster is newer: every other one drops it."

@@ -25,6 +25,7 @@ func All() []*check.Check {
 		placeholderNotFilled,
 		roleMisspelt,
 		roleNameInvalid,
+		roleNameTwice,
 		roleReferenceMissing,
 		typeGivenTwice,
 		unknownField,

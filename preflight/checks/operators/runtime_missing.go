@@ -32,8 +32,13 @@ var runtimeMissing = &check.Check{
 			p.Reportf("spec.runtimeRef.kind", "runtimeRef.kind is %q; Trainer knows %s%s", gvk.Kind, strings.Join(runtimeKinds, " and "), check.DidYouMean(gvk.Kind, runtimeKinds))
 			return nil
 		}
-		if _, there := p.Cluster.Lookup(gvk, namespace, name); there != job.Absent {
-			return nil // present, or nobody can say
+		switch _, there := p.Cluster.Lookup(gvk, namespace, name); there {
+		case job.Absent:
+		case job.Present:
+			return nil
+		default:
+			p.NotHeld(facts.NotHeld(p, gvk.Kind, gvk.GroupKind(), namespace, name))
+			return nil
 		}
 		existing, _ := p.Cluster.Objects(gvk.GroupKind(), namespace)
 		var names []string

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -27,7 +28,10 @@ var resourceNameMisspelt = &check.Check{
 				if meant := job.MeantAccelerator(name); meant != "" {
 					at := r.Pod.At(rel.Child("resources", "limits").Key(string(name)))
 					amount := c.Resources.Limits[name]
-					p.Reportf(at, "%s asks for %s %s, which no device plugin offers; did you mean %q?", facts.Whose(c.Name, r.Name), amount.String(), name, string(meant))
+					p.Report(finding.Finding{
+						Path: at, Named: true, Meant: string(meant),
+						Message: fmt.Sprintf("%s asks for %s %s, which no device plugin offers; did you mean %q?", facts.Whose(c.Name, r.Name), amount.String(), name, string(meant)),
+					})
 				}
 			}
 		})

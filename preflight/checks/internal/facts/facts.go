@@ -118,6 +118,19 @@ func NamesOf(p *check.Pass, kind schema.GroupKind, namespace string) []string {
 	return names
 }
 
+// mostSlips is how many slips of the pen are between a name and one that the view holds, for it to be named: an object
+// that the view does not hold may well be there.
+const mostSlips = 2
+
+// NotHeld names an object that the view does not hold, and one of nearly the same name that it does.
+func NotHeld(p *check.Pass, thing string, kind schema.GroupKind, namespace, name string) string {
+	text := fmt.Sprintf("%s %q", thing, name)
+	if near := check.Nearest(name, NamesOf(p, kind, namespace), mostSlips); near != "" {
+		text += fmt.Sprintf(" (it holds %q)", near)
+	}
+	return text
+}
+
 // HasDeadline says whether something ends the job in time.
 func HasDeadline(j *job.Job) bool {
 	if j.Field("spec.runPolicy.activeDeadlineSeconds") != nil || j.Field("spec.activeDeadlineSeconds") != nil {

@@ -43,10 +43,8 @@ func PodsThatJoin(j *job.Job, r *job.Role) []int {
 	if out == nil {
 		return nil
 	}
-	if n, ok := Number(j, r.Path.Child("template", "spec", "parallelism")); ok {
-		out = append(out, int(n))
-	} else if operator.Jobs != nil && operator.Jobs.Spec != "" {
-		out = append(out, 1)
+	if operator.Jobs != nil && operator.Jobs.Spec != "" && r.Jobs > 0 {
+		out = append(out, r.Replicas.Max/r.Jobs)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

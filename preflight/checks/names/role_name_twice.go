@@ -1,0 +1,34 @@
+package names
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var roleNameTwice = &check.Check{
+	Name:     "role-name-twice",
+	Title:    "two groups of pods have one name",
+	Remedy:   "Give each of them a name of its own.",
+	Severity: finding.Error, Since: "0.2",
+	Kinds: []string{"JobSet.jobset.x-k8s.io", "Job.batch.volcano.sh", "RayCluster.ray.io", "RayJob.ray.io"},
+	Run: func(p *check.Pass) error {
+		first := map[string]job.Path{}
+		for i := range p.Job.Roles {
+			for _, field := range []string{"name", "groupName"} {
+				at := p.Job.Roles[i].Path.Child(field)
+				name, written := facts.Text(p.Job, at)
+				if !written {
+					continue
+				}
+				if other, twice := first[name]; twice {
+					p.Reportf(at, "%q is the name of %s, too: pods are found by the name of their role", name, other)
+					continue
+				}
+				first[name] = p.Job.Roles[i].Path
+			}
+		}
+		return nil
+	},
+}
