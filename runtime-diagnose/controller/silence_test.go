@@ -7,9 +7,12 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
@@ -20,6 +23,13 @@ func operator(replicas, ready int32) *appsv1.Deployment {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kubeflow", Name: "training-operator", UID: "dep"},
 		Spec:       appsv1.DeploymentSpec{Replicas: &replicas}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready},
 	}
+}
+
+// operates lets everybody do an operator's work.
+func (w *world) operates() {
+	w.kube.PrependReactor("create", "subjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &authorizationv1.SubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}}, nil
+	})
 }
 
 // A job that its operator leaves alone says so, ten seconds at most after that can be told, with what
@@ -40,6 +50,7 @@ func TestAJobOnWhichNothingActsSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.job.SetCreationTimestamp(metav1.NewTime(start))
+			w.operates()
 			if tc.deployment != nil {
 				if _, err := w.kube.AppsV1().Deployments("kubeflow").Create(context.Background(), tc.deployment, metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
