@@ -34,3 +34,11 @@ func TestSumsOfMoreRolesThanAreTriedAreUnknown(t *testing.T) {
 		t.Errorf("9 roles have %d sums; want none, which is unknown", len(got))
 	}
 }
+
+func TestANameOfOneSlipMoreIsNotTakenForNearlyHeld(t *testing.T) {
+	for name, want := range map[string]string{"datasets": ` (it holds "dataset")`, "datasets-": ` (it holds "dataset")`, "datasets-2": ""} {
+		if got := nearlyHeld(name, []string{"dataset"}); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

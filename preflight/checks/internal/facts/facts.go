@@ -124,11 +124,14 @@ const mostSlips = 2
 
 // NotHeld names an object that the view does not hold, and one of nearly the same name that it does.
 func NotHeld(p *check.Pass, thing string, kind schema.GroupKind, namespace, name string) string {
-	text := fmt.Sprintf("%s %q", thing, name)
-	if near := check.Nearest(name, NamesOf(p, kind, namespace), mostSlips); near != "" {
-		text += fmt.Sprintf(" (it holds %q)", near)
+	return fmt.Sprintf("%s %q%s", thing, name, nearlyHeld(name, NamesOf(p, kind, namespace)))
+}
+
+func nearlyHeld(name string, held []string) string {
+	if near := check.Nearest(name, held, mostSlips); near != "" {
+		return fmt.Sprintf(" (it holds %q)", near)
 	}
-	return text
+	return ""
 }
 
 // HasDeadline says whether something ends the job in time.
