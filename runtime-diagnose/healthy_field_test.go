@@ -34,6 +34,7 @@ var scary = []string{
 	"w-0:91:140 [0] NCCL INFO TUNER/Plugin: Could not find: libnccl-tuner.so. Using internal tuner plugin.",
 	"w-0:91:140 [0] NCCL INFO cudaDriverVersion 12040\nw-0:91:140 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.",
 	"libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'.",
+	"[1709647283.643420] [node:23489:f]        vfs_fuse.c:281  UCX  ERROR inotify_add_watch(/tmp) failed: No space left on device",
 	// storage and network that recovered
 	"WARNING urllib3.connectionpool: Retrying (Retry(total=2, connect=None, read=None, redirect=None, status=None)) after connection broken by 'ReadTimeoutError(\"HTTPSConnectionPool(host='api.wandb.ai', port=443): Read timed out.\")': /graphql",
 	"wandb: Network error (ConnectionError), entering retry loop.\nwandb: Network error resolved after 0:00:11.211331, resuming normal operation.",

@@ -133,3 +133,23 @@ func TestTimesAreWhatTheFileSays(t *testing.T) {
 		t.Errorf("New Year is a year away: %+v", r.Root)
 	}
 }
+
+// What sounds like a complaint and is output of the program is none where the last line says that the work is done; as the
+// last word, or above one that says nothing, it is.
+func TestWhatADoneRunPrintedIsNotItsLastWord(t *testing.T) {
+	const load = "loading the grid\nsolving on 4 processes\n"
+	for name, tc := range map[string]struct {
+		log  string
+		want diagnose.Verdict
+	}{
+		"a figure of errors":      {load + "Figure saved to output/heatmap_prediction_error.png\n" + many("Figure saved to output/magnitude%d.png\n", 3) + "Total Execution Time: 415.10 seconds\n", diagnose.Healthy},
+		"close to the end":        {load + "Figure saved to output/heatmap_prediction_error.png\nTotal Execution Time: 415.10 seconds\n", diagnose.Unknown},
+		"as the last word":        {load + "cannot write heatmap.png\n", diagnose.Diagnosed},
+		"above what says nothing": {load + "cannot write heatmap.png\nclosing\n", diagnose.Diagnosed},
+		"a failure is its end":    {load + "cannot write heatmap.png\nnot all figures were saved\n", diagnose.Diagnosed},
+	} {
+		if r := read(t, "", strings.NewReader(tc.log)); r.Verdict != tc.want {
+			t.Errorf("%s: %s, want %s: %+v", name, r.Verdict, tc.want, r.Root)
+		}
+	}
+}

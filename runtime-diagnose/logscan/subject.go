@@ -59,7 +59,7 @@ const lastWordsWithin = 12
 // aboutSomething is the first of the last lines, below the last step, that complains of something known: a program that
 // gives its lines no level ends so. Of a traceback that breaks off it is the innermost line.
 func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signature.Match) {
-	read := 0
+	read, done := 0, r.saysDone(d)
 	for i, l := range slices.Backward(d.Lines) {
 		text := l.Text
 		if l.Number == r.series.Last.Line { // a bar that was not ended goes on with what was logged
@@ -77,7 +77,7 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		}
 		said := recovery.WithoutCounts(text)
 		rule, words := subject.Of(reduce.Mask(said))
-		if rule == nil || !d.InTraceback && !subject.Fails(rule) && !recovery.Wrong(said) {
+		if rule == nil || !d.InTraceback && !subject.Fails(rule) && !recovery.Wrong(said) || done && l.Number < d.Last.Number {
 			continue
 		}
 		first = reduce.Kept{Number: l.Number, Text: strings.Clone(text)}
@@ -92,6 +92,13 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		}
 	}
 	return first, m
+}
+
+// saysDone says that the last line of a log says that something is done, and nothing else: what stands above it is the
+// program's output then, and not its last word.
+func (r *logReader) saysDone(d reduce.Digest) bool {
+	last := recovery.WithoutCounts(d.Last.Text)
+	return !r.failed && !r.log.Pasted && !d.InTraceback && recovery.EndsWell(last) && !recovery.SpoilsTheEnd(last, true)
 }
 
 // shellsWord ends what a shell says of a process that a signal ended.

@@ -60,8 +60,10 @@ var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 // someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
 var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
-// noneOf are counts of nothing, failures that were expected, and what a result is called.
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]`)
+// noneOf are counts of nothing, failures that were expected, what a result is called, and when something terminated, which
+// batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
+	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }

@@ -23,3 +23,20 @@ func FuzzTriesAgain(f *testing.F) {
 		}
 	})
 }
+
+// That something terminated, and when, is said of every run; that it is over is not.
+func TestWhenARunTerminatedIsNoBadEnd(t *testing.T) {
+	for text, bad := range map[string]bool{
+		"MLatom terminated on 28.02.2022 at 13:48:32":                                false,
+		"Job terminated of its own accord at 2025-01-21T13:48:18Z with exit-code 0.": false,
+		"Terminated at Fri Apr 25 11:32:20 2025":                                     false,
+		"Terminated":                                                                 true,
+		"Job 17 was terminated at the limit of its queue":                            true,
+		"2026-03-01 10:00:00 worker terminated on signal 9":                          true,
+		"Terminated at Fri Apr 25 11:32:20 2025, killed by its owner":                true,
+	} {
+		if got := EndsBadly(text); got != bad {
+			t.Errorf("%q ends badly: %t, want %t", text, got, bad)
+		}
+	}
+}

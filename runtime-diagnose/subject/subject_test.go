@@ -45,6 +45,8 @@ func TestOf(t *testing.T) {
 		"cuda:0 out of memory":                                                          "gpu-oom",
 		"http_store.cc:96] HTTP GET request failed too many times, aborting.":           "network-dns",
 		"number of devices: 0":                                                          "wrong-world-size",
+		"Latent block: [256:512]":                                                       "", // a slice
+		"Indexing.cu:1146: indexSelectLargeIndex: block: [54,0,0], thread: [64,0,0]":    "device-side-assert",
 	} {
 		rule, _ := Of(message)
 		if got := ""; rule != nil {

@@ -32,7 +32,7 @@ var subjects = [...]subject{
 	about("launcher-ssh-failure", "the message is about a remote shell",
 		`\b(?:p?d?ssh|sshd|rsync|scp)\b`,
 		"Run the same command by hand in the launcher's pod: ssh, as the same user, to the same host."),
-	about("device-side-assert", "the message is about an assertion of a kernel", `device-side assert|block: \[\d`,
+	about("device-side-assert", "the message is about an assertion of a kernel", `device-side assert|block: \[\d+, ?\d+, ?\d+\]`,
 		"Run with CUDA_LAUNCH_BLOCKING=1, and check indices and labels against the sizes of the model."),
 	about("illegal-memory-access", "the message is about an address of the device",
 		`illegal (?:memory |device )?(?:access|address)|misaligned address|\b(?:error|failed|fail)\W{1,3}(?:code )?700\b`,
