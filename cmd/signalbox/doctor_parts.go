@@ -354,16 +354,19 @@ func (d *doctor) bundle(ctx context.Context, e *examination) {
 	}
 }
 
-// bounds are the admission policies without which the account may do more than it needs.
+// bounds are the admission policies without which the account may do more than it needs, or others write what is its own.
 func (d *doctor) bounds(ctx context.Context, e *examination) {
 	const part = "bounds of the account"
-	for _, name := range []string{"signalbox-jobs", "signalbox-evidence", "signalbox-own"} {
-		_, err := d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
+	const stolen = "a stolen token could change what is not Signalbox's"
+	for _, bound := range []struct{ name, without string }{
+		{"signalbox-jobs", stolen}, {"signalbox-evidence", stolen}, {"signalbox-own", stolen}, {"signalbox-kept", "whoever writes ConfigMaps could change what is kept of a job's containers"},
+	} {
+		_, err := d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, bound.name, metav1.GetOptions{})
 		if err == nil {
-			_, err = d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
+			_, err = d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, bound.name, metav1.GetOptions{})
 		}
 		if apierrors.IsNotFound(err) {
-			e.wrong(part, d.install(), "ValidatingAdmissionPolicy %s or its binding is missing: a stolen token could change what is not Signalbox's", name)
+			e.wrong(part, d.install(), "ValidatingAdmissionPolicy %s or its binding is missing: %s", bound.name, bound.without)
 			return
 		}
 		if err != nil {
@@ -371,7 +374,7 @@ func (d *doctor) bounds(ctx context.Context, e *examination) {
 			return
 		}
 	}
-	e.fine(part, "two admission policies hold it to its own annotations and ConfigMaps")
+	e.fine(part, "four admission policies hold it to its own annotations and ConfigMaps, and others off those")
 }
 
 // rights asks the API server what the account may do, for what nothing works without.

@@ -64,7 +64,7 @@ func well() *installation {
 	i.pods.Spec.Template.Spec.Containers = []corev1.Container{{Image: "registry.example/signalbox:0.1.0"}}
 	i.lease.Spec.HolderIdentity, i.lease.Spec.RenewTime = new("signalbox-7f9c"), &metav1.MicroTime{Time: examinedAt.Add(-5 * time.Second)}
 	i.settings.Labels = map[string]string{"app.kubernetes.io/part-of": "signalbox"}
-	for _, name := range []string{"signalbox-jobs", "signalbox-evidence", "signalbox-own"} {
+	for _, name := range []string{"signalbox-jobs", "signalbox-evidence", "signalbox-own", "signalbox-kept"} {
 		i.more = append(i.more, &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}},
 			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
