@@ -163,6 +163,10 @@ func nodesOf(f *fit.Result) *RecordedNodes {
 		Plan: f.Plan, Rejected: f.Rejected, Group: f.Group, Usable: f.Usable, Reason: f.Reason, Queue: f.Queue,
 		PodTooBig: f.PodTooBig, NotWithNodesBack: f.NotWithNodesBack, Running: f.Running,
 	}
+	out.Rejected.Selectors = slices.Clone(f.Rejected.Selectors)
+	for i, label := range out.Rejected.Selectors {
+		out.Rejected.Selectors[i] = redact.Text(label)
+	}
 	for _, s := range f.Shortfall {
 		out.Shortfall = append(out.Shortfall, recordedShortfall{s, s.LargestPods, s.LargestFit})
 	}

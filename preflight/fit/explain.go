@@ -93,14 +93,18 @@ func Reject(q *assign.Solver, out *Rejections, k *assign.PodSet) {
 		return cmp.Or(cmp.Compare(taints[b], taints[a]), cmp.Compare(a, b))
 	})
 	if out.Selector > 0 {
-		out.Selectors = nowhere(q.Snapshot.Nodes(), q.Gang.Groups[k.Groups[0]].Pod.Spec.NodeSelector)
+		out.Selectors = nowhere(q.Snapshot, q.Gang.Groups[k.Groups[0]].Pod.Spec.NodeSelector)
 	}
 }
 
+// mostSelected bounds the labels of a selector of which is asked whether a node has them: its author writes as many as he likes.
+const mostSelected = 16
+
 // nowhere are the labels of a selector that no node has.
-func nowhere(nodes []*cluster.Node, selector map[string]string) (out []string) {
-	for _, key := range slices.Sorted(maps.Keys(selector)) {
-		if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return n.Labels[key] == selector[key] }) {
+func nowhere(view *cluster.Snapshot, selector map[string]string) (out []string) {
+	keys := slices.Sorted(maps.Keys(selector))
+	for _, key := range keys[:min(mostSelected, len(keys))] {
+		if !slices.ContainsFunc(view.Alike(key), func(n cluster.NodeGroup) bool { return n.Labels[key] == selector[key] }) {
 			out = append(out, key+"="+selector[key])
 		}
 	}

@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -220,6 +221,23 @@ func TestPodsThatStayNeedNobodyWhoHasCompleted(t *testing.T) {
 	const want = "ps may still run when node starts: ports, volumes and affinity between them are not judged"
 	if got.Verdict != fit.Unknown || !slices.Contains(got.Assumed, want) {
 		t.Errorf("Fit says %s %q, want unknown and %q", got, got.Assumed, want)
+	}
+}
+
+// Its author writes as many labels into a selector as he likes: sixteen are looked for on the nodes.
+func TestSixteenLabelsOfASelectorAreLookedFor(t *testing.T) {
+	for n, want := range map[int]int{16: 1, 17: 0} {
+		g := gpus(1, "8")
+		g.Groups[0].Pod.Spec.NodeSelector = map[string]string{"z": "nowhere"}
+		node := build.Node("a", build.GPUs(8))
+		for i := range n - 1 {
+			key := fmt.Sprintf("k%02d", i)
+			g.Groups[0].Pod.Spec.NodeSelector[key], node.Labels[key] = "v", "v"
+		}
+		got := whatif.Answer(t.Context(), clusterOf(node), g)
+		if len(got.Rejected.Selectors) != want || got.Rejected.Selector != 1 {
+			t.Errorf("of %d labels %q is said to be nowhere, %d nodes are refused; want %d and 1", n, got.Rejected.Selectors, got.Rejected.Selector, want)
+		}
 	}
 }
 

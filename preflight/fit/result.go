@@ -144,6 +144,6 @@ type Rejections struct {
 	Open     int `json:"open"`     // takes, or took, at least one pod
 	// Taints names the taints that refused nodes, most frequent first.
 	Taints []string `json:"taints,omitempty"`
-	// Selectors are the labels that the pods select nodes by and that no node has; sorted.
+	// Selectors are the labels, of the first 16, that the pods select nodes by and that no node has; sorted.
 	Selectors []string `json:"selectors,omitempty"`
 }

@@ -57,6 +57,7 @@ var caps = map[string]string{
 	"preflight/checks/resources.mostCores":           "preflight/checks/resources/testdata/amount-in-wrong-unit/fires-on-ten-million-cores.txtar",
 	"preflight.mostEarlier":                          "preflight.TestEarlierRunsAreBounded",
 	"preflight.mostEarlierText":                      "preflight.TestRunOfSaysHowARunEnded/a line one above the bound",
+	"preflight/fit.mostSelected":                     "preflight/fit.TestSixteenLabelsOfASelectorAreLookedFor",
 	"preflight/quota.mostOrderSteps":                 "preflight/fit.TestWhatRunsBesideWhatIsNotSortedForEver",
 	"preflight/cluster.MostDeviceRequests":           "preflight/fit.TestDevicesThatAreAlikeForAllRequestsAreCounted/the 65th of 65 is not counted",
 	"preflight/cluster.mostEntries":                  "preflight/cluster.TestEqualVectorsAreHeldOnce",
