@@ -56,6 +56,7 @@ type Seen struct {
 
 // Pod is one pod in short.
 type Pod struct {
+	Namespace  string
 	Name       string
 	UID        types.UID
 	Source     evidence.Source

@@ -35,7 +35,7 @@ func Origin(annotations map[string]string, field string, item *evidence.Item) {
 
 func (r *reader) readPod(pod *corev1.Pod) {
 	p := Pod{
-		Name: pod.Name, UID: pod.UID, Source: r.source(pod), Phase: pod.Status.Phase, Created: pod.CreationTimestamp.Time,
+		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Source: r.source(pod), Phase: pod.Status.Phase, Created: pod.CreationTimestamp.Time,
 		Placed: pod.Spec.NodeName != "", Deleted: pod.DeletionTimestamp != nil, Program: programOf(pod),
 	}
 	for _, c := range pod.Status.Conditions {

@@ -85,11 +85,16 @@ func (d *draft) logToRead() string {
 	return "Read the log of the pod that ended first: " + command + "."
 }
 
-// kubectl is a command about a thing of the job's namespace.
+// kubectl is a command about a thing of the job's namespace, or about a pod that was read without its job.
 func (d *draft) kubectl(verb, name string) string {
-	command := "kubectl " + verb + " " + name
-	if d.Job != nil && d.Job.Ref.Namespace != "" {
-		command += " -n " + d.Job.Ref.Namespace
+	command, namespace := "kubectl "+verb+" "+name, ""
+	if d.Job != nil {
+		namespace = d.Job.Ref.Namespace
+	} else if at := slices.IndexFunc(d.Seen.Pods, func(p control.Pod) bool { return p.Name == name }); at >= 0 {
+		namespace = d.Seen.Pods[at].Namespace
+	}
+	if namespace != "" {
+		command += " -n " + namespace
 	}
 	return command
 }
