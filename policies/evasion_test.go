@@ -125,6 +125,8 @@ deny contains {"path": "spec", "msg": "a pod"} if {
 
 deny contains {"path": "spec", "msg": "the object"} if input.object.spec.template.metadata.labels.env == "prod"
 
+deny contains {"path": "spec", "msg": "what Ray calls so"} if input.object.spec.template.metadata.labels.env_vars == "prod"
+
 deny contains {"path": "spec", "msg": "a variable"} if {
 	some c in input.object.spec.template.spec.containers
 	some e in c.env
@@ -137,13 +139,13 @@ deny contains {"path": "spec", "msg": "a variable"} if {
 	report := reviewStrictly(t, o, object(t, `apiVersion: batch/v1
 kind: Job
 metadata: {name: j, namespace: ml}
-spec: {template: {metadata: {labels: {env: prod}}, spec: {nodeSelector: {env: prod}, containers: [{name: main, image: x, env: [{name: A, value: secret}]}]}}}
+spec: {template: {metadata: {labels: {env: prod, env_vars: prod}}, spec: {nodeSelector: {env: prod}, containers: [{name: main, image: x, env: [{name: A, value: secret}]}]}}}
 `))
 	var got []string
 	for _, r := range report.Rulings {
 		got = append(got, r.Message)
 	}
-	if want := []string{"a pod", "the object"}; !slices.Equal(got, want) {
+	if want := []string{"a pod", "the object", "what Ray calls so"}; !slices.Equal(got, want) {
 		t.Errorf("denied are %q; want %q", got, want)
 	}
 }

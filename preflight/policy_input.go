@@ -143,14 +143,13 @@ func withoutValues(v any) any {
 	return v
 }
 
-// labelled is withoutValues of what holds texts under names that an author chooses: a label that is called env is none of
-// the variables.
+// labelled is withoutValues of what holds texts under names that an author chooses: a label that is called env, or as
+// Ray calls them, is none of the variables.
 func labelled(v any) any {
-	named, ok := v.(map[string]any)
 	out := withoutValues(v)
-	if left, copied := out.(map[string]any); ok && copied {
-		for _, key := range []string{"env", "envs"} {
-			if text, isText := named[key].(string); isText {
+	if left, named := out.(map[string]any); named {
+		for key, inner := range v.(map[string]any) {
+			if text, isText := inner.(string); isText && key != corev1.LastAppliedConfigAnnotation {
 				left[key] = text
 			}
 		}

@@ -173,7 +173,7 @@ type heldJob struct {
 	text    []byte // labels, annotations that readers look at, spec; empty: not kept
 	state   state
 	changed time.Time // what is reviewed of it, in the API server's time
-	deleted bool      // it is being deleted, and no finalizer holds it
+	deleted bool      // it goes
 	ended   bool      // as its status says
 	noted   bool      // it carries ReviewAnnotation
 	owner   *metav1.OwnerReference
@@ -181,6 +181,11 @@ type heldJob struct {
 
 // GetObjectMeta is what an informer asks for.
 func (h *heldJob) GetObjectMeta() metav1.Object { return &h.meta }
+
+// goes says that an object is being deleted, and no finalizer holds it.
+func goes(u *unstructured.Unstructured) bool {
+	return u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0
+}
 
 // keepJob keeps what is looked at: the UID and the state, and of kinds that can be scaled what a review reads.
 func keepJob(k *kinds.Kind) cache.TransformFunc {
@@ -196,7 +201,7 @@ func keepJob(k *kinds.Kind) cache.TransformFunc {
 			meta: metav1.ObjectMeta{
 				Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
 			},
-			state: stateOf(u), changed: changedAt(u), deleted: u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0, ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
+			state: stateOf(u), changed: changedAt(u), deleted: goes(u), ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
 		}
 		if k.Scale == "" {
 			return held, nil
