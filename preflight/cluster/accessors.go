@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"sync"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
@@ -34,9 +32,6 @@ func (s *Snapshot) Rules() *Rules { return s.rules }
 
 // Allocated is how many devices claims hold.
 func (s *Snapshot) Allocated() int { return s.allocated.count }
-
-// Pool holds memory that answers are worked out in; all snapshots of a store share it. nil: none is kept.
-func (s *Snapshot) Pool() *sync.Pool { return s.memory }
 
 // PodsScope is the only namespace whose pods are in the view; empty: there are several, or the
 // view was declared whole.

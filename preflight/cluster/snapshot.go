@@ -41,8 +41,6 @@ type Snapshot struct {
 	absent           map[objectKey]bool            // known not to be there, without version; see Builder.Absent
 	autoscaler       string                        // what may add nodes; empty: none was seen
 
-	memory *sync.Pool // for answers to work in; shared by the snapshots of a store
-
 	slots *lru.Cache // driver -> *slotRow
 
 	lined     sync.Once

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +49,6 @@ type Store struct {
 	allocatedShown bool               // a snapshot has it
 	autoscaler     string             // who may add nodes, where that is known beforehand
 	absent         map[objectKey]bool // set before the first snapshot only
-	memory         *sync.Pool         // of what its snapshots work in
 	byLabel        *labelColumns      // nil: a name or a label of a node has changed since
 	labelKeys      map[string]int     // on how many nodes each label is
 	shapes         shapeTable
@@ -263,10 +261,6 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		complete: l.complete, unserved: l.unserved, absent: l.absent, allocated: l.allocated,
 		groupings: lru.New(mostGroupings), slots: lru.New(mostDrivers),
 	}
-	if l.memory == nil {
-		l.memory = &sync.Pool{}
-	}
-	s.memory = l.memory
 	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {
 		s.incomplete = "the view of the cluster holds no nodes"
 	}

@@ -1,8 +1,6 @@
 package assign
 
-import (
-	"github.com/signalbox-dev/signalbox/preflight/cluster"
-)
+import "sync"
 
 // arena is memory in which an answer is worked out. What is counted per node group is large and
 // of no use afterwards; the next answer works in the same place, so that nothing has to
@@ -28,19 +26,12 @@ const (
 	mostDesks = 8
 )
 
-// borrow gives memory that release takes back; not giving it back costs nothing else.
-func borrow(s *cluster.Snapshot) *arena {
-	if pool := s.Pool(); pool != nil {
-		if m, ok := pool.Get().(*arena); ok {
-			return m
-		}
-	}
-	return &arena{}
-}
+// arenas are those that no answer works in. An answer that keeps its own costs nothing else.
+var arenas = sync.Pool{New: func() any { return &arena{} }}
 
 // Release gives back the memory of a cycle that is not used any more.
 func (cycle *Cycle) Release() {
-	if cycle == nil || cycle.s.Pool() == nil || cycle.Arena == nil {
+	if cycle == nil || cycle.Arena == nil {
 		return
 	}
 	m := cycle.Arena
@@ -56,7 +47,7 @@ func (cycle *Cycle) Release() {
 	if len(m.block) > mostKept {
 		m.block = nil
 	}
-	cycle.s.Pool().Put(m)
+	arenas.Put(m)
 }
 
 // Numbers are as many zeros.

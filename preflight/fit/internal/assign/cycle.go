@@ -160,7 +160,7 @@ func NewStrictCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 }
 
 func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
-	cycle := &Cycle{s: s, Budget: b, Facts: make([]podFacts, len(g.Groups)), stays: map[*cluster.Pod]bool{}, Arena: borrow(s), strict: strict}
+	cycle := &Cycle{s: s, Budget: b, Facts: make([]podFacts, len(g.Groups)), stays: map[*cluster.Pod]bool{}, Arena: arenas.Get().(*arena), strict: strict}
 	cycle.Order, _ = g.Order(b.Spend) // where that was too much, there is no verdict
 	cycle.countOwn(g)
 	cycle.findSameLabels(g)
