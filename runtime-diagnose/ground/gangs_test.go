@@ -86,3 +86,8 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 func TestEvaluationStrangers(t *testing.T) {
 	judgeStyled(t, "strangers", scenariosOf(t, "strangers", "strangers_second"))
 }
+
+// The same once more, in six styles: terse, hedged in Markdown, structured, Chinese, a German's English and like JSON.
+func TestEvaluationThirdStrangers(t *testing.T) {
+	judgeStyled(t, "third strangers", scenariosOf(t, "strangers_third"))
+}
