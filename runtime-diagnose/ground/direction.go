@@ -85,9 +85,9 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 				cause, effect = cause+effect[at:], effect[:at] // with what it failed, and not what came before
 			}
 			cause, effect = effect, cause
-			if w.from == 0 { // Because of X, Y
-				if i := strings.IndexAny(body, ",，"); i > w.to {
-					cause, effect = body[w.to:i], body[i:]
+			if w.from == 0 || strings.HasSuffix(strings.TrimSpace(body[:w.from]), ":") { // Because of X, Y, behind a label perhaps
+				if i := strings.IndexAny(body[w.to:], ",，"); i > 0 {
+					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
 					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				}
