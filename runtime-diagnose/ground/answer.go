@@ -26,7 +26,7 @@ var heading = lazy.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}` + headings + `[\s*_]{0
 // title is a heading that has a line of its own, as Markdown has it.
 var title = lazy.MustCompile(`(?i)^(?:\s{0,3}#{1,6}[\s*_\d.)]{0,8}|\s{0,3}(?:\*\*|__)[\d.)\s]{0,4})` + headings + `[\s*_]{0,4}$`)
 
-const headings = `(healthy|errors?|analysis|solutions?|nominate|(?:是否)?健康(?:状态|状况)?|错误(?:信息|原因)?|(?:原因|根因|问题|错误)?分析|解决(?:方案|方法|办法|步骤)|提名)`
+const headings = `(healthy|errors?|analysis|solutions?|(?:recommended |suggested |possible )?(?:fix|fixes|remedy|remedies)|nominate|(?:是否)?健康(?:状态|状况)?|错误(?:信息|原因)?|(?:原因|根因|问题|错误)?分析|解决(?:方案|方法|办法|步骤)|建议|提名)`
 
 // thoughts are what a reasoning model thinks aloud; an unclosed one runs to the end.
 var thoughts = lazy.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
@@ -40,6 +40,7 @@ func Parse(text string) Answer {
 	if a, ok := parseJSON(text); ok {
 		return a
 	}
+	text = inLines(text)
 	var a Answer
 	nominate := ""
 	at := &a.Analysis
@@ -91,7 +92,7 @@ func (a *Answer) field(name string) *string {
 		return &a.Analysis
 	case strings.HasPrefix(low, "error"), strings.HasPrefix(low, "错误"):
 		return &a.Error
-	case strings.HasPrefix(low, "solution"), strings.HasPrefix(low, "解决"):
+	case strings.HasPrefix(low, "solution"), strings.HasPrefix(low, "解决"), strings.Contains(low, "fix"), strings.Contains(low, "remed"), low == "建议":
 		return &a.Solution
 	default:
 		return nil
@@ -123,6 +124,9 @@ func parseJSON(text string) (Answer, bool) {
 		}
 	}
 	var a Answer
+	if others := otherNames(raw); others != "" {
+		around = strings.TrimSpace(others + around)
+	}
 	for _, key := range slices.Sorted(maps.Keys(raw)) { // in capitals, in Chinese, or with some
 		if into := a.field(key); into != nil && named.MatchString(key) && *into == "" {
 			*into = Clean(plain(raw[key])) // JSON may hide marks behind escapes

@@ -41,7 +41,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && ended.MatchString(fineUntil.ReplaceAllString(progressed.ReplaceAllString(own, " "), "until")) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(own, g.support(cites)), "until")) && g.better(plain, cites)):
 		return Contradicts
 	case !g.Healthy && len(cites) == 0 && !negation.MatchString(body) && !troubled.MatchString(body) && positives.MatchString(body) && g.better(plain, cites):
 		return Contradicts // nobody was read to say so
@@ -121,6 +121,9 @@ func derived(w, text string) bool {
 		if value(m[1])-1 == n {
 			return true // the last index of so many
 		}
+	}
+	if strings.Contains(text, "%") {
+		of = append(of, 100) // what is left of all
 	}
 	for _, a := range of {
 		for _, b := range of {
@@ -288,7 +291,7 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	low := strings.ToLower(support)
-	body = ofUnit.ReplaceAllString(g.inNames(body), "$1 $2")
+	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(body, cites)), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
 	body = plainRange.ReplaceAllString(body, "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
@@ -333,7 +336,7 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)

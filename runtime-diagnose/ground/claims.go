@@ -132,6 +132,7 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 
 func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
+	body = g.unbounded(body, cites)
 	body = asNone(signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1"), c.support)
 	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
@@ -172,7 +173,10 @@ func (g *grounds) foreign(c *claim) Reason {
 	for _, m := range quotation.FindAllStringSubmatch(c.body, -1) {
 		q := squeeze(strings.Join(m[1:], ""))
 		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
-			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-")) }) {
+			if g.neverRead(c.body, m[0], q) {
+				return Word
+			}
+			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-:=,;")) }) {
 				return Word // code is put so, whatever stands between its words
 			}
 			return Quotation
@@ -186,6 +190,9 @@ func (g *grounds) foreign(c *claim) Reason {
 			}
 			return Copied
 		}
+		if at := strings.Index(c.body, m[0]); at >= 0 && m[2] == "" && deniesNext.MatchString(c.body[:at]) {
+			return Otherwise
+		}
 		if cutShort(strings.TrimRight(q, ".,;"), c.unquoted, c.support) {
 			return Contradicts
 		}
@@ -198,6 +205,9 @@ func (g *grounds) foreign(c *claim) Reason {
 	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) {
 		if counted := countedThings.ReplaceAllString(c.plain, "$1$2"); counted != c.plain && ofMembers(counted, c.support) && inOrder(counted, c.support) {
 			return Number // not of a member, but of a step
+		}
+		if !g.ofRoot(c.cites) && g.followsRoot(c.plain, c.support) {
+			return Apart
 		}
 		return Member
 	}
@@ -236,6 +246,25 @@ func (g *grounds) foreign(c *claim) Reason {
 	c.elsewhere = c.elsewhere || g.readElsewhere(c.plain, c.cites)
 	c.open = asksOnly(c.plain, c.support)
 	return g.beyond(c.plain, c.support)
+}
+
+// deniesNext stands before a message that is said not to be there.
+var deniesNext = lazy.MustCompile(`(?i)(?:\b(?:no|nor|without(?: an?| any)?|neither|(?:never|not) (?:logs?|logged|prints?|printed|says?|said|writes?|wrote))|没有(?:出现|打印|记录|写出|报告)?|未(?:出现|打印|记录|报告))\s*$`)
+
+// neverRead says whether a claim says of a message that it is not there, and nothing that was read has it.
+func (g *grounds) neverRead(body, quoted, message string) bool {
+	at := strings.Index(body, quoted)
+	message = strings.ToLower(strings.TrimRight(message, ".,;"))
+	return at >= 0 && deniesNext.MatchString(body[:at]) && !slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
+		return strings.Contains(strings.ToLower(squeeze(i.Text)), message)
+	})
+}
+
+// followsRoot says whether a claim names members of its evidence and, behind a word for why something came about, those that the rules found to
+// have failed: whose consequence it is, the rules say.
+func (g *grounds) followsRoot(plain, support string) bool {
+	m := backward.FindAllStringIndex(plain, -1)
+	return len(m) == 1 && m[0][0] > 0 && ofMembers(plain[:m[0][0]], support) && ofMembers(plain[m[0][1]:], g.support(g.Root))
 }
 
 // whenFailed is a member with what happened to it, as the time of something else or its reason.
@@ -399,7 +428,17 @@ func asCounted(body, support string) string {
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // progressed is how far something came, which is no success, and enough to do harm.
-var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
+var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:of (?:the |its )?\d+ )?(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
+
+// withoutProgress is a claim without how far something came: of all, where that was read.
+func withoutProgress(body, support string) string {
+	return progressed.ReplaceAllStringFunc(body, func(m string) string {
+		if counted(m, support) {
+			return " "
+		}
+		return m
+	})
+}
 
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {

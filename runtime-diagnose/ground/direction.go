@@ -3,6 +3,7 @@ package ground
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
@@ -79,15 +80,18 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			}
 			w.from, w.to = from+at, from+at
 		}
+		if i == 0 && timely.MatchString(body[w.from:w.to]) && isApart.MatchString(body[w.to:]) && strings.IndexFunc(nearly.ReplaceAllString(body[:w.from], " "), unicode.IsLetter) < 0 {
+			continue // how long before: of what, another sentence says
+		}
 		cause, effect := body[from:w.from], body[w.to:to]
 		if w.backward {
 			if at := strings.Index(effect, " with "); at > 0 && timely.MatchString(body[w.from:w.to]) {
 				cause, effect = cause+effect[at:], effect[:at] // with what it failed, and not what came before
 			}
 			cause, effect = effect, cause
-			if w.from == 0 { // Because of X, Y
-				if i := strings.IndexAny(body, ",，"); i > w.to {
-					cause, effect = body[w.to:i], body[i:]
+			if w.from == 0 || strings.HasSuffix(strings.TrimSpace(body[:w.from]), ":") { // Because of X, Y, behind a label perhaps
+				if i := strings.IndexAny(body[w.to:], ",，"); i > 0 {
+					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
 					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				}
@@ -119,6 +123,12 @@ func withoutNoCause(body string) string {
 	}
 	return body
 }
+
+// isApart begins what stands behind a time, and nearly are words of a time that is not told exactly.
+var (
+	isApart = lazy.MustCompile(`^\s*[,，:：]`)
+	nearly  = lazy.MustCompile(`(?i)\b(?:about|around|roughly|some|only|just)\b|大约|大概|约|仅`)
+)
 
 // midClause are words between cause and consequence behind the subject of the latter, and timely those that say no more than what came first.
 var (

@@ -21,8 +21,9 @@ func TestEvaluationGangs(t *testing.T) {
 // The same of further diagnoses, of gangs, single pods, pods that wait and pasted logs, in English and Chinese.
 func TestEvaluationStyles(t *testing.T) { judgeStyled(t, "styles", scenariosOf(t, "styles")) }
 
-// judgeStyled judges answers sentence by sentence, each of a kind of its own, and what is wrong as a step, too.
-func judgeStyled(t *testing.T, name string, all []scenario) {
+// judgeStyled judges answers sentence by sentence, each of a kind of its own, and what is wrong as a step, too. Of those that are right no more than
+// one in eight may be dropped, or as many as is said.
+func judgeStyled(t *testing.T, name string, all []scenario, oneIn ...int) {
 	t.Helper()
 	for _, held := range []bool{false, true} {
 		if held && os.Getenv("SIGNALBOX_HELD") == "" {
@@ -76,8 +77,8 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 		}
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
-		if told[published] > 0 || !held && right[dropped]*8 > n {
-			t.Errorf("of %d wrong sentences %d are published, or of %d faithful ones %d dropped: more than one in eight", attacks, told[published], n, right[dropped])
+		if bound := append(oneIn, 8)[0]; told[published] > 0 || !held && right[dropped]*bound > n {
+			t.Errorf("of %d wrong sentences %d are published, or of %d faithful ones %d dropped: more than one in %d", attacks, told[published], n, right[dropped], bound)
 		}
 	}
 }
@@ -85,4 +86,14 @@ func judgeStyled(t *testing.T, name string, all []scenario) {
 // The same of diagnoses and answers of somebody who has not read the rules.
 func TestEvaluationStrangers(t *testing.T) {
 	judgeStyled(t, "strangers", scenariosOf(t, "strangers", "strangers_second"))
+}
+
+// The same once more, in six styles: terse, hedged in Markdown, structured, Chinese, a German's English and like JSON.
+func TestEvaluationThirdStrangers(t *testing.T) {
+	judgeStyled(t, "third strangers", scenariosOf(t, "strangers_third"))
+}
+
+// The same of a small set that was written with the third and judged once, after all that the third led to: nothing was mended by it.
+func TestEvaluationFourthStrangers(t *testing.T) {
+	judgeStyled(t, "fourth strangers", scenariosOf(t, "strangers_fourth"), 5)
 }

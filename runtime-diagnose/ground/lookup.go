@@ -51,6 +51,10 @@ var (
 	started      = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
 )
 
+// inside is an address within the cluster, by a number that no other network reaches: what the platform asked there, a claim speaks of.
+// https://www.rfc-editor.org/rfc/rfc1918#section-3
+var inside = lazy.MustCompile(`\bhttps?://(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d+\.\d+(?::\d+)?(?:/[\w./-]*\w)?`)
+
 // script is the name of a script, which looks like a host's.
 var script = lazy.MustCompile(`\b[\w-]+\.sh\b`)
 
@@ -72,6 +76,14 @@ func (g *grounds) plainly(body string) string {
 			return m
 		})
 	}
+	body = inside.ReplaceAllStringFunc(body, func(m string) string {
+		if slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
+			return (strings.HasPrefix(string(i.ID), "event/") || slices.Contains(g.Root, i.ID)) && containsToken(i.Text, m)
+		}) {
+			return " "
+		}
+		return m
+	})
 	for _, of := range []*lazy.Regexp{script, imageTag} {
 		body = of.ReplaceAllStringFunc(body, func(m string) string {
 			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
@@ -192,6 +204,11 @@ func sameAmount(support, n, unit string) bool {
 			return true
 		}
 	}
+	for _, m := range namedUnit.FindAllStringSubmatch(support, -1) {
+		if got := value(m[3]) * units[strings.ToLower(m[1]+m[2])]; got != 0 && want/got > 0.99 && want/got < 1.01 {
+			return true
+		}
+	}
 	for _, m := range inMillis.FindAllStringSubmatch(support, -1) {
 		if got := value(m[1]) / 1000; got != 0 && want/got > 0.99 && want/got < 1.01 {
 			return true
@@ -202,6 +219,9 @@ func sameAmount(support, n, unit string) bool {
 
 // ages are how Kubernetes writes how long ago something was: 18m, 2m40s, 1h5m.
 var ages = lazy.MustCompile(`\b(?:(\d+)h)?(\d+)m(?:(\d+)s)?\b`)
+
+// namedUnit is a setting whose name ends in the unit of its value: activeDeadlineSeconds 14400, timeout_ms=600.
+var namedUnit = lazy.MustCompile(`[a-z](?:_(ms|s|secs?|seconds|minutes|hours|bytes|mb|gb)|(Seconds|Minutes|Hours|Bytes))["']?[ :=]{1,2}(\d+)\b`)
 
 // inMillis is how NCCL's watchdog writes a time.
 var inMillis = lazy.MustCompile(`\(ms\)\s?=\s?(\d+)`)

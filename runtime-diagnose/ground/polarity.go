@@ -77,6 +77,9 @@ func affirmed(text string) (rest, denied string) {
 		most := mostDenied
 		if onlyTried.MatchString(text[m[0]:m[1]]) {
 			most = 1 // the verb: what it was tried with is there
+			if beDone.MatchString(text[m[1]:]) {
+				most = 2
+			}
 		}
 		end := len(text)
 		if next := clauseEnd.FindStringIndex(text[m[1]:]); next != nil {
@@ -100,6 +103,9 @@ var readyColumn = lazy.MustCompile(`\b0/\d+ {2,}`)
 
 // onlyTried says that somebody tried to do something.
 var onlyTried = lazy.MustCompile(`(?i)^(?:(?:trying|tried|tries|try|attempt(?:s|ed|ing)?) to|cannot)$`)
+
+// beDone is a "be" before the verb of what cannot be done.
+var beDone = lazy.MustCompile(`(?i)^ be [a-z]`)
 
 // wentWrong is an error in doing something.
 var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)

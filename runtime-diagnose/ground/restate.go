@@ -33,7 +33,7 @@ var (
 )
 
 // roundly is a number that a claim rounds, and says so.
-var roundly = lazy.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约)\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
+var roundly = lazy.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约|[~≈])\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
 
 // unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
 func unrounded(claim, support string) string {
@@ -274,6 +274,34 @@ func (g *grounds) between(cites []evidence.ID, n, unit string, since ...evidence
 	})
 }
 
+// withinTime is how much time at most lay between two things.
+var withinTime = lazy.MustCompile(`(?i)\b(?:within|(?:in )?less than|in under|at most|no more than) (?:the (?:same|space of) )?(\d+(?:\.\d+)?)\s?(ms|milliseconds?|s|secs?|seconds?|minutes?|hours?)\b`)
+
+// unbounded is a claim without the time within which all that it cites happened, where that was not much less.
+func (g *grounds) unbounded(body string, cites []evidence.ID) string {
+	return withinTime.ReplaceAllStringFunc(body, func(m string) string {
+		of := withinTime.FindStringSubmatch(m)
+		var first, last time.Time
+		for _, id := range cites {
+			at := g.items[id].Told()
+			if at.IsZero() {
+				return m
+			}
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			if at.After(last) {
+				last = at
+			}
+		}
+		most := value(of[1]) * units[strings.ToLower(of[2])]
+		if took := last.Sub(first).Seconds(); took <= most && took*2 >= most {
+			return " "
+		}
+		return m
+	})
+}
+
 // mostRoots is how many lines of the cause a time is counted from.
 const mostRoots = 4
 
@@ -288,8 +316,8 @@ func stamped(i evidence.Item) evidence.Item {
 	return i
 }
 
-// begins is how lines of a launcher's processes begin.
-var begins = lazy.MustCompile(`^\[rank(\d+)\]`)
+// begins is how lines of a launcher's processes begin, behind a time and a level perhaps.
+var begins = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]`)
 
 // ranksOf are the ranks of pods whose lines all begin with the same one.
 func ranksOf(items []evidence.Item) map[string]string {

@@ -75,6 +75,11 @@ func (g *grounds) step(s string) (string, Reason) {
 			return offered, ""
 		}
 	}
+	for _, offered := range g.Remedies {
+		if g.putsOtherwise(body, offered) {
+			return offered, ""
+		}
+	}
 	if command, ok := g.reads(body); ok {
 		return "`" + command + "`", ""
 	}
@@ -113,6 +118,43 @@ func saysAsMuch(step, offered string) bool {
 	}
 	return of >= 2 && n*10 >= of*9
 }
+
+// putsOtherwise says whether a step has no word that tells something but those of an offered one, and the names of what failed: the offered one is
+// shown, and what else the step may mean is not.
+func (g *grounds) putsOtherwise(step, offered string) bool {
+	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) {
+		return false
+	}
+	found := g.support(g.Root)
+	if slices.ContainsFunc(looked(step), func(w string) bool { return !containsToken(offered, w) && !holds(found, w) }) {
+		return false
+	}
+	if han(step) {
+		signs := hanSigns(step)
+		return len(signs) > 2 && !slices.ContainsFunc(signs, func(s *lazy.Regexp) bool { return !s.MatchString(offered) })
+	}
+	var rest []string
+	for _, w := range wordShape.FindAllString(offered, -1) {
+		rest = append(rest, stem(strings.Trim(w, ".,:")))
+	}
+	all, of, inOrder := slices.Clone(rest), 0, 0
+	for _, w := range wordShape.FindAllString(step, -1) {
+		if w = strings.ToLower(strings.Trim(w, ".,:")); len(w) < 3 || stops[w] && !degrees[w] || !letters(w) {
+			continue
+		}
+		if of++; !slices.Contains(all, stem(w)) {
+			return false
+		}
+		if i := slices.Index(rest, stem(w)); i >= 0 {
+			rest = rest[i+1:]
+			inOrder++
+		}
+	}
+	return of > 2 && inOrder*4 >= of*3
+}
+
+// degrees are words of which the contrary is another step.
+var degrees = words("more most less least before after up down off out only all both")
 
 func han(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })

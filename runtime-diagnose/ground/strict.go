@@ -50,9 +50,11 @@ func (g *grounds) loosely(c *claim) Reason {
 	if plainNot.MatchString(c.texts) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
 		return Word
 	}
+	_, told := affirmed(c.support)
+	toldNot := stemsOf(told)
 	if _, not := affirmed(c.body); slices.ContainsFunc(slices.Collect(strings.Lines(not)), func(of string) bool {
 		words := append(tellingWords(of), looked(of)...)
-		return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return has.has(w) || containsToken(low, strings.ToLower(w)) })
+		return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return has.has(w) || toldNot.has(w) || containsToken(low, strings.ToLower(w)) })
 	}) {
 		return Word // what it denies, no line speaks of
 	}

@@ -182,7 +182,7 @@ var (
 // labels are the numbers of a text by the words that say what they are of.
 func labels(text string) map[string][]string {
 	out := map[string][]string{}
-	text = exitCode.ReplaceAllString(ofWhom.ReplaceAllString(text, ""), "exit $1")
+	text = exitCode.ReplaceAllString(ofWhom.ReplaceAllString(clockTime.ReplaceAllString(text, ";"), ""), "exit $1") // the minutes of a time count nothing
 	for from := 0; ; {
 		m := labelled.FindStringSubmatchIndex(text[from:])
 		if m == nil {
