@@ -56,7 +56,7 @@ func refusedMode(p *check.Pass) {
 		selector = job.Path("spec.clusterSelector")
 		restarts = job.Path("spec.rayClusterSpec.headGroupSpec.template.spec.restartPolicy")
 	)
-	if selects := selectsCluster(p.Job); selects && facts.TextAt(p.Job, selector.Key("ray.io/cluster")) == "" {
+	if namesNoCluster(p.Job) {
 		p.Reportf(selector, "clusterSelector names no cluster: KubeRay reads the name from the key ray.io/cluster")
 	}
 	switch facts.TextAt(p.Job, "spec.submissionMode") {
@@ -103,5 +103,16 @@ func isTrue(j *job.Job, at job.Path) bool {
 // selectsCluster says whether the RayJob runs on a cluster that there is.
 func selectsCluster(j *job.Job) bool {
 	selector, _ := j.Field("spec.clusterSelector").(map[string]any)
+	return len(selector) > 0
+}
+
+// namesNoCluster: a selector is a map of texts; one with other values is unreadable-field.
+func namesNoCluster(j *job.Job) bool {
+	selector, _ := j.Field("spec.clusterSelector").(map[string]any)
+	for key, value := range selector {
+		if text, ok := value.(string); !ok || key == "ray.io/cluster" && text != "" {
+			return false
+		}
+	}
 	return len(selector) > 0
 }
