@@ -32,7 +32,7 @@ var volcanoJob = &Kind{
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "validatejob.volcano.sh", // volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go
-			Refuses: []string{"gang-min-above-replicas", "immutable-field-changed", "job-name-too-long", "role-name-invalid", "role-name-twice"},
+			Refuses: []string{"gang-min-above-replicas", "immutable-field-changed", "job-name-too-long", "role-name-invalid", "role-name-twice", "volcano-field-refused"},
 		},
 		RoleNames: dnsLabel, LongestName: lastPod, Hosts: volcanoHosts,
 		TTL:   "spec.ttlSecondsAfterFinished",

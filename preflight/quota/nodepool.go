@@ -28,7 +28,7 @@ func Brings(s *cluster.Snapshot, spec *corev1.PodSpec) (is job.Presence, why str
 		return job.Unknown, ""
 	}
 	for _, p := range s.Rules().Pools {
-		reason := refuses(p, spec)
+		reason := refuses(p, spec, s.Tolerations(spec))
 		if reason == "" {
 			return job.Unknown, "" // it may; how large its nodes are is not known
 		}
@@ -40,8 +40,8 @@ func Brings(s *cluster.Snapshot, spec *corev1.PodSpec) (is job.Presence, why str
 }
 
 // refuses is why nodes of the pool never take the pod; empty: they may.
-func refuses(p *cluster.NodePool, spec *corev1.PodSpec) string {
-	if t := podspec.Untolerated(p.Taints, spec.Tolerations); t != nil {
+func refuses(p *cluster.NodePool, spec *corev1.PodSpec, tolerations []corev1.Toleration) string {
+	if t := podspec.Untolerated(p.Taints, tolerations); t != nil {
 		return "node pool " + p.Name + " has the taint " + podspec.TaintText(t)
 	}
 	for _, key := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
@@ -179,7 +179,8 @@ func (o *check) nodePools() {
 // usable says whether a pool may make nodes for some pods that ask for a resource.
 func (o *check) usable(p *cluster.NodePool, each []job.Resources, name corev1.ResourceName) bool {
 	for i := range each {
-		if each[i][name] > 0 && refuses(p, &o.gang.Groups[i].Pod.Spec) == "" {
+		spec := &o.gang.Groups[i].Pod.Spec
+		if each[i][name] > 0 && refuses(p, spec, o.s.Tolerations(spec)) == "" {
 			return true
 		}
 	}

@@ -59,6 +59,9 @@ func wrongInImage(image string) string {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !imagePart.MatchString(part) {
+			if strings.ToLower(part) != part && imagePart.MatchString(strings.ToLower(part)) {
+				return "capitals in its path"
+			}
 			return "the part \"" + part + "\""
 		}
 	}

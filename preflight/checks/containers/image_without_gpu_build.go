@@ -4,9 +4,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -22,13 +23,20 @@ var imageWithoutGPUBuild = &check.Check{
 			r := &p.Job.Roles[i]
 			c, k := r.Trainer()
 			gpus := r.Pod.GPUs()
-			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || gpus.N == 0 || !imageForCPU(c.Image) {
+			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || gpus.N == 0 || !builtFor(gpus.Resource) || !imageForCPU(c.Image) {
 				continue
 			}
 			p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("image")), "image %s is a build for the CPU, but each pod of %s asks for %s, which nothing in it uses", facts.Quoted(c.Image), r.Name, facts.Count(gpus.N, "GPU"))
 		}
 		return nil
 	},
+}
+
+// builtFor says whether publishers have builds of their own for the device, as they do for GPUs. What reaches a TPU or a Neuron
+// core is a package beside the framework, which any image may install
+// (https://cloud.google.com/kubernetes-engine/docs/how-to/tpus).
+func builtFor(name corev1.ResourceName) bool {
+	return strings.HasSuffix(string(name), "/gpu") || strings.Contains(string(name), "/gpu.") || strings.Contains(string(name), "/mig-")
 }
 
 // cpuImage are tags and names that publishers give their builds for the CPU (-cpu, _cpu).

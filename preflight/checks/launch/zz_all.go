@@ -19,6 +19,7 @@ func All() []*check.Check {
 		peerWithoutCommand,
 		quotesInArgument,
 		rankSameEverywhere,
+		ranksToldByNobody,
 		rayHeadAfterWorkers,
 		rayStartReturns,
 		rendezvousAtLocalhost,

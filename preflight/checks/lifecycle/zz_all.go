@@ -28,6 +28,7 @@ func All() []*check.Check {
 		retriesDeleteLogs,
 		retriesWithoutEnd,
 		spotWithoutRetries,
+		taskNeverCompletes,
 		templateChangedWhileRunning,
 		ttlDeletesLogs,
 		ttlNoEffect,

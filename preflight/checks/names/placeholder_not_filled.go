@@ -1,6 +1,7 @@
 package names
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -27,6 +28,7 @@ var placeholderNotFilled = &check.Check{
 					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Join(rel)), "volume %s of %s names %s, which nothing replaces there", r.Pod.Spec.Volumes[k].Name, facts.PodsOf(r), facts.Quoted(written))
 				})
 			}
+			unfilledNames(p, r)
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if part := exampleOf(c.Image); part != "" {
@@ -47,6 +49,9 @@ var placeholderNotFilled = &check.Check{
 			}
 			for k, e := range c.Env {
 				visit(e.Value, r.Pod.At(rel.Child("env").Index(k)))
+				if wholePlaceholder.MatchString(e.Value) {
+					p.Reportf(r.Pod.At(rel.Child("env").Index(k)), "%s of %s is %s, which nothing replaces there", e.Name, facts.Whose(c.Name, r.Name), facts.Quoted(e.Value))
+				}
 				if e.Name == "USER_CMD" {
 					tags(e.Value, r.Pod.At(rel.Child("env").Index(k)))
 				}
@@ -63,6 +68,28 @@ var placeholderNotFilled = &check.Check{
 		return nil
 	},
 }
+
+// unfilledNames: the API takes no name with a placeholder in it, and no shell and no kubelet reads the names of a pod.
+func unfilledNames(p *check.Pass, r *job.Role) {
+	class := ""
+	if r.Pod.Spec.RuntimeClassName != nil {
+		class = *r.Pod.Spec.RuntimeClassName
+	}
+	for _, named := range []struct{ field, name string }{
+		{"serviceAccountName", r.Pod.Spec.ServiceAccountName}, {"priorityClassName", r.Pod.Spec.PriorityClassName}, {"runtimeClassName", class},
+	} {
+		at := r.Pod.At(job.Path(named.field))
+		if _, _, found := job.Placeholder(named.name); found && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
+			p.Report(finding.Finding{
+				Severity: finding.Error, Path: at,
+				Message: fmt.Sprintf("%s of %s is %s, which nothing replaces there: the API server rejects the pods", named.field, facts.PodsOf(r), facts.Quoted(named.name)),
+			})
+		}
+	}
+}
+
+// wholePlaceholder is a value that is nothing but a word in angle brackets: <YOUR_TOKEN>.
+var wholePlaceholder = regexp.MustCompile(`^<[A-Za-z_][A-Za-z0-9_ .-]*>$`)
 
 // unfilledVolume reports what a volume names by a placeholder: no shell and no kubelet reads it.
 func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string)) {

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var hostNetworkFixedPort = &check.Check{
@@ -28,7 +29,7 @@ var hostNetworkFixedPort = &check.Check{
 			return nil // a pod with TPUs has all of its host
 		}
 		if ports := fixedPorts(&widest.Pod.Spec); len(ports) > 0 {
-			p.Reportf(widest.Pod.At("hostNetwork"), "%s use the network of their node: each needs a node on which port %s is free", facts.PodsOf(widest), strings.Join(ports, ", "))
+			p.Reportf(widest.Pod.At("hostNetwork"), "%s use%s the network of %s node: each needs a node on which port %s is free", facts.PodsOf(widest), words.Verb(widest.Replicas.Max), words.Its(widest.Replicas.Max), strings.Join(ports, ", "))
 		}
 		return nil
 	},

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var hostNetworkWithoutClusterDNS = &check.Check{
@@ -29,7 +30,7 @@ var hostNetworkWithoutClusterDNS = &check.Check{
 			if !spec.HostNetwork || !plain || spec.DNSConfig != nil || p.Operator.Peers == kinds.PeersBySubdomain && spec.Subdomain == "" {
 				continue
 			}
-			p.Reportf(r.Pod.At("hostNetwork"), "%s use the network and the name servers of their node, which do not know the names of the job's pods", facts.PodsOf(r))
+			p.Reportf(r.Pod.At("hostNetwork"), "%s use%s the network and the name servers of %s node, which do not know the names of the job's pods", facts.PodsOf(r), words.Verb(r.Replicas.Max), words.Its(r.Replicas.Max))
 		}
 		return nil
 	},

@@ -15,6 +15,7 @@ func All() []*check.Check {
 		patchTargetMissing,
 		patchesCollide,
 		rayEntrypointMissing,
+		rayFieldRefused,
 		rayGPUsDiffer,
 		rayReplicasOutOfBounds,
 		rayVersionMissing,
@@ -22,5 +23,6 @@ func All() []*check.Check {
 		runtimeMissing,
 		trainJobFieldRefused,
 		trainerSettingsUnused,
+		volcanoFieldRefused,
 	}
 }

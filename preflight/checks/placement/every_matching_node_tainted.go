@@ -4,11 +4,12 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var everyMatchingNodeTainted = &check.Check{
@@ -28,17 +29,17 @@ var everyMatchingNodeTainted = &check.Check{
 				continue
 			}
 			p.Reportf(r.Pod.At("tolerations"), "%s tolerates the taints of none of the %s that it may use: %s",
-				r.Name, facts.Count(facts.NodesIn(chosen), "node"), facts.ShortList(taintsOf(chosen, r)))
+				r.Name, facts.Count(facts.NodesIn(chosen), "node"), facts.ShortList(taintsOf(chosen, p.Cluster.Tolerations(&r.Pod.Spec))))
 		}
 		return nil
 	},
 }
 
-// taintsOf are the first taints that keep the role away, most frequent first.
-func taintsOf(nodes []cluster.NodeGroup, r *job.Role) []string {
+// taintsOf are the first taints that keep pods with such tolerations away, most frequent first.
+func taintsOf(nodes []cluster.NodeGroup, tolerations []corev1.Toleration) []string {
 	times := map[string]int{}
 	for _, n := range nodes {
-		if t := n.Untolerated(r.Pod.Spec.Tolerations); t != nil {
+		if t := n.Untolerated(tolerations); t != nil {
 			times[t.ToString()] += n.Count
 		}
 	}

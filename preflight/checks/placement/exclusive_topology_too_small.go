@@ -49,7 +49,7 @@ func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
 		return "", ""
 	}
 	nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)
-	places := map[string]int64{}
+	places, tolerations := map[string]int64{}, p.Cluster.Tolerations(&r.Pod.Spec)
 	for _, n := range nodes {
 		where, has := n.Labels[key]
 		if !has {
@@ -57,7 +57,7 @@ func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
 		}
 		pods := saturate.Mul(podsOn(r, n.Node), int64(n.Count))
 		lasting := slices.DeleteFunc(slices.Clone(n.Taints), func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) })
-		if podspec.Untolerated(lasting, r.Pod.Spec.Tolerations) != nil {
+		if podspec.Untolerated(lasting, tolerations) != nil {
 			pods = 0
 		}
 		places[where] = saturate.Add(places[where], pods)

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var podsHeldByGates = &check.Check{
@@ -23,7 +24,7 @@ var podsHeldByGates = &check.Check{
 				if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || p.Job.Field(at) == nil {
 					continue
 				}
-				p.Reportf(at, "%s carry the scheduling gate %q: until something removes it they stay unscheduled, with SchedulingGated as the only sign", facts.PodsOf(r), g.Name)
+				p.Reportf(at, "%s wait%s for the scheduling gate %q: until something removes it nothing is scheduled, with SchedulingGated as the only sign", facts.PodsOf(r), words.Verb(r.Replicas.Max), g.Name)
 			}
 		}
 		return nil

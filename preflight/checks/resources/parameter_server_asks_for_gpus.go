@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var parameterServerAsksForGPUs = &check.Check{
@@ -25,7 +26,7 @@ var parameterServerAsksForGPUs = &check.Check{
 			all := saturate.Mul(gpus.N, int64(ps.Replicas.Max))
 			p.Report(finding.Finding{
 				Path:    gpus.Path,
-				Message: fmt.Sprintf("%s ask for %d %s each, but keep variables in main memory and compute nothing on them", facts.Count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource),
+				Message: fmt.Sprintf("%s ask%s for %d %s each, and nothing is computed on them: a parameter server keeps variables in main memory", facts.Count(ps.Replicas.Max, "parameter server"), words.Verb(ps.Replicas.Max), gpus.N, gpus.Resource),
 				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
 			})
 		}

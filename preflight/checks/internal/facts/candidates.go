@@ -51,9 +51,9 @@ func Candidates(view *cluster.Snapshot, r *job.Role, keys ...string) []cluster.N
 
 // takers are the candidates that some other pods choose too.
 func takers(view *cluster.Snapshot, r *job.Role, keys []string, and ...*corev1.PodSpec) []cluster.NodeGroup {
-	asked := podspec.Requested(r.Pod)
+	asked, tolerations := podspec.Requested(r.Pod), view.Tolerations(&r.Pod.Spec)
 	return keep(view.Chosen(keys, append(and, &r.Pod.Spec)...), func(n cluster.NodeGroup) bool {
-		if n.Untolerated(r.Pod.Spec.Tolerations) != nil {
+		if n.Untolerated(tolerations) != nil {
 			return false
 		}
 		for name, amount := range asked {

@@ -31,7 +31,8 @@ func ShapeOf(view *cluster.Snapshot, r *job.Role) (why Misfit, left []cluster.No
 	if len(chosen) == 0 {
 		return Unselected, nil
 	}
-	open := keep(chosen, func(n cluster.NodeGroup) bool { return n.Untolerated(r.Pod.Spec.Tolerations) == nil })
+	tolerations := view.Tolerations(&r.Pod.Spec)
+	open := keep(chosen, func(n cluster.NodeGroup) bool { return n.Untolerated(tolerations) == nil })
 	if len(open) == 0 {
 		return Tainted, chosen
 	}

@@ -119,9 +119,10 @@ func undeclared(needed []string, n *cluster.Node) string {
 	return needed[at]
 }
 
-// runtimeClass adds what the runtime class of a pod set puts on its pods when they are
-// created: overhead, node selector, tolerations.
+// runtimeClass adds what the API server puts on the pods of a pod set when they are created: tolerations of
+// their devices' taints, and overhead, node selector and tolerations of the runtime class.
 func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
+	k.Pod = tolerating(q.Snapshot, k.Pod)
 	name := k.Pod.Spec.RuntimeClassName
 	if name == nil || *name == "" {
 		return requests
@@ -135,8 +136,20 @@ func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
 	return requests
 }
 
-// Admitted is a pod with what its runtime class adds when it is created, and what it then asks for.
+// tolerating is the pod with the tolerations that it has once it is stored.
+func tolerating(s *cluster.Snapshot, was *job.Pod) *job.Pod {
+	tolerations := s.Tolerations(&was.Spec)
+	if len(tolerations) == len(was.Spec.Tolerations) {
+		return was
+	}
+	pod := *was
+	pod.Spec.Tolerations = tolerations
+	return &pod
+}
+
+// Admitted is a pod with what its runtime class and the API server add when it is created, and what it then asks for.
 func Admitted(s *cluster.Snapshot, pod *job.Pod, requests job.Resources) (*job.Pod, job.Resources) {
+	pod = tolerating(s, pod)
 	if class := s.RuntimeClass(&pod.Spec); class != nil {
 		return admitted(class, pod, requests)
 	}
