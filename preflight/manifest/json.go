@@ -65,8 +65,9 @@ func (t *jsonTree) next() (*yaml.Node, error) {
 
 // token is the next word or bracket, and goes to where it begins: the decoder's offset stands before what separates it.
 func (t *jsonTree) token() (json.Token, error) {
-	before := int(t.dec.InputOffset())
-	t.to(t.text, len(t.text)-len(bytes.TrimLeft(t.text[before:], " \t\r\n,:")))
+	if rest := bytes.TrimLeft(t.text[t.dec.InputOffset():], " \t\r\n,:"); len(rest) > 0 { // where JSON is cut, the end is no word
+		t.to(t.text, len(t.text)-len(rest))
+	}
 	return t.dec.Token()
 }
 
