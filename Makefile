@@ -299,11 +299,14 @@ release-dry-run: images ## what a release publishes, in dist: images, archives, 
 CERTS ?= default
 install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry.example/signalbox:0.1.0 [CERTS=cert-manager]
 	@$(NAMED)
+	@[[ '$(CERTS)' != *cert-manager* ]] || kubectl get crd certificates.cert-manager.io issuers.cert-manager.io -o name >/dev/null || \
+	  { echo 'make install CERTS=$(CERTS) needs cert-manager in the cluster; nothing was applied. Without it: make install IMAGE=$(IMAGE)' >&2; exit 2; }
 	kubectl kustomize config/$(CERTS) | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
-uninstall: ## and out again
-	kubectl delete --ignore-not-found -k config/$(CERTS)
+uninstall: ## and out again; the namespace stays, with your policies, signatures and prompts
+	kubectl delete --ignore-not-found -k config/$(CERTS) -l '!pod-security.kubernetes.io/enforce'
+	@echo 'namespace signalbox-system stays, with the ConfigMaps of your policies, signatures and prompts: kubectl delete namespace signalbox-system'
 
 .PHONY: new-kind new-check new-signature new-policy
 new-kind: ## a reader from a template: NAME=RayJob GROUP=ray.io VERSION=v1

@@ -78,3 +78,42 @@ func TestWhoNamesNoImageIsToldWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// fakeKubectl is a kubectl that notes what it is asked for, and knows no CRD. The cluster is no part of what make decides.
+func fakeKubectl(t *testing.T) (path string, asked func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho \"$@\" >>" + dir + "/asked\n[ \"$1 $2\" != 'get crd' ] || { echo 'Error from server (NotFound)' >&2; exit 1; }\n"
+	if err := os.WriteFile(dir+"/kubectl", []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return dir + string(os.PathListSeparator) + os.Getenv("PATH"), func() string {
+		text, _ := os.ReadFile(dir + "/asked") // none is there where nothing was asked
+		return string(text)
+	}
+}
+
+// TestWithoutCertManagerNothingIsApplied: half an installation is worse than none. And what is taken out again leaves the
+// namespace, where the policies of its users are.
+func TestWithoutCertManagerNothingIsApplied(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("there is no make here")
+	}
+	for target, want := range map[string]struct {
+		fails     bool
+		asks, not string
+	}{
+		"install CERTS=cert-manager":        {fails: true, asks: "get crd certificates.cert-manager.io", not: "apply"},
+		"install CERTS=closed-cert-manager": {fails: true, asks: "get crd certificates.cert-manager.io", not: "apply"},
+		"install":                           {asks: "apply -f -", not: "get crd"},
+		"uninstall":                         {asks: "delete --ignore-not-found -k config/default -l !pod-security.kubernetes.io/enforce", not: "get crd"},
+	} {
+		path, asked := fakeKubectl(t)
+		run := exec.CommandContext(t.Context(), "make", append(strings.Fields(target), "-C", "..", "IMAGE=registry.example/signalbox:1")...) //nolint:gosec // ours
+		run.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+os.DevNull, "MAKEFLAGS=")
+		said, err := run.CombinedOutput()
+		if got := asked(); (err != nil) != want.fails || !strings.Contains(got, want.asks) || strings.Contains(got, want.not) {
+			t.Errorf("make %s: %v\n%sasked:\n%s", target, err, said, got)
+		}
+	}
+}

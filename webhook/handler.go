@@ -144,7 +144,9 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 		if v := recover(); v != nil {
 			a = h.panicked(req, v)
 		}
-		resp = a.response()
+		if resp = a.response(); !resp.Allowed {
+			h.o.Log.Info("denied a job", "kind", req.Kind.Kind, "namespace", req.Namespace, "name", req.Name, "policies", a.deniedBy(), "dryRun", req.DryRun != nil && *req.DryRun)
+		}
 		end(a)
 		h.o.Metrics.observe(h.kindLabel(req), req, a, time.Since(start))
 	}()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -160,6 +161,26 @@ func over(r Reviewer, w world) *Handler {
 	return NewHandler(HandlerOptions{
 		Reviewer: r, View: w, Stored: w, Operators: []string{operator}, Deadline: 50 * time.Millisecond, Concurrent: 4, Log: logr.Discard(),
 	})
+}
+
+// A denial is a line of the log, with who was denied by what; what is admitted is none.
+func TestADenialIsALineOfTheLog(t *testing.T) {
+	deny := preflight.Ruling{Policy: "whole-node", Effect: preflight.Deny, Message: "no"}
+	for _, tc := range []struct {
+		report preflight.Report
+		want   []string
+	}{
+		{preflight.Report{Decision: preflight.Denied, Rulings: []preflight.Ruling{deny, deny}}, []string{`"level"=0 "msg"="denied a job" "kind"="PyTorchJob" "namespace"="ml" "name"="train" "policies"=["whole-node"] "dryRun"=false`}},
+		{preflight.Report{Decision: preflight.Warned, Findings: []finding.Finding{shortOfNodes}}, nil},
+	} {
+		var lines []string
+		h := handler(finds(tc.report), world{})
+		h.o.Log = funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+		ask(t, h, request())
+		if diff := cmp.Diff(tc.want, lines); diff != "" {
+			t.Errorf("the log (-want +got):\n%s", diff)
+		}
+	}
 }
 
 const operator = "system:serviceaccount:kubeflow-system:trainer"

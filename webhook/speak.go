@@ -195,6 +195,16 @@ func (a answer) denials() []preflight.Ruling {
 	return out
 }
 
+// deniedBy are the policies that deny, once each.
+func (a answer) deniedBy() (names []string) {
+	for _, d := range a.denials() {
+		if !slices.Contains(names, d.Policy) {
+			names = append(names, d.Policy)
+		}
+	}
+	return names
+}
+
 // denial lists every reason at once, so that nobody has to apply three times.
 func denial(rulings []preflight.Ruling) string {
 	var b strings.Builder

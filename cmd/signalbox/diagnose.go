@@ -197,6 +197,22 @@ func (p *printer) verdict() error {
 	return nil
 }
 
+// piped says whether standard input is a pipe or a file: what a terminal or /dev/null would hold is not waited for.
+func piped(in io.Reader) bool {
+	if bounded, ok := in.(interface{ Len() int }); ok {
+		return bounded.Len() > 0
+	}
+	if e, ok := in.(*endable); ok {
+		in = e.in
+	}
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	at, err := file.Stat()
+	return err == nil && (at.Mode().IsRegular() || at.Mode()&os.ModeNamedPipe != 0)
+}
+
 // thrifty lets garbage grow to three tenths of what is in use before it is collected, not to as much: logs of
 // thousands of pods are read on laptops too, and it costs a few per cent of the time. What the
 // user says by GOGC counts.
@@ -224,6 +240,9 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	if files || f.bundle == "" && allFiles(args) {
 		f.logs, args = append(f.logs, args...), nil // --log *.txt: the shell leaves all but the first as arguments
 		files = len(f.logs)+len(f.events)+len(f.pods) > 0
+	}
+	if !files && f.bundle == "" && len(args) == 0 && piped(sh.in) {
+		f.logs, files = []string{"-"}, true
 	}
 	switch {
 	case files && f.bundle != "":
@@ -256,7 +275,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		}
 		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
-		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe; %s get jobs --healthy No lists what is not healthy", sh.name)
+		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, or a pipe; %s get jobs --healthy No lists what is not healthy", sh.name)
 	}
 	return f.live(ctx, sh, catalog, args, to)
 }

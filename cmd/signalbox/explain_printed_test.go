@@ -72,7 +72,7 @@ func TestTheWordsThatLeadALineAreExplained(t *testing.T) {
 		"pending", "waiting", "stopped", "paused", "suspended", "missing", "what to do", "after it",
 		"WAITS FOR", "FIRST POD", "SAYS",
 		"AGE", "STATE", "HEALTHY", "CATEGORY", "DEVICES", "SINCE", "OWNER", "NODE", "QUEUE", "hurt", "GPUS HELD", "GPU HOURS",
-		"yours to fix", "cordoned", "tainted",
+		"for the author of the job", "cordoned", "tainted",
 	} {
 		found, err := called(name)
 		if err != nil || len(found) == 0 {

@@ -170,7 +170,14 @@ func (f *fixer) job(ctx context.Context, was reviewed) error {
 	if now, ok := reread(f.changed[was.from.Source], was.from); ok {
 		before.from = now
 	}
-	for _, found := range before.Lines() {
+	looked := map[string]bool{}
+	for {
+		at := slices.IndexFunc(before.Lines(), func(l finding.Finding) bool { return !looked[spotOf(l)] })
+		if at < 0 {
+			break
+		}
+		found := before.Lines()[at] // some are there only once a name before them is corrected
+		looked[spotOf(found)] = true
 		if before, err = f.cure(ctx, *before, found.Check+" at "+string(found.Path), f.remedies(*before, found), without(found)); err != nil {
 			return err
 		}
@@ -224,11 +231,15 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 		if now == nil || !cured(now) {
 			continue
 		}
-		if brings := bringsNew(was, *now); brings != "" {
+		brings := bringsNew(was, *now)
+		if brings != "" && !reveals(was, edits) {
 			if passed == "" { // remedies stand in the order in which they are likely
 				passed = fmt.Sprintf("%s: %s would do, but brings %s", what, spelt(edits), brings)
 			}
 			continue
+		}
+		if brings != "" {
+			what += "; the name hid " + brings
 		}
 		f.changed[was.from.Source] = text
 		f.cured = append(f.cured, what)
@@ -266,14 +277,17 @@ func (f *fixer) try(ctx context.Context, text []byte, d manifest.Document, edits
 	return text, now, err
 }
 
+// spotOf is what is found, and where.
+func spotOf(f finding.Finding) string { return f.Check + " " + string(f.Path) }
+
 // bringsNew is what a changed job has against it that it had not; empty: nothing.
 func bringsNew(was, is reviewed) string {
 	had := map[string]int{}
 	for _, f := range was.Lines() {
-		had[f.Check+" "+string(f.Path)]++
+		had[spotOf(f)]++
 	}
 	for _, f := range is.Lines() {
-		if had[f.Check+" "+string(f.Path)]--; had[f.Check+" "+string(f.Path)] < 0 {
+		if had[spotOf(f)]--; had[spotOf(f)] < 0 {
 			return f.Check
 		}
 	}
@@ -286,23 +300,35 @@ func bringsNew(was, is reviewed) string {
 	return ""
 }
 
+// reveals says whether a change corrects a name that was found to be misspelt: what stands behind it was not reviewed as
+// what it is, so what is found there now is not new.
+func reveals(was reviewed, edits []edit) bool {
+	return edits[0].key && slices.ContainsFunc(was.Lines(), func(f finding.Finding) bool { return f.Named && f.Path == edits[0].at })
+}
+
 // remedies are the changes that would cure a finding exactly, if they do.
 func (f *fixer) remedies(r reviewed, found finding.Finding) (out [][]edit) {
 	at := found.Path
 	switch {
 	case found.Meant == "":
 	case found.Named:
-		if beside, _ := r.from.Spots(at.Parent().Key(found.Meant)); beside.Line == 0 { // a name that is there already is not written twice
-			out = append(out, []edit{{at: at, with: found.Meant, key: true}})
+		if beside, _ := r.from.Spots(at.Parent().Key(found.Meant)); beside.Line > 0 {
+			break // a name that is there already is not written twice
 		}
+		edits := []edit{{at: at, with: found.Meant, key: true}}
+		if list, name, ok := resourceAt(at); ok {
+			if key, _ := r.from.Spots(twinOf(at, list, name)); key.Line > 0 {
+				edits = append(edits, edit{at: twinOf(at, list, name), with: found.Meant, key: true})
+			}
+		}
+		out = append(out, edits)
 	default:
 		out = append(out, []edit{{at: at, with: found.Meant}}, []edit{{at: at.Child("name"), with: found.Meant}}, []edit{{at: at, with: found.Meant, key: true}})
 	}
 	_, spot := r.from.Spots(at)
 	out = append(out, sameNumber(at, spot.Word, found.Facts)...)
 	if list, name, ok := resourceAt(at); ok {
-		other := map[string]string{"requests": "limits", "limits": "requests"}[list]
-		twin := at.Parent().Parent().Child(other).Key(name)
+		twin := twinOf(at, list, name)
 		if _, v := r.from.Spots(twin); v.Word != "" {
 			out = append(out, []edit{{at: twin, with: spot.Word}}, []edit{{at: at, with: v.Word}})
 		}
@@ -349,6 +375,12 @@ func resourceAt(at job.Path) (list, name string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// twinOf is where the other of requests and limits has the same resource.
+func twinOf(at job.Path, list, name string) job.Path {
+	other := map[string]string{"requests": "limits", "limits": "requests"}[list]
+	return at.Parent().Parent().Child(other).Key(name)
 }
 
 // numbers are the changes of numbers that the fit found, as the job writes them.

@@ -53,7 +53,7 @@ func (f *fixer) cures(ctx context.Context, j reviewed) (out []cure, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if now == nil || !cured(now) || bringsNew(j, *now) != "" {
+			if now == nil || !cured(now) || bringsNew(j, *now) != "" && !reveals(j, edits) {
 				continue
 			}
 			out = append(out, cure{found, replacements(text, j, edits)})

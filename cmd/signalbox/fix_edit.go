@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,11 +58,16 @@ func replace(lines [][]byte, d manifest.Document, e edit) (r replacement, ok boo
 // among it. ok is false where a word does not stand there as it was read.
 func editText(text []byte, d manifest.Document, edits []edit) (out []byte, ok bool) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
+	var words []replacement
 	for _, e := range edits {
 		r, ok := replace(lines, d, e)
 		if !ok {
 			return nil, false
 		}
+		words = append(words, r)
+	}
+	slices.SortFunc(words, func(a, b replacement) int { return b.column - a.column }) // of one line the last first, so that no column moves
+	for _, r := range words {
 		line := []rune(string(lines[r.line-1]))
 		before, rest := string(line[:r.column-1]), string(line[r.column-1:])
 		lines[r.line-1] = []byte(before + r.with + strings.TrimPrefix(rest, r.was))

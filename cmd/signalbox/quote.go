@@ -107,9 +107,6 @@ func (r reviewed) quote(f finding.Finding, paint painter) string {
 		length = 1
 	}
 	length = max(1, min(length, len(text)-from))
-	if from >= widestQuote {
-		return "" // what matters is far to the right: JSON in one line
-	}
 	number, room := fmt.Sprint(n), widestQuote
 	if r.quotes.width > 0 {
 		room = max(narrowestQuote, min(room, r.quotes.width-len(number)-9)) // what stands before it, and the … of a cut

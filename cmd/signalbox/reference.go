@@ -241,7 +241,7 @@ func wordList() []word {
 		{"hurt", "order of get jobs", "What costs most stands first (--sort-by hurt): jobs that are not healthy, by the devices they hold times how long they have been so; then those that wait, those that run, those that have ended."},
 		{"GPUs held", "column of get jobs --group-by", "The GPUs, or other accelerators, of pods that have a node, of all jobs of the group together."},
 		{"GPU hours", "column of get jobs --group-by", "The GPUs held times how long each job has been in its state, of all jobs of the group together."},
-		{"yours to fix", "who acts", "The cause is in the job or its program, so its author can mend it; nobody else has to."},
+		{"for the author of the job", "who acts", "The cause is in the job or its program, so its author can mend it; nobody else has to."},
 		{"cordoned", "state of a node", "Somebody has said that no new pods start on the node (kubectl cordon); those that run there go on. kubectl uncordon takes it back."},
 		{"tainted", "state of a node", "The node takes only pods that tolerate its taint: it is kept for others, or something is wrong with it. kubectl describe node shows the taint, and a toleration in the pod template allows it."},
 		{"says", "column of get jobs", "The wait of a job, or what is wrong with it, whole."},

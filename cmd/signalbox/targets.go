@@ -284,7 +284,12 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 			names = append(names, here.Items[i].GetName())
 		}
 	}
-	return check.DidYouMean(t.name, names).String()
+	if meant := check.DidYouMean(t.name, names).String(); meant != "" || len(names) == 0 || t.kind == nil {
+		return meant
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return fmt.Sprintf("; namespace %s has %s", c.namespace, few(names))
 }
 
 // asked is the job of the cluster that an argument names.

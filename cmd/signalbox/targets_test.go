@@ -76,6 +76,7 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 		"llama7b":            `no job and no pod of one is called "llama7b" in namespace ml; did you mean "llama-7b"?`,
 		"bert":               `no job and no pod of one is called "bert" in namespace ml; there is one in namespace prod: -n prod`,
 		"something-else":     `no job and no pod of one is called "something-else" in namespace ml; -n NAMESPACE looks in another`,
+		"pytorchjob/gone":    "PyTorchJob ml/gone: not found; namespace ml has llama-7b, vit",
 	} {
 		t.Run(arg, func(t *testing.T) {
 			targets, err := readTargets([]string{arg})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -18,9 +19,24 @@ type jsonTree struct {
 	dec    *json.Decoder
 	text   []byte
 	base   int // lines before the text
-	at     int // offset up to which lines were counted
-	line   int // lines before at
-	open   []opened
+	cursor
+	open []opened
+}
+
+// cursor is a place in a text: the bytes before it, and the line and column that they make, from 0, in characters.
+type cursor struct{ at, line, column int }
+
+// to goes forward to an offset.
+func (c *cursor) to(text []byte, offset int) {
+	if offset <= c.at {
+		return
+	}
+	passed := text[c.at:offset]
+	if last := bytes.LastIndexByte(passed, '\n'); last >= 0 {
+		c.line, c.column = c.line+bytes.Count(passed, []byte{'\n'}), 0
+		passed = passed[last+1:]
+	}
+	c.at, c.column = offset, c.column+utf8.RuneCount(passed)
 }
 
 type opened struct {
@@ -28,15 +44,16 @@ type opened struct {
 	kind json.Delim
 }
 
-func newJSONTree(source string, text []byte, base int) *jsonTree {
-	t := &jsonTree{source: source, dec: json.NewDecoder(bytes.NewReader(text)), text: text, base: base}
+// newJSONTree reads a text that begins in a column of its first line, from 0.
+func newJSONTree(source string, text []byte, base, column int) *jsonTree {
+	t := &jsonTree{source: source, dec: json.NewDecoder(bytes.NewReader(text)), text: text, base: base, cursor: cursor{column: column}}
 	t.dec.UseNumber()
 	return t
 }
 
 // next is the next value of the stream; io.EOF after the last.
 func (t *jsonTree) next() (*yaml.Node, error) {
-	tok, err := t.dec.Token()
+	tok, err := t.token()
 	if errors.Is(err, io.EOF) && strings.TrimSpace(string(t.text[t.dec.InputOffset():])) == "" {
 		return nil, io.EOF
 	}
@@ -46,8 +63,16 @@ func (t *jsonTree) next() (*yaml.Node, error) {
 	return t.value(tok)
 }
 
+// token is the next word or bracket, and goes to where it begins: the decoder's offset stands before what separates it.
+func (t *jsonTree) token() (json.Token, error) {
+	if rest := bytes.TrimLeft(t.text[t.dec.InputOffset():], " \t\r\n,:"); len(rest) > 0 { // where JSON is cut, the end is no word
+		t.to(t.text, len(t.text)-len(rest))
+	}
+	return t.dec.Token()
+}
+
 func (t *jsonTree) value(tok json.Token) (*yaml.Node, error) {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Line: t.lineAt(t.dec.InputOffset()), Style: fromJSON}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Line: t.line + 1, Column: t.column + 1, Style: fromJSON}
 	switch tok := tok.(type) {
 	case json.Delim:
 		return n, t.container(n, tok)
@@ -76,7 +101,7 @@ func (t *jsonTree) container(n *yaml.Node, bracket json.Delim) error {
 		return &Problem{Source: t.source, Line: t.base + n.Line, Have: fmt.Sprintf("nested more than %d levels deep", maxDepth), Want: "a Kubernetes object"}
 	}
 	for t.dec.More() {
-		tok, err := t.dec.Token()
+		tok, err := t.token()
 		if err != nil {
 			return t.problem(err)
 		}
@@ -120,11 +145,7 @@ func (t *jsonTree) walk() error {
 
 // lineAt counts lines up to an offset, going forward only.
 func (t *jsonTree) lineAt(offset int64) int {
-	end := min(int(offset), len(t.text))
-	if end > t.at {
-		t.line += bytes.Count(t.text[t.at:end], []byte{'\n'})
-		t.at = end
-	}
+	t.to(t.text, min(int(offset), len(t.text)))
 	return t.line + 1
 }
 

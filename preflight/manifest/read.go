@@ -142,14 +142,14 @@ func (d *reading) json(c chunk) bool {
 			return d.jsonItems(c, frame, items)
 		}
 		// No list, or none to its end: that is found out before a tree is made of it.
-		if err := newJSONTree(d.source, c.text, c.line-1).walk(); err != nil {
+		if err := newJSONTree(d.source, c.text, c.line-1, 0).walk(); err != nil {
 			return d.fail(err)
 		}
 		if err := tooLarge(d.source, c); err != nil {
 			return d.fail(err)
 		}
 	}
-	t := newJSONTree(d.source, c.text, c.line-1)
+	t := newJSONTree(d.source, c.text, c.line-1, 0)
 	for {
 		node, err := t.next()
 		if errors.Is(err, io.EOF) {
@@ -174,10 +174,10 @@ func (d *reading) jsonItems(c chunk, fields map[string]json.RawMessage, items []
 	if err != nil {
 		return d.fail(&Problem{Source: d.source, Line: c.line, Have: cause(err), Want: "a list"})
 	}
-	line, at := c.line-1, 0
+	from := cursor{line: c.line - 1}
 	for _, span := range items {
-		line += bytes.Count(c.text[at:span[0]], []byte{'\n'})
-		at = span[0]
+		from.to(c.text, span[0])
+		line := from.line
 		if err := tooLarge(d.source, chunk{c.text[span[0]:span[1]], line + 1}); err != nil {
 			if !d.fail(err) {
 				return false
@@ -191,7 +191,7 @@ func (d *reading) jsonItems(c chunk, fields map[string]json.RawMessage, items []
 			}
 			continue
 		}
-		t := newJSONTree(d.source, c.text[span[0]:span[1]], line)
+		t := newJSONTree(d.source, c.text[span[0]:span[1]], line, from.column)
 		node, err := t.next()
 		if err != nil {
 			if !d.fail(err) {

@@ -169,26 +169,36 @@ func (r *reading) missing(what string, err error) {
 // mostBarred bounds what is named of what the asker may not read.
 const mostBarred = 6
 
-// sayBarred says what the asker may not read, in one sentence for all of it: the API server's own is as long for each.
-// Pods come first, because without them nothing else says how the job is.
+// sayBarred says what the asker may not read, in one sentence for all of it that one right would open: the API server's own is
+// as long for each. Pods come first, because without them nothing else says how the job is; nodes, which no role of a
+// namespace opens, stand apart.
 func (r *reading) sayBarred() {
-	if len(r.barred) == 0 {
-		return
-	}
 	slices.SortStableFunc(r.barred, func(a, b string) int {
 		return cmp.Compare(map[bool]int{true: 0, false: 1}[a == "pods"], map[bool]int{true: 0, false: 1}[b == "pods"])
 	})
-	all := slices.Compact(r.barred)
-	r.out.Barred = all
-	named := strings.Join(all[1:min(len(all), mostBarred)], ", nor ")
-	if named != "" {
-		named = ", nor " + named
+	r.out.Barred = slices.Compact(r.barred)
+	inside := slices.DeleteFunc(slices.Clone(r.out.Barred), ofNodes)
+	nodes := slices.DeleteFunc(slices.Clone(r.out.Barred), func(what string) bool { return !ofNodes(what) })
+	r.sayBarredFrom(nodes, "nodes are in no namespace, so a ClusterRole with get and list on nodes is needed, and a ClusterRoleBinding")
+	r.sayBarredFrom(inside, "a role with get and list in namespace "+r.object.GetNamespace()+" is needed, such as the ClusterRole view")
+}
+
+// ofNodes says whether what is missing is a node, or the list of them.
+func ofNodes(what string) bool { return what == "nodes" || strings.HasPrefix(what, "node ") }
+
+// sayBarredFrom says what may not be read without a right.
+func (r *reading) sayBarredFrom(all []string, needed string) {
+	if len(all) == 0 {
+		return
+	}
+	named := ""
+	for _, what := range all[1:min(len(all), mostBarred)] {
+		named += ", nor " + what
 	}
 	if n := len(all) - mostBarred; n > 0 {
 		named += fmt.Sprintf(", and %d more", n)
 	}
-	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %s may not read this%s; a role with get and list in namespace %s is needed, such as the ClusterRole view",
-		all[0], cmp.Or(r.Asker, "this account"), named, r.object.GetNamespace()))
+	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %s may not read this%s; %s", all[0], cmp.Or(r.Asker, "this account"), named, needed))
 }
 
 func (r *reading) ref() job.Ref {

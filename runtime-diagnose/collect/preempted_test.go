@@ -70,7 +70,8 @@ func TestWhoGotTheNodeIsNamedToWhoeverMaySeeIt(t *testing.T) {
 	}
 }
 
-// What the asker may not read is one sentence, whatever is in it; pods stand first.
+// What the asker may not read is one sentence for the namespace, whatever is in it, and one for nodes, which a role of a
+// namespace does not open; pods stand first.
 func TestWhatMayNotBeReadIsOneSentence(t *testing.T) {
 	of := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
 	for name, tc := range map[string]struct {
@@ -78,8 +79,10 @@ func TestWhatMayNotBeReadIsOneSentence(t *testing.T) {
 		barred []string
 		want   string
 	}{
-		"one":  {"you", []string{"events"}, "events: you may not read this; a role with get and list in namespace ml is needed, such as the ClusterRole view"},
-		"four": {"you", []string{"kept evidence", "events", "pods", "nodes"}, "pods: you may not read this, nor kept evidence, nor events, nor nodes; a role with get and list in namespace ml is needed, such as the ClusterRole view"},
+		"one": {"you", []string{"events"}, "events: you may not read this; a role with get and list in namespace ml is needed, such as the ClusterRole view"},
+		"four": {"you", []string{"kept evidence", "events", "pods", "nodes"}, "nodes: you may not read this; nodes are in no namespace, so a ClusterRole with get and list on nodes is needed, and a ClusterRoleBinding\n" +
+			"pods: you may not read this, nor kept evidence, nor events; a role with get and list in namespace ml is needed, such as the ClusterRole view"},
+		"a node": {"ana", []string{"node gpu-1"}, "node gpu-1: ana may not read this; nodes are in no namespace, so a ClusterRole with get and list on nodes is needed, and a ClusterRoleBinding"},
 		"one above the bound": {
 			"",
 			[]string{"a", "b", "c", "d", "e", "f", "g"},

@@ -102,7 +102,8 @@ func TestAJobThatIsBeingPausedSaysWhatItStillHolds(t *testing.T) {
 				w.pass(time.Minute)
 			}
 			on := w.job.GetAnnotations()
-			if on[Healthy] != "Yes" || !strings.Contains(on[Waiting], "suspended: it asks for no pods now") || !strings.Contains(on[Waiting], tc.says) || on[Error] != "" {
+			if on[Healthy] != "Yes" || !strings.Contains(on[Waiting], "suspended: it asks for no pods now") || !strings.Contains(on[Waiting], tc.says) || on[Error] != "" ||
+				!strings.Contains(on[Waiting], "spec.runPolicy.suspend is true: it starts once that is false") {
 				t.Errorf("the job says: %v", on)
 			}
 			w.pods = nil

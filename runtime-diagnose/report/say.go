@@ -482,7 +482,7 @@ func lowerFirst(s string) string {
 func ownerWords(d signature.Domain) string {
 	switch d {
 	case signature.User:
-		return "yours to fix"
+		return "for the author of the job"
 	case signature.Platform:
 		return "for the administrators of the platform"
 	case signature.Hardware:

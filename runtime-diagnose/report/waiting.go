@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
@@ -22,9 +23,22 @@ import (
 func (d *draft) whySuspended() string {
 	message := strings.Trim(d.State.Message, ". ")
 	if message == "" || d.State.Phase != kinds.Suspended || strings.EqualFold(message, "suspended") {
+		return d.heldBy()
+	}
+	return " " + message + "." + d.heldBy()
+}
+
+// heldBy names the field that holds a job back.
+func (d *draft) heldBy() string {
+	if d.Job == nil || d.Job.Source == nil {
 		return ""
 	}
-	return " " + message + "."
+	for _, at := range []job.Path{"spec.suspend", "spec.runPolicy.suspend"} {
+		if held, _ := d.Job.Field(at).(bool); held {
+			return " " + string(at) + " is true: it starts once that is false, which a queue sets for the jobs that it admits."
+		}
+	}
+	return ""
 }
 
 // leaving counts the pods that a suspended job still has.

@@ -48,7 +48,7 @@ func (s *Signature) Validate() error {
 		}
 	}
 	if _, ok := CategoryOf(s.Category); !ok && (s.Category != HealthyCategory || s.Role != Context) {
-		bad("category %q is none of the known ones", s.Category)
+		bad("category %q is none of the known ones, which signalbox list categories shows", s.Category)
 	}
 	if !slices.Contains([]Role{Root, Cascade, Confirmation, Context}, s.Role) {
 		bad("role %q is not root, cascade, confirmation or context", s.Role)
