@@ -64,7 +64,7 @@ func TestAnObjectIsHandedOutAsItWasWritten(t *testing.T) {
 			if meta := held.GetObjectMeta(); meta.GetName() != u.GetName() || meta.GetNamespace() != u.GetNamespace() || meta.GetResourceVersion() != u.GetResourceVersion() {
 				t.Errorf("the informer is told %v", meta)
 			}
-			l.ForgetObject(held)
+			l.DropObject(held.gvk, held.name.Namespace, held.name.Name)
 			if _, there := l.objects.kinds[u.GroupVersionKind().GroupKind()].Get(held.name); there {
 				t.Error("it stays")
 			}
