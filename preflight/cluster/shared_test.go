@@ -37,8 +37,8 @@ func TestEqualVectorsAreHeldOnce(t *testing.T) {
 func TestEqualAmountsAreHeldOnce(t *testing.T) {
 	claim := func(amounts map[string]any) corev1.ResourceList {
 		read, err := readClaim(&unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resources": map[string]any{"requests": amounts}}}})
-		c, ok := read.(*corev1.PersistentVolumeClaim)
-		if err != nil || !ok {
+		c := wholeOf[corev1.PersistentVolumeClaim](read)
+		if err != nil || c == nil {
 			t.Fatal(read, err)
 		}
 		return c.Spec.Resources.Requests

@@ -25,7 +25,7 @@ func readClaim(o *unstructured.Unstructured) (any, error) {
 	if in.odd || meta["deletionTimestamp"] != nil || spec["selector"] != nil {
 		return freely[corev1.PersistentVolumeClaim](o)
 	}
-	return c, nil
+	return packClaim(c), nil
 }
 
 func readVolume(o *unstructured.Unstructured) (any, error) {
@@ -46,7 +46,8 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.common(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
 	}
 	v.Spec.NodeAffinity = in.affinity(in.child(spec, "nodeAffinity"))
-	if in.odd || meta["deletionTimestamp"] != nil {
+	odd := in.odd || meta["deletionTimestamp"] != nil
+	if odd {
 		read, err := freely[corev1.PersistentVolume](o)
 		if err != nil {
 			return nil, err
@@ -59,7 +60,10 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 			out.reach = affinityText(a.Required)
 		}
 	}
-	return out, nil
+	if odd || v.Spec.ClaimRef == nil {
+		return out, nil
+	}
+	return packVolume(out), nil
 }
 
 // hostsOf are the nodes that an affinity names by their hostname label and by nothing else.

@@ -213,8 +213,7 @@ func readAs[T any](o *object) *T {
 	if o == nil {
 		return nil
 	}
-	v, _ := o.read.(*T)
-	return v
+	return wholeOf[T](o.read)
 }
 
 func (l *Store) claimChanged(name Name, before, now *corev1.PersistentVolumeClaim) {

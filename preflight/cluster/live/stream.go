@@ -33,7 +33,7 @@ type podLister struct {
 }
 
 // PodSource is where pods come from: as a stream where the client can, of which keep says what is kept of each pod (nil:
-// nothing); else as any other.
+// nothing), but not the pod itself, which is overwritten; else as any other.
 func PodSource(kube kubernetes.Interface, plain *cache.ListWatch, keep cache.TransformFunc) cache.ListerWatcher {
 	api, ok := kube.CoreV1().RESTClient().(*rest.RESTClient)
 	if !ok || api == nil { // a fake one has none
@@ -138,6 +138,7 @@ func readPods(body io.Reader, keep cache.TransformFunc) (*heldPods, error) {
 
 // read reads a message PodList to its end.
 func (l *heldPods) read(in *wire, keep cache.TransformFunc) error {
+	p := &corev1.Pod{} // one after the other: what is kept of a pod is not the pod
 	for in.left > 0 {
 		field, size, err := in.next()
 		if err != nil {
@@ -159,7 +160,7 @@ func (l *heldPods) read(in *wire, keep cache.TransformFunc) error {
 			}
 			continue
 		}
-		p := &corev1.Pod{}
+		p.Reset()
 		if err := p.Unmarshal(without(text, unread)); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (p *heldPod) GetObjectMeta() metav1.Object {
 func keepPods() cache.TransformFunc {
 	kept := append(kinds.PodAnnotations(), corev1.MirrorPodAnnotationKey)
 	var mu sync.Mutex // nobody promises that an informer asks for one pod after the other
-	words := words{}
+	words, lean := words{}, corev1.Pod{}
 	return func(object any) (any, error) {
 		p, ok := object.(*corev1.Pod)
 		if !ok {
@@ -83,7 +83,8 @@ func keepPods() cache.TransformFunc {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		lean := *p
+		lean = *p
+		defer lean.Reset()
 		lean.Annotations = nil
 		for _, key := range kept {
 			if value, there := p.Annotations[key]; there && len(value) <= mostAnnotation {
