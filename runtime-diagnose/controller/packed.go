@@ -37,13 +37,14 @@ type packedPod struct {
 	owners          unique.Handle[string] // as protobuf
 	text            string                // the metadata, then the status
 	status          uint32                // where that begins
-	name, version   part                  // of the text
+	nameAt          uint32                // in the text, as is the version
+	versionAt       uint32
+	nameLen         uint16 // a name has 253 bytes at most, a version is a number
+	versionLen      uint16
 }
 
-// part is where a text stands in another one.
-type part struct{ from, to uint32 }
-
-func (p *packedPod) part(of part) string { return p.text[of.from:of.to] }
+func (p *packedPod) name() string    { return p.text[p.nameAt:][:p.nameLen] }
+func (p *packedPod) version() string { return p.text[p.versionAt:][:p.versionLen] }
 
 func pack(p *corev1.Pod) (*packedPod, error) {
 	own, common := p.ObjectMeta, metav1.ObjectMeta{OwnerReferences: p.OwnerReferences}
@@ -58,11 +59,11 @@ func pack(p *corev1.Pod) (*packedPod, error) {
 		namespace: unique.Make(p.Namespace), node: unique.Make(p.Spec.NodeName), labels: cluster.LabelsOf(p.Labels),
 		owners: unique.Make(string(owners)), text: string(append(text, status...)), status: uint32(len(text)),
 	}
-	find := func(of string) part {
-		at := max(0, strings.Index(out.text, of)) // every string of a message stands in it as it is
-		return part{uint32(at), uint32(at + len(of))}
+	find := func(of string) (uint32, uint16) {
+		return uint32(max(0, strings.Index(out.text, of))), uint16(len(of)) // every string of a message stands in it as it is
 	}
-	out.name, out.version = find(p.Name), find(p.ResourceVersion)
+	out.nameAt, out.nameLen = find(p.Name)
+	out.versionAt, out.versionLen = find(p.ResourceVersion)
 	return out, nil
 }
 
@@ -70,7 +71,7 @@ func (p *packedPod) pod() *corev1.Pod {
 	out, common := &corev1.Pod{}, metav1.ObjectMeta{}
 	text := []byte(p.text)
 	if err := errors.Join(out.ObjectMeta.Unmarshal(text[:p.status]), out.Status.Unmarshal(text[p.status:]), common.Unmarshal([]byte(p.owners.Value()))); err != nil { // what Marshal wrote can be read
-		out = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.part(p.name), ResourceVersion: p.part(p.version)}}
+		out = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name(), ResourceVersion: p.version()}}
 	}
 	out.Namespace, out.Labels, out.OwnerReferences, out.Spec.NodeName = p.namespace.Value(), p.labels.Map(), common.OwnerReferences, p.node.Value()
 	return out
@@ -88,7 +89,7 @@ func (p *packedPod) DeepCopyObject() runtime.Object { return p.pod() }
 
 // GetObjectMeta is what a cache asks for.
 func (p *packedPod) GetObjectMeta() metav1.Object {
-	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.part(p.name), ResourceVersion: p.part(p.version)}, p}
+	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.name(), ResourceVersion: p.version()}, p}
 }
 
 // packedObject is a job, or another object of a kind that is not built in, as JSON.

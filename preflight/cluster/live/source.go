@@ -62,7 +62,7 @@ func (l *Live) builtin() []*source {
 	api, keep := l.clients.Kube.CoreV1(), keepPods()
 	return []*source{
 		{
-			name: "nodes", resource: nodes, required: true, of: &corev1.Node{}, trim: trimNode,
+			name: "nodes", resource: nodes, required: true, of: &corev1.Node{}, trim: keepNodes(),
 			from: door(l.clients.Kube, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return api.Nodes().List(ctx, o)
 			}, api.Nodes().Watch),

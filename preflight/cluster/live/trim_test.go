@@ -47,7 +47,7 @@ func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := node()
 			change(n)
-			if unchanged(trimmed(t, trimNode, node()), trimmed(t, trimNode, n)) {
+			if unchanged(trimmed(t, keepNodes(), node()), trimmed(t, keepNodes(), n)) {
 				t.Errorf("another %s is taken for the same node", name)
 			}
 		})
@@ -58,7 +58,7 @@ func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
 	beat.Status.Conditions = append(beat.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse})
 	beat.Status.Images = []corev1.ContainerImage{{Names: []string{"registry.example.com/x"}}}
 	beat.Status.Allocatable["memory"] = resource.MustParse("1024Gi") // 1Ti, written otherwise
-	if !unchanged(trimmed(t, trimNode, node()), trimmed(t, trimNode, beat)) {
+	if !unchanged(trimmed(t, keepNodes(), node()), trimmed(t, keepNodes(), beat)) {
 		t.Error("a heartbeat is taken for news")
 	}
 }
