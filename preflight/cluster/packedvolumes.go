@@ -1,9 +1,14 @@
 package cluster
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // A claim and the volume that is bound to it are held as what is read of them: whole, with room for all that they might
@@ -20,6 +25,66 @@ func wholeOf[T any](read any) *T {
 	}
 	return nil
 }
+
+// called is an object by its name; nil: it is not there.
+func (o Objects) called(gvk schema.GroupVersionKind, namespace, name string) *object {
+	found, _ := o[gvk.GroupKind()].Get(Name{namespace, name, gvk.Version})
+	return found
+}
+
+// claimFacts are what the indexes of a store ask of a claim, for which nobody has to tell it whole.
+type claimFacts struct {
+	there         bool
+	volume, class string
+}
+
+func claimFactsOf(o *object) claimFacts {
+	if o == nil {
+		return claimFacts{}
+	}
+	switch c := o.read.(type) {
+	case *corev1.PersistentVolumeClaim:
+		return claimFacts{true, c.Spec.VolumeName, podspec.ClaimClass(c)}
+	case *packedClaim:
+		asked := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: c.class}}
+		return claimFacts{true, c.volume, podspec.ClaimClass(&asked)}
+	}
+	return claimFacts{}
+}
+
+// volumeFacts are the same of a volume: by what it is found besides its name, the claim that has it or its class, and what its
+// driver calls it.
+type volumeFacts struct {
+	there, claimed, csi bool
+	at                  Name
+	DriverVolume
+}
+
+func volumeFactsOf(o *object, name string) volumeFacts {
+	if o == nil {
+		return volumeFacts{}
+	}
+	switch v := o.read.(type) {
+	case *Volume:
+		out := volumeFacts{there: true, at: Name{podspec.VolumeClass(v.PersistentVolume), name, ""}}
+		if ref := v.Spec.ClaimRef; ref != nil {
+			out.claimed, out.at = true, Name{ref.Namespace, ref.Name, name}
+		}
+		if csi := v.Spec.CSI; csi != nil {
+			out.csi, out.DriverVolume = true, DriverVolume{csi.Driver, HandleOf(v.PersistentVolume)}
+		}
+		return out
+	case *packedVolume:
+		out := volumeFacts{there: true, claimed: true, at: Name{v.claim.Namespace, v.claim.Name, name}}
+		if v.csi {
+			out.csi, out.DriverVolume = true, DriverVolume{v.driver, handleOf(v.driver, v.handle, v.name)}
+		}
+		return out
+	}
+	return volumeFacts{}
+}
+
+func handleOf(driver, handle, name string) string { return driver + "/" + cmp.Or(handle, name) }
 
 // packedClaim is a PersistentVolumeClaim as readClaim reads it.
 type packedClaim struct {
@@ -69,13 +134,14 @@ type packedVolume struct {
 	reach               string
 }
 
-func packVolume(v *Volume) *packedVolume {
+func packVolume(v *corev1.PersistentVolume) *packedVolume {
 	s := &v.Spec
 	out := &packedVolume{
 		name: v.Name, class: s.StorageClassName, labels: v.Labels, annotations: v.Annotations, capacity: s.Capacity, modes: s.AccessModes, mode: s.VolumeMode,
 		attributes: s.VolumeAttributesClassName, phase: v.Status.Phase, claim: types.NamespacedName{Namespace: s.ClaimRef.Namespace, Name: s.ClaimRef.Name},
-		uid: s.ClaimRef.UID, affinity: s.NodeAffinity, hosts: v.hosts, reach: v.reach,
+		uid: s.ClaimRef.UID, affinity: s.NodeAffinity,
 	}
+	out.hosts, out.reach = reachOf(s.NodeAffinity)
 	if s.CSI != nil {
 		out.csi, out.driver, out.handle = true, s.CSI.Driver, s.CSI.VolumeHandle
 	}

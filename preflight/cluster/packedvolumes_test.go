@@ -29,15 +29,17 @@ func TestAClaimAndItsVolumeAreToldAsTheyWereRead(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "v", Labels: map[string]string{"l": "m"}, Annotations: map[string]string{"a": "b"}},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity: amounts, AccessModes: modes, StorageClassName: "fast", VolumeMode: new(corev1.PersistentVolumeBlock), VolumeAttributesClassName: new("gold"),
-			NodeAffinity:           &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{"n1"}}},
+			}}}},
 			ClaimRef:               &corev1.ObjectReference{Namespace: "ml", Name: "c", UID: "u"},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}},
 		},
 		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound},
-	}, hosts: []string{"n1"}, reach: "r"}
+	}, hosts: []string{"n1"}}
 	for _, csi := range []*corev1.CSIPersistentVolumeSource{volume.Spec.CSI, nil} {
 		volume.Spec.CSI = csi
-		if diff := cmp.Diff(volume, packVolume(volume).whole(), cmp.AllowUnexported(Volume{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(volume, packVolume(volume.PersistentVolume).whole(), cmp.AllowUnexported(Volume{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("volume (-want +got):\n%s", diff)
 		}
 	}
