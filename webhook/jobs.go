@@ -71,8 +71,8 @@ func (j *Jobs) Job(kind schema.GroupKind, namespace, name string) *unstructured.
 	u.SetGroupVersionKind(f.kind)
 	u.SetNamespace(namespace)
 	u.SetName(name)
-	u.SetUID(held.meta.UID)
-	u.SetResourceVersion(held.meta.ResourceVersion)
+	u.SetUID(held.id)
+	u.SetResourceVersion(held.version)
 	return u
 }
 
@@ -169,7 +169,9 @@ func (j *Jobs) adjust(ctx context.Context, running *sync.WaitGroup, k *kinds.Kin
 
 // heldJob is a job as the informer holds it: its text takes a fraction of the decoded object.
 type heldJob struct {
-	meta    metav1.ObjectMeta
+	where   types.NamespacedName
+	id      types.UID
+	version string
 	text    []byte // labels, annotations that readers look at, spec; empty: not kept
 	state   state
 	changed time.Time // what is reviewed of it, in the API server's time
@@ -180,7 +182,9 @@ type heldJob struct {
 }
 
 // GetObjectMeta is what an informer asks for.
-func (h *heldJob) GetObjectMeta() metav1.Object { return &h.meta }
+func (h *heldJob) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{Namespace: h.where.Namespace, Name: h.where.Name, UID: h.id, ResourceVersion: h.version}
+}
 
 // goes says that an object is being deleted, and no finalizer holds it.
 func goes(u *unstructured.Unstructured) bool {
@@ -198,9 +202,7 @@ func keepJob(k *kinds.Kind) cache.TransformFunc {
 		written := u.GetAnnotations()
 		_, noted := written[ReviewAnnotation]
 		held := &heldJob{
-			meta: metav1.ObjectMeta{
-				Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
-			},
+			where: types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}, id: u.GetUID(), version: u.GetResourceVersion(),
 			state: stateOf(u), changed: changedAt(u), deleted: goes(u), ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
 		}
 		if k.Scale == "" {
@@ -309,7 +311,7 @@ func (j *Jobs) all() (out []storedJob) {
 				continue
 			}
 			out = append(out, storedJob{
-				kind: f.kind, plural: f.resource, namespace: held.meta.Namespace, name: held.meta.Name, uid: held.meta.UID, heldJob: held,
+				kind: f.kind, plural: f.resource, namespace: held.where.Namespace, name: held.where.Name, uid: held.id, heldJob: held,
 			})
 		}
 	}

@@ -82,7 +82,9 @@ type Reviewed struct {
 	stall     stall
 
 	mu    sync.Mutex
-	said  map[state][]finding.Finding // what the newest of them came to
+	said  map[state][]finding.Finding // what the newest came to
+	says  [mostSaid]state             // those, in a ring
+	next  int                         // in it
 	known map[state]bool
 	order []remembered // oldest first
 	told  bool         // the ConfigMap holds the newest
@@ -130,14 +132,19 @@ func (r *Reviewed) Found(u *unstructured.Unstructured) (found []finding.Finding,
 }
 
 // add remembers that a state was reviewed whole, and what came of it; nil: nothing was looked at. Where the process stood still, nobody may have waited for
-// the answer: then it is not known.
+// the answer: then it is not known. What was found is found all the same: to review the job once more, because the controller
+// asks, would be more work where there is too much.
 func (r *Reviewed) add(s state, report *preflight.Report) {
-	if r == nil || s == 0 || r.stall.lately(r.now()) {
+	if r == nil || s == 0 {
 		return
 	}
+	stalled := r.stall.lately(r.now())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known[s] {
+	if report != nil {
+		r.say(s, report)
+	}
+	if stalled || r.known[s] {
 		return
 	}
 	if len(r.order) == mostRemembered {
@@ -147,17 +154,21 @@ func (r *Reviewed) add(s state, report *preflight.Report) {
 		r.order = slices.Clone(r.order[mostRemembered/8:])
 	}
 	r.known[s], r.told = true, false
-	if report != nil {
-		r.said[s] = warnings(report.Findings)
-	}
-	if n := len(r.order); n >= mostSaid {
-		delete(r.said, r.order[n-mostSaid].state)
-	}
 	r.order = append(r.order, remembered{s, r.now()})
 	select {
 	case r.news <- struct{}{}:
 	default: // it is known already
 	}
+}
+
+// say remembers what came of a review, and forgets the oldest; the lock is held.
+func (r *Reviewed) say(s state, report *preflight.Report) {
+	if _, there := r.said[s]; there {
+		return
+	}
+	delete(r.said, r.says[r.next])
+	r.said[s], r.says[r.next] = warnings(report.Findings), s
+	r.next = (r.next + 1) % mostSaid
 }
 
 // warnings are the first of each check that says more than a hint.

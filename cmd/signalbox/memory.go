@@ -1,26 +1,57 @@
 package main
 
 import (
+	"context"
 	"math"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // memoryLimit is set by the Deployment to the memory limit of the container, in bytes.
 const memoryLimit = "SIGNALBOX_MEMORY_LIMIT"
 
-// serverGC is how much the heap of a server may grow between two collections, in percent of what lives. Nearly all of it
-// is the view of the cluster, which stays: as much again, as Go would have it, is memory that somebody pays for and
-// nobody uses. A collection looks at what lives, and of that most holds no pointers.
-const serverGC = 50
+// How much the heap of a server may grow between two collections: roomToGrow, however large it is, and of a small one no more
+// than mostGC percent. Nearly all that lives is the view of the cluster, which stays: a share of it, as Go would have it, is
+// memory that somebody pays for and nobody uses. leastGC bounds what collecting costs where the view is very large.
+const (
+	roomToGrow = 32 << 20
+	leastGC    = 15
+	mostGC     = 50
+	// heapEvery is how often it is looked how much lives.
+	heapEvery = time.Second
+)
 
-// collectSooner keeps the heap of a server small. GOGC, where it is set, is left as it is.
-func collectSooner() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(serverGC)
+// collectSooner keeps the heap of a server small until the context is done. GOGC, where it is set, is left as it is.
+func collectSooner(ctx context.Context) {
+	if os.Getenv("GOGC") != "" {
+		return
 	}
+	set := leastGC // a list is read: much comes and little stays
+	debug.SetGCPercent(set)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	tick := time.NewTicker(heapEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		metrics.Read(live)
+		if want := percentOf(live[0].Value.Uint64()); want != set { // setting it stops the program for a moment
+			set = want
+			debug.SetGCPercent(set)
+		}
+	}
+}
+
+// percentOf is how much of what lives the heap may grow.
+func percentOf(live uint64) int {
+	return int(min(mostGC, max(leastGC, roomToGrow*100/max(live, 1))))
 }
 
 // boundMemory has the garbage collector work harder before the kernel ends the process: at nine

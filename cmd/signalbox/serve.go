@@ -93,7 +93,6 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	log, level := newLog(sh.err, settings.Log)
 	klog.SetLogger(log)
 	ctrl.SetLogger(log)
-	collectSooner()
 	if limit, why := boundMemory(); limit > 0 {
 		log.Info("the heap is kept below", "bytes", limit, "of", why)
 	}
@@ -151,6 +150,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 			return err
 		}
 	}
+	group.Go(func() error { collectSooner(ctx); return nil })
 	group.Go(func() error { return s.view.Start(ctx) })
 	log.Info("serving", "version", build().Version, "webhook", admission, "controller", diagnosis)
 	err = group.Wait()

@@ -107,7 +107,7 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	options.Metrics = counts
 	m, err := ctrl.NewManager(s.config, manager.Options{
 		Logger:                        s.log.WithName("controller"),
-		Cache:                         controller.CacheOptions(),
+		Cache:                         controller.CacheOptions(s.clients.Kube),
 		Controller:                    controllerconfig.Controller{SkipNameValidation: new(true)}, // the name is used again
 		Metrics:                       metricsserver.Options{BindAddress: "0"},                    // serve has its own
 		HealthProbeBindAddress:        "0",

@@ -249,7 +249,7 @@ func In[T any](all Objects, gk schema.GroupKind, namespace string) iter.Seq2[Nam
 func read[T any](all iter.Seq2[Name, *object]) iter.Seq2[Name, *T] {
 	return func(yield func(Name, *T) bool) {
 		for name, o := range all {
-			if v, ok := o.read.(*T); ok && !yield(name, v) {
+			if v := wholeOf[T](o.read); v != nil && !yield(name, v) {
 				return
 			}
 		}
@@ -270,8 +270,7 @@ func Find[T any](all Objects, gvk schema.GroupVersionKind, namespace, name strin
 	if o == nil {
 		return nil
 	}
-	v, _ := o.read.(*T)
-	return v
+	return wholeOf[T](o.read)
 }
 
 // ReadOf is what an object of the view says. One that cannot be read is unknown.
@@ -280,7 +279,7 @@ func ReadOf[T any](s *Snapshot, gvk schema.GroupVersionKind, namespace, name str
 	if presence != job.Present {
 		return nil, presence
 	}
-	if v, ok := o.read.(*T); ok {
+	if v := wholeOf[T](o.read); v != nil {
 		return v, job.Present
 	}
 	return nil, job.Unknown

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +56,19 @@ func sharedVector(of []Amount) []Amount {
 		key = binary.AppendVarint(withLength(key, string(a.Name)), a.N)
 	}
 	return sharedRequests.of(key, of)
+}
+
+// SharedAmounts are amounts, held once; they must not be written to. Nodes of one machine offer the same.
+func SharedAmounts(of corev1.ResourceList) corev1.ResourceList {
+	if len(of) == 0 || len(of) > mostEntries {
+		return of
+	}
+	key := make([]byte, 0, 256)
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		q := of[name]
+		key = withLength(withLength(key, string(name)), q.String())
+	}
+	return sharedAmounts.of(key, of)
 }
 
 // sharedText is a text, held once unless it is long; it must not be written to.

@@ -37,8 +37,8 @@ func TestEqualVectorsAreHeldOnce(t *testing.T) {
 func TestEqualAmountsAreHeldOnce(t *testing.T) {
 	claim := func(amounts map[string]any) corev1.ResourceList {
 		read, err := readClaim(&unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resources": map[string]any{"requests": amounts}}}})
-		c, ok := read.(*corev1.PersistentVolumeClaim)
-		if err != nil || !ok {
+		c := wholeOf[corev1.PersistentVolumeClaim](read)
+		if err != nil || c == nil {
 			t.Fatal(read, err)
 		}
 		return c.Spec.Resources.Requests
@@ -58,6 +58,37 @@ func TestEqualAmountsAreHeldOnce(t *testing.T) {
 	}
 	if long := claim(many); len(long) != mostEntries+1 {
 		t.Errorf("%d of %d amounts are read", len(long), mostEntries+1)
+	}
+}
+
+// Nodes of one machine offer the same; who offers more kinds of things than a list that is held once has, or nothing, has it alone.
+func TestNodesThatOfferTheSameHoldItOnce(t *testing.T) {
+	offer := func(memory string) corev1.ResourceList {
+		return SharedAmounts(corev1.ResourceList{"cpu": resource.MustParse("96"), "memory": resource.MustParse(memory)})
+	}
+	one, two, other := offer("1Ti"), offer("1024Gi"), offer("2Ti")
+	one["probe"] = resource.MustParse("1") // only a test may: it shows whose the map is
+	if _, there := two["probe"]; !there {
+		t.Error("equal amounts are held twice")
+	}
+	delete(one, "probe")
+	if q := other["memory"]; q.String() != "2Ti" {
+		t.Errorf("another amount is %s", q.String())
+	}
+	for n, once := range map[int]bool{0: false, mostEntries: true, mostEntries + 1: false} {
+		many := func() corev1.ResourceList {
+			out := corev1.ResourceList{}
+			for i := range n {
+				out[corev1.ResourceName(fmt.Sprint("example.com/r", i))] = resource.MustParse("1")
+			}
+			return out
+		}
+		a, b := SharedAmounts(many()), SharedAmounts(many())
+		a["probe"] = resource.MustParse("1")
+		if _, there := b["probe"]; there != once || len(b) < n {
+			t.Errorf("%d amounts: held once is %t, want %t", n, there, once)
+		}
+		delete(a, "probe")
 	}
 }
 

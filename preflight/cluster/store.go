@@ -117,13 +117,17 @@ func (l *Store) DropNode(name string) {
 // SetPod adds or replaces a pod.
 func (l *Store) SetPod(p *corev1.Pod) { l.KeepPod(PodOf(p)) }
 
-// KeepPod is SetPod for a pod of which only what counts was kept.
-func (l *Store) KeepPod(p *Pod) {
+// KeepPod is SetPod for a pod of which only what counts was kept. It says whether that is news.
+func (l *Store) KeepPod(p *Pod) (news bool) {
 	l.sawPods = true
 	key := types.NamespacedName{Namespace: p.namespace, Name: p.name}
+	switch before := l.pods[key]; {
+	case before == nil && p.ended, before != nil && before.pod.Equal(p):
+		return false
+	}
 	l.DropPod(p.namespace, p.name)
 	if p.ended {
-		return
+		return true
 	}
 	q := l.in[p.namespace]
 	if q == nil {
@@ -148,6 +152,7 @@ func (l *Store) KeepPod(p *Pod) {
 			l.antiAffinityOK = false
 		}
 	}
+	return true
 }
 
 // DropPod forgets a pod.
@@ -194,9 +199,6 @@ func (l *Store) setObject(gvk schema.GroupVersionKind, name Name, now *object) {
 	l.objectChanged(gvk.GroupKind(), name, before, now)
 }
 
-// ForgetObject is DropObject of what is held.
-func (l *Store) ForgetObject(o *Held) { l.dropObject(o.gvk.GroupKind(), o.name) }
-
 // DropObject forgets an object.
 func (l *Store) DropObject(gvk schema.GroupVersionKind, namespace, name string) {
 	l.dropObject(gvk.GroupKind(), Name{namespace, name, gvk.Version})
@@ -210,13 +212,45 @@ func (l *Store) dropObject(gk schema.GroupKind, name Name) {
 
 // DropKind forgets all Objects of a kind, whatever their version.
 func (l *Store) DropKind(gk schema.GroupKind) {
-	var names []Name
-	for name := range l.objects.kinds[gk].all() {
-		names = append(names, name)
-	}
-	for _, name := range names {
+	for _, name := range l.ObjectNames(gk) {
 		l.dropObject(gk, name)
 	}
+}
+
+// Node is a node as it was given; nil: it is not known.
+func (l *Store) Node(name string) *corev1.Node {
+	if b := l.nodes[name]; b != nil {
+		return b.object
+	}
+	return nil
+}
+
+// NodeNames are the nodes that are known.
+func (l *Store) NodeNames() []Name {
+	out := make([]Name, 0, len(l.order))
+	for _, b := range l.order {
+		out = append(out, Name{Name: b.name})
+	}
+	return out
+}
+
+// PodNames are the pods that are held: those that have not ended.
+func (l *Store) PodNames() []Name {
+	out := make([]Name, 0, len(l.pods))
+	for key := range l.pods {
+		out = append(out, Name{Namespace: key.Namespace, Name: key.Name})
+	}
+	return out
+}
+
+// ObjectNames are the objects of a kind.
+func (l *Store) ObjectNames(gk schema.GroupKind) []Name {
+	list := l.objects.kinds[gk]
+	out := make([]Name, 0, list.length())
+	for name := range list.all() {
+		out = append(out, name)
+	}
+	return out
 }
 
 // objectChanged follows a change of an object; nil: it is not there.

@@ -25,13 +25,13 @@ func readClaim(o *unstructured.Unstructured) (any, error) {
 	if in.odd || meta["deletionTimestamp"] != nil || spec["selector"] != nil {
 		return freely[corev1.PersistentVolumeClaim](o)
 	}
-	return c, nil
+	return packClaim(c), nil
 }
 
 func readVolume(o *unstructured.Unstructured) (any, error) {
 	var in plainFields
 	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
-	v := &corev1.PersistentVolume{}
+	var v corev1.PersistentVolume // not on the heap, unless it is held whole
 	v.Name, v.Labels, v.Annotations = in.text(meta, "name"), in.texts(in.child(meta, "labels")), in.texts(in.child(meta, "annotations"))
 	v.Spec.Capacity = in.amounts(spec, "capacity")
 	v.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
@@ -51,15 +51,31 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, _ = read.(*corev1.PersistentVolume)
+		whole, _ := read.(*corev1.PersistentVolume)
+		return volumeOf(whole), nil
 	}
+	if v.Spec.ClaimRef == nil {
+		whole := v
+		return volumeOf(&whole), nil
+	}
+	return packVolume(&v), nil
+}
+
+func volumeOf(v *corev1.PersistentVolume) *Volume {
 	out := &Volume{PersistentVolume: v}
-	if a := v.Spec.NodeAffinity; a != nil && a.Required != nil {
-		if out.hosts = hostsOf(a.Required); out.hosts == nil {
-			out.reach = affinityText(a.Required)
-		}
+	out.hosts, out.reach = reachOf(v.Spec.NodeAffinity)
+	return out
+}
+
+// reachOf is what a Volume holds of its node affinity.
+func reachOf(a *corev1.VolumeNodeAffinity) (hosts []string, reach string) {
+	if a == nil || a.Required == nil {
+		return nil, ""
 	}
-	return out, nil
+	if hosts = hostsOf(a.Required); hosts == nil {
+		reach = affinityText(a.Required)
+	}
+	return hosts, reach
 }
 
 // hostsOf are the nodes that an affinity names by their hostname label and by nothing else.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -180,9 +179,9 @@ func (x *volumeIndex) unuse(b *nodeInfo, p *Pod) {
 func (l *Store) volumesChanged(gk schema.GroupKind, name Name, before, now *object) {
 	switch gk {
 	case ClaimKind.GroupKind():
-		l.claimChanged(name, readAs[corev1.PersistentVolumeClaim](before), readAs[corev1.PersistentVolumeClaim](now))
+		l.claimChanged(name, claimFactsOf(before), claimFactsOf(now))
 	case VolumeKind.GroupKind():
-		l.volumeChanged(name, readAs[Volume](before), readAs[Volume](now))
+		l.volumeChanged(name, volumeFactsOf(before, name.Name), volumeFactsOf(now, name.Name))
 	case attachmentKind.GroupKind():
 		l.attachmentChanged(name, readAs[attachment](before), readAs[attachment](now))
 	case csiNodeKind.GroupKind():
@@ -191,7 +190,7 @@ func (l *Store) volumesChanged(gk schema.GroupKind, name Name, before, now *obje
 		}
 	case ClassKind.GroupKind():
 		for claim, p := range l.volumes.users.all() {
-			if c := Find[corev1.PersistentVolumeClaim](l.objects.kinds, ClaimKind, claim.Namespace, claim.Name); c != nil && podspec.ClaimClass(c) == name.Name {
+			if claimFactsOf(Objects(l.objects.kinds).called(ClaimKind, claim.Namespace, claim.Name)).class == name.Name {
 				l.mountOn(p, claim.Name)
 			}
 		}
@@ -213,22 +212,14 @@ func readAs[T any](o *object) *T {
 	if o == nil {
 		return nil
 	}
-	v, _ := o.read.(*T)
-	return v
+	return wholeOf[T](o.read)
 }
 
-func (l *Store) claimChanged(name Name, before, now *corev1.PersistentVolumeClaim) {
-	was, is, wasClass, isClass := "", "", "", ""
-	if before != nil {
-		was, wasClass = before.Spec.VolumeName, podspec.ClaimClass(before)
-	}
-	if now != nil {
-		is, isClass = now.Spec.VolumeName, podspec.ClaimClass(now)
-	}
-	if (before == nil) == (now == nil) && was == is && wasClass == isClass {
+func (l *Store) claimChanged(name Name, before, now claimFacts) {
+	if before == now {
 		return
 	}
-	if was != is {
+	if was, is := before.volume, now.volume; was != is {
 		if was != "" {
 			l.volumes.claimsOf.drop(Name{was, name.Namespace, name.Name})
 		}
@@ -261,20 +252,18 @@ func (l *Store) attachmentsOn(node string) {
 	}
 }
 
-func (l *Store) volumeChanged(name Name, before, now *Volume) {
+func (l *Store) volumeChanged(name Name, before, now volumeFacts) {
 	x := &l.volumes
-	wasClaimed, wasAt := before.found(name.Name)
-	isClaimed, isAt := now.found(name.Name)
-	if wasClaimed != isClaimed || wasAt != isAt {
+	if before.claimed != now.claimed || before.at != now.at {
 		x.shown = nil
-		if before != nil {
-			x.by(wasClaimed).drop(wasAt)
+		if before.there {
+			x.by(before.claimed).drop(before.at)
 		}
-		if now != nil {
-			x.by(isClaimed).set(isAt, struct{}{})
+		if now.there {
+			x.by(now.claimed).set(now.at, struct{}{})
 		}
 	}
-	if before != nil && now != nil && sameHandle(before, now) {
+	if before.there && now.there && before.csi == now.csi && before.Handle == now.Handle {
 		return
 	}
 	for claim := range x.claimsOf.in(name.Name) {
@@ -291,21 +280,7 @@ func (l *Store) volumeChanged(name Name, before, now *Volume) {
 
 // resolved finds the volume of an attachment.
 func (l *Store) resolved(a *attachment) nodeAttachment {
-	if pv := Find[Volume](l.objects.kinds, VolumeKind, "", a.volume); pv != nil && pv.Spec.CSI != nil {
-		return nodeAttachment{a, HandleOf(pv.PersistentVolume)}
-	}
-	return nodeAttachment{attachment: a}
-}
-
-// found is by what a volume is found besides its name: the claim that has it, or its class.
-func (v *Volume) found(name string) (claimed bool, at Name) {
-	if v == nil {
-		return false, Name{}
-	}
-	if ref := v.Spec.ClaimRef; ref != nil {
-		return true, Name{ref.Namespace, ref.Name, name}
-	}
-	return false, Name{podspec.VolumeClass(v.PersistentVolume), name, ""}
+	return nodeAttachment{a, volumeFactsOf(Objects(l.objects.kinds).called(VolumeKind, "", a.volume), a.volume).Handle}
 }
 
 func (x *volumeIndex) by(claimed bool) *sortedList[struct{}] {
@@ -313,10 +288,6 @@ func (x *volumeIndex) by(claimed bool) *sortedList[struct{}] {
 		return &x.claimed
 	}
 	return &x.unclaimed
-}
-
-func sameHandle(a, b *Volume) bool {
-	return (a.Spec.CSI == nil) == (b.Spec.CSI == nil) && (a.Spec.CSI == nil || HandleOf(a.PersistentVolume) == HandleOf(b.PersistentVolume))
 }
 
 func (l *Store) attachmentChanged(name Name, before, now *attachment) {
@@ -380,19 +351,13 @@ func (l *Store) digestVolumes(b *nodeInfo) {
 // VolumeOf is the volume behind a claim: the one it is bound to, or the one that its class's
 // driver will make.
 func VolumeOf(all Objects, namespace, name string) (DriverVolume, bool) {
-	claim := Find[corev1.PersistentVolumeClaim](all, ClaimKind, namespace, name)
-	if claim == nil {
-		return DriverVolume{}, false
-	}
-	if v := claim.Spec.VolumeName; v != "" {
-		if pv := Find[Volume](all, VolumeKind, "", v); pv != nil {
-			if pv.Spec.CSI == nil {
-				return DriverVolume{}, false
-			}
-			return DriverVolume{pv.Spec.CSI.Driver, HandleOf(pv.PersistentVolume)}, true
+	claim := claimFactsOf(all.called(ClaimKind, namespace, name))
+	if v := claim.volume; v != "" {
+		if pv := volumeFactsOf(all.called(VolumeKind, "", v), v); pv.there {
+			return pv.DriverVolume, pv.csi
 		}
 	}
-	if class := podspec.ClaimClass(claim); class != "" {
+	if class := claim.class; class != "" {
 		if c := Find[storagev1.StorageClass](all, ClassKind, "", class); c != nil {
 			return DriverVolume{c.Provisioner, c.Provisioner + "/" + namespace + "/" + name}, true
 		}
@@ -425,7 +390,7 @@ func (s *Snapshot) Volume(name string) (*corev1.PersistentVolume, job.Presence) 
 // HandleOf is what the driver calls a volume. Where that is not in the view, the name of
 // the volume tells it from others as well.
 func HandleOf(pv *corev1.PersistentVolume) string {
-	return pv.Spec.CSI.Driver + "/" + cmp.Or(pv.Spec.CSI.VolumeHandle, pv.Name)
+	return handleOf(pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle, pv.Name)
 }
 
 // ClaimUsers are the pods with a node that use a claim.

@@ -95,8 +95,8 @@ type workload struct {
 	pod *corev1.PodSpec
 }
 
-// operates says whether the account of a workload may write the status of a job, which every operator does. Whoever may not
-// ask does not know.
+// operates says whether the account of a workload may write the status of a job, whole or in part, which every operator does.
+// Whoever may not ask does not know.
 func (r *reading) operates(ctx context.Context, of job.Ref, w workload) bool {
 	gv, err := schema.ParseGroupVersion(of.APIVersion)
 	if err != nil {
@@ -109,17 +109,22 @@ func (r *reading) operates(ctx context.Context, of job.Ref, w workload) bool {
 	// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#service-account-tokens
 	const accounts = "system:serviceaccounts"
 	account, at := "system:serviceaccount:"+w.GetNamespace()+":"+cmp.Or(w.pod.ServiceAccountName, "default"), r.object.GetNamespace()
-	answer, err := ask(r.Shared, sharedKey{what: "operates", namespace: at, name: account, selector: m.Resource.String()}, func() (*authorizationv1.SubjectAccessReview, error) {
-		return r.Kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
-			Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: account, Groups: []string{accounts, accounts + ":" + w.GetNamespace(), "system:authenticated"},
-				ResourceAttributes: &authorizationv1.ResourceAttributes{
-					Verb: "update", Group: m.Resource.Group, Version: m.Resource.Version, Resource: m.Resource.Resource, Subresource: "status", Namespace: at,
+	for _, verb := range []string{"update", "patch"} {
+		answer, err := ask(r.Shared, sharedKey{what: "may " + verb, namespace: at, name: account, selector: m.Resource.String()}, func() (*authorizationv1.SubjectAccessReview, error) {
+			return r.Kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+				Spec: authorizationv1.SubjectAccessReviewSpec{
+					User: account, Groups: []string{accounts, accounts + ":" + w.GetNamespace(), "system:authenticated"},
+					ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Verb: verb, Group: m.Resource.Group, Version: m.Resource.Version, Resource: m.Resource.Resource, Subresource: "status", Namespace: at,
+					},
 				},
-			},
-		}, metav1.CreateOptions{})
-	})
-	return err == nil && answer.Status.Allowed
+			}, metav1.CreateOptions{})
+		})
+		if err == nil && answer.Status.Allowed {
+			return true
+		}
+	}
+	return false
 }
 
 // beside keeps an object beside the job.

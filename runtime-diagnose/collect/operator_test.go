@@ -60,7 +60,7 @@ func TestTheOperatorOfASilentJob(t *testing.T) {
 				t.Fatal(err)
 			}
 			from := serving(append(tc.objects, u)...)
-			mayWrite(from, "system:serviceaccount:kubeflow:default")
+			mayWrite(from, "update", "system:serviceaccount:kubeflow:default")
 			c, err := from.Case(t.Context(), kind(t, "PyTorchJob"), u)
 			if err != nil {
 				t.Fatal(err)
@@ -95,11 +95,29 @@ func TestTheOperatorOfASilentJob(t *testing.T) {
 	}
 }
 
+// An operator may be given patch alone: those that apply a status on the server need no more.
+func TestAnOperatorThatPatchesIsSeen(t *testing.T) {
+	for verb, want := range map[string]int{"update": 1, "patch": 1, "get": 0} {
+		c := serving(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kubeflow", Name: "training-operator", UID: "d"}})
+		mayWrite(c, verb, "system:serviceaccount:kubeflow:default")
+		u := object("kubeflow.org/v1", "PyTorchJob", "train", "job", nil, nil)
+		u.SetCreationTimestamp(metav1.NewTime(now.Add(-time.Hour)))
+		template := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "pytorch", "image": "x"}}}}
+		if err := unstructured.SetNestedMap(u.Object, map[string]any{"Master": map[string]any{"template": template}}, "spec", "pytorchReplicaSpecs"); err != nil {
+			t.Fatal(err)
+		}
+		found, err := c.Case(t.Context(), kind(t, "PyTorchJob"), u)
+		if err != nil || len(found.Objects) != want {
+			t.Errorf("an account that may %s the status: %d operators beside the job, %v; want %d", verb, len(found.Objects), err, want)
+		}
+	}
+}
+
 // mayWrite lets an account, and no other, write the status of PyTorchJobs in the namespace of the tests.
-func mayWrite(c *Cluster, account string) {
+func mayWrite(c *Cluster, verb, account string) {
 	c.Kube.(*kubefake.Clientset).PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		review := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
-		may := authorizationv1.ResourceAttributes{Verb: "update", Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs", Subresource: "status", Namespace: "ml"}
+		may := authorizationv1.ResourceAttributes{Verb: verb, Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs", Subresource: "status", Namespace: "ml"}
 		review.Status.Allowed = review.Spec.User == account && *review.Spec.ResourceAttributes == may && slices.Contains(review.Spec.Groups, "system:serviceaccounts:kubeflow")
 		return true, review, nil
 	})
@@ -121,7 +139,7 @@ func TestManySilentJobsAskTogether(t *testing.T) {
 		return u
 	}
 	c := serving(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kubeflow", Name: "training-operator", UID: "d"}})
-	mayWrite(c, "system:serviceaccount:kubeflow:default")
+	mayWrite(c, "update", "system:serviceaccount:kubeflow:default")
 	c.Shared = &Shared{For: time.Hour}
 	c.NoPods = func(context.Context, string, labels.Selector) bool { return true }
 	count := func() map[string]int {

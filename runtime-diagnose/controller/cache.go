@@ -2,6 +2,7 @@ package controller
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -9,12 +10,13 @@ import (
 )
 
 // CacheOptions keep only pods of jobs, and of these only what the controller looks at: a cluster has many more pods
-// than jobs, and what a diagnosis needs beyond is read from the API server when it is needed.
-func CacheOptions() cache.Options {
+// than jobs, and what a diagnosis needs beyond is read from the API server when it is needed. kube reads the list of pods;
+// one that speaks protobuf reads it as it comes.
+func CacheOptions(kube kubernetes.Interface) cache.Options {
 	return cache.Options{
 		// A kind that has just gone must not be watched again, for ever and in vain, because somebody asks for a job of it.
 		ReaderFailOnMissingInformer: true,
-		NewInformer:                 informerOf(relevance(kinds.All()), jobLabels(kinds.All())),
+		NewInformer:                 informerOf(kube, relevance(kinds.All()), jobLabels(kinds.All())),
 		DefaultTransform:            keepObject,
 		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
 	}

@@ -29,42 +29,49 @@ type packed interface {
 	itsLabels() map[string]string
 }
 
-// packedPod is a pod as protobuf, but for what it has in common with others: the pods of a job differ in one label.
+// packedPod is the metadata and the status of a pod as protobuf, but for what it has in common with others: the pods of a job
+// differ in one label.
 type packedPod struct {
 	namespace, node unique.Handle[string]
 	labels          cluster.Labels
 	owners          unique.Handle[string] // as protobuf
-	name, version   string                // parts of the text
-	text            string
+	text            string                // the metadata, then the status
+	status          uint32                // where that begins
+	nameAt          uint32                // in the text, as is the version
+	versionAt       uint32
+	nameLen         uint16 // a name has 253 bytes at most, a version is a number
+	versionLen      uint16
 }
 
+func (p *packedPod) name() string    { return p.text[p.nameAt:][:p.nameLen] }
+func (p *packedPod) version() string { return p.text[p.versionAt:][:p.versionLen] }
+
 func pack(p *corev1.Pod) (*packedPod, error) {
-	own, common := *p, metav1.ObjectMeta{OwnerReferences: p.OwnerReferences}
-	own.Namespace, own.Labels, own.OwnerReferences, own.Spec.NodeName = "", nil, nil, ""
+	own, common := p.ObjectMeta, metav1.ObjectMeta{OwnerReferences: p.OwnerReferences}
+	own.Namespace, own.Labels, own.OwnerReferences = "", nil, nil
 	text, err := own.Marshal()
-	if err != nil {
-		return nil, fmt.Errorf("hold pod %s/%s: %w", p.Namespace, p.Name, err)
-	}
-	owners, err := common.Marshal()
-	if err != nil {
+	status, wrong := p.Status.Marshal()
+	owners, bad := common.Marshal()
+	if err := errors.Join(err, wrong, bad); err != nil {
 		return nil, fmt.Errorf("hold pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	out := &packedPod{
 		namespace: unique.Make(p.Namespace), node: unique.Make(p.Spec.NodeName), labels: cluster.LabelsOf(p.Labels),
-		owners: unique.Make(string(owners)), text: string(text),
+		owners: unique.Make(string(owners)), text: string(append(text, status...)), status: uint32(len(text)),
 	}
-	part := func(of string) string {
-		at := max(0, strings.Index(out.text, of)) // every string of a message stands in it as it is
-		return out.text[at : at+len(of)]
+	find := func(of string) (uint32, uint16) {
+		return uint32(max(0, strings.Index(out.text, of))), uint16(len(of)) // every string of a message stands in it as it is
 	}
-	out.name, out.version = part(p.Name), part(p.ResourceVersion)
+	out.nameAt, out.nameLen = find(p.Name)
+	out.versionAt, out.versionLen = find(p.ResourceVersion)
 	return out, nil
 }
 
 func (p *packedPod) pod() *corev1.Pod {
 	out, common := &corev1.Pod{}, metav1.ObjectMeta{}
-	if err := errors.Join(out.Unmarshal([]byte(p.text)), common.Unmarshal([]byte(p.owners.Value()))); err != nil { // what Marshal wrote can be read
-		out = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name, ResourceVersion: p.version}}
+	text := []byte(p.text)
+	if err := errors.Join(out.ObjectMeta.Unmarshal(text[:p.status]), out.Status.Unmarshal(text[p.status:]), common.Unmarshal([]byte(p.owners.Value()))); err != nil { // what Marshal wrote can be read
+		out = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name(), ResourceVersion: p.version()}}
 	}
 	out.Namespace, out.Labels, out.OwnerReferences, out.Spec.NodeName = p.namespace.Value(), p.labels.Map(), common.OwnerReferences, p.node.Value()
 	return out
@@ -82,7 +89,7 @@ func (p *packedPod) DeepCopyObject() runtime.Object { return p.pod() }
 
 // GetObjectMeta is what a cache asks for.
 func (p *packedPod) GetObjectMeta() metav1.Object {
-	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.name, ResourceVersion: p.version}, p}
+	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.name(), ResourceVersion: p.version()}, p}
 }
 
 // packedObject is a job, or another object of a kind that is not built in, as JSON.

@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 	toolscache "k8s.io/client-go/tools/cache"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -42,10 +44,15 @@ func relevance(all []*kinds.Kind) func(*corev1.Pod) bool {
 }
 
 // informerOf makes informers of what is held packed; those of pods see the relevant ones only, and find them by labels.
-func informerOf(relevant func(*corev1.Pod) bool, keys map[string]bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+func informerOf(kube kubernetes.Interface, relevant func(*corev1.Pod) bool, keys map[string]bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
 		if _, pods := example.(*corev1.Pod); pods {
-			from = relevantPods(toolscache.ToListerWatcherWithContext(from), relevant)
+			from = live.PodSource(kube, relevantPods(toolscache.ToListerWatcherWithContext(from), relevant), func(object any) (any, error) {
+				if p, ok := object.(*corev1.Pod); ok && !relevant(p) {
+					return nil, nil
+				}
+				return trimPod(object)
+			})
 			of := byJobLabel(keys)
 			maps.Copy(of, by)
 			by = of

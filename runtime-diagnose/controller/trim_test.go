@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -148,7 +149,7 @@ func TestAPodThatIsHeldTakesLittle(t *testing.T) {
 // A handler, an index and whoever lists are shown pods, whatever the informer holds.
 func TestAPackedPodIsShownAsAPod(t *testing.T) {
 	source, first := watch.NewFake(), worker(1)
-	informer := informerOf(func(*corev1.Pod) bool { return true }, jobLabels(kinds.All()))(&toolscache.ListWatch{
+	informer := informerOf(kubefake.NewClientset(), func(*corev1.Pod) bool { return true }, jobLabels(kinds.All()))(&toolscache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (apiruntime.Object, error) {
 			return &corev1.PodList{Items: []corev1.Pod{*first}}, nil
 		},

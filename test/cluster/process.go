@@ -168,6 +168,18 @@ func (c *Cluster) watch(p *process) {
 	}()
 }
 
+// End ends a program of the cluster for good.
+func (c *Cluster) End(name string) error {
+	c.mu.Lock()
+	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name && !p.doomed.Load() && !p.ended() })
+	c.mu.Unlock()
+	if at < 0 {
+		return fmt.Errorf("end %s: it does not run", name)
+	}
+	c.processes[at].kill()
+	return nil
+}
+
 // Restart kills a program of the cluster and starts it again after a while, with the arguments and ports that it had.
 func (c *Cluster) Restart(ctx context.Context, name string, away time.Duration) error {
 	c.mu.Lock()

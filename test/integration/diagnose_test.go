@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -248,8 +249,10 @@ func startController(ctx context.Context, more string, change ...func(*controlle
 	}
 	account, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
 	Expect(err).NotTo(HaveOccurred())
+	clients, err := live.Connect(account)
+	Expect(err).NotTo(HaveOccurred())
 	m, err := ctrl.NewManager(account, manager.Options{
-		Logger: GinkgoLogr, Cache: controller.CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Logger: GinkgoLogr, Cache: controller.CacheOptions(clients.Kube), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // specs start it more than once in one process
 	})
 	Expect(err).NotTo(HaveOccurred())

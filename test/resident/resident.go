@@ -12,19 +12,23 @@ import (
 func Forget() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // Peak is the most resident memory since then, in MiB; 0 where nobody says.
-func Peak() float64 { return peak("self") }
+func Peak() float64 { return of("self", "VmHWM") }
 
 // PeakOf is the most resident memory that another process ever had, in MiB; 0 where nobody says.
-func PeakOf(pid int) float64 { return peak(strconv.Itoa(pid)) }
+func PeakOf(pid int) float64 { return Of(pid, "VmHWM") }
 
-func peak(process string) float64 {
+// Of is a field of what Linux says of a process in kilobytes, in MiB (proc(5), status: VmRSS, RssFile, RssAnon); 0 where
+// nobody says.
+func Of(pid int, field string) float64 { return of(strconv.Itoa(pid), field) }
+
+func of(process, field string) float64 {
 	status, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
 		return 0
 	}
 	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
-			n, _ := strconv.ParseFloat(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 64)
+		if rest, ok := bytes.CutPrefix(line, []byte(field+":")); ok {
+			n, _ := strconv.ParseFloat(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 64)
 			return n / 1024
 		}
 	}

@@ -23,7 +23,7 @@ func Pods(ctx context.Context, kube kubernetes.Interface) ([]*cluster.Pod, error
 	plain := &cache.ListWatch{ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		return kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, o)
 	}}
-	source := podSource(kube, plain, keep)
+	source := PodSource(kube, plain, keep)
 	var out []*cluster.Pod
 	for next := ""; ; {
 		page, err := cache.ToListerWithContext(source).ListWithContext(ctx, metav1.ListOptions{Limit: podsAPage, Continue: next})
@@ -44,8 +44,10 @@ func Pods(ctx context.Context, kube kubernetes.Interface) ([]*cluster.Pod, error
 func kept(to []*cluster.Pod, page runtime.Object, keep cache.TransformFunc) (out []*cluster.Pod, next string, err error) {
 	switch page := page.(type) {
 	case *heldPods:
-		for _, p := range page.Items {
-			to = append(to, p.pod)
+		for _, o := range page.Items {
+			if p, ok := o.(*heldPod); ok {
+				to = append(to, p.pod)
+			}
 		}
 		return to, page.Continue, nil
 	case *corev1.PodList:

@@ -17,14 +17,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
@@ -68,6 +66,7 @@ type Live struct {
 	options Options
 
 	current atomic.Pointer[cluster.Snapshot]
+	labels  sync.Map      // of namespaces, by name: map[string]string, never nil
 	synced  chan struct{} // closed when the first whole snapshot stands
 	wake    chan struct{} // something changed
 
@@ -111,23 +110,11 @@ func unsynced(waits []string) *cluster.Snapshot {
 // is a snapshot that says so.
 func (l *Live) Snapshot() *cluster.Snapshot { return l.current.Load() }
 
-// Namespace is the labels of a namespace; nil where they are not known.
+// Namespace is the labels of a namespace; nil where they are not known. They are read-only, as everything in a snapshot.
 func (l *Live) Namespace(name string) map[string]string {
-	l.mu.Lock()
-	src := l.sources[namespaces]
-	l.mu.Unlock()
-	if src == nil {
-		return nil
-	}
-	object, ok, err := src.informer.GetStore().GetByKey(name)
-	ns, isNamespace := object.(*corev1.Namespace)
-	if err != nil || !ok || !isNamespace {
-		return nil
-	}
-	if ns.Labels == nil {
-		return map[string]string{}
-	}
-	return ns.Labels // read-only, as everything in a snapshot
+	known, _ := l.labels.Load(name)
+	labels, _ := known.(map[string]string)
+	return labels
 }
 
 // Synced says whether everything that is served and may be listed has been read.
@@ -261,73 +248,6 @@ func (l *Live) changed() {
 	select {
 	case l.wake <- struct{}{}:
 	default: // one is on its way
-	}
-}
-
-// follow starts to read one resource.
-func (l *Live) follow(ctx context.Context, running *sync.WaitGroup, src *source) {
-	ctx, src.stop = context.WithCancel(ctx)
-	// The informer has not started: neither call can fail.
-	_ = src.informer.SetTransform(src.trim)
-	_ = src.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		l.mu.Lock()
-		src.failed(err)
-		l.mu.Unlock()
-		l.changed()
-	})
-	registration, err := src.informer.AddEventHandler(l.handler(src))
-	if err != nil {
-		return
-	}
-	src.handled = registration.HasSynced
-	l.mu.Lock()
-	l.sources[src.resource] = src
-	l.mu.Unlock()
-	running.Go(func() { src.informer.RunWithContext(ctx) })
-	running.Go(func() {
-		if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-			l.mu.Lock()
-			src.problem = nil
-			l.mu.Unlock()
-		}
-		l.changed()
-	})
-}
-
-// handler writes what changes into the store.
-func (l *Live) handler(src *source) cache.ResourceEventHandlerFuncs {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { l.write(src, src.set, object) },
-		UpdateFunc: func(old, object any) {
-			if unchanged(old, object) {
-				l.write(src, nil, nil)
-				return
-			}
-			l.write(src, src.set, object)
-		},
-		DeleteFunc: func(object any) {
-			if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = last.Obj
-			}
-			l.write(src, src.drop, object)
-		},
-	}
-}
-
-// write makes one change; nil: an event came, so the resource can be read, and no more.
-func (l *Live) write(src *source, change func(*cluster.Store, any), object any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.sources[src.resource] != src { // it has been dropped
-		return
-	}
-	news := change != nil || src.problem != nil
-	src.problem = nil
-	if change != nil {
-		change(&l.store, object)
-	}
-	if news {
-		l.changed()
 	}
 }
 

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,10 +29,12 @@ type source struct {
 	resource schema.GroupResource
 	version  string
 	kind     schema.GroupVersionKind
-	informer cache.SharedIndexInformer
+	from     cache.ListerWatcher
+	of       runtime.Object // what comes
 	trim     cache.TransformFunc
-	set      func(*cluster.Store, any)
-	drop     func(*cluster.Store, any)
+	set      func(*cluster.Store, any) (news bool)
+	drop     func(*cluster.Store, cluster.Name)
+	held     func(*cluster.Store) []cluster.Name // what the store has of it
 	stop     context.CancelFunc
 	handled  func() bool // the first list is in the store
 	required bool        // without it no number can be trusted: only a refusal ends the wait for it
@@ -59,36 +62,55 @@ func (l *Live) builtin() []*source {
 	api, keep := l.clients.Kube.CoreV1(), keepPods()
 	return []*source{
 		{
-			name: "nodes", resource: nodes, required: true, trim: trimNode,
-			informer: informer(l.clients.Kube, &corev1.Node{}, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			name: "nodes", resource: nodes, required: true, of: &corev1.Node{}, trim: keepNodes(),
+			from: door(l.clients.Kube, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return api.Nodes().List(ctx, o)
 			}, api.Nodes().Watch),
-			set:  func(to *cluster.Store, o any) { as(o, to.SetNode) },
-			drop: func(to *cluster.Store, o any) { as(o, func(n *corev1.Node) { to.DropNode(n.Name) }) },
+			set: func(to *cluster.Store, o any) bool {
+				return as(o, func(n *corev1.Node) bool {
+					before := to.Node(n.Name)
+					news := before == nil || !unchanged(before, n)
+					if news {
+						to.SetNode(n)
+					}
+					return news
+				})
+			},
+			drop: func(to *cluster.Store, gone cluster.Name) { to.DropNode(gone.Name) },
+			held: (*cluster.Store).NodeNames,
 		},
 		{
-			name: "pods", resource: pods, required: true, trim: keep,
-			informer: cache.NewSharedIndexInformer(podSource(l.clients.Kube, &cache.ListWatch{
+			name: "pods", resource: pods, required: true, of: &corev1.Pod{}, trim: keep,
+			from: PodSource(l.clients.Kube, &cache.ListWatch{
 				ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					return api.Pods("").List(ctx, o)
 				}, WatchFuncWithContext: api.Pods("").Watch,
-			}, keep), &corev1.Pod{}, 0, cache.Indexers{}),
-			set: func(to *cluster.Store, o any) { as(o, func(p *heldPod) { to.KeepPod(p.pod) }) },
-			drop: func(to *cluster.Store, o any) {
-				as(o, func(p *heldPod) { to.DropPod(p.pod.Namespace(), p.pod.Name()) })
-			},
+			}, keep),
+			set:  func(to *cluster.Store, o any) bool { return as(o, func(p *heldPod) bool { return to.KeepPod(p.pod) }) },
+			drop: func(to *cluster.Store, gone cluster.Name) { to.DropPod(gone.Namespace, gone.Name) },
+			held: (*cluster.Store).PodNames,
 		},
 		{
-			name: "namespaces", resource: namespaces, required: true, trim: trimNamespace,
-			informer: informer(l.clients.Kube, &corev1.Namespace{}, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			name: "namespaces", resource: namespaces, kind: namespaceKind, required: true, of: &corev1.Namespace{}, trim: trimNamespace,
+			from: door(l.clients.Kube, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return api.Namespaces().List(ctx, o)
 			}, api.Namespaces().Watch),
-			set: func(to *cluster.Store, o any) {
-				as(o, func(n *corev1.Namespace) { to.SetObject(namespaceObject(n)) })
+			set: func(to *cluster.Store, o any) bool {
+				return as(o, func(n *corev1.Namespace) bool {
+					labels := n.Labels
+					if labels == nil {
+						labels = map[string]string{}
+					}
+					l.labels.Store(n.Name, labels)
+					to.SetObject(namespaceObject(n))
+					return true
+				})
 			},
-			drop: func(to *cluster.Store, o any) {
-				as(o, func(n *corev1.Namespace) { to.DropObject(namespaceKind, "", n.Name) })
+			drop: func(to *cluster.Store, gone cluster.Name) {
+				l.labels.Delete(gone.Name)
+				to.DropObject(namespaceKind, "", gone.Name)
 			},
+			held: func(of *cluster.Store) []cluster.Name { return of.ObjectNames(namespaceKind.GroupKind()) },
 		},
 		// The cluster-autoscaler shows itself here (https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md).
 		l.configMap("kube-system", "cluster-autoscaler-status"),
@@ -101,6 +123,9 @@ func (l *Live) configMap(namespace, name string) *source {
 	api := l.clients.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace)
 	s := dynamicSource(l.clients.Dynamic, api, schema.GroupResource{Resource: "configmaps/" + name}, schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "metadata.name="+name)
 	s.name, s.partial = "the configmap "+name, true
+	s.held = func(of *cluster.Store) []cluster.Name {
+		return slices.DeleteFunc(of.ObjectNames(s.kind.GroupKind()), func(n cluster.Name) bool { return n.Namespace != namespace || n.Name != name })
+	}
 	return s
 }
 
@@ -117,34 +142,35 @@ func dynamicSource(client dynamic.Interface, api dynamic.ResourceInterface, reso
 		trim = trimWebhooks
 	}
 	return &source{
-		name: resource.String(), resource: resource, version: kind.Version, kind: kind, trim: trim,
-		informer: informer(client, &unstructured.Unstructured{},
+		name: resource.String(), resource: resource, version: kind.Version, kind: kind, of: &unstructured.Unstructured{}, trim: trim,
+		from: door(client,
 			func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return api.List(ctx, narrow(o))
 			},
 			func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				return api.Watch(ctx, narrow(o))
 			}),
-		set:  func(to *cluster.Store, o any) { as(o, to.KeepObject) },
-		drop: func(to *cluster.Store, o any) { as(o, to.ForgetObject) },
+		set: func(to *cluster.Store, o any) bool {
+			return as(o, func(held *cluster.Held) bool { to.KeepObject(held); return true })
+		},
+		drop: func(to *cluster.Store, gone cluster.Name) {
+			to.DropObject(kind.GroupKind().WithVersion(gone.Version), gone.Namespace, gone.Name)
+		},
+		held: func(of *cluster.Store) []cluster.Name { return of.ObjectNames(kind.GroupKind()) },
 	}
 }
 
-// informer follows without a resync: nothing here forgets. The client says whether it
-// can stream the first list through the watch (a fake one cannot).
-func informer(
+// door lists and watches. The client says whether it can stream the first list through the watch (a fake one cannot).
+func door(
 	client any,
-	of runtime.Object,
 	list func(context.Context, metav1.ListOptions) (runtime.Object, error),
 	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
-) cache.SharedIndexInformer {
-	door := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{ListWithContextFunc: list, WatchFuncWithContext: follow}, client)
-	return cache.NewSharedIndexInformer(door, of, 0, cache.Indexers{})
+) cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{ListWithContextFunc: list, WatchFuncWithContext: follow}, client)
 }
 
 // as calls a function with an object of its type, and does nothing with any other.
-func as[T any](object any, do func(T)) {
-	if v, ok := object.(T); ok {
-		do(v)
-	}
+func as[T any](object any, do func(T) bool) bool {
+	v, ok := object.(T)
+	return ok && do(v)
 }

@@ -32,8 +32,9 @@ type podLister struct {
 	keep             cache.TransformFunc
 }
 
-// podSource is where pods come from: as a stream where the client can, else as any other.
-func podSource(kube kubernetes.Interface, plain *cache.ListWatch, keep cache.TransformFunc) cache.ListerWatcher {
+// PodSource is where pods come from: as a stream where the client can, of which keep says what is kept of each pod (nil:
+// nothing), but not the pod itself, which is overwritten; else as any other.
+func PodSource(kube kubernetes.Interface, plain *cache.ListWatch, keep cache.TransformFunc) cache.ListerWatcher {
 	api, ok := kube.CoreV1().RESTClient().(*rest.RESTClient)
 	if !ok || api == nil { // a fake one has none
 		return cache.ToListWatcherWithWatchListSemantics(plain, kube)
@@ -72,7 +73,7 @@ func (l *podLister) ListWithContext(ctx context.Context, o metav1.ListOptions) (
 // heldPods is a list of pods of which only what counts was kept.
 type heldPods struct {
 	metav1.ListMeta
-	Items []*heldPod
+	Items []runtime.Object
 }
 
 // GetObjectKind is that of nothing: no one but the informer sees the list.
@@ -137,6 +138,7 @@ func readPods(body io.Reader, keep cache.TransformFunc) (*heldPods, error) {
 
 // read reads a message PodList to its end.
 func (l *heldPods) read(in *wire, keep cache.TransformFunc) error {
+	p := &corev1.Pod{} // one after the other: what is kept of a pod is not the pod
 	for in.left > 0 {
 		field, size, err := in.next()
 		if err != nil {
@@ -158,15 +160,15 @@ func (l *heldPods) read(in *wire, keep cache.TransformFunc) error {
 			}
 			continue
 		}
-		p := &corev1.Pod{}
-		if err := p.Unmarshal(text); err != nil {
+		p.Reset()
+		if err := p.Unmarshal(without(text, unread)); err != nil {
 			return err
 		}
 		kept, err := keep(p)
 		if err != nil {
 			return err
 		}
-		if held, ok := kept.(*heldPod); ok {
+		if held, ok := kept.(runtime.Object); ok {
 			l.Items = append(l.Items, held)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -67,7 +68,7 @@ func TestAListOfPodsIsReadAsItComes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !unchanged(held, got.Items[i]) || got.Items[i].version != fmt.Sprint(i) {
+			if p, ok := got.Items[i].(*heldPod); !ok || !unchanged(held, p) || p.version != fmt.Sprint(i) {
 				t.Errorf("%s: pod %d is another one", name, i)
 			}
 		}
@@ -149,7 +150,7 @@ func TestPodsAreListedFromWhateverTheServerSpeaks(t *testing.T) {
 			plain := &cache.ListWatch{ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return kube.CoreV1().Pods("").List(ctx, o)
 			}}
-			list, err := cache.ToListerWithContext(podSource(kube, plain, keep)).ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+			list, err := cache.ToListerWithContext(PodSource(kube, plain, keep)).ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
 			got := ""
 			switch l := list.(type) {
 			case *heldPods:
@@ -164,6 +165,54 @@ func TestPodsAreListedFromWhateverTheServerSpeaks(t *testing.T) {
 				t.Errorf("the list is %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// What is left out of a pod is what nobody looks at, and nothing else: the numbers of the fields are those that protobuf has.
+func TestWhatNobodyLooksAtIsNotDecoded(t *testing.T) {
+	container := corev1.Container{
+		Name: "c", Image: "i", Command: []string{"x"}, Args: []string{"y"}, WorkingDir: "/w", Ports: []corev1.ContainerPort{{HostPort: 7, ContainerPort: 8}},
+		EnvFrom: []corev1.EnvFromSource{{Prefix: "p"}}, Env: []corev1.EnvVar{{Name: "PASSWORD", Value: strings.Repeat("hunter2", 100)}},
+		Resources:    corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}, Limits: corev1.ResourceList{"cpu": resource.MustParse("3")}},
+		VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}, VolumeDevices: []corev1.VolumeDevice{{Name: "d"}},
+		LivenessProbe: &corev1.Probe{PeriodSeconds: 1}, ReadinessProbe: &corev1.Probe{PeriodSeconds: 2}, StartupProbe: &corev1.Probe{PeriodSeconds: 3},
+		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"z"}}}}, TerminationMessagePath: "/t",
+		TerminationMessagePolicy: "File", ImagePullPolicy: "Always", SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
+		Stdin: true, StdinOnce: true, TTY: true, RestartPolicy: new(corev1.ContainerRestartPolicyAlways), ResizePolicy: []corev1.ContainerResizePolicy{{ResourceName: "cpu"}},
+	}
+	p := build.Pod("p", build.On("a"), build.PodLabel("app", "x"))
+	at := metav1.NewTime(build.Taken)
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", Time: &at, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}
+	p.Finalizers, p.Annotations, p.OwnerReferences = []string{"f"}, map[string]string{"a": "b"}, []metav1.OwnerReference{{Kind: "Job", Name: "j", Controller: new(true)}}
+	p.Spec.Containers, p.Spec.InitContainers = []corev1.Container{container, *container.DeepCopy()}, []corev1.Container{*container.DeepCopy()}
+	p.Spec.EphemeralContainers = []corev1.EphemeralContainer{{TargetContainerName: "c", EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "e"}}}
+	p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "claim"}}}}
+	p.Spec.Tolerations, p.Spec.Priority = []corev1.Toleration{{Key: "k"}}, new(int32(7))
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: 3, Image: "i"}}
+	whole, err := p.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := &corev1.Pod{}, p.DeepCopy()
+	text := without(bytes.Clone(whole), unread)
+	if err := got.Unmarshal(text); err != nil {
+		t.Fatal(err)
+	}
+	want.TypeMeta, want.ManagedFields, want.Spec.EphemeralContainers = metav1.TypeMeta{}, nil, nil
+	for _, list := range [][]corev1.Container{want.Spec.Containers, want.Spec.InitContainers} {
+		for i := range list {
+			c := &list[i]
+			*c = corev1.Container{Name: c.Name, Ports: c.Ports, Resources: c.Resources, RestartPolicy: c.RestartPolicy, ResizePolicy: c.ResizePolicy, Stdin: true, StdinOnce: true, TTY: true}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what is decoded (-want +got):\n%s", diff)
+	}
+	for at := range whole { // what is cut is an error, or protobuf takes it, too
+		cut := bytes.Clone(whole[:at])
+		if (&corev1.Pod{}).Unmarshal(without(cut, unread)) == nil && (&corev1.Pod{}).Unmarshal(whole[:at]) != nil {
+			t.Errorf("a pod that ends after %d of %d bytes is taken for whole", at, len(whole))
+		}
 	}
 }
 
@@ -188,8 +237,9 @@ func FuzzReadPods(f *testing.F) {
 			return
 		}
 		var names, want []string
-		for _, p := range got.Items {
-			names = append(names, p.pod.Namespace()+"/"+p.pod.Name())
+		for _, o := range got.Items {
+			p := o.(*heldPod).pod
+			names = append(names, p.Namespace()+"/"+p.Name())
 		}
 		for _, p := range list.Items {
 			want = append(want, p.Namespace+"/"+p.Name)

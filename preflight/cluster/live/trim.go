@@ -37,25 +37,32 @@ func trimMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 	return out
 }
 
-// trimNode keeps what the fit counts; a heartbeat alone changes nothing of it. Of the
-// conditions that is Ready, and whether there are any.
-func trimNode(object any) (any, error) {
-	n, ok := object.(*corev1.Node)
-	if !ok {
-		return object, nil
+// keepNodes keeps of nodes what the fit counts; a heartbeat alone changes nothing of it. Of the
+// conditions that is Ready, and whether there are any. What nodes have alike is held once.
+func keepNodes() cache.TransformFunc {
+	var mu sync.Mutex // as for pods
+	words := words{}
+	return func(object any) (any, error) {
+		n, ok := object.(*corev1.Node)
+		if !ok {
+			return object, nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		out := &corev1.Node{ObjectMeta: trimMeta(&n.ObjectMeta)}
+		out.Labels, out.Annotations = words.ofMap(out.Labels), words.ofMap(out.Annotations)
+		out.Spec.Taints, out.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
+		out.Status.DeclaredFeatures = n.Status.DeclaredFeatures
+		if out.Status.Allocatable = cluster.SharedAmounts(n.Status.Allocatable); len(n.Status.Allocatable) == 0 {
+			out.Status.Capacity = cluster.SharedAmounts(n.Status.Capacity)
+		}
+		at := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+		if at = max(at, 0); at < len(n.Status.Conditions) {
+			c := &n.Status.Conditions[at]
+			out.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
+		}
+		return out, nil
 	}
-	out := &corev1.Node{ObjectMeta: trimMeta(&n.ObjectMeta)}
-	out.Spec.Taints, out.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
-	out.Status.DeclaredFeatures = n.Status.DeclaredFeatures
-	if out.Status.Allocatable = n.Status.Allocatable; len(n.Status.Allocatable) == 0 {
-		out.Status.Capacity = n.Status.Capacity
-	}
-	at := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
-	if at = max(at, 0); at < len(n.Status.Conditions) {
-		c := &n.Status.Conditions[at]
-		out.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
-	}
-	return out, nil
 }
 
 // heldPod is a pod as the informer holds it: what counts of it, and its version.
@@ -75,7 +82,7 @@ func (p *heldPod) GetObjectMeta() metav1.Object {
 func keepPods() cache.TransformFunc {
 	kept := append(kinds.PodAnnotations(), corev1.MirrorPodAnnotationKey)
 	var mu sync.Mutex // nobody promises that an informer asks for one pod after the other
-	words := words{}
+	words, lean := words{}, corev1.Pod{}
 	return func(object any) (any, error) {
 		p, ok := object.(*corev1.Pod)
 		if !ok {
@@ -83,7 +90,8 @@ func keepPods() cache.TransformFunc {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		lean := *p
+		lean = *p
+		defer lean.Reset()
 		lean.Annotations = nil
 		for _, key := range kept {
 			if value, there := p.Annotations[key]; there && len(value) <= mostAnnotation {

@@ -47,7 +47,7 @@ func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := node()
 			change(n)
-			if unchanged(trimmed(t, trimNode, node()), trimmed(t, trimNode, n)) {
+			if unchanged(trimmed(t, keepNodes(), node()), trimmed(t, keepNodes(), n)) {
 				t.Errorf("another %s is taken for the same node", name)
 			}
 		})
@@ -58,7 +58,7 @@ func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
 	beat.Status.Conditions = append(beat.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse})
 	beat.Status.Images = []corev1.ContainerImage{{Names: []string{"registry.example.com/x"}}}
 	beat.Status.Allocatable["memory"] = resource.MustParse("1024Gi") // 1Ti, written otherwise
-	if !unchanged(trimmed(t, trimNode, node()), trimmed(t, trimNode, beat)) {
+	if !unchanged(trimmed(t, keepNodes(), node()), trimmed(t, keepNodes(), beat)) {
 		t.Error("a heartbeat is taken for news")
 	}
 }
@@ -121,10 +121,10 @@ func TestWordsAreHeldOnceAndNotForEver(t *testing.T) {
 	}
 }
 
-// A cluster of a hundred thousand pods has to fit into what a container gets: what is counted are the pod, its place in
-// the informer and its place in the store.
+// A cluster of a hundred thousand pods has to fit into what a container gets: what is counted are the pod and its place in
+// the store.
 func TestAPodThatIsFollowedTakesLittle(t *testing.T) {
-	const jobs, workers, most = 200, 20, 1200
+	const jobs, workers, most = 200, 20, 500
 	used := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -132,7 +132,7 @@ func TestAPodThatIsFollowedTakesLittle(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	keep, informer, store := keepPods(), cache.NewStore(cache.MetaNamespaceKeyFunc), &cluster.Store{}
+	keep, store := keepPods(), &cluster.Store{}
 	before := used()
 	for i := range jobs {
 		for j := range workers {
@@ -155,9 +155,6 @@ func TestAPodThatIsFollowedTakesLittle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := informer.Add(held); err != nil {
-				t.Fatal(err)
-			}
 			store.KeepPod(held.(*heldPod).pod)
 		}
 	}
@@ -165,6 +162,5 @@ func TestAPodThatIsFollowedTakesLittle(t *testing.T) {
 		t.Errorf("a pod takes %d bytes; want at most %d", each, most)
 	}
 	runtime.KeepAlive(keep)
-	runtime.KeepAlive(informer)
 	runtime.KeepAlive(store)
 }

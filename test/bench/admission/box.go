@@ -40,7 +40,7 @@ func pidIn(file string) (int, error) {
 }
 
 // installSignalbox installs Signalbox as it is shipped: its manifests, its account, the binary.
-func installSignalbox(ctx context.Context, plane *cluster.Cluster, s settings) (*subject, error) {
+func installSignalbox(ctx context.Context, plane *cluster.Cluster, s settings, program string) (*subject, error) {
 	if _, err := plane.Kubectl(ctx, "apply", "-k", filepath.Join(s.root, "config", "local")); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func installSignalbox(ctx context.Context, plane *cluster.Cluster, s settings) (
 			if err != nil {
 				return nil, err
 			}
-			serve := []string{filepath.Join(s.root, "bin", "signalbox"), "serve", "--config", file, "--kubeconfig", kubeconfig}
+			serve := []string{program, "serve", "--config", file, "--kubeconfig", kubeconfig}
 			if s.onlyWebhook {
 				serve = append(serve, "--webhook")
 			}
@@ -86,8 +86,11 @@ func installSignalbox(ctx context.Context, plane *cluster.Cluster, s settings) (
 	return out, err
 }
 
-// peak is the most memory that the process ever had, in MiB.
-func (b *subject) peak() float64 { return resident.PeakOf(b.pid) }
+// memory is what the process has and had.
+func (b *subject) memory() memory {
+	m := memory{peak: resident.PeakOf(b.pid), now: resident.Of(b.pid, "VmRSS"), file: resident.Of(b.pid, "RssFile")}
+	return m
+}
 
 // cpu is the processor time of the process, in seconds (proc(5), stat: utime and stime in hundredths).
 func (b *subject) cpu() float64 {

@@ -15,10 +15,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -38,6 +40,8 @@ type settings struct {
 	onlyWebhook bool
 	gatekeeper  bool
 	shell       bool
+	earlier     string        // programs, separated by commas
+	idle        time.Duration // before jobs come
 	root        string
 }
 
@@ -55,6 +59,8 @@ func main() {
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
 	flag.BoolVar(&s.gatekeeper, "gatekeeper", true, "measure Gatekeeper, too; it is in bin/controlplane")
 	flag.BoolVar(&s.shell, "shell", false, "only what check and fit in a shell cost: asked of the installation, and listing without one")
+	flag.StringVar(&s.earlier, "earlier", "", "other `programs`, separated by commas: Signalbox as it was built before, each measured in the same way before this one")
+	flag.DurationVar(&s.idle, "idle", 20*time.Second, "how long Signalbox is there before jobs come")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -107,28 +113,54 @@ func run(ctx context.Context, s settings) (err error) {
 		}
 		p.rows = append(p.rows, row{"with Gatekeeper", with})
 	}
-	box, err := installSignalbox(ctx, plane, s)
-	if err != nil {
-		return err
+	programs := []string{filepath.Join(s.root, "bin", "signalbox")}
+	if s.earlier != "" {
+		programs = append(strings.Split(s.earlier, ","), programs...)
 	}
-	if err := clear(ctx, plane); err != nil {
-		return err
-	}
-	with, err := measure(ctx, plane, s, job, box)
-	if err != nil {
-		return err
-	}
-	p.rows = append(p.rows, row{"with Signalbox", with})
-	if s.heap != "" {
-		if err := box.heap(ctx, s.heap); err != nil {
+	for i, program := range programs {
+		name := "with Signalbox"
+		if i < len(programs)-1 {
+			name += " (" + program + ")"
+		}
+		of, err := measureSignalbox(ctx, plane, s, program, job)
+		if err != nil {
 			return err
 		}
+		p.rows = append(p.rows, row{name, of})
 	}
 	if s.page == "" {
 		_, err = os.Stdout.WriteString(p.String())
 		return err
 	}
 	return os.WriteFile(s.page, []byte(p.String()), 0o644)
+}
+
+// measureSignalbox installs a program, measures it and ends it.
+func measureSignalbox(ctx context.Context, plane *cluster.Cluster, s settings, program string, job *unstructured.Unstructured) (out figures, err error) {
+	if err := clear(ctx, plane); err != nil {
+		return out, err
+	}
+	box, err := installSignalbox(ctx, plane, s, program)
+	if err != nil {
+		return out, err
+	}
+	select {
+	case <-time.After(s.idle):
+	case <-ctx.Done():
+		return out, ctx.Err()
+	}
+	idle := box.memory()
+	if out, err = measure(ctx, plane, s, job, box); err != nil {
+		return out, err
+	}
+	out.idle = idle
+	fmt.Fprintf(os.Stderr, "%s: %s before jobs came, %s in the end\n", program, idle, out.memory)
+	if s.heap != "" {
+		if err := box.heap(ctx, s.heap); err != nil {
+			return out, err
+		}
+	}
+	return out, plane.End("signalbox")
 }
 
 var jobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}

@@ -24,7 +24,14 @@ import (
 // figures are what a measurement came to.
 type figures struct {
 	burst, steady part
-	peak          float64 // MiB of the process behind the webhook
+	idle, memory  memory // of the process behind the webhook: before jobs came (Signalbox alone), and in the end
+}
+
+// memory is what is resident of a process, in MiB.
+type memory struct{ peak, now, file float64 }
+
+func (m memory) String() string {
+	return fmt.Sprintf("%.0f MiB at most and %.0f now, of which %.0f are the program's file", m.peak, m.now, m.file)
 }
 
 // part is a burst, or a steady rate.
@@ -177,7 +184,7 @@ func measure(ctx context.Context, plane *cluster.Cluster, s settings, job *unstr
 		return <-profiled
 	})
 	if b != nil {
-		out.peak = b.peak()
+		out.memory = b.memory()
 	}
 	return out, err
 }

@@ -87,8 +87,11 @@ quantiles within a bucket are in proportion, as Prometheus says them, and the me
 		}
 	}
 	for _, r := range p.rows {
-		if r.peak > 0 {
-			fmt.Fprintf(&b, "\nMemory %s at its peak: %.0f MiB.\n", r.name, r.peak)
+		if r.idle.peak > 0 {
+			fmt.Fprintf(&b, "\nMemory %s before jobs came: %s.\n", r.name, r.idle)
+		}
+		if r.memory.peak > 0 {
+			fmt.Fprintf(&b, "\nMemory %s at its peak: %.0f MiB; in the end %.0f, of which %.0f are the program's file.\n", r.name, r.memory.peak, r.memory.now, r.memory.file)
 		}
 		if r.steady.asked > 0 {
 			fmt.Fprintf(&b, "\nSignalbox called the API server %.1f times a job at the steady rate.\n", r.steady.asked/max(1, r.steady.hook.n))

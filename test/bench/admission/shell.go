@@ -76,7 +76,7 @@ func shellOnly(ctx context.Context, plane *cluster.Cluster, s settings) error {
 	if _, err := timed(ctx, plane, s, "get", "jobs", "-A"); err != nil {
 		return err
 	}
-	if _, err := installSignalbox(ctx, plane, s); err != nil {
+	if _, err := installSignalbox(ctx, plane, s, filepath.Join(s.root, "bin", "signalbox")); err != nil {
 		return err
 	}
 	_, err := askShell(ctx, plane, s, "--ask=auto")
