@@ -51,6 +51,19 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 			"step 1\nTraceback (most recent call last):\n File \"a.py\", line 1, in <module> f() File \"b.py\", line 2, in f raise OddError(x) OddError: nothing known\n",
 			"python-exception-user-code", "File \"a.py\", line 1, in <module> f() File \"b.py\", line 2, in f raise OddError(x) OddError: nothing known",
 		},
+		"a key, by the statement that asked for it": {
+			trace(`"/app/train.py", line 8, in restore_all`, "optimizer.load_state_dict(saved['optimizer'])", "KeyError: 'optimizer'"), "checkpoint-corrupt-or-mismatch", "KeyError: 'optimizer'",
+		},
+		"a key of what is called a checkpoint": {
+			trace(`"/app/train.py", line 8, in begin`, `first = checkpoint["epoch"] + 1`, "KeyError: 'epoch'"), "checkpoint-corrupt-or-mismatch", "KeyError: 'epoch'",
+		},
+		"a key of something else": {
+			trace(`"/app/train.py", line 8, in begin`, `rate = group["lr"]`, "KeyError: 'lr'"), "python-exception-user-code", "KeyError: 'lr'",
+		},
+		"a defect in a handler of signals": {
+			trace(`"/opt/lib/python3.8/site-packages/deepspeed/launcher/runner.py", line 548, in sigkill_handler`, "result_kill = subprocess.Popen(kill_cmd, env=env)", "NameError: free variable 'kill_cmd' referenced before assignment in enclosing scope"),
+			"sigterm-preempted", "NameError: free variable 'kill_cmd' referenced before assignment in enclosing scope",
+		},
 		"an assertion without a message, about an argument": {
 			trace(`"/app/trainer.py", line 8, in __init__`, "assert self.args.kind in kinds", "AssertionError"), "argument-or-config-error", "AssertionError",
 		},

@@ -19,6 +19,9 @@ func TestWordsThatNobodyKnowsHaveASubject(t *testing.T) {
 		"last words without a level":        {"starting\n[14:49:15] rpc.cc:76: Failed bind on 10.0.0.4:34567\n", "port-in-use", "Failed bind"},
 		"behind a bar that was not ended":   {"  0%|     | 0/78 [00:00<?, ?it/s]\n  1%|     | 1/78 [00:01<2:37, 1.21s/it]F0000 00:00:17.89 9276 client.cc:487] the device halted unexpectedly\n", "gpu-hardware-xid", "halted"},
 		"a traceback that breaks off":       {raised + "  File \"/app/reader.py\", line 3, in decode\n    raise Torn(\"unexpected end of data\")\n", "dataset-error", "unexpected end of data"},
+		"information that it exits":         {"2023-09-25 15:53:27,994 [INFO] [RANK 0] Unable to load optimizer from checkpoint /ckpt/5000, exiting.\n", "checkpoint-corrupt-or-mismatch", "Unable to load optimizer"},
+		"a function of NCCL that failed":    {"E external/xla/xla/pjrt/pjrt_stream_executor_client.cc:2593] Execution of replica 3 failed: INTERNAL: custom call 'xla.gpu.all_reduce' failed: external/xla/xla/service/gpu/nccl_utils.cc:275: NCCL operation ncclCommInitRank(&comm, nranks, id, rank) failed: unhandled cuda error\n", "nccl-init-network", "ncclCommInitRank"},
+		"MPI failed while it started":       {"*** An error occurred in MPI_Init_thread\n*** on a NULL communicator\n*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n***    and potentially your MPI job)\n", "mpi-failure", "MPI_Init_thread"},
 		"a kill in the words of a launcher": {"[main-0] terminated with exit code (137). Reason [Error].\n", "host-oom-killed", "(137)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -208,7 +208,10 @@ func (r *logReader) visit(l reduce.Line) bool {
 		if isGeneric(m) && precise {
 			continue
 		}
-		kept := r.record(l, m)
+		kept := r.record(r.warnedOf(l, m), m)
+		if kept && m.Signature.ID == handedOn {
+			r.citeWarning()
+		}
 		if kept && isGeneric(m) && len(r.generic) < mostSightings {
 			r.generic[strings.Clone(l.Lane)] = len(r.sightings) - 1
 		}

@@ -18,7 +18,24 @@ const raisedBy = "raised by "
 //
 //	raised by File "arguments.py", line 7, in validate_args: assert args.tp > 0: AssertionError
 func (r *logReader) byRaiser(l reduce.Line) []signature.Match {
-	return r.byFrame(l, l.Trace.Frame)
+	if found := r.byFrame(l, l.Trace.Frame); len(found) > 0 {
+		return found
+	}
+	return r.byStatement(l)
+}
+
+// askedIn begins the text in which the signatures are asked about a key that is not there, and the statement that
+// wanted it: the key alone says nothing, and what it was wanted of does.
+const askedIn = "a key asked for in "
+
+// byStatement asks about it.
+func (r *logReader) byStatement(l reduce.Line) []signature.Match {
+	if t := l.Trace; t.Type != "KeyError" || t.Source == "" || !r.options.uses(asksRaiser) {
+		return nil
+	}
+	return slices.DeleteFunc(r.catalog.Match(askedIn+strings.Clone(reduce.Mask(l.Trace.Source)), r.kinds()...), func(m signature.Match) bool {
+		return !strings.HasPrefix(m.Signature.Pattern, "^"+askedIn)
+	})
 }
 
 // byFrame asks about an exception and one of its frames.

@@ -73,6 +73,7 @@ const SaidBelow = 2
 
 // wentOn is told of every line: one close below an error may say that it is tried again.
 func (r *logReader) wentOn(line int, body string) {
+	r.worst.doesWithout(body)
 	n := len(r.sightings)
 	if n == 0 {
 		return

@@ -49,6 +49,12 @@ var (
 	undone = lazy.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
+// exits is the word of a program that it ends.
+var exits = lazy.MustCompile(`(?i)[,.;:!] (?:now )?exiting\b`)
+
+// Exits says that a line complains of something and that its program ends for it, whatever level the line has.
+func Exits(text string) bool { return exits.MatchString(text) && wrong.MatchString(text) }
+
 // EndsWell says that a line among the last does so, or measures a model.
 func EndsWell(body string) bool {
 	return (finished.MatchString(body) || strings.Contains(body, lastState)) && !undone.MatchString(body) || progress.Measures(body)
@@ -136,7 +142,18 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text)
+	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
+}
+
+// loads is a warning of TensorFlow's loader that there is no TensorRT, which only speeds up a model that is served: no
+// training needs it, and what does says so itself. The loader warns of the libraries of CUDA in the same form, and those a
+// run on a GPU does need
+// (https://github.com/tensorflow/tensorflow/blob/v2.11.0/tensorflow/compiler/xla/stream_executor/platform/default/dso_loader.cc,
+// https://github.com/tensorflow/tensorflow/blob/v2.11.0/tensorflow/compiler/tf2tensorrt/utils/py_utils.cc).
+var loads = lazy.MustCompile(`^[\d: .-]{1,30}W \S{1,120}/(?:dso_loader\.cc:\d+\] Could not load dynamic library 'libnvinfer|tf2tensorrt/utils/py_utils\.cc:\d+\] )`)
+
+func ofLoader(head string) bool {
+	return (strings.Contains(head, "libnvinfer") || strings.Contains(head, "/py_utils.cc:")) && loads.MatchString(head)
 }
 
 // ofLostTask is Spark's word of what ended a task. Its driver warns of it, as it tries again: what goes on after it has

@@ -238,6 +238,7 @@ var precedence = map[string][]string{
 	"pyxis-container":                 {"said-error", "said-exit"},
 	"pyxis-import":                    {"said-error"},
 	"quantised-training-refused":      {"python-exception"},
+	"raised-in-signal-handler":        {"said-exception"},
 	"ray-actor-died":                  {"python-exception", "said-error"},
 	"ray-memory-monitor":              {"python-exception"},
 	"ray-no-cluster":                  {"python-exception"},

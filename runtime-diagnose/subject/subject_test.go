@@ -14,23 +14,26 @@ import (
 // What a message names decides, in whatever words it complains of it; what it only passes on the way does not.
 func TestOf(t *testing.T) {
 	for message, want := range map[string]string{
-		"ValueError: the archive's columns and its header disagree":           "dataset-error",
-		"planner.errors.Refused: option --depth should be below 12":           "argument-or-config-error",
-		"ValidationError: 'x' is nothing":                                     "",
-		"jsonschema.exceptions.ValidationError: 'x' is nothing":               "argument-or-config-error",
-		"pyarrow.lib.Oddity: 17":                                              "dataset-error",
-		"[14:49:15] /opt/rpc/tcp_socket.cc:76: Failed bind on 10.0.0.4:34567": "port-in-use",
-		"sbatch: error: resolve_ctls: res_nsearch error: Unknown host":        "network-dns",
-		"answered with HTTP status 503":                                       "network-dns",
-		"answered with HTTP status 500":                                       "",
-		"answered with HTTP status 401":                                       "permission-denied",
-		"GPU Narrowphase failed! 700":                                         "illegal-memory-access",
-		"GPU Narrowphase failed! 701":                                         "",
-		"allreduce ended: timed out":                                          "nccl-timeout",
-		"panicked at src/checkpoint/async_checkpoint.rs:68:40":                "", // a place
-		"AssertionError: {'id': 786, 'shape': (50265, 768)}":                  "", // a key
-		"AttributeError: 'Dataset' object has no attribute 'seek'":            "", // a defect of code
-		"TypeError: forward() got an unexpected keyword argument 'labels'":    "",
+		"ValueError: the archive's columns and its header disagree":            "dataset-error",
+		"planner.errors.Refused: option --depth should be below 12":            "argument-or-config-error",
+		"ValidationError: 'x' is nothing":                                      "",
+		"jsonschema.exceptions.ValidationError: 'x' is nothing":                "argument-or-config-error",
+		"pyarrow.lib.Oddity: 17":                                               "dataset-error",
+		"[14:49:15] /opt/rpc/tcp_socket.cc:76: Failed bind on 10.0.0.4:34567":  "port-in-use",
+		"sbatch: error: resolve_ctls: res_nsearch error: Unknown host":         "network-dns",
+		"answered with HTTP status 503":                                        "network-dns",
+		"answered with HTTP status 500":                                        "",
+		"answered with HTTP status 401":                                        "permission-denied",
+		"GPU Narrowphase failed! 700":                                          "illegal-memory-access",
+		"GPU Narrowphase failed! 701":                                          "",
+		"allreduce ended: timed out":                                           "nccl-timeout",
+		"(Fatal) NCCL communication operation timed out, process group 22":     "nccl-timeout",
+		"listen_error_messages_raylet: Connection closed by server.":           "ray-actor-died",
+		`File "python/ray/_raylet.pyx", line 581, in ray._raylet.execute_task`: "", // a place
+		"panicked at src/checkpoint/async_checkpoint.rs:68:40":                 "", // a place
+		"AssertionError: {'id': 786, 'shape': (50265, 768)}":                   "", // a key
+		"AttributeError: 'Dataset' object has no attribute 'seek'":             "", // a defect of code
+		"TypeError: forward() got an unexpected keyword argument 'labels'":     "",
 		"W c10d socket": "", // no shape of one dimension
 		"RuntimeError: running_mean should contain 36 elements not 38":                  "shape-mismatch",
 		"RuntimeError: the head dimension of this kernel is at most 256":                "",
