@@ -84,7 +84,7 @@ func fakeKubectl(t *testing.T) (path string, asked func() string) {
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho \"$@\" >>" + dir + "/asked\n[ \"$1 $2\" != 'get crd' ] || { echo 'Error from server (NotFound)' >&2; exit 1; }\n"
-	if err := os.WriteFile(dir+"/kubectl", []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(dir+"/kubectl", []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return dir + string(os.PathListSeparator) + os.Getenv("PATH"), func() string {
@@ -109,7 +109,7 @@ func TestWithoutCertManagerNothingIsApplied(t *testing.T) {
 		"uninstall":                         {asks: "delete --ignore-not-found -k config/default -l !pod-security.kubernetes.io/enforce", not: "get crd"},
 	} {
 		path, asked := fakeKubectl(t)
-		run := exec.CommandContext(t.Context(), "make", append(strings.Fields(target), "-C", "..", "IMAGE=registry.example/signalbox:1")...) //nolint:gosec // ours
+		run := exec.CommandContext(t.Context(), "make", append(strings.Fields(target), "-C", "..", "IMAGE=registry.example/signalbox:1")...)
 		run.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+os.DevNull, "MAKEFLAGS=")
 		said, err := run.CombinedOutput()
 		if got := asked(); (err != nil) != want.fails || !strings.Contains(got, want.asks) || strings.Contains(got, want.not) {

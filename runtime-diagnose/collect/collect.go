@@ -191,10 +191,7 @@ func (r *reading) sayBarredFrom(all []string, needed string) {
 	if len(all) == 0 {
 		return
 	}
-	named := ""
-	for _, what := range all[1:min(len(all), mostBarred)] {
-		named += ", nor " + what
-	}
+	named := strings.Join(append([]string{""}, all[1:min(len(all), mostBarred)]...), ", nor ")
 	if n := len(all) - mostBarred; n > 0 {
 		named += fmt.Sprintf(", and %d more", n)
 	}
