@@ -427,19 +427,6 @@ func asCounted(body, support string) string {
 // troubled is a claim that tells of a failure: what went well before it is no contradiction.
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
-// progressed is how far something came, which is no success, and enough to do harm.
-var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:of (?:the |its )?\d+ )?(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
-
-// withoutProgress is a claim without how far something came: of all, where that was read.
-func withoutProgress(body, support string) string {
-	return progressed.ReplaceAllStringFunc(body, func(m string) string {
-		if counted(m, support) {
-			return " "
-		}
-		return m
-	})
-}
-
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {
 	body = asCounted(body, support)
