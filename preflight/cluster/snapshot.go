@@ -43,9 +43,6 @@ type Snapshot struct {
 
 	slots *lru.Cache // driver -> *slotRow
 
-	tolerates       sync.Once
-	addsTolerations bool // once tolerates is done
-
 	lined     sync.Once
 	cols      Columns       // once lined up
 	groupings *lru.Cache    // label keys, joined -> *NodeGrouping

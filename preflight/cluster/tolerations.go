@@ -16,12 +16,7 @@ var tolerationsAdded = []string{"cloud.google.com/gke-nodepool", "eks.amazonaws.
 // as a device, for each device that a container asks for
 // (https://github.com/kubernetes/kubernetes/blob/v1.36.3/plugin/pkg/admission/extendedresourcetoleration/admission.go).
 func (s *Snapshot) Tolerations(spec *corev1.PodSpec) []corev1.Toleration {
-	s.tolerates.Do(func() {
-		s.addsTolerations = slices.ContainsFunc(s.Nodes(), func(n *Node) bool {
-			return slices.ContainsFunc(tolerationsAdded, func(key string) bool { _, has := n.Labels[key]; return has })
-		})
-	})
-	if !s.addsTolerations {
+	if !slices.ContainsFunc(tolerationsAdded, func(key string) bool { return s.byLabel.keys[key] > 0 }) {
 		return spec.Tolerations
 	}
 	var devices []string
