@@ -96,9 +96,6 @@ func fakeKubectl(t *testing.T) (path string, asked func() string) {
 // TestWithoutCertManagerNothingIsApplied: half an installation is worse than none. And what is taken out again leaves the
 // namespace, where the policies of its users are.
 func TestWithoutCertManagerNothingIsApplied(t *testing.T) {
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip("there is no make here")
-	}
 	for target, want := range map[string]struct {
 		fails     bool
 		asks, not string

@@ -171,12 +171,15 @@ func (c *Cluster) watch(p *process) {
 // End ends a program of the cluster for good.
 func (c *Cluster) End(name string) error {
 	c.mu.Lock()
-	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name && !p.doomed.Load() && !p.ended() })
+	var p *process
+	if at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name && !p.doomed.Load() && !p.ended() }); at >= 0 {
+		p = c.processes[at]
+	}
 	c.mu.Unlock()
-	if at < 0 {
+	if p == nil {
 		return fmt.Errorf("end %s: it does not run", name)
 	}
-	c.processes[at].kill()
+	p.kill()
 	return nil
 }
 

@@ -88,8 +88,7 @@ func installSignalbox(ctx context.Context, plane *cluster.Cluster, s settings, p
 
 // memory is what the process has and had.
 func (b *subject) memory() memory {
-	m := memory{peak: resident.PeakOf(b.pid), now: resident.Of(b.pid, "VmRSS"), file: resident.Of(b.pid, "RssFile")}
-	return m
+	return memory{peak: resident.PeakOf(b.pid), now: resident.Of(b.pid, "VmRSS"), file: resident.Of(b.pid, "RssFile")}
 }
 
 // cpu is the processor time of the process, in seconds (proc(5), stat: utime and stime in hundredths).
