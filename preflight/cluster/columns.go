@@ -47,7 +47,14 @@ func (c *Columns) NeedsOf(requests job.Resources) []Need {
 	return out
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return sortedInto(nil, m) }
+
+// sortedInto are the keys in order, in the room that is there for them.
+func sortedInto[V any](room []string, m map[string]V) []string {
+	room = slices.AppendSeq(room[:0], maps.Keys(m))
+	slices.Sort(room)
+	return room
+}
 
 func bit(b bool) int {
 	if b {

@@ -129,19 +129,16 @@ type packedVolume struct {
 	csi                 bool
 	claim               types.NamespacedName
 	uid                 types.UID // of the claim
-	affinity            *corev1.VolumeNodeAffinity
-	hosts               []string
-	reach               string
+	reach               *volumeReach
 }
 
-func packVolume(v *corev1.PersistentVolume) *packedVolume {
+func packVolume(v *corev1.PersistentVolume, reach *volumeReach) *packedVolume {
 	s := &v.Spec
 	out := &packedVolume{
 		name: v.Name, class: s.StorageClassName, labels: v.Labels, annotations: v.Annotations, capacity: s.Capacity, modes: s.AccessModes, mode: s.VolumeMode,
 		attributes: s.VolumeAttributesClassName, phase: v.Status.Phase, claim: types.NamespacedName{Namespace: s.ClaimRef.Namespace, Name: s.ClaimRef.Name},
-		uid: s.ClaimRef.UID, affinity: s.NodeAffinity,
+		uid: s.ClaimRef.UID, reach: reach,
 	}
-	out.hosts, out.reach = reachOf(s.NodeAffinity)
 	if s.CSI != nil {
 		out.csi, out.driver, out.handle = true, s.CSI.Driver, s.CSI.VolumeHandle
 	}
@@ -152,7 +149,7 @@ func (p *packedVolume) whole() *Volume {
 	v := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: p.name, Labels: p.labels, Annotations: p.annotations},
 		Spec: corev1.PersistentVolumeSpec{
-			Capacity: p.capacity, AccessModes: p.modes, StorageClassName: p.class, VolumeMode: p.mode, VolumeAttributesClassName: p.attributes, NodeAffinity: p.affinity,
+			Capacity: p.capacity, AccessModes: p.modes, StorageClassName: p.class, VolumeMode: p.mode, VolumeAttributesClassName: p.attributes, NodeAffinity: p.reach.affinity,
 			ClaimRef: &corev1.ObjectReference{Namespace: p.claim.Namespace, Name: p.claim.Name, UID: p.uid},
 		},
 		Status: corev1.PersistentVolumeStatus{Phase: p.phase},
@@ -160,5 +157,5 @@ func (p *packedVolume) whole() *Volume {
 	if p.csi {
 		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: p.driver, VolumeHandle: p.handle}
 	}
-	return &Volume{PersistentVolume: v, hosts: p.hosts, reach: p.reach}
+	return &Volume{PersistentVolume: v, volumeReach: p.reach}
 }

@@ -25,7 +25,7 @@ func TestAClaimAndItsVolumeAreToldAsTheyWereRead(t *testing.T) {
 	if diff := cmp.Diff(claim, packClaim(claim).whole()); diff != "" {
 		t.Errorf("claim (-want +got):\n%s", diff)
 	}
-	volume := &Volume{PersistentVolume: &corev1.PersistentVolume{
+	volume := volumeOf(&corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "v", Labels: map[string]string{"l": "m"}, Annotations: map[string]string{"a": "b"}},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity: amounts, AccessModes: modes, StorageClassName: "fast", VolumeMode: new(corev1.PersistentVolumeBlock), VolumeAttributesClassName: new("gold"),
@@ -36,10 +36,10 @@ func TestAClaimAndItsVolumeAreToldAsTheyWereRead(t *testing.T) {
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}},
 		},
 		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound},
-	}, hosts: []string{"n1"}}
+	})
 	for _, csi := range []*corev1.CSIPersistentVolumeSource{volume.Spec.CSI, nil} {
 		volume.Spec.CSI = csi
-		if diff := cmp.Diff(volume, packVolume(volume.PersistentVolume).whole(), cmp.AllowUnexported(Volume{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(volume, packVolume(volume.PersistentVolume, volume.volumeReach).whole(), cmp.AllowUnexported(Volume{}, volumeReach{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("volume (-want +got):\n%s", diff)
 		}
 	}

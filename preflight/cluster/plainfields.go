@@ -96,22 +96,27 @@ func (p *plainFields) amounts(in map[string]any, key string) corev1.ResourceList
 	if all == nil {
 		return nil
 	}
-	out := make(corev1.ResourceList, len(all))
 	written := make([]byte, 0, 128)
-	for _, name := range sortedKeys(all) {
-		v := all[name]
-		text, ok := v.(string)
+	var room [fewKeys]string
+	for _, name := range sortedInto(room[:0], all) {
+		text, ok := all[name].(string)
 		if !ok || len(text) > mostDigits || strings.ContainsAny(text, "eE") {
 			p.odd = true
 			return nil
 		}
-		q, err := resource.ParseQuantity(text)
+		written = withLength(withLength(written, name), text)
+	}
+	if known, ok := sharedAmounts.find(written); ok {
+		return known
+	}
+	out := make(corev1.ResourceList, len(all))
+	for name := range all {
+		q, err := resource.ParseQuantity(p.text(all, name))
 		if err != nil {
 			p.odd = true
 			return nil
 		}
 		out[corev1.ResourceName(name)] = q
-		written = withLength(withLength(written, name), text)
 	}
 	if len(out) > mostEntries {
 		return out
@@ -119,11 +124,45 @@ func (p *plainFields) amounts(in map[string]any, key string) corev1.ResourceList
 	return sharedAmounts.of(written, out)
 }
 
-// affinity reads the node affinity of a volume.
-func (p *plainFields) affinity(in map[string]any) *corev1.VolumeNodeAffinity {
-	if in == nil {
-		return nil
+// volumeReach says which nodes a volume is reached from. It must not be changed: volumes that say the same have the same.
+type volumeReach struct {
+	affinity *corev1.VolumeNodeAffinity
+	hosts    []string // the only ones, by their hostname label; nil: not said that way
+	text     string   // what tells it apart from others where that says something else; empty: all nodes
+}
+
+func reachOf(a *corev1.VolumeNodeAffinity) *volumeReach {
+	out := &volumeReach{affinity: a}
+	if a == nil || a.Required == nil {
+		return out
 	}
+	if out.hosts = hostsOf(a.Required); out.hosts == nil {
+		out.text = affinityText(a.Required)
+	}
+	return out
+}
+
+// reach reads the node affinity of a volume.
+func (p *plainFields) reach(in map[string]any) *volumeReach {
+	if in == nil {
+		return &fromAllNodes
+	}
+	written, ok := withValue(make([]byte, 0, 256), in)
+	if ok = ok && len(written) <= mostWritten; ok {
+		if known, ok := sharedReaches.find(written); ok {
+			return known
+		}
+	}
+	out := reachOf(p.affinity(in))
+	if !ok || p.odd {
+		return out
+	}
+	return sharedReaches.of(written, out)
+}
+
+var fromAllNodes volumeReach
+
+func (p *plainFields) affinity(in map[string]any) *corev1.VolumeNodeAffinity {
 	out := &corev1.VolumeNodeAffinity{}
 	required := p.child(in, "required")
 	if required == nil {

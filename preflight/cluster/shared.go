@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,9 +22,21 @@ const (
 	mostHeldOnce = 1 << 12
 	// mostEntries is how many entries a vector or a list has that is held once; who writes more has it alone.
 	mostEntries = 16
+	// fewKeys is how many keys most maps have.
+	fewKeys = 8
+	// mostWritten is how long what an affinity says is that is held once, in bytes.
+	mostWritten = 1 << 10
 	// mostText is how long a text is that is held once, in bytes: names of classes, drivers and namespaces are shorter.
 	mostText = 64
 )
+
+// find is what was given under a key, if anything was.
+func (s *shared[T]) find(key []byte) (value T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value, ok = s.known[string(key)] // no text is made of it
+	return value, ok
+}
 
 // of is the value that was first given under a key.
 func (s *shared[T]) of(key []byte, value T) T {
@@ -42,6 +55,7 @@ func (s *shared[T]) of(key []byte, value T) T {
 var (
 	sharedRequests shared[[]Amount]
 	sharedAmounts  shared[corev1.ResourceList]
+	sharedReaches  shared[*volumeReach]
 	sharedTexts    shared[*string]
 	noMore         podMore
 )
@@ -74,9 +88,46 @@ func SharedAmounts(of corev1.ResourceList) corev1.ResourceList {
 // sharedText is a text, held once unless it is long; it must not be written to.
 func sharedText(text string) *string {
 	if len(text) > mostText {
-		return &text
+		long := text
+		return &long
 	}
-	return sharedTexts.of([]byte(text), &text)
+	var room [mostText]byte
+	key := append(room[:0], text...)
+	if known, ok := sharedTexts.find(key); ok {
+		return known
+	}
+	own := strings.Clone(text) // not the object that it is a piece of
+	return sharedTexts.of(key, &own)
+}
+
+// withValue appends a decoded value of texts, lists and maps so that equal ones are written the same; false: it holds
+// something else.
+func withValue(to []byte, v any) ([]byte, bool) {
+	switch v := v.(type) {
+	case string:
+		return withLength(append(to, 't'), v), true
+	case []any:
+		to = binary.AppendUvarint(append(to, 'l'), uint64(len(v)))
+		for _, item := range v {
+			var ok bool
+			if to, ok = withValue(to, item); !ok {
+				return to, false
+			}
+		}
+		return to, true
+	case map[string]any:
+		to = binary.AppendUvarint(append(to, 'm'), uint64(len(v)))
+		var room [fewKeys]string
+		for _, key := range sortedInto(room[:0], v) {
+			var ok bool
+			if to, ok = withValue(withLength(to, key), v[key]); !ok {
+				return to, false
+			}
+		}
+		return to, true
+	default:
+		return to, false
+	}
 }
 
 // withLength appends a text so that it can be told where it ends, whatever it holds.

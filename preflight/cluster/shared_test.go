@@ -115,3 +115,57 @@ func TestShortTextsAreHeldOnce(t *testing.T) {
 		}
 	}
 }
+
+// Volumes of one zone say the same of their nodes; who writes a very long list has it alone, and the whole of it.
+func TestEqualReachesAreHeldOnce(t *testing.T) {
+	zones := func(n int, last string) *volumeReach {
+		values := []any{}
+		for i := range n {
+			values = append(values, fmt.Sprint("zone-", i))
+		}
+		values = append(values, last)
+		read, err := readVolume(&unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+			"claimRef": map[string]any{"namespace": "ml", "name": "c"},
+			"nodeAffinity": map[string]any{"required": map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
+				map[string]any{"key": "zone", "operator": "In", "values": values},
+			}}}}},
+		}}})
+		v := wholeOf[Volume](read)
+		if err != nil || v == nil {
+			t.Fatal(read, err)
+		}
+		if got := v.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values; len(got) != n+1 || got[n] != last {
+			t.Errorf("%d values are read, the last of them %q; want %d and %q", len(got), got[len(got)-1], n+1, last)
+		}
+		return v.volumeReach
+	}
+	if zones(1, "z") != zones(1, "z") {
+		t.Error("equal affinities are held twice")
+	}
+	if a, b := zones(1, "z"), zones(1, "y"); a == b || a.text == b.text {
+		t.Error("affinities that differ are held as one")
+	}
+	if zones(mostWritten, "z") == zones(mostWritten, "z") {
+		t.Error("an affinity longer than what is held once is held once")
+	}
+}
+
+// What is written for one value is never what is written for another.
+func TestDecodedValuesAreToldApart(t *testing.T) {
+	seen := map[string]any{}
+	for _, v := range []any{
+		"", "a", "t", []any{}, []any{""}, []any{"a", "b"}, []any{"ab"}, []any{[]any{"a"}, "b"}, []any{"a", []any{"b"}},
+		map[string]any{}, map[string]any{"a": "b"}, map[string]any{"a": []any{"b"}}, map[string]any{"a": "", "b": ""}, map[string]any{"a": map[string]any{"b": ""}},
+	} {
+		written, ok := withValue(nil, v)
+		if other, known := seen[string(written)]; !ok || known {
+			t.Errorf("%v is written as %v is: %q (%t)", v, other, written, ok)
+		}
+		seen[string(written)] = v
+	}
+	for _, v := range []any{1.5, nil, []any{int64(1)}, map[string]any{"a": true}} {
+		if written, ok := withValue(nil, v); ok {
+			t.Errorf("%v is written: %q", v, written)
+		}
+	}
+}

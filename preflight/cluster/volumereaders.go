@@ -45,7 +45,8 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 	if ref := in.child(spec, "claimRef"); ref != nil {
 		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.common(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
 	}
-	v.Spec.NodeAffinity = in.affinity(in.child(spec, "nodeAffinity"))
+	reach := in.reach(in.child(spec, "nodeAffinity"))
+	v.Spec.NodeAffinity = reach.affinity
 	if in.odd || meta["deletionTimestamp"] != nil {
 		read, err := freely[corev1.PersistentVolume](o)
 		if err != nil {
@@ -56,26 +57,13 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 	}
 	if v.Spec.ClaimRef == nil {
 		whole := v
-		return volumeOf(&whole), nil
+		return &Volume{PersistentVolume: &whole, volumeReach: reach}, nil
 	}
-	return packVolume(&v), nil
+	return packVolume(&v, reach), nil
 }
 
 func volumeOf(v *corev1.PersistentVolume) *Volume {
-	out := &Volume{PersistentVolume: v}
-	out.hosts, out.reach = reachOf(v.Spec.NodeAffinity)
-	return out
-}
-
-// reachOf is what a Volume holds of its node affinity.
-func reachOf(a *corev1.VolumeNodeAffinity) (hosts []string, reach string) {
-	if a == nil || a.Required == nil {
-		return nil, ""
-	}
-	if hosts = hostsOf(a.Required); hosts == nil {
-		reach = affinityText(a.Required)
-	}
-	return hosts, reach
+	return &Volume{PersistentVolume: v, volumeReach: reachOf(v.Spec.NodeAffinity)}
 }
 
 // hostsOf are the nodes that an affinity names by their hostname label and by nothing else.

@@ -58,10 +58,10 @@ func (s *Snapshot) reaches(volumes []*Volume) func(at int) bool {
 			for _, host := range v.hosts {
 				hosts[host] = true
 			}
-		case v.reach == "":
+		case v.text == "":
 			return func(int) bool { return true }
-		case !asked[v.reach]:
-			asked[v.reach] = true
+		case !asked[v.text]:
+			asked[v.text] = true
 			some = append(some, s.Reach(v.Spec.NodeAffinity.Required))
 		}
 	}
@@ -84,8 +84,7 @@ type DriverVolume struct{ Driver, Handle string }
 // Volume is a PersistentVolume, and from where it is reached.
 type Volume struct {
 	*corev1.PersistentVolume
-	hosts []string // the only nodes that reach it, by their hostname label; nil: not said that way
-	reach string   // its node affinity as text, where that says something else; empty: all nodes
+	*volumeReach
 }
 
 // attachment is a VolumeAttachment: a volume that is attached to a node, or about to be.
