@@ -97,7 +97,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 	from.add(c)
 	from.addFix(c)
 	hide(c, "policy") // no policy is asked
-	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; repeatable, up to 20 variants")
+	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; without a role of the whole job; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
 	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it; without a job, as it is")
 	addChoice(c, output, "output", "o", "output format")
