@@ -19,6 +19,7 @@ import (
 
 // jobRow is one job as get jobs shows it: what its operator says, and what the controller wrote on it.
 type jobRow struct {
+	Context    string     `json:"context,omitempty"` // of the kubeconfig; only where there are several
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
 	Namespace  string     `json:"namespace"`
@@ -96,7 +97,15 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 }
 
 // key names a job among those of all kinds.
-func (r *jobRow) key() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
+func (r *jobRow) key() string { return r.Context + "/" + r.Kind + "/" + r.Namespace + "/" + r.Name }
+
+// place is the namespace, with the cluster where there are several.
+func (r *jobRow) place() string {
+	if r.Context == "" {
+		return r.Namespace
+	}
+	return r.Context + " " + r.Namespace
+}
 
 // age is for how long the job exists; a file need not say.
 func (r *jobRow) age(now time.Time) string {
@@ -146,7 +155,7 @@ func (r jobRow) hurt(now time.Time) float64 {
 }
 
 func sortRows(rows []jobRow, by string, now time.Time) {
-	name := func(r jobRow) string { return r.Namespace + "/" + r.Name + "/" + r.Kind }
+	name := func(r jobRow) string { return r.Context + "/" + r.Namespace + "/" + r.Name + "/" + r.Kind }
 	slices.SortStableFunc(rows, func(a, b jobRow) int {
 		switch {
 		case by == "age" && !a.Created.Equal(b.Created):
