@@ -81,7 +81,7 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter
 	for _, r := range rows {
 		row := []string{
 			r.Kind, visibleLine(r.Name), r.age(sh.now()), r.State,
-			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
+			paint.word(dash(r.Healthy)), dash(r.cause()), dash(r.Pod), r.devices(),
 		}
 		if wide {
 			row = append(row, r.since(sh.now()), dash(r.Owner), dash(r.where()), dash(r.Queue), dash(cmp.Or(r.Waiting, r.Error)))

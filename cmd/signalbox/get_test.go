@@ -63,6 +63,15 @@ func TestAJobIsReadFromWhatStandsOnIt(t *testing.T) {
 	}
 }
 
+// The category of a cause that was not shown is marked: it is where the end belongs, and no finding.
+func TestACauseThatWasNotShownIsMarked(t *testing.T) {
+	o := objectOf(t, strings.Replace(sickJob, `"category":"gpu-oom"`, `"verdict":"inconclusive","category":"python-exception-user-code"`, 1))
+	r := rowOf(kinds.For(o.GroupVersionKind()), o)
+	if r.cause() != "python-exception-user-code?" || r.Category != "python-exception-user-code" || r.Verdict != "inconclusive" {
+		t.Errorf("%s of %+v", r.cause(), r)
+	}
+}
+
 func TestWhatHurtsStandsFirst(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	hours := func(n int) time.Time { return now.Add(-time.Duration(n) * time.Hour) }
