@@ -104,21 +104,6 @@ func TestWhatIsNewSpeaksForABareExitCode(t *testing.T) {
 	}
 }
 
-// Where a whole log is shown there is nothing above it to read.
-func TestNobodyIsSentToReadWhatIsShownWhole(t *testing.T) {
-	steps := func(log diagnose.Log) string {
-		c := diagnose.Case{Job: train(3), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon, Logs: []diagnose.Log{log}}
-		c.Pods = append(c.Pods, ended("train-worker-0", "gpu-1", 1, "Error", noon))
-		return strings.Join(diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}).Solution, " ")
-	}
-	if got := steps(logOf("train-worker-0", "found 14 shards", odd)); !strings.Contains(got, "its log says no more than what stands above") || strings.Contains(got, "--tail") {
-		t.Errorf("of two lines: %s", got)
-	}
-	if got := steps(ownProgram("train-worker-0", 0, strings.Split(strings.Repeat(strings.Repeat("x", 80)+"\n", 80), "\n")[:80]...)); !strings.Contains(got, "Read what stands above the end of the log: kubectl logs train-worker-0") {
-		t.Errorf("of a log that is longer: %s", got)
-	}
-}
-
 // A line that a signature knows is held against the last good run, too.
 func TestTheLastGoodRunIsComparedWith(t *testing.T) {
 	oom := "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 512.00 MiB is free."

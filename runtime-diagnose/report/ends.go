@@ -162,8 +162,6 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 			continue
 		}
 		switch {
-		case len(d.End.Lines) > 0 && d.End.Lines[0].Number == 1 && s.File == "": // all of it is shown; of a file nobody knows whether it is all
-			steps[i] = "Look for its last words in the program: its log says no more than what stands above."
 		case len(d.End.Lines) > 0:
 			steps[i] = "Read what stands above the end of the log: " + d.logCommand(s) + " --tail=200."
 		case d.hasPod(s.Pod):
