@@ -132,19 +132,19 @@ func fakeKubectl(t *testing.T) (path string, asked func() string) {
 // namespace, where the policies of its users are.
 func TestWithoutCertManagerNothingIsApplied(t *testing.T) {
 	for target, want := range map[string]struct {
-		fails     bool
-		asks, not string
+		fails            bool
+		asks, given, not string // given: to kubectl apply
 	}{
 		"install CERTS=cert-manager":        {fails: true, asks: "get crd certificates.cert-manager.io", not: "apply"},
 		"install CERTS=closed-cert-manager": {fails: true, asks: "get crd certificates.cert-manager.io", not: "apply"},
-		"install":                           {asks: "apply -f -\n          image: registry.example/signalbox:1\n", not: "get crd"},
+		"install":                           {asks: "apply -f -\n", given: "\n          image: registry.example/signalbox:1\n", not: "get crd"},
 		"uninstall":                         {asks: "delete --ignore-not-found -k config/default -l !pod-security.kubernetes.io/enforce", not: "get crd"},
 	} {
 		path, asked := fakeKubectl(t)
 		run := exec.CommandContext(t.Context(), "make", append(strings.Fields(target), "-C", "..", "IMAGE=registry.example/signalbox:1")...)
 		run.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+os.DevNull, "MAKEFLAGS=")
 		said, err := run.CombinedOutput()
-		if got := asked(); (err != nil) != want.fails || !strings.Contains(got, want.asks) || strings.Contains(got, want.not) {
+		if got := asked(); (err != nil) != want.fails || !strings.Contains(got, want.asks) || !strings.Contains(got, want.given) || strings.Contains(got, want.not) {
 			t.Errorf("make %s: %v\n%sasked:\n%s", target, err, said, got)
 		}
 	}
