@@ -246,8 +246,8 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 			j.Fit.Change = j.Fit.Changes[0]
 		}
 	}
-	if n := fitNow(jobs); n > 1 {
-		in.notes = append(in.notes, fmt.Sprintf("each of the %d jobs that fit is placed as if it came alone; whether they fit together is not said", n))
+	if text := w.fitTogether(ctx, jobs); text != "" {
+		in.notes = append(in.notes, text)
 	}
 	if who {
 		mayRead := w.reader()
@@ -260,16 +260,6 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		fixes, err = w.fixes(ctx, in, jobs)
 	}
 	return jobs, w.cluster, in.troubles, fixes, err
-}
-
-// fitNow is how many jobs have a plan.
-func fitNow(jobs []reviewed) (n int) {
-	for _, j := range jobs {
-		if j.Fit != nil && j.Fit.Verdict == fit.Fits && len(j.Fit.Plan) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // fieldCheck finds what the API server drops.
