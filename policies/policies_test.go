@@ -126,20 +126,6 @@ load policy b.rego: line 1: no # METADATA above the package; want title, descrip
 	}
 }
 
-// TestLoadNamesWhatTheCompilerFindsBesideWhatAPolicyLacks holds a first policy, which has neither METADATA nor a field
-// that exists, to one answer with both.
-func TestLoadNamesWhatTheCompilerFindsBesideWhatAPolicyLacks(t *testing.T) {
-	_, err := policies.Load(files("a.rego", "package signalbox.a\n\ndeny contains \"no\" if input.job.gpuss > 8\n"))
-	if err == nil {
-		t.Fatal("Load: no error")
-	}
-	for _, want := range []string{"load policy a.rego: line 1: no # METADATA", `a.rego:3: undefined ref: input.job.gpuss`} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Load: have %v\nwant %s", err, want)
-		}
-	}
-}
-
 func input(mode string) preflight.Input {
 	return preflight.Input{
 		Job: preflight.JobView{
