@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
