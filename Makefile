@@ -301,7 +301,7 @@ install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry
 	@$(NAMED)
 	@[[ '$(CERTS)' != *cert-manager* ]] || kubectl get crd certificates.cert-manager.io issuers.cert-manager.io -o name >/dev/null || \
 	  { echo 'make install CERTS=$(CERTS) needs cert-manager in the cluster; nothing was applied. Without it: make install IMAGE=$(IMAGE)' >&2; exit 2; }
-	kubectl kustomize config/$(CERTS) | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
+	kubectl kustomize config/$(CERTS) | sed 's|image: ""$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
 uninstall: ## and out again; the namespace stays, with your policies, signatures and prompts

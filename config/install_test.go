@@ -56,6 +56,40 @@ func TestNobodyIsToldToInstallAnImageThatNobodyHas(t *testing.T) {
 	}
 }
 
+// TestAppliedAsItIsADeploymentIsRefused: kubectl apply -k after make install would put another image in place of the one that
+// runs, and nobody has one to name. The API server takes no container without an image, and leaves the Deployment as it is
+// (kubernetes/kubernetes, pkg/apis/core/validation, validateContainerCommon).
+func TestAppliedAsItIsADeploymentIsRefused(t *testing.T) {
+	folders, err := filepath.Glob("*/kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range folders {
+		made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Dir(file))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for _, r := range made.Resources() {
+			if r.GetKind() != "Deployment" {
+				continue
+			}
+			seen++
+			text, err := r.AsYAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), "image:"); n != strings.Count(string(text), `image: ""`) || n == 0 {
+				t.Errorf("%s: Deployment %s names an image; want image: \"\"\n%s", file, r.GetName(), text)
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d Deployments; the test looks in the wrong place", seen)
+	}
+}
+
 // TestWhoNamesNoImageIsToldWhatToDo runs make itself: nothing is asked of a cluster before an image is named.
 func TestWhoNamesNoImageIsToldWhatToDo(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
@@ -83,7 +117,8 @@ func TestWhoNamesNoImageIsToldWhatToDo(t *testing.T) {
 func fakeKubectl(t *testing.T) (path string, asked func() string) {
 	t.Helper()
 	dir := t.TempDir()
-	script := "#!/bin/sh\necho \"$@\" >>" + dir + "/asked\n[ \"$1 $2\" != 'get crd' ] || { echo 'Error from server (NotFound)' >&2; exit 1; }\n"
+	script := "#!/bin/sh\necho \"$@\" >>" + dir + "/asked\n" +
+		"[ \"$1\" != kustomize ] || echo '          image: \"\"'\n[ \"$1\" != apply ] || cat >>" + dir + "/asked\n[ \"$1 $2\" != 'get crd' ] || { echo 'Error from server (NotFound)' >&2; exit 1; }\n"
 	if err := os.WriteFile(dir+"/kubectl", []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -97,19 +132,19 @@ func fakeKubectl(t *testing.T) (path string, asked func() string) {
 // namespace, where the policies of its users are.
 func TestWithoutCertManagerNothingIsApplied(t *testing.T) {
 	for target, want := range map[string]struct {
-		fails     bool
-		asks, not string
+		fails            bool
+		asks, given, not string // given: to kubectl apply
 	}{
 		"install CERTS=cert-manager":        {fails: true, asks: "get crd certificates.cert-manager.io", not: "apply"},
 		"install CERTS=closed-cert-manager": {fails: true, asks: "get crd certificates.cert-manager.io", not: "apply"},
-		"install":                           {asks: "apply -f -", not: "get crd"},
+		"install":                           {asks: "apply -f -\n", given: "\n          image: registry.example/signalbox:1\n", not: "get crd"},
 		"uninstall":                         {asks: "delete --ignore-not-found -k config/default -l !pod-security.kubernetes.io/enforce", not: "get crd"},
 	} {
 		path, asked := fakeKubectl(t)
 		run := exec.CommandContext(t.Context(), "make", append(strings.Fields(target), "-C", "..", "IMAGE=registry.example/signalbox:1")...)
 		run.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+os.DevNull, "MAKEFLAGS=")
 		said, err := run.CombinedOutput()
-		if got := asked(); (err != nil) != want.fails || !strings.Contains(got, want.asks) || strings.Contains(got, want.not) {
+		if got := asked(); (err != nil) != want.fails || !strings.Contains(got, want.asks) || !strings.Contains(got, want.given) || strings.Contains(got, want.not) {
 			t.Errorf("make %s: %v\n%sasked:\n%s", target, err, said, got)
 		}
 	}

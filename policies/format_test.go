@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,5 +33,19 @@ func TestLibraryIsFormatted(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLoadNamesWhatTheCompilerFindsBesideWhatAPolicyLacks holds a first policy, which has neither METADATA nor a field
+// that exists, to one answer with both.
+func TestLoadNamesWhatTheCompilerFindsBesideWhatAPolicyLacks(t *testing.T) {
+	_, err := policies.Load(files("a.rego", "package signalbox.a\n\ndeny contains \"no\" if input.job.gpuss > 8\n"))
+	if err == nil {
+		t.Fatal("Load: no error")
+	}
+	for _, want := range []string{"load policy a.rego: line 1: no # METADATA", `a.rego:3: undefined ref: input.job.gpuss`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Load: have %v\nwant %s", err, want)
+		}
 	}
 }

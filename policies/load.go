@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -42,7 +43,12 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 		return nil, err
 	}
 	modules, err := parse(rules)
-	if err != nil {
+	if err != nil { // with what the compiler finds in the rules of the same files: a fault that shows once another is mended is a round lost
+		own, _ := split(modules)
+		compiler := newCompiler()
+		if compiler.Compile(byFile(own)); compiler.Failed() {
+			err = errors.Join(err, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules)))
+		}
 		return nil, err
 	}
 	if err := reserved(data, modules); err != nil {

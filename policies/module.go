@@ -53,7 +53,8 @@ type module struct {
 
 var policyName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// parse reads the files and holds each to the form that a policy has.
+// parse reads the files and holds each to the form that a policy has. A file with a fault in its words is among the modules
+// all the same, so that what its rules get wrong can be said with it.
 func parse(rules []source) ([]module, error) {
 	var out []module
 	var errs []error
@@ -64,7 +65,9 @@ func parse(rules []source) ([]module, error) {
 			for _, fault := range faults(err) {
 				errs = append(errs, fmt.Errorf("load policy %s: %w", s.name, fault))
 			}
-			continue
+			if m.doc.Name == "" {
+				continue
+			}
 		}
 		if other := seen[m.doc.Package]; other != "" && !m.conftest {
 			if _, err := fs.Stat(Library(), other); err == nil {
@@ -186,7 +189,7 @@ func element(key *ast.Term, rule string) error {
 func (m *module) metadata() error {
 	found, err := m.annotated()
 	if found == nil {
-		return errors.Join(err, errors.New("no # METADATA above the package; want title, description and custom.remedy"))
+		return errors.Join(err, fmt.Errorf("line %d: no # METADATA above the package; want title, description and custom.remedy", m.ast.Package.Location.Row))
 	}
 	var lacks []string
 	for _, part := range []struct{ name, value string }{
@@ -197,7 +200,7 @@ func (m *module) metadata() error {
 		}
 	}
 	if len(lacks) > 0 {
-		err = errors.Join(err, fmt.Errorf("METADATA without %s; want title, description and custom.remedy", strings.Join(lacks, ", ")))
+		err = errors.Join(err, fmt.Errorf("line %d: METADATA without %s; want title, description and custom.remedy", found.Location.Row, strings.Join(lacks, ", ")))
 	}
 	return err
 }
@@ -243,7 +246,7 @@ func misplaced(a *ast.Annotations) (errs []error) {
 		case a.Scope != "package" && customs[key] != nil:
 			errs = append(errs, fmt.Errorf("line %d: METADATA custom.%s is that of a %s; a policy has one, above its package", a.Location.Row, key, a.Scope))
 		case customs[key] != nil && !slices.Contains(customs[key], value):
-			errs = append(errs, fmt.Errorf("METADATA custom.%s is %v; want %s", key, a.Custom[key], strings.Join(customs[key], " or ")))
+			errs = append(errs, fmt.Errorf("line %d: METADATA custom.%s is %v; want %s", a.Location.Row, key, a.Custom[key], strings.Join(customs[key], " or ")))
 		case meant != "" && slices.Contains(customs[meant], value):
 			errs = append(errs, fmt.Errorf("line %d: METADATA custom.%s is none of the fields of a policy; did you mean %q?", a.Location.Row, key, meant))
 		}

@@ -45,8 +45,8 @@ func TestLoadHoldsPoliciesToTheirForm(t *testing.T) {
 		"nothing at all":               {files(), ""},
 		"tests are left out":           {files("a.rego", policy("a", good), "a_test.rego", "package other"), ""},
 		"fixtures are left out":        {files("a.rego", policy("a", good), "testdata/a/allow-x.yaml", "- a list"), ""},
-		"no METADATA":                  {files("a.rego", "package signalbox.a\n"+good), "load policy a.rego: no # METADATA above the package"},
-		"no remedy":                    {files("a.rego", strings.Replace(policy("a", good), "#   remedy: Do it otherwise.", "#   other: x", 1)), "load policy a.rego: METADATA without custom.remedy; want title, description and custom.remedy"},
+		"no METADATA":                  {files("a.rego", "package signalbox.a\n"+good), "load policy a.rego: line 1: no # METADATA above the package"},
+		"no remedy":                    {files("a.rego", strings.Replace(policy("a", good), "#   remedy: Do it otherwise.", "#   other: x", 1)), "load policy a.rego: line 1: METADATA without custom.remedy; want title, description and custom.remedy"},
 		"another package":              {files("a.rego", metadata+"package kubernetes.admission\n"+good), "load policy a.rego: the package is kubernetes.admission; want signalbox.<name>"},
 		"a capital in the name":        {files("a.rego", metadata+"package signalbox.Mine\n"+good), "want signalbox.<name> with a name of lower-case words"},
 		"only allow":                   {files("a.rego", policy("a", "allow if input.job.pods < 8")), "it has neither deny nor warn, so it decides nothing (it has only allow)"},
@@ -116,11 +116,11 @@ deny if input.job.pods > 8
 	want := `load policy a.rego: line 10: deny is not a set, so it would decide nothing; write: deny contains {"path": …, "msg": …} if { … }
 load policy a.rego: line 1: METADATA failure stands beside custom; want custom: {failure: …}
 load policy a.rego: line 1: METADATA custom.failur is none of the fields of a policy; did you mean "failure"?
-load policy a.rego: METADATA custom.mode is allways; want always
+load policy a.rego: line 1: METADATA custom.mode is allways; want always
 load policy a.rego: line 8: METADATA custom.failure is that of a rule; a policy has one, above its package
-load policy a.rego: METADATA without title, description, custom.remedy; want title, description and custom.remedy
+load policy a.rego: line 1: METADATA without title, description, custom.remedy; want title, description and custom.remedy
 load policy b.rego: it has neither deny nor warn, so it decides nothing (it has only allow); write: deny contains {"path": …, "msg": …} if { … }
-load policy b.rego: no # METADATA above the package; want title, description and custom.remedy`
+load policy b.rego: line 1: no # METADATA above the package; want title, description and custom.remedy`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Errorf("Load (-want +have):\n%s", diff)
 	}

@@ -51,6 +51,7 @@ type auditFlags struct {
 	ended          int  // jobs that are left out
 	files          inputFlags
 	output         *choice
+	contexts       *remembered // what --context was given, every time
 	failOn, colour *choice
 }
 
@@ -68,7 +69,8 @@ so that the answer is who would be refused if a namespace began to enforce.
 
 FILE holds jobs, and the rest of a cluster as far as it is known, as --snapshot does.
 
-Jobs that have ended are left out, unless --ended, and those that another job was made of.
+Jobs that have ended are left out, unless --ended, and those that another job was made of. With several --context the
+audits of the clusters stand below each other.
 
 Exit codes: as those of check, but findings fail it only with --fail-on; a denial always does. It is 4 where
 the server did not list the jobs of a kind, and the others hold nothing that fails it.`,
@@ -76,7 +78,7 @@ the server did not list the jobs of a kind, and the others hold nothing that fai
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.from.snapshot = append(f.from.snapshot, args...)
-			return own(f.run(c.Context(), sh))
+			return own(f.start(c.Context(), sh))
 		},
 	}
 	f.from.addEnforce(c)
@@ -108,7 +110,7 @@ the server did not list the jobs of a kind.`,
 			if len(f.from.folders) == 0 {
 				return usagef("no policies; expected --policy DIR")
 			}
-			return own(f.run(c.Context(), sh))
+			return own(f.start(c.Context(), sh))
 		},
 	}
 	f.add(c)
@@ -118,12 +120,20 @@ the server did not list the jobs of a kind.`,
 
 func (f *auditFlags) add(c *cobra.Command) {
 	f.from.add(c)
+	f.contexts = severalContexts(c.Flags())
 	hide(c, "offline")
 	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
 	c.Flags().BoolVar(&f.over, "ended", false, "also jobs that have ended")
 	c.Flags().StringVarP(&f.files.selector, "selector", "l", "", "only jobs with these `labels`")
 	addChoice(c, f.output, "output", "o", "output format")
 	addChoice(c, f.colour, "color", "", "colour of text; NO_COLOR is honoured")
+}
+
+func (f *auditFlags) start(ctx context.Context, sh *shell) error {
+	if several := contextsOf(f.contexts); len(several) > 1 && len(f.from.snapshot) == 0 {
+		return f.runContexts(ctx, sh, several)
+	}
+	return f.run(ctx, sh)
 }
 
 func (f *auditFlags) run(ctx context.Context, sh *shell) error {

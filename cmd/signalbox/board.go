@@ -261,7 +261,7 @@ func jobsSection(rows []jobRow, missing []string, now time.Time, led bool) brows
 			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", count(len(rows)-i, "more job")))
 			break
 		}
-		row := browser.Cells(r.Kind+" "+r.Name, r.Namespace, r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), r.age(now))
+		row := browser.Cells(r.Kind+" "+r.Name, r.place(), r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), r.age(now))
 		if led {
 			row[0].To = "/jobs/" + url.PathEscape(r.Kind) + "/" + url.PathEscape(r.Namespace) + "/" + url.PathEscape(r.Name)
 		}

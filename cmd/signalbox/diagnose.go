@@ -243,6 +243,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	}
 	if !files && f.bundle == "" && len(args) == 0 && piped(sh.in) {
 		f.logs, files = []string{"-"}, true
+		sh.sayQuiet("waiting for a log on standard input, which is a pipe that says nothing; to ask for something else: %[1]s diagnose KIND/NAME, or a file", sh.name)
 	}
 	switch {
 	case files && f.bundle != "":

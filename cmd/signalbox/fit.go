@@ -97,7 +97,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 	from.add(c)
 	from.addFix(c)
 	hide(c, "policy") // no policy is asked
-	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; repeatable, up to 20 variants")
+	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; without a role of the whole job; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
 	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it; without a job, as it is")
 	addChoice(c, output, "output", "o", "output format")
@@ -246,8 +246,8 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 			j.Fit.Change = j.Fit.Changes[0]
 		}
 	}
-	if n := fitNow(jobs); n > 1 {
-		in.notes = append(in.notes, fmt.Sprintf("each of the %d jobs that fit is placed as if it came alone; whether they fit together is not said", n))
+	if text := w.fitTogether(ctx, jobs); text != "" {
+		in.notes = append(in.notes, text)
 	}
 	if who {
 		mayRead := w.reader()
@@ -260,16 +260,6 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		fixes, err = w.fixes(ctx, in, jobs)
 	}
 	return jobs, w.cluster, in.troubles, fixes, err
-}
-
-// fitNow is how many jobs have a plan.
-func fitNow(jobs []reviewed) (n int) {
-	for _, j := range jobs {
-		if j.Fit != nil && j.Fit.Verdict == fit.Fits && len(j.Fit.Plan) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // fieldCheck finds what the API server drops.

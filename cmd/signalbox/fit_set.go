@@ -25,27 +25,37 @@ import (
 // mostVariants bounds the questions of one --set.
 const mostVariants = 20
 
-// setting is one --set: what of a role gets which values.
+// setting is one --set: what of a role gets which values. Without a role it is about the job: its replicas, or the
+// amounts of every role that asks for them.
 type setting struct {
 	role, field string
 	values      []string
 }
 
-func (s setting) key() string { return s.role + "." + s.field }
+func (s setting) key() string {
+	if s.role == "" {
+		return s.field
+	}
+	return s.role + "." + s.field
+}
 
 var setFields = []string{"replicas", "gpus", "cpu", "memory"}
 
-// readSettings reads ROLE.FIELD=VALUE[,VALUE…].
+// readSettings reads [ROLE.]FIELD=VALUE[,VALUE…]. For ROLE.FIELD may stand the path that an answer names: spec.replicas.
 func readSettings(texts []string) ([]setting, error) {
 	var out []setting
 	variants := 1
 	for _, text := range texts {
 		key, values, ok := strings.Cut(text, "=")
-		role, field, named := strings.Cut(key, ".")
-		if !ok || !named || role == "" || values == "" {
-			return nil, usagef("--set %s: expected ROLE.FIELD=VALUE, for example Worker.replicas=3 or Worker.gpus=4,8", text)
+		role, field := "", key
+		if dot := strings.LastIndexByte(key, '.'); dot >= 0 {
+			role, field = key[:dot], key[dot+1:]
 		}
-		if !slices.Contains(setFields, field) {
+		if !ok || key == "" || strings.HasPrefix(key, ".") || values == "" {
+			return nil, usagef("--set %s: expected ROLE.FIELD=VALUE or FIELD=VALUE, for example Worker.replicas=3 or gpus=4,8", text)
+		}
+		path := role == "spec" || strings.HasPrefix(role, "spec.")
+		if !path && !slices.Contains(setFields, field) {
 			return nil, usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), orList(setFields))
 		}
 		s := setting{role: role, field: field, values: strings.Split(values, ",")}
@@ -68,7 +78,7 @@ func readSettings(texts []string) ([]setting, error) {
 
 // amount is a value as it is written in a manifest: whole numbers as such, others as text.
 func (s setting) amount(v string) (any, error) {
-	if s.field == "replicas" || s.field == "gpus" {
+	if s.field != "cpu" && s.field != "memory" { // replicas, gpus, or what a path counts
 		n, err := strconv.ParseInt(v, 10, 32)
 		if err == nil && n < 0 {
 			err = fmt.Errorf("%d is negative", n)
@@ -120,7 +130,7 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 		for _, s := range settings {
 			note, err := s.apply(req, w.cluster, c[s.key()])
 			if err != nil {
-				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.key(), c[s.key()], err), Want: "a role and a field that the job writes"}
+				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.key(), c[s.key()], err), Want: "what the job writes"}
 			}
 			if note != "" {
 				notes = append(notes, note)
@@ -168,33 +178,90 @@ func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) 
 	if j == nil {
 		return "", fmt.Errorf("the job cannot be read")
 	}
+	value, err := s.amount(v)
+	if err != nil {
+		return "", err
+	}
+	places, beside, err := s.in(j)
+	if err != nil {
+		return "", err
+	}
+	if n, ok := value.(int64); ok && beside > 0 {
+		value = n + int64(beside)
+		note = fmt.Sprintf("%s is then %d, which counts %s of another role, too", places[0], value, count(beside, "pod"))
+	}
+	for _, at := range places {
+		if err := at.Replace(req.Object.Object, value); err != nil {
+			return "", fmt.Errorf("%s is written nowhere", s.key())
+		}
+	}
+	return note, nil
+}
+
+// in is where a job writes what the setting is about; beside is as for places.
+func (s setting) in(j *job.Job) (out []job.Path, beside int, err error) {
+	if s.role == "" {
+		out, err = s.ofJob(j)
+		return out, 0, err
+	}
 	var names []string
 	for i := range j.Roles {
 		role := &j.Roles[i]
+		if strings.EqualFold(role.Name, s.role) {
+			return s.places(j, role)
+		}
 		names = append(names, role.Name)
-		if !strings.EqualFold(role.Name, s.role) {
-			continue
+	}
+	if at := job.Path(s.key()); slices.Contains(replicaPaths(j), at) {
+		return []job.Path{at}, 0, nil
+	}
+	return nil, 0, fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), orList(names))
+}
+
+// replicaPaths are where a job writes how many pods it has, each once.
+func replicaPaths(j *job.Job) (out []job.Path) {
+	for _, g := range gang.Of(j).Groups {
+		if g.Path != "" && !slices.Contains(out, g.Path) {
+			out = append(out, g.Path)
 		}
-		places, beside, err := s.places(j, role)
-		if err != nil {
-			return "", err
+	}
+	return out
+}
+
+// ofJob are the places of a setting that names no role. A job that writes one number of replicas, or one of its own beside
+// those within (a LeaderWorkerSet), means that one; kubectl scale does, too. Amounts are those of each role that asks for them.
+func (s setting) ofJob(j *job.Job) (out []job.Path, err error) {
+	if s.field == "replicas" {
+		const own = job.Path("spec.replicas")
+		all := replicaPaths(j)
+		if slices.Contains(all, own) {
+			return []job.Path{own}, nil
 		}
-		value, err := s.amount(v)
-		if err != nil {
-			return "", err
+		if len(all) == 1 {
+			return all, nil
 		}
-		if n, ok := value.(int64); ok && beside > 0 {
-			value = n + int64(beside)
-			note = fmt.Sprintf("%s is then %d, which counts %s of another role, too", places[0], value, count(beside, "pod"))
-		}
-		for _, at := range places {
-			if err := at.Replace(req.Object.Object, value); err != nil {
-				return "", fmt.Errorf("%s is written nowhere", s.key())
+		var keys []string
+		for _, g := range gang.Of(j).Groups {
+			if g.Path != "" {
+				keys = append(keys, g.Name+".replicas")
 			}
 		}
-		return note, nil
+		if len(keys) == 0 {
+			return nil, fmt.Errorf("the number of pods is written nowhere")
+		}
+		return nil, fmt.Errorf("it has several; there is %s", orList(keys))
 	}
-	return "", fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), orList(names))
+	for i := range j.Roles {
+		var of []job.Path
+		if of, _, err = s.places(j, &j.Roles[i]); err == nil {
+			out = append(out, of...)
+		}
+	}
+	slices.Sort(out)
+	if out = slices.Compact(out); len(out) > 0 {
+		return out, nil
+	}
+	return nil, err
 }
 
 // places are the paths where a job writes the field of a role: an amount may be written in

@@ -31,6 +31,8 @@ type getFlags struct {
 	widths                           []int           // of the columns that --watch has printed
 	missing                          unlisted        // at the first look
 	notes                            []string        // what missing says
+	contexts                         *remembered     // what --context was given, every time
+	several                          bool            // rows are of several contexts
 	there                            map[string]bool // jobs that were listed, whether a filter takes them or not
 }
 
@@ -41,7 +43,7 @@ func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
 
 func newGet(sh *shell) *cobra.Command {
 	f := &getFlags{
-		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"), groupBy: oneOf("", "category", "owner", "queue", "namespace"),
+		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"), groupBy: oneOf("", "category", "owner", "queue", "namespace", "context"),
 		output: oneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: oneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
@@ -57,11 +59,14 @@ those that wait, those that run, and those that have ended. DEVICES is how many 
 24 held of 80 asked for: a pod without a node holds nothing. SINCE (-o wide) is for how long the state has
 been, and of a job that waits the wait.
 
---group-by prints totals instead of jobs: for each category, owner, queue or namespace how many jobs there are and
+--group-by prints totals instead of jobs: for each category, owner, queue, namespace or context how many jobs there are and
 how many are not healthy, the GPUs that they hold, and GPU HOURS, which are the GPUs held times SINCE.
 
 Jobs do not say who submitted them; where a label does, -l chooses by it. --owner is who has to act on the
-cause of what is wrong.`,
+cause of what is wrong.
+
+--context may be given several times, or with commas: the list is then one over several clusters. One that does not answer
+is named in a note, and the exit code is 4.`,
 		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --healthy No --group-by category\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.name),
 		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
 	}
@@ -77,6 +82,7 @@ cause of what is wrong.`,
 	jobs.Flags().StringVar(&f.node, "node", "", "only jobs with a pod on this `node`, or that failed there first")
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
+	f.contexts = severalContexts(jobs.Flags())
 	completeCluster(jobs, f.kube)
 	for name, of := range map[string]func() []string{"kind": kindWords, "category": categorySlugs, "owner": owners} {
 		// It fails only for a flag that does not exist.
@@ -196,6 +202,9 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	}
 	if len(f.snapshot) > 0 {
 		return f.runSnapshot(sh, names)
+	}
+	if several := contextsOf(f.contexts); len(several) > 1 {
+		return f.runContexts(ctx, sh, several, names)
 	}
 	live, err := reach(ctx, f.kube, ", or --snapshot FILE")
 	if err != nil {

@@ -75,7 +75,7 @@ func groupsOf(rows []jobRow, by func(jobRow) string, now time.Time) []jobGroup {
 func (f *getFlags) renderGroups(sh *shell, rows []jobRow) error {
 	by := map[string]func(jobRow) string{
 		"category": func(r jobRow) string { return r.Category }, "owner": func(r jobRow) string { return r.Owner },
-		"queue": func(r jobRow) string { return r.Queue }, "namespace": func(r jobRow) string { return r.Namespace },
+		"queue": func(r jobRow) string { return r.Queue }, "namespace": func(r jobRow) string { return r.Namespace }, "context": func(r jobRow) string { return r.Context },
 	}[f.groupBy.value]
 	groups := groupsOf(rows, by, sh.now())
 	if form := f.output.value; form == "json" || form == "yaml" {

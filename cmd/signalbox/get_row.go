@@ -14,19 +14,22 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
 // jobRow is one job as get jobs shows it: what its operator says, and what the controller wrote on it.
 type jobRow struct {
+	Context    string     `json:"context,omitempty"` // of the kubeconfig; only where there are several
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
 	Namespace  string     `json:"namespace"`
 	Name       string     `json:"name"`
 	Created    time.Time  `json:"created"`
 	State      string     `json:"state"`
-	Since      *time.Time `json:"since,omitempty"` // of the wait of a job that waits, else of the state; where it is known
-	Healthy    string     `json:"healthy"`         // Yes, No, Unknown; empty: nobody has looked
+	Since      *time.Time `json:"since,omitempty"`   // of the wait of a job that waits, else of the state; where it is known
+	Healthy    string     `json:"healthy"`           // Yes, No, Unknown; empty: nobody has looked
+	Verdict    string     `json:"verdict,omitempty"` // of the diagnosis
 	Category   string     `json:"category,omitempty"`
 	Owner      string     `json:"owner,omitempty"`
 	Pod        string     `json:"pod,omitempty"` // of the first cause
@@ -63,11 +66,12 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 	r.Healthy, r.Error, r.Waiting = annotations[controller.Healthy], annotations[controller.Error], annotations[controller.Waiting]
 	r.Warned, _ = controller.WarnedOn(o)
 	var d struct {
+		Verdict  string `json:"verdict"`
 		Category string `json:"category"`
 		Root     struct{ Owner, Pod, Node string }
 	}
 	if json.Unmarshal([]byte(annotations[controller.Diagnosis]), &d) == nil {
-		r.Category, r.Owner, r.Pod, r.Node = d.Category, d.Root.Owner, d.Root.Pod, d.Root.Node
+		r.Verdict, r.Category, r.Owner, r.Pod, r.Node = d.Verdict, d.Category, d.Root.Owner, d.Root.Pod, d.Root.Node
 	}
 	r.Queue = o.GetLabels()["kueue.x-k8s.io/queue-name"]
 	defer func() { _ = recover() }() // a status or a spec that no reader understands
@@ -96,7 +100,23 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 }
 
 // key names a job among those of all kinds.
-func (r *jobRow) key() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
+func (r *jobRow) key() string { return r.Context + "/" + r.Kind + "/" + r.Namespace + "/" + r.Name }
+
+// cause is the category, with a question mark where the diagnosis says that the cause was not shown.
+func (r *jobRow) cause() string {
+	if r.Verdict == string(diagnose.Inconclusive) && r.Category != "" {
+		return r.Category + "?"
+	}
+	return r.Category
+}
+
+// place is the namespace, with the cluster where there are several.
+func (r *jobRow) place() string {
+	if r.Context == "" {
+		return r.Namespace
+	}
+	return r.Context + " " + r.Namespace
+}
 
 // age is for how long the job exists; a file need not say.
 func (r *jobRow) age(now time.Time) string {
@@ -146,7 +166,7 @@ func (r jobRow) hurt(now time.Time) float64 {
 }
 
 func sortRows(rows []jobRow, by string, now time.Time) {
-	name := func(r jobRow) string { return r.Namespace + "/" + r.Name + "/" + r.Kind }
+	name := func(r jobRow) string { return r.Context + "/" + r.Namespace + "/" + r.Name + "/" + r.Kind }
 	slices.SortStableFunc(rows, func(a, b jobRow) int {
 		switch {
 		case by == "age" && !a.Created.Equal(b.Created):

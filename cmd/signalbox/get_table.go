@@ -35,6 +35,9 @@ func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint paint
 			if f.all {
 				b.WriteString(" -n " + r.Namespace)
 			}
+			if f.several {
+				b.WriteString(" --context " + r.Context)
+			}
 			b.WriteString("\n")
 		}
 		_, err := io.WriteString(sh.out, b.String())
@@ -71,11 +74,14 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter
 	if all {
 		head = append([]string{"NAMESPACE"}, head...)
 	}
+	if f.several {
+		head = append([]string{"CONTEXT"}, head...)
+	}
 	table := [][]string{head}
 	for _, r := range rows {
 		row := []string{
 			r.Kind, visibleLine(r.Name), r.age(sh.now()), r.State,
-			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), r.devices(),
+			paint.word(dash(r.Healthy)), dash(r.cause()), dash(r.Pod), r.devices(),
 		}
 		if wide {
 			row = append(row, r.since(sh.now()), dash(r.Owner), dash(r.where()), dash(r.Queue), dash(cmp.Or(r.Waiting, r.Error)))
@@ -84,6 +90,9 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter
 		}
 		if all {
 			row = append([]string{visibleLine(r.Namespace)}, row...)
+		}
+		if f.several {
+			row = append([]string{visibleLine(r.Context)}, row...)
 		}
 		table = append(table, row)
 	}
@@ -95,12 +104,15 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 	table := f.cells(sh, rows, all, wide, paint)
 	var spare, tight []int
 	if !wide {
-		spare, tight = []int{7, 2, 6}, []int{3, 0, 5}
+		spare, tight = append(f.filtered(), 7, 6), []int{3, 0, 2, 5}
 		if f.sortBy.value == "age" { // what it is sorted by stays
-			spare = []int{7, 6}
+			tight = []int{3, 0, 5}
 		}
 	}
-	if all {
+	for _, before := range []bool{all, f.several} {
+		if !before {
+			continue
+		}
 		for i := range spare {
 			spare[i]++
 		}
@@ -135,6 +147,20 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	return text
+}
+
+// filtered are the columns, by their place in a row without a namespace, of which a filter says what stands there.
+func (f *getFlags) filtered() (columns []int) {
+	if f.healthy != nil && f.healthy.value != "" {
+		columns = append(columns, 4)
+	}
+	if f.state != nil && f.state.value != "" {
+		columns = append(columns, 3)
+	}
+	if f.kind != "" {
+		columns = append(columns, 0)
+	}
+	return columns
 }
 
 // saysNothing are the columns, but for the last, that hold nothing but dashes: a narrow terminal gets the others first.

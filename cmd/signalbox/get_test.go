@@ -63,6 +63,15 @@ func TestAJobIsReadFromWhatStandsOnIt(t *testing.T) {
 	}
 }
 
+// The category of a cause that was not shown is marked: it is where the end belongs, and no finding.
+func TestACauseThatWasNotShownIsMarked(t *testing.T) {
+	o := objectOf(t, strings.Replace(sickJob, `"category":"gpu-oom"`, `"verdict":"inconclusive","category":"python-exception-user-code"`, 1))
+	r := rowOf(kinds.For(o.GroupVersionKind()), o)
+	if r.cause() != "python-exception-user-code?" || r.Category != "python-exception-user-code" || r.Verdict != "inconclusive" {
+		t.Errorf("%s of %+v", r.cause(), r)
+	}
+}
+
 func TestWhatHurtsStandsFirst(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	hours := func(n int) time.Time { return now.Add(-time.Duration(n) * time.Hour) }
@@ -228,5 +237,35 @@ func TestGroupsAreTotals(t *testing.T) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// What is left out of a narrow list is what a filter says already, then what is wide: how old a job is stays with it at a
+// hundred columns, and what has room beside the words of the last column stays at all.
+func TestANarrowListKeepsWhatANightIsAbout(t *testing.T) {
+	row := rowOf(kinds.For(objectOf(t, sickJob).GroupVersionKind()), objectOf(t, sickJob))
+	row.Category, row.Pod, row.Waiting = "python-exception-user-code", "missing-module-master-0", "4 of 6 pods are running, 2 wait for 8 nvidia.com/gpu each: none of 5 nodes takes it (1 is cordoned, 4 lack free nvidia.com/gpu)."
+	row.Name, row.Namespace = "missing-module", "research"
+	for _, tc := range []struct {
+		columns, healthy, want string
+	}{
+		{"80", "No", "NAMESPACE NAME CATEGORY WAITS FOR"},
+		{"100", "", "NAMESPACE NAME AGE HEALTHY CATEGORY WAITS FOR"},
+		{"100", "No", "NAMESPACE KIND NAME AGE CATEGORY WAITS FOR"},
+		{"140", "", "NAMESPACE KIND NAME AGE STATE HEALTHY CATEGORY DEVICES WAITS FOR"},
+	} {
+		t.Setenv("COLUMNS", tc.columns)
+		var out bytes.Buffer
+		sh := &shell{out: &out, err: &bytes.Buffer{}, now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
+		f := jobsAs("text", true)
+		f.healthy = oneOf("", "No")
+		f.healthy.value = tc.healthy
+		if err := f.render(sh, []jobRow{row}, true, true, painter{}); err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(out.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != tc.want {
+			t.Errorf("%s columns, --healthy %q: %s\nwant %s", tc.columns, tc.healthy, got, tc.want)
+		}
 	}
 }

@@ -52,7 +52,7 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 		fact("container", root.Source.Container)
 		fact("node", root.Source.Node)
 		fact("when", whenOf(r, time.Local))
-		fact("who acts", string(root.Owner))
+		fact("who acts", report.WhoActs(root.Owner))
 		fact("trying again", report.TryingAgain(root))
 	}
 	s.Text, s.Cited = report.Analysis(r)

@@ -73,6 +73,9 @@ type endable struct {
 	page []byte // what a read that is under way fills; nobody else touches it then
 	rest []byte
 	err  error
+
+	quiet func() // once, where nothing came for so long; nil: nobody is told
+	after time.Duration
 }
 
 // Read implements io.Reader.
@@ -105,10 +108,34 @@ func (e *endable) fill() {
 		n, err := e.in.Read(e.page)
 		done <- part{n, err}
 	}()
-	select {
-	case got := <-done:
-		e.rest, e.err = e.page[:got.n], got.err
-	case <-e.ctx.Done():
-		e.err = e.ctx.Err()
+	var quiet <-chan time.Time
+	if e.quiet != nil {
+		t := time.NewTimer(e.after)
+		defer t.Stop()
+		quiet = t.C
+	}
+	for {
+		select {
+		case got := <-done:
+			e.rest, e.err, e.quiet = e.page[:got.n], got.err, nil
+			return
+		case <-quiet:
+			e.quiet()
+			e.quiet, quiet = nil, nil
+		case <-e.ctx.Done():
+			e.err = e.ctx.Err()
+			return
+		}
+	}
+}
+
+// quietFor is how long a pipe that nobody named may say nothing before whoever waits is told of it: a shell of another program
+// has standard input open, and nobody types there.
+const quietFor = 2 * time.Second
+
+// sayQuiet tells of standard input where it says nothing for quietFor.
+func (sh *shell) sayQuiet(format string, args ...any) {
+	if e, ok := sh.in.(*endable); ok {
+		e.after, e.quiet = quietFor, func() { sh.tell(format, args...) }
 	}
 }

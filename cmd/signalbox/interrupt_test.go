@@ -45,6 +45,31 @@ func TestASignalEndsACommandThatWaitsForInput(t *testing.T) {
 	}
 }
 
+// Whoever gives diagnose nothing at the end of a pipe that stays open is told what it waits for, once.
+func TestAPipeThatSaysNothingIsNamed(t *testing.T) {
+	in, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	told := writerFunc(func(p []byte) (int, error) { // the log comes once it was asked for
+		_, err := io.WriteString(writer, "OSError: [Errno 28] No space left on device\n")
+		return len(p), errors.Join(err, writer.Close())
+	})
+	var out, said bytes.Buffer
+	sh := &shell{name: "signalbox", in: readUntil(t.Context(), in), out: &out, err: io.MultiWriter(&said, told), now: time.Now}
+	if code := run(t.Context(), sh, []string{"diagnose"}); code != exitFine || !strings.Contains(out.String(), "disk-full") {
+		t.Errorf("exit code %d, and\n%s", code, out.String())
+	}
+	if text := said.String(); !strings.HasPrefix(text, "signalbox: waiting for a log on standard input") || strings.Count(text, "\n") != 1 {
+		t.Errorf("it said %q", text)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // What a command does may listen to no context.
 func TestASignalEndsACommandThatDoesNotListen(t *testing.T) {
 	for name, tc := range map[string]struct {

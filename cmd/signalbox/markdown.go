@@ -40,7 +40,7 @@ func diagnosisMarkdown(r diagnose.Result) string {
 		row("container", root.Source.Container)
 		row("node", root.Source.Node)
 		row("when", whenOf(r, time.Local))
-		row("who acts", string(root.Owner))
+		row("who acts", report.WhoActs(root.Owner))
 		row("trying again", report.TryingAgain(root))
 		if root.Line != "" {
 			b.WriteString("\n" + fenced(root.Line))

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -161,19 +162,27 @@ func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
 		}
 		return n - 2
 	}
-	last := len(widths) - 1
-	for _, i := range spare {
-		if p.width > 0 && sum()-widths[last] > p.width-2*narrowest {
-			widths[i] = 0
+	last, whole := len(widths)-1, slices.Clone(widths)
+	type out struct{ column, room int }
+	var left []out
+	leave := func(columns []int, room int) {
+		for _, i := range columns {
+			if p.width > 0 && widths[i] > 0 && sum()-widths[last] > room {
+				widths[i] = 0
+				left = append(left, out{i, room})
+			}
 		}
 	}
-	room := p.width
-	if p.short {
-		room -= min(widths[last], narrowest)
+	if !p.short {
+		leave(spare, p.width-2*narrowest)
+		leave(p.tight, p.width)
+		return widths, sum()
 	}
-	for _, i := range p.tight {
-		if p.width > 0 && sum()-widths[last] > room {
-			widths[i] = 0
+	leave(spare, p.width-min(widths[last], 2*narrowest))
+	leave(p.tight, p.width-min(widths[last], narrowest))
+	for _, o := range slices.Backward(left) { // a wide column made room for a narrow one that went before it
+		if widths[o.column] = whole[o.column]; sum()-widths[last] > o.room {
+			widths[o.column] = 0
 		}
 	}
 	return widths, sum()

@@ -233,7 +233,7 @@ func wordList() []word {
 		{"age", "column of get jobs", "For how long the job exists."},
 		{"state", "column of get jobs", "What the job's operator says of it: Created, Running, Restarting, Suspended, Succeeded or Failed."},
 		{"healthy", "column of get jobs", "What the controller says of the job: Yes, No or Unknown; -: it has not looked, or there is none."},
-		{"category", "column of get jobs", "The sort of the first cause, by a slug: list categories says what each stands for."},
+		{"category", "column of get jobs", "The sort of the first cause, by a slug: list categories says what each stands for. A question mark: it fits, and the cause was not shown."},
 		{"devices", "column of get jobs", "How many GPUs, or other accelerators, the job asks for; 24/80 are 24 held of 80 asked for. A pod without a node holds nothing."},
 		{"owner", "column of get jobs", "Who has to act on the cause: user, platform, hardware, network, storage or unknown. Not who submitted the job."},
 		{"node", "column of get jobs", "The node of the pod that failed or waits first."},

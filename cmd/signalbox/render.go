@@ -201,11 +201,21 @@ func both(said, first, other string) (text string, ok bool) {
 		after = " " + after
 	}
 	roles := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(said, before), after), end))
+	if before == "" && end == "" { // the subject of the sentence, whose verb is that of one
+		main, others, _ := strings.Cut(roles, besides)
+		if others != "" {
+			word = strings.ReplaceAll(others, " and ", ", ") + " and " + word
+		}
+		return main + besides + word + after, true
+	}
 	if before != "" {
 		before += " "
 	}
 	return before + strings.ReplaceAll(roles, " and ", ", ") + " and " + word + end + after, true
 }
+
+// besides joins subjects and leaves the verb to the first of them.
+const besides = " as well as "
 
 // assumed is what the fit took for given, without what a text has said already.
 func (r reviewed) assumed(said string) (out []string) {

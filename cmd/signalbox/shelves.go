@@ -185,7 +185,7 @@ func signaturePage(s *signature.Signature) string {
 		signature.Helps: "a retry without changes helps", signature.Useless: "a retry without changes is useless",
 	}[s.Retry]
 	fmt.Fprintf(&b, "**%s** (category %s, role %s; %s)\n\n", s.Title, s.Category, s.Role, cmp.Or(again, "whether a retry helps is not known"))
-	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", oneLine(s.Proves), oneLine(s.DoesNotProve))
+	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", oneLine(named(s.Proves)), oneLine(named(s.DoesNotProve)))
 	if s.Pattern != "" {
 		fmt.Fprintf(&b, "```regexp\n%s\n```\n\n", s.Pattern)
 	}
@@ -201,6 +201,14 @@ func signaturePage(s *signature.Signature) string {
 	fmt.Fprintf(&b, "\nSince %s.\n", s.Since)
 	return b.String()
 }
+
+// named has the facts of a text by their names, as help has the values of flags: what a diagnosis fills in.
+func named(text string) string {
+	return fact.ReplaceAllStringFunc(text, func(m string) string { return strings.ToUpper(fact.FindStringSubmatch(m)[1]) })
+}
+
+// fact is where a diagnosis puts a fact into a text of a signature.
+var fact = regexp.MustCompile(`\{\{ *\.(\w+) *(?:\|[^}]*)?\}\}`)
 
 func policyShelf() shelf {
 	return shelf{

@@ -61,7 +61,7 @@ queues, quotas) is unknown in such a snapshot.`,
 				return usagef("--salt is for pseudonyms; expected --pseudonymise beside it")
 			}
 			if jobs && pseudonyms {
-				return usagef("--jobs keeps jobs as they are written, with every name; expected --jobs or --pseudonymise, not both")
+				return usagef("--jobs keeps jobs as they are written, with every name; expected one of them: --pseudonymise for a cluster without names, --jobs for one with its jobs")
 			}
 			view, skipped, err := takeView(c.Context(), sh, kube, jobs)
 			if err != nil {

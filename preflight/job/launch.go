@@ -18,6 +18,7 @@ type Launch struct {
 	Script              Path     // the shell script that it stands in; empty: in none
 	Line                int      // of Script, from 1
 	ProcsPath           Path     // where ProcsPerNode (else Procs) is written, also as auto or $X; empty: neither is
+	ProcsOfRuntime      bool     // ProcsPerNode is a number that the job's runtime writes, and the launcher is told
 	RendezvousPath      Path     // where Rendezvous is written; empty: not in the command
 	NodesPath           Path     // where Nodes is written, also as $X; empty: it is not
 	Unread              []string // arguments that were seen and not understood

@@ -294,8 +294,15 @@ func (t *resolution) launch() {
 		if n := t.procs(&t.out[i]); n > 0 && l.ProcsPath == "" {
 			l.ProcsPerNode = job.Exactly(n)
 			l.ProcsPath = t.r.written("spec.trainer.numProcPerNode", t.ref)
+			l.ProcsOfRuntime = l.ProcsPath == t.ref && t.runtimeCounts()
 		}
 	}
+}
+
+// runtimeCounts says whether the runtime writes the number of torch's processes as a number, and not as a word.
+func (t *resolution) runtimeCounts() bool {
+	torch := t.runtime.MLPolicy.Torch
+	return torch != nil && torch.NumProcPerNode != nil && torch.NumProcPerNode.IntValue() > 0
 }
 
 // slots is the list of hosts that Trainer writes for Open MPI (v2.1.0 plugin mpi, buildHostFileConfigMap).

@@ -151,6 +151,8 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	}
 	if e.InvolvedObject.Kind == "Node" {
 		source.Node = e.InvolvedObject.Name
+	} else if p, ok := r.onePodIn(e.Message); ok && e.InvolvedObject.Kind != "Pod" {
+		source = p.Source // an operator's word on the job about one of its pods
 	}
 	item := evidence.Item{
 		ID: id("event", e.InvolvedObject.Name, e.Reason), Kind: evidence.Event, At: when(e), Source: source,
@@ -162,6 +164,21 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	}
 	Origin(e.Annotations, "event", &item)
 	return item
+}
+
+// onePodIn is the pod of the job that a message names, where it names one and no other.
+func (r *reader) onePodIn(message string) (found Pod, ok bool) {
+	inName := func(c rune) bool { return c == '-' || c == '.' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+	for word := range strings.FieldsFuncSeq(message, func(c rune) bool { return !inName(c) }) {
+		p, known := r.phase[strings.TrimRight(word, ".")]
+		if known && ok && p.Name != found.Name {
+			return Pod{}, false
+		}
+		if known {
+			found, ok = p, true
+		}
+	}
+	return found, ok
 }
 
 // containerOf reads "spec.containers{pytorch}".

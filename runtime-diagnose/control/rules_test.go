@@ -189,6 +189,29 @@ func TestPods(t *testing.T) {
 	}
 }
 
+// An operator tells on the job what ails one of its pods, and names it; of two pods the job's own event stays the job's.
+func TestAnEventOnTheJobThatNamesOnePodIsAboutThatPod(t *testing.T) {
+	pods := []corev1.Pod{podWith(corev1.PodStatus{Phase: corev1.PodPending}), podWith(corev1.PodStatus{Phase: corev1.PodRunning})}
+	pods[0].Name, pods[0].Spec.NodeName, pods[1].Name = "train-master-0", "gpu-1", "train-worker-0"
+	for message, want := range map[string]string{
+		"Error pod train-master-0 container pytorch waiting message: Back-off pulling image \"registry.example/train:1\"": "train-master-0",
+		"train-master-0 and train-worker-0: Back-off pulling image \"registry.example/train:1\"":                          "",
+		"Back-off pulling image \"registry.example/train-master-0-x:1\"":                                                  "",
+	} {
+		e := event("ImagePullBackOff", "train", message, 1)
+		e.InvolvedObject.Kind = "PyTorchJob"
+		seen := control.Read(control.Input{Pods: pods, Events: []corev1.Event{e}, Catalog: builtin(t)})
+		at := slices.IndexFunc(seen.Sightings, func(s evidence.Observation) bool { return s.Item.ID == "event/train/ImagePullBackOff#1" })
+		if at < 0 {
+			t.Errorf("%s: the event was not seen in %+v", message, seen.Sightings)
+			continue
+		}
+		if s := seen.Sightings[at].Item.Source; s.Pod != want || want != "" && s.Node != "gpu-1" {
+			t.Errorf("%s: is of pod %q on %q, want %q", message, s.Pod, s.Node, want)
+		}
+	}
+}
+
 func TestANodeConcernsOnlyThePodsOnIt(t *testing.T) {
 	bad := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "gpu-9"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}}}}
 	on := podWith(corev1.PodStatus{Phase: corev1.PodRunning})

@@ -3,6 +3,7 @@
 package oneline
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -13,8 +14,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// Explain writes which signatures know a line, the one that counts first, with their facts, masked, and why the
-// others give way. What a platform puts before a line (a time, a rank) is no part of it.
+// Explain writes which signatures know a line, the one that counts first, with their facts, masked, who has to act and
+// what there is to do, and why the others give way. What a platform puts before a line (a time, a rank) is no part of it.
 func Explain(w io.Writer, catalog *signature.Catalog, line string) error {
 	body := line
 	if _, err := reduce.Read(strings.NewReader(line), reduce.Options{Suspect: func(*reduce.Line) bool { return true }, Visit: func(l reduce.Line) bool {
@@ -31,6 +32,11 @@ func Explain(w io.Writer, catalog *signature.Catalog, line string) error {
 		}
 		if r.GivesWay != "" {
 			fmt.Fprintf(&b, "    gives way: %s\n", r.GivesWay)
+			continue
+		}
+		fmt.Fprintf(&b, "    who acts: %s; trying again: %s\n", cmp.Or(r.Signature.Domain, signature.Nobody), cmp.Or(string(r.Signature.Retry), "unknown"))
+		for _, step := range r.Signature.Steps() {
+			fmt.Fprintf(&b, "    → %s\n", step)
 		}
 	}
 	if b.Len() == 0 {

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -24,5 +26,21 @@ func TestThoseWhoTookNodesAreNamedUpToABound(t *testing.T) {
 	}
 	if who, find := d.takers(at); who != "pod prod/urgent-0 and pod prod/urgent-1 and 1 more" || find != "" {
 		t.Errorf("takers are %q; find %q", who, find)
+	}
+}
+
+// A job whose Master took the node of its own Worker was not preempted by others: it lacks nodes.
+func TestAJobDoesNotGiveWayToItself(t *testing.T) {
+	d := &draft{Findings: &Findings{}}
+	d.Job = &job.Job{Ref: job.Ref{Kind: "PyTorchJob", Namespace: "ml", Name: "train"}}
+	d.Seen.Pods = []control.Pod{{Name: "train-master-0", UID: "m"}, {Name: "train-worker-0", UID: "w"}}
+	at := map[string]time.Time{"train-worker-0": {}}
+	for by, want := range map[string]bool{"m": true, "other": false} {
+		d.Events = []corev1.Event{{
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "train-worker-0"}, Reason: "Preempted", Message: "Preempted by pod " + by + " on node gpu-1",
+		}}
+		if got := d.tookItself(at); got != want {
+			t.Errorf("preempted by %s: %t, want %t", by, got, want)
+		}
 	}
 }

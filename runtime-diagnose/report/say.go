@@ -478,6 +478,9 @@ func lowerFirst(s string) string {
 	return s
 }
 
+// WhoActs is the owner of a cause as it is told: the user is the author of the job, whoever reads.
+func WhoActs(d signature.Domain) string { return strings.Replace(ownerWords(d), "for ", "", 1) }
+
 // owners in words, for rendering.
 func ownerWords(d signature.Domain) string {
 	switch d {

@@ -189,6 +189,15 @@ func (d *draft) taker(by control.Preemptor) string {
 	return ""
 }
 
+// tookItself says that it was the job's own pods for whom pods of it were preempted, a Master for whom a Worker made room, say:
+// then there is too little for the job, and no priority helps.
+func (d *draft) tookItself(at map[string]time.Time) bool {
+	all := control.Preemptors(d.Events, func(pod string) bool { _, ok := at[pod]; return ok })
+	return len(all) > 0 && d.Job != nil && !slices.ContainsFunc(all, func(by control.Preemptor) bool {
+		return !slices.ContainsFunc(d.Seen.Pods, func(p control.Pod) bool { return by.Is(p.UID, d.Job.Ref.Namespace, p.Name) })
+	})
+}
+
 // preemptedAdvice is what to say and do where a pod waits whose place another one took: that nodes are short is not the
 // whole story. Nil: it did not run before, or nobody says why it does not any more.
 func (d *draft) preemptedAdvice() *advice {
@@ -196,7 +205,7 @@ func (d *draft) preemptedAdvice() *advice {
 		return nil
 	}
 	at := d.gaveAway()
-	if _, ok := at[d.root.Item.Source.Pod]; !ok {
+	if _, ok := at[d.root.Item.Source.Pod]; !ok || d.tookItself(at) {
 		return nil
 	}
 	who, find := d.takers(at)
@@ -235,6 +244,9 @@ func (d *draft) gaveWay() string {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	who, _ := d.takers(at)
+	if d.tookItself(at) {
+		who = "other pods of the job"
+	}
 	return fmt.Sprintf(" %d pod%s gave way to %s%s: %s%s.",
 		len(names), words.S(len(names)), cmp.Or(who, "others of higher priority"), when, strings.Join(names[:min(len(names), mostGaveWay)], ", "), more)
 }

@@ -26,14 +26,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// rendered is a folder below config/ as kubectl apply -k would send it, with replacements.
+// rendered is a folder below config/ as make install would send it, with the chart's own image and with replacements.
 func rendered(folder string, replace ...string) string {
 	GinkgoHelper()
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join("..", "..", "config", folder))
 	Expect(err).NotTo(HaveOccurred())
 	text, err := built.AsYaml()
 	Expect(err).NotTo(HaveOccurred())
-	return strings.NewReplacer(replace...).Replace(string(text))
+	return strings.NewReplacer(append(replace, `image: ""`, "image: signalbox:0.1.0")...).Replace(string(text))
 }
 
 // said is what the API server answered to one write.

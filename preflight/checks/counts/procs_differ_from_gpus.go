@@ -44,6 +44,11 @@ var procsDifferFromGPUs = &check.Check{
 					says = fmt.Sprintf("%s is %q, which counts cores: ", at.After(at.Parent()), word)
 				}
 			}
+			if !ok && r.Launch.ProcsOfRuntime && r.Launch.Program == "torchrun" {
+				// As with the job's own field, one process that drives every device is a choice.
+				at, procs, ok = r.Launch.ProcsPath, int64(r.Launch.ProcsPerNode.Min), r.Launch.ProcsPerNode.Min > 1
+				says = "numProcPerNode of the runtime: "
+			}
 			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !p.Operator.CountsProcs(r) {
 				continue
 			}
