@@ -90,6 +90,43 @@ func TestAppliedAsItIsADeploymentIsRefused(t *testing.T) {
 	}
 }
 
+// TestTheOverlayOfTheInstallPageNamesTheImage: with the folder of this commit in place of the address.
+func TestTheOverlayOfTheInstallPageNamesTheImage(t *testing.T) {
+	page, err := os.ReadFile("../docs/how-to/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, behind, found := strings.Cut(string(page), "```yaml\nresources:\n")
+	overlay, _, closed := strings.Cut(behind, "```")
+	dir := t.TempDir()
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := filepath.Rel(dir, here) // kustomize takes no folder by its whole path
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay = regexp.MustCompile(`github\.com/signalbox-dev/signalbox/config/(\w+)\?ref=\S+`).ReplaceAllString("resources:\n"+overlay, filepath.ToSlash(there)+"/$1")
+	if !found || !closed || !strings.Contains(overlay, there) {
+		t.Fatalf("the page has no overlay over config/default:\n%s", overlay)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "image: registry.example/signalbox:0.1.0\n"); n != 1 || strings.Contains(string(text), `image: ""`) {
+		t.Errorf("the image stands %d times; want it in the Deployment:\n%s", n, text)
+	}
+}
+
 // TestWhoNamesNoImageIsToldWhatToDo runs make itself: nothing is asked of a cluster before an image is named.
 func TestWhoNamesNoImageIsToldWhatToDo(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
