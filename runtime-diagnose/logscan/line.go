@@ -51,6 +51,9 @@ type said struct {
 	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 	well  bool   // the loss in that line is a number, only the gradient is not
+	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
+	informed, named bool
+	debugs          bool // it is for those who debug the program
 }
 
 // saidBy notes it for the next sighting.
@@ -87,6 +90,7 @@ type logReader struct {
 	remember     bool            // what is printed is
 	elastic      timeline.ElasticReader
 	worst        worst
+	inRecord     logRecord // that the line which is read is of
 	launches     launches
 	counters     progress.Counters
 	sound        progress.Recoveries // of lines that say that a number is none
@@ -339,7 +343,9 @@ func says(m signature.Match) bool { return m.Signature.Role != signature.Context
 func explainsMore(m signature.Match) bool { return !isGeneric(m) && says(m) }
 
 // isGeneric says that a match is no more than that a line is an exception, whatever its subject.
-func isGeneric(m signature.Match) bool { return subject.KnownAs(m.Signature) == genericException }
+func isGeneric(m signature.Match) bool { return isGenericSignature(m.Signature) }
+
+func isGenericSignature(s *signature.Signature) bool { return subject.KnownAs(s) == genericException }
 
 // namesCause tells signatures that name a cause from those that count a line, or that a process ended.
 func namesCause(m signature.Match) bool {
@@ -393,13 +399,15 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.saidBy(strings.Clone(l.Lane))
+	last := &r.said[len(r.said)-1]
+	last.top = l.Trace != nil && l.Trace.Top
+	last.informed, last.named = r.informed(l)
+	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
-		last := &r.said[len(r.said)-1]
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
-	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: last.informed || recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true

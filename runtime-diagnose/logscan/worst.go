@@ -52,7 +52,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
+	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || r.isInformed(l) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {

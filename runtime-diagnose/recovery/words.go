@@ -66,9 +66,10 @@ var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 // someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
 var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
-// noneOf are counts of nothing, failures that were expected, what a result is called, and when something terminated, which
+// noneOf are counts of nothing, failures that were expected, what a result or a loss is called, and when something terminated, which
 // batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
 var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
+	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
 	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
 
 // WithoutCounts is a line without them.
@@ -142,7 +143,35 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
+	if OfWarning(text) || ofPostgres(head) {
+		return true
+	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
+}
+
+// postgres is a record of PostgreSQL at a level below a warning's, also where a composer of containers hands it on: LOG is
+// for its administrators, and what ends a session is ERROR, FATAL or PANIC
+// (https://www.postgresql.org/docs/16/runtime-config-logging.html#RUNTIME-CONFIG-SEVERITY-LEVELS).
+var postgres = lazy.MustCompile(`\[\d+(?:-\d+)?\] (?:LOG|HINT|DETAIL|NOTICE|STATEMENT|CONTEXT): `)
+
+func ofPostgres(head string) bool {
+	at := strings.IndexByte(head, ']')
+	return at > 0 && isDigit(head[at-1]) && len(head) > at+2 && strings.IndexByte("LHDNSC", head[at+2]) >= 0 && postgres.MatchString(head)
+}
+
+// ofWarning are the words by which a warning tells how it is silenced: the message is one, then.
+var ofWarning = lazy.MustCompile(`(?i)\b(?:to|you can|can be) (?:safely )?(?:avoid|disabled?|suppress(?:ed)?|silenced?|remove|ignored?|turn off|hide|prevent|get rid of) (?:this|these|the|such) (?:\w+ )?(?:warnings?|messages?)\b`)
+
+// OfWarning says that a line tells how a warning is silenced.
+func OfWarning(text string) bool {
+	return (strings.Contains(text, " warning") || strings.Contains(text, " message")) && ofWarning.MatchString(text)
+}
+
+// Debugs says that a line is what its program tells those who debug it: no run ends for it. What it hands on of a warning
+// is the warning.
+func Debugs(text string) bool {
+	head := text[:min(len(text), 160)]
+	return strings.Contains(head, "DEBUG") && Mild(text) && !strings.Contains(head, "WARN") && !strings.Contains(head, "Warning") && !strings.Contains(head, "INFO")
 }
 
 // loads is a warning of TensorFlow's loader that there is no TensorRT, which only speeds up a model that is served: no
