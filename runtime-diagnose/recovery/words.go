@@ -241,8 +241,13 @@ func Severe(text string) bool {
 	return level != 0 && strings.IndexByte("EFC", level) >= 0 || severe.MatchString(text)
 }
 
-// runtime is an error as TensorFlow's runtime logs it.
-var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\]\S{1,120}\.cc:\d+\] `)
+// runtime is an error as TensorFlow's runtime and XLA log it, also before their log has a time
+// (https://github.com/abseil/abseil-cpp/blob/20240722.0/absl/log/internal/log_format.cc, https://github.com/jax-ml/jax/issues/17879).
+var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\]\S{1,120}\.cc:\d+\] |^E0000 00:00:\d+\.\d+ +\d+ \S{1,120}\.cc:\d+\] `)
+
+// OfXLA says that a line is an error as TensorFlow's runtime and XLA log it, and no check that ended their process: where
+// nothing is raised, it says what they do without.
+func OfXLA(text string) bool { return runtime.MatchString(text) && !strings.Contains(text, "] Check failed: ") }
 
 // OfRuntime says that a line is an error as the runtime below the program logs it, Ray's or TensorFlow's. What ends
 // a run is raised in the program, so a run that goes on has lived with the line.
