@@ -54,6 +54,9 @@ type said struct {
 	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
 	informed, named bool
 	debugs          bool // it is for those who debug the program
+	warned          bool // it stands below the head of a warning, and is of it
+	again           bool // a line close below announces a try that others are to follow
+	instead         bool // a line close below says what is done instead
 }
 
 // saidBy notes it for the next sighting.
@@ -402,6 +405,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	last := &r.said[len(r.said)-1]
 	last.top = l.Trace != nil && l.Trace.Top
 	last.informed, last.named = r.informed(l)
+	last.warned = l.Trace == nil && r.inRecord.warns && r.inRecord.first < l.Number && r.inRecord.last == l.Number
 	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())

@@ -13,12 +13,14 @@ import (
 type logRecord struct {
 	head    []byte // of its first line: what has the level
 	informs bool   // the level is below a warning's; known from the second line on
+	mild    bool   // or a warning's
+	warns   bool   // it calls itself a warning
 	first   int    // number of its first line
 	last    int    // and of its last one so far
 }
 
 // mostHead is how much of a line a level is looked for in.
-const mostHead = 160
+const mostHead = 240
 
 // Beginnings of lines of a record of a JVM's logger: an exception's name, and a frame of its stack. An exception that
 // ends a thread is printed behind "Exception in thread"
@@ -33,11 +35,12 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
 		in.head = append(in.head[:0], body[:min(len(body), mostHead)]...)
-		in.informs, in.first, in.last = false, l.Number, l.Number
+		in.informs, in.mild, in.warns, in.first, in.last = false, false, false, l.Number, l.Number
 		return
 	}
 	if in.last == in.first {
-		in.informs = recovery.Informs(string(in.head))
+		head := string(in.head)
+		in.informs, in.mild, in.warns = recovery.Informs(head), recovery.Mild(head), recovery.CallsWarning(head)
 	}
 	in.last = l.Number
 	if n := len(r.sightings) - 1; n >= 0 && r.said[n].named && r.sightings[n].Item.Source.Line == l.Number-1 && jvmFrame.MatchString(l.Text) {
@@ -59,8 +62,8 @@ func goesOnWith(text string) bool {
 // isName says that the name of a package of Java's may begin with a byte.
 func isName(b byte) bool { return 'a' <= b && b <= 'z' }
 
-// informed says that a line is of a record below a warning; named that it names an exception, which is of the record if
-// frames of a stack follow.
+// informed says that a line is of a record below a warning; named that it names an exception in one below an error, which
+// is of the record if frames of a stack follow.
 func (r *logReader) informed(l reduce.Line) (informed, named bool) {
 	switch {
 	case l.Trace != nil:
@@ -68,9 +71,12 @@ func (r *logReader) informed(l reduce.Line) (informed, named bool) {
 	case recovery.Informs(l.Body()):
 		return true, false
 	}
-	in := r.inRecord.informs && r.inRecord.last == l.Number && r.inRecord.first < l.Number
-	named = in && jvmException.MatchString(l.Text)
-	return in && !named, named
+	in := &r.inRecord
+	if in.last != l.Number || in.first == l.Number {
+		return false, false
+	}
+	named = in.mild && jvmException.MatchString(l.Text)
+	return in.informs && !named, named
 }
 
 // isInformed says that a line is of a record below a warning, whatever it names.

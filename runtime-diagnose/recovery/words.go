@@ -4,6 +4,8 @@
 package recovery
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -143,7 +145,7 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	if OfWarning(text) || ofPostgres(head) {
+	if OfWarning(text) || ofPostgres(head) || remarked(text) {
 		return true
 	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
@@ -165,6 +167,55 @@ var ofWarning = lazy.MustCompile(`(?i)\b(?:to|you can|can be) (?:safely )?(?:avo
 // OfWarning says that a line tells how a warning is silenced.
 func OfWarning(text string) bool {
 	return (strings.Contains(text, " warning") || strings.Contains(text, " message")) && ofWarning.MatchString(text)
+}
+
+// callsWarning is a line whose head is the word: "libibverbs: Warning: ", "nvcc warning : ", "[Warning] ", "WARNING: ".
+var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()-]+:? ){0,4}?\[?warning\]?(?: #\w+)? ?:? |^.{0,60}\[warning\]`)
+
+// CallsWarning says that a line calls itself a warning, as Python's do, or as tools without levels do.
+func CallsWarning(text string) bool {
+	return Warns(text) || OfWarning(text) || callsWarning.MatchString(text[:min(len(text), 160)])
+}
+
+// triesOf is a try that others are to follow.
+var triesOf = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|attempt|try)\W{1,3}(?:in \S+ \W)?(?:\w+ )?(\d+) ?(?:of|/) ?(\d+)\b`)
+
+// TriesOf says that a line announces a try, and that it is not the last one.
+func TriesOf(text string) bool {
+	m := triesOf.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	n, _ := strconv.Atoi(m[1])
+	of, _ := strconv.Atoi(m[2])
+	return n < of
+}
+
+// instead are the words by which a program says what it does where something failed, and that this is no failure.
+var instead = lazy.MustCompile(`(?i)\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
+
+// Instead says that a line has such words.
+func Instead(text string) bool { return instead.MatchString(text) }
+
+// OfRequest says that a line is about one request to a server, which serves others after it
+// (https://nginx.org/en/docs/ngx_core_module.html#error_log).
+func OfRequest(text string) bool {
+	return strings.Contains(text, ", client: ") && strings.Contains(text, ", server: ")
+}
+
+// remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that
+// a measurement is rough, that a setting of the machine is passed over
+// (https://github.com/tensorflow/tensorflow/blob/v2.16.1/tensorflow/core/framework/local_rendezvous.cc,
+// https://github.com/openxla/xla/blob/main/xla/stream_executor/cuda/delay_kernel_cuda.cu.cc,
+// https://github.com/gcc-mirror/gcc/blob/releases/gcc-13/libgomp/env.c,
+// https://github.com/pypa/pip/blob/24.0/src/pip/_internal/commands/install.py). Installers end with 0 after theirs.
+var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)`)
+
+// ofRemarks are parts of them, of which a line has one.
+var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: "}
+
+func remarked(text string) bool {
+	return slices.ContainsFunc(ofRemarks, func(part string) bool { return strings.Contains(text, part) }) && remarks.MatchString(text)
 }
 
 // Debugs says that a line is what its program tells those who debug it: no run ends for it. What it hands on of a warning
@@ -247,7 +298,9 @@ var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\
 
 // OfXLA says that a line is an error as TensorFlow's runtime and XLA log it, and no check that ended their process: where
 // nothing is raised, it says what they do without.
-func OfXLA(text string) bool { return runtime.MatchString(text) && !strings.Contains(text, "] Check failed: ") }
+func OfXLA(text string) bool {
+	return runtime.MatchString(text) && !strings.Contains(text, "] Check failed: ")
+}
 
 // OfRuntime says that a line is an error as the runtime below the program logs it, Ray's or TensorFlow's. What ends
 // a run is raised in the program, so a run that goes on has lived with the line.

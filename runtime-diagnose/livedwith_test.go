@@ -1,0 +1,46 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A program may do without what its surroundings do not have; it says so, or goes on. What it does not do without ends
+// its log, or has another category.
+func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
+	const (
+		download = "OSError: [Errno 2] No such file or directory: '/ckpt/last.pt'\n"
+		nginx    = "2024/05/01 10:00:01 [error] 7#7: *1 open() \"/usr/share/nginx/html/favicon.ico\" failed (2: No such file or directory)"
+		driver   = "libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d': No such file or directory.\n"
+		preload  = "ERROR: ld.so: object 'libtcmalloc.so.4' from LD_PRELOAD cannot be preloaded (cannot open shared object file: No such file or directory): ignored.\n"
+		policy   = "cannot open '/etc/trainer/policy.json': No such file or directory\n"
+	)
+	for name, tc := range map[string]struct {
+		log  string
+		want string
+	}{
+		"what calls itself a warning":                {driver, ""},
+		"the same words without it":                  {strings.Replace(driver, "Warning: ", "", 1), "file-not-found"},
+		"one request of a server":                    {nginx + ", client: 10.0.0.7, server: localhost, request: \"GET /favicon.ico HTTP/1.1\"\n", ""},
+		"no request":                                 {nginx + "\n", "file-not-found"},
+		"work that begins below":                     {policy + "Loading model\nStarting training\n", ""},
+		"nothing below":                              {policy, "file-not-found"},
+		"another complaint below":                    {policy + "Starting training\nerror: no policy, exit\n", "file-not-found"},
+		"what is done instead":                       {policy + "continuing without a policy\n", ""},
+		"a try that others follow":                   {"curl: (6) Could not resolve host: data.example.org\nretry 2/5\n", ""},
+		"the last try":                               {"curl: (6) Could not resolve host: data.example.org\nretry 5/5\n", "network-dns"},
+		"what was raised":                            {"Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    torch.load(path)\n" + strings.TrimPrefix(download, "OSError: ") + "FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/last.pt'\nstart training from scratch\n", "file-not-found"},
+		"an exception's last line, then advice":      {"[rank0]: ImportError: deepspeed>=0.10.0,<=0.16.9 is required for a normal functioning of this module, but found deepspeed==0.17.2.\n[rank0]: To fix: run `pip install deepspeed>=0.10.0,<=0.16.9`.\n", "import-version-conflict"},
+		"memory, whatever is used instead":           {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. Use expandable segments instead\n", "gpu-oom"},
+		"a library that is not preloaded":            {preload + "Starting training\n", ""},
+		"an iterator that has ended":                 {"2024-05-24 10:15:02.410200: W tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence\n\t [[{{node IteratorGetNext}}]]\n", ""},
+		"what an installer calls an error":           {"ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.\ntorchvision 0.15.2 requires torch==2.0.1, but you have torch 2.1.0 which is incompatible.\nSuccessfully installed torch-2.1.0\n", "healthy"},
+		"a variable of OpenMP's that is passed over": {"libgomp: Invalid value for environment variable OMP_NUM_THREADS\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {
+				t.Errorf("category is %q, want %q; %s", r.Category, tc.want, r.Verdict)
+			}
+		})
+	}
+}
