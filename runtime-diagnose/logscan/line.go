@@ -261,19 +261,25 @@ func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
 	if l.Trace == nil || !r.options.uses(translates) {
 		return
 	}
-	// An exception that a handler raises with words of its own says what the first one meant.
-	if i, ok := r.generic[l.Lane]; ok && l.Trace.Chain == reduce.During && i < len(r.sightings) && strings.HasPrefix(l.Trace.Source, "raise ") &&
-		strings.Contains(l.Trace.Source, "(") && slices.ContainsFunc(matches, says) {
-		r.sightings[i].Over = true
-	}
-	if l.Trace.Chain != reduce.CausedBy {
+	i, ok := r.generic[l.Lane]
+	if !ok || i >= len(r.sightings) {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
 		return !isGeneric(m) && m.Signature.Role == signature.Root
 	})
-	if i, ok := r.generic[l.Lane]; ok && known && i < len(r.sightings) {
-		r.sightings[i].Over = true
+	switch l.Trace.Chain {
+	case reduce.During:
+		// An exception that a handler raises with words of its own says what the first one meant; and so does one that a
+		// signature knows where the first one has no words, like that of a queue without a next item.
+		raises := strings.HasPrefix(l.Trace.Source, "raise ") && strings.Contains(l.Trace.Source, "(") && slices.ContainsFunc(matches, says)
+		if raises || known && !strings.ContainsAny(r.sightings[i].Line, " :") {
+			r.sightings[i].Over = true
+		}
+	case reduce.CausedBy:
+		if known {
+			r.sightings[i].Over = true
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	switch {
 	case r.failed, s.Raised, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
 		return false
+	case s.Signature.Category == "rendezvous-timeout" && recovery.Warns(s.Line):
+		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
 	case !isSurrounding(s) && !isGuess(s):
 		return false
 	case said.instead, recovery.Instead(s.Line), recovery.OfRequest(s.Line), said.warned, recovery.CallsWarning(s.Line):
