@@ -46,6 +46,10 @@ func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 		"a mark that a test of training prints as its last":      {"server ready after 140s\nSERVER_TRAIN_OK steps=3\n", "healthy"},
 		"a worker that is gone, below a queue without an item":   {empty + during + "RuntimeError: DataLoader 1 workers exit unexpectedly, pids: 462\n", "dataloader-worker-killed"},
 		"an exception with words, below which another is raised": {strings.Replace(empty, "_queue.Empty", "ValueError: the queue of worker 3 has been closed", 1) + during + "RuntimeError: DataLoader 1 workers exit unexpectedly, pids: 462\n", "python-exception-user-code"},
+		"an error's level, and a process that ended well":        {`{"level": "error","message": "at least one worker had status Succeeded and terminated for reason completed (exit_code=0)"}` + "\n", ""},
+		"an error's level, and one that did not":                 {`{"level": "error","message": "at least one worker had status Failed and terminated for reason error (exit_code=1)"}` + "\n", "python-exception-user-code"},
+		"a database that was not up yet":                         {"2021/11/06 23:21:09 WARNING mlflow.store.db.utils: SQLAlchemy engine could not be created. The following exception is caught.\n(psycopg2.OperationalError) could not connect to server: Connection refused\n\tIs the server running on host \"postgres\" and accepting\n\tTCP/IP connections on port 5432?\n\n(Background on this error at: https://sqlalche.me/e/14/e3q8)\nOperation will be retried in 0.7 seconds\n2021/11/06 23:21:13 INFO mlflow.store.db.utils: Updating database tables\n", ""},
+		"an iterator that was left":                              {"Epoch 13: early stopping\n2020-06-17 16:46:34.480694: W tensorflow/core/kernels/data/generator_dataset_op.cc:103] Error occurred when finalizing GeneratorDataset iterator: Cancelled: Operation was cancelled\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {

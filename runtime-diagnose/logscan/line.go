@@ -269,6 +269,7 @@ func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
 		return !isGeneric(m) && m.Signature.Role == signature.Root
 	})
 	switch l.Trace.Chain {
+	case reduce.Alone:
 	case reduce.During:
 		// An exception that a handler raises with words of its own says what the first one meant; and so does one that a
 		// signature knows where the first one has no words, like that of a queue without a next item.

@@ -33,7 +33,7 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
 	case !isSurrounding(s) && !isGuess(s):
 		return false
-	case said.instead, recovery.Instead(s.Line), recovery.OfRequest(s.Line), said.warned, recovery.CallsWarning(s.Line):
+	case said.instead, recovery.Instead(s.Line), s.Signature.ID == saidError && recovery.TellsSuccess(s.Line), recovery.OfRequest(s.Line), said.warned, recovery.CallsWarning(s.Line):
 		return true
 	case !isSurrounding(s):
 		return false
@@ -54,6 +54,9 @@ func isGuess(s *evidence.Observation) bool {
 // beginsWork are the words by which a program says that it begins what it is for, or goes on with it.
 var beginsWork = lazy.MustCompile(`(?i)^\W{0,3}(?:\S+[\s:|-]+){0,8}?(?:start(?:ing|ed)?|begin(?:ning)?|load(?:ing|ed)|creat(?:ing|ed)|running|launch(?:ing|ed)|connected|succe(?:eded|ssfully)|initiali[sz](?:ing|ed)|distributed training|warm-?up|is up|hello|resolved|resum(?:ed|ing))\b`)
 
+// refers is where more is written of the error above.
+var refers = lazy.MustCompile(`(?i)\bon (?:this|the) error\b.{0,20}https?://`)
+
 // startsBelow says that below a complaint, to the end of the log, nothing else complains, and the program begins its work,
 // does a step of it, or says what it does instead.
 func (r *logReader) startsBelow(s *evidence.Observation, d reduce.Digest) bool {
@@ -67,6 +70,9 @@ func (r *logReader) startsBelow(s *evidence.Observation, d reduce.Digest) bool {
 		}
 		next = l.Number
 		body := recovery.WithoutCounts(l.Text)
+		if refers.MatchString(body) {
+			continue
+		}
 		if recovery.EndsBadly(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body) && !SameStatement(l.Text, s.Line) {
 			return false
 		}

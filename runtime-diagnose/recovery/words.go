@@ -197,6 +197,14 @@ var instead = lazy.MustCompile(`(?i)\b(?:going to|using|use) .{1,60}\binstead\b|
 // Instead says that a line has such words.
 func Instead(text string) bool { return instead.MatchString(text) }
 
+// endedWith is an end of a process without a fault.
+var endedWith = lazy.MustCompile(`(?i)\bexit[ _-]?code\b\W{0,3}0\b`)
+
+// TellsSuccess says that a line, whatever its level, is about a process that ended well, and about nothing else.
+func TellsSuccess(text string) bool {
+	return strings.Contains(text, "ucce") && endedWith.MatchString(text) && !undone.MatchString(text)
+}
+
 // OfRequest says that a line is about one request to a server, which serves others after it
 // (https://nginx.org/en/docs/ngx_core_module.html#error_log).
 func OfRequest(text string) bool {
@@ -204,15 +212,15 @@ func OfRequest(text string) bool {
 }
 
 // remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that
-// a measurement is rough, that a setting of the machine is passed over
+// a measurement is rough, that an iterator was left before its end, that a setting of the machine is passed over
 // (https://github.com/tensorflow/tensorflow/blob/v2.16.1/tensorflow/core/framework/local_rendezvous.cc,
 // https://github.com/openxla/xla/blob/main/xla/stream_executor/cuda/delay_kernel_cuda.cu.cc,
 // https://github.com/gcc-mirror/gcc/blob/releases/gcc-13/libgomp/env.c,
 // https://github.com/pypa/pip/blob/24.0/src/pip/_internal/commands/install.py). Installers end with 0 after theirs.
-var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)`)
+var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|finalizing GeneratorDataset iterator: Cancelled: |^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)`)
 
 // ofRemarks are parts of them, of which a line has one.
-var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: "}
+var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "GeneratorDataset", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: "}
 
 func remarked(text string) bool {
 	return slices.ContainsFunc(ofRemarks, func(part string) bool { return strings.Contains(text, part) }) && remarks.MatchString(text)
