@@ -266,6 +266,16 @@ var stories = map[string]diagnose.Case{
 			}}},
 		}}},
 	},
+	"larger-than-its-queue": {
+		Job: &job.Job{Ref: train(0).Ref, Suspended: true}, State: kinds.State{Phase: kinds.Suspended},
+		Objects: []*unstructured.Unstructured{{Object: map[string]any{
+			"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": map[string]any{"name": "pytorchjob-train"},
+			"status": map[string]any{"conditions": []any{map[string]any{
+				"type": "QuotaReserved", "status": "False", "reason": "Pending",
+				"message": "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor h100, request > maximum capacity (16 > 8)",
+			}}},
+		}}},
+	},
 	"recovered-after-one-restart": {
 		Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running},
 		Pods: []corev1.Pod{restarted("train-master-0", 1)},

@@ -78,6 +78,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	}
 	r.launched(l)
 	body := l.Body()
+	r.seeRecord(l, body)
 	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
 	r.goOn(l.Number, body)

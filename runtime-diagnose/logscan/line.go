@@ -51,6 +51,12 @@ type said struct {
 	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 	well  bool   // the loss in that line is a number, only the gradient is not
+	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
+	informed, named bool
+	debugs          bool // it is for those who debug the program
+	warned          bool // it stands below the head of a warning, and is of it
+	again           bool // a line close below announces a try that others are to follow
+	instead         bool // a line close below says what is done instead
 }
 
 // saidBy notes it for the next sighting.
@@ -87,6 +93,7 @@ type logReader struct {
 	remember     bool            // what is printed is
 	elastic      timeline.ElasticReader
 	worst        worst
+	inRecord     logRecord // that the line which is read is of
 	launches     launches
 	counters     progress.Counters
 	sound        progress.Recoveries // of lines that say that a number is none
@@ -258,19 +265,26 @@ func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
 	if l.Trace == nil || !r.options.uses(translates) {
 		return
 	}
-	// An exception that a handler raises with words of its own says what the first one meant.
-	if i, ok := r.generic[l.Lane]; ok && l.Trace.Chain == reduce.During && i < len(r.sightings) && strings.HasPrefix(l.Trace.Source, "raise ") &&
-		strings.Contains(l.Trace.Source, "(") && slices.ContainsFunc(matches, says) {
-		r.sightings[i].Over = true
-	}
-	if l.Trace.Chain != reduce.CausedBy {
+	i, ok := r.generic[l.Lane]
+	if !ok || i >= len(r.sightings) {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
 		return !isGeneric(m) && m.Signature.Role == signature.Root
 	})
-	if i, ok := r.generic[l.Lane]; ok && known && i < len(r.sightings) {
-		r.sightings[i].Over = true
+	switch l.Trace.Chain {
+	case reduce.Alone:
+	case reduce.During:
+		// An exception that a handler raises with words of its own says what the first one meant; and so does one that a
+		// signature knows where the first one has no words, like that of a queue without a next item.
+		raises := strings.HasPrefix(l.Trace.Source, "raise ") && strings.Contains(l.Trace.Source, "(") && slices.ContainsFunc(matches, says)
+		if raises || known && !strings.ContainsAny(r.sightings[i].Line, " :") {
+			r.sightings[i].Over = true
+		}
+	case reduce.CausedBy:
+		if known {
+			r.sightings[i].Over = true
+		}
 	}
 }
 
@@ -343,7 +357,9 @@ func says(m signature.Match) bool { return m.Signature.Role != signature.Context
 func explainsMore(m signature.Match) bool { return !isGeneric(m) && says(m) }
 
 // isGeneric says that a match is no more than that a line is an exception, whatever its subject.
-func isGeneric(m signature.Match) bool { return subject.KnownAs(m.Signature) == genericException }
+func isGeneric(m signature.Match) bool { return isGenericSignature(m.Signature) }
+
+func isGenericSignature(s *signature.Signature) bool { return subject.KnownAs(s) == genericException }
 
 // namesCause tells signatures that name a cause from those that count a line, or that a process ended.
 func namesCause(m signature.Match) bool {
@@ -397,13 +413,16 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.saidBy(strings.Clone(l.Lane))
+	last := &r.said[len(r.said)-1]
+	last.top = l.Trace != nil && l.Trace.Top
+	last.informed, last.named = r.informed(l)
+	last.warned = l.Trace == nil && r.inRecord.warns && r.inRecord.first < l.Number && r.inRecord.last == l.Number
+	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
-		last := &r.said[len(r.said)-1]
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
-	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: last.informed || recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true

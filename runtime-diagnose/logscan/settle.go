@@ -38,7 +38,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
 	}
@@ -77,6 +77,10 @@ func (r *logReader) wentOn(line int, body string) {
 	n := len(r.sightings)
 	if n == 0 {
 		return
+	}
+	if s := &r.sightings[n-1]; !s.Raised && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow {
+		r.said[n-1].again = r.said[n-1].again || recovery.TriesOf(body)
+		r.said[n-1].instead = r.said[n-1].instead || recovery.Instead(body)
 	}
 	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow && recovery.TriesAgain(body) {
 		s.Mild = true
@@ -202,7 +206,7 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 		if !strings.ContainsFunc(l.Text, unicode.IsLetter) {
 			continue
 		}
-		if read++; recovery.EndsBadly(l.Text) {
+		if read++; recovery.EndsBadly(l.Text) && !(read > 1 && recovery.Informs(l.Text)) {
 			bad = reduce.Kept{Number: l.Number, Text: strings.Clone(strings.TrimSpace(l.Text[:min(len(l.Text), r.share.line)]))}
 			break
 		}

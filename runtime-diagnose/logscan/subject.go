@@ -71,6 +71,13 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
+		if recovery.OfWarning(text) {
+			continue
+		}
+		if module := imported.FindStringSubmatch(text); d.InTraceback && read == 0 && module != nil {
+			rule := subject.ByCategory("missing-module")
+			return reduce.Kept{Number: l.Number, Text: strings.Clone(text)}, signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(module[1])}}
+		}
 		read++
 		if !d.InTraceback && !recovery.Exits(text) && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text) || source.MatchString(text)) {
 			continue
@@ -93,6 +100,10 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 	}
 	return first, m
 }
+
+// imported is the source of the innermost frame of a traceback that breaks off where a module was imported: it is not
+// there, or something that it imports is not.
+var imported = lazy.MustCompile(`^\s+(?:from|import) ([a-zA-Z_][\w.]*)(?: import .*)?$`)
 
 // saysDone says that the last line of a log says that something is done, and nothing else: what stands above it is the
 // program's output then, and not its last word.

@@ -52,7 +52,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
+	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || r.isInformed(l) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
@@ -145,7 +145,7 @@ func (r *logReader) lastResort(d reduce.Digest) {
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {
 		r.recordLast(r.worst.line, r.worst.match)
-	} else if l := severeAtTheEnd(d.Lines, max(r.series.Last.Line, r.launches.from-1)); l.Number > 0 && !r.log.Pasted {
+	} else if l := r.severeAtTheEnd(d.Lines, max(r.series.Last.Line, r.launches.from-1)); l.Number > 0 && !r.log.Pasted {
 		if known := r.catalog.ByID(saidError); known != nil {
 			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
@@ -188,8 +188,8 @@ func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
 const saidError = "said-error"
 
 // severeAtTheEnd is the first of the last lines, stacks apart and below the last step, that have the level of an error:
-// further up they are remarks of libraries. The zero line: none has.
-func severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.Kept) {
+// further up they are remarks of libraries, and so is what XLA says in words that nobody knows. The zero line: none has.
+func (r *logReader) severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.Kept) {
 	read := 0
 	for _, l := range slices.Backward(lines) {
 		if l.Number <= step {
@@ -198,7 +198,7 @@ func severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.Kept) {
 		if text := strings.TrimLeft(l.Text, " \t"); text == "" || text != l.Text || text[0] == '*' || text[0] == '@' {
 			continue
 		}
-		if recovery.Severe(l.Text) {
+		if recovery.Severe(l.Text) && !(recovery.OfXLA(l.Text) && r.mute(l.Text)) {
 			first = reduce.Kept{Number: l.Number, Text: strings.Clone(l.Text)}
 		}
 		if read++; read == atTheEnd {

@@ -4,6 +4,8 @@
 package recovery
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +47,7 @@ func EndsBadly(text string) bool {
 // else they say so of a part of it.
 var (
 	finished = lazy.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\b(?:result|status|state)\b\W{1,3}(?:OK|succe\w+|passed)\b|\bready in \d|\bFind logs at: |\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\b(?:result|status|state)\b\W{1,3}(?:OK|succe\w+|passed)\b|\bready in \d|\bFind logs at: |\bdatabase system is shut down\b|^[A-Z_]{4,}_(?:OK|DONE|PASSED|SUCCESS)\b|\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
 	undone = lazy.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
@@ -66,9 +68,10 @@ var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 // someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
 var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
-// noneOf are counts of nothing, failures that were expected, what a result is called, and when something terminated, which
+// noneOf are counts of nothing, failures that were expected, what a result or a loss is called, and when something terminated, which
 // batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
 var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
+	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
 	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
 
 // WithoutCounts is a line without them.
@@ -142,7 +145,92 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
+	if OfWarning(text) || ofPostgres(head) || remarked(text) {
+		return true
+	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
+}
+
+// postgres is a record of PostgreSQL at a level below a warning's, also where a composer of containers hands it on: LOG is
+// for its administrators, and what ends a session is ERROR, FATAL or PANIC
+// (https://www.postgresql.org/docs/16/runtime-config-logging.html#RUNTIME-CONFIG-SEVERITY-LEVELS).
+var postgres = lazy.MustCompile(`\[\d+(?:-\d+)?\] (?:LOG|HINT|DETAIL|NOTICE|STATEMENT|CONTEXT): `)
+
+func ofPostgres(head string) bool {
+	at := strings.IndexByte(head, ']')
+	return at > 0 && isDigit(head[at-1]) && len(head) > at+2 && strings.IndexByte("LHDNSC", head[at+2]) >= 0 && postgres.MatchString(head)
+}
+
+// ofWarning are the words by which a warning tells how it is silenced: the message is one, then.
+var ofWarning = lazy.MustCompile(`(?i)\b(?:to|you can|can be) (?:safely )?(?:avoid|disabled?|suppress(?:ed)?|silenced?|remove|ignored?|turn off|hide|prevent|get rid of) (?:this|these|the|such) (?:\w+ )?(?:warnings?|messages?)\b`)
+
+// OfWarning says that a line tells how a warning is silenced.
+func OfWarning(text string) bool {
+	return (strings.Contains(text, " warning") || strings.Contains(text, " message")) && ofWarning.MatchString(text)
+}
+
+// callsWarning is a line whose head is the word: "libibverbs: Warning: ", "nvcc warning : ", "[Warning] ", "WARNING: ".
+var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()-]+:? ){0,4}?\[?warning\]?(?: #\w+)? ?:? |^.{0,60}\[warning\]`)
+
+// CallsWarning says that a line calls itself a warning, as Python's do, or as tools without levels do.
+func CallsWarning(text string) bool {
+	return Warns(text) || OfWarning(text) || callsWarning.MatchString(text[:min(len(text), 160)])
+}
+
+// triesOf is a try that others are to follow.
+var triesOf = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|attempt|try)\W{1,3}(?:in \S+ \W)?(?:\w+ )?(\d+) ?(?:of|/) ?(\d+)\b`)
+
+// TriesOf says that a line announces a try, and that it is not the last one.
+func TriesOf(text string) bool {
+	m := triesOf.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	n, _ := strconv.Atoi(m[1])
+	of, _ := strconv.Atoi(m[2])
+	return n < of
+}
+
+// instead are the words by which a program says what it does where something failed, and that this is no failure.
+var instead = lazy.MustCompile(`(?i)\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|^(?:error|exception) caught was: |\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
+
+// Instead says that a line has such words.
+func Instead(text string) bool { return instead.MatchString(text) }
+
+// endedWith is an end of a process without a fault.
+var endedWith = lazy.MustCompile(`(?i)\bexit[ _-]?code\b\W{0,3}0\b`)
+
+// TellsSuccess says that a line, whatever its level, is about a process that ended well, and about nothing else.
+func TellsSuccess(text string) bool {
+	return strings.Contains(text, "ucce") && endedWith.MatchString(text) && !undone.MatchString(text)
+}
+
+// OfRequest says that a line is about one request to a server, which serves others after it
+// (https://nginx.org/en/docs/ngx_core_module.html#error_log).
+func OfRequest(text string) bool {
+	return strings.Contains(text, ", client: ") && strings.Contains(text, ", server: ")
+}
+
+// remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that
+// a measurement is rough, that an iterator was left before its end, that a setting of the machine is passed over
+// (https://github.com/tensorflow/tensorflow/blob/v2.16.1/tensorflow/core/framework/local_rendezvous.cc,
+// https://github.com/openxla/xla/blob/main/xla/stream_executor/cuda/delay_kernel_cuda.cu.cc,
+// https://github.com/gcc-mirror/gcc/blob/releases/gcc-13/libgomp/env.c,
+// https://github.com/pypa/pip/blob/24.0/src/pip/_internal/commands/install.py). Installers end with 0 after theirs.
+var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|finalizing GeneratorDataset iterator: Cancelled: |^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)`)
+
+// ofRemarks are parts of them, of which a line has one.
+var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "GeneratorDataset", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: "}
+
+func remarked(text string) bool {
+	return slices.ContainsFunc(ofRemarks, func(part string) bool { return strings.Contains(text, part) }) && remarks.MatchString(text)
+}
+
+// Debugs says that a line is what its program tells those who debug it: no run ends for it. What it hands on of a warning
+// is the warning.
+func Debugs(text string) bool {
+	head := text[:min(len(text), 160)]
+	return strings.Contains(head, "DEBUG") && Mild(text) && !strings.Contains(head, "WARN") && !strings.Contains(head, "Warning") && !strings.Contains(head, "INFO")
 }
 
 // loads is a warning of TensorFlow's loader that there is no TensorRT, which only speeds up a model that is served: no
@@ -212,8 +300,15 @@ func Severe(text string) bool {
 	return level != 0 && strings.IndexByte("EFC", level) >= 0 || severe.MatchString(text)
 }
 
-// runtime is an error as TensorFlow's runtime logs it.
-var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\]\S{1,120}\.cc:\d+\] `)
+// runtime is an error as TensorFlow's runtime and XLA log it, also before their log has a time
+// (https://github.com/abseil/abseil-cpp/blob/20240722.0/absl/log/internal/log_format.cc, https://github.com/jax-ml/jax/issues/17879).
+var runtime = lazy.MustCompile(`^[\d: .-]{0,30}E \S{0,120}(?:tensorflow|xla)[/\\]\S{1,120}\.cc:\d+\] |^E0000 00:00:\d+\.\d+ +\d+ \S{1,120}\.cc:\d+\] `)
+
+// OfXLA says that a line is an error as TensorFlow's runtime and XLA log it, and no check that ended their process: where
+// nothing is raised, it says what they do without.
+func OfXLA(text string) bool {
+	return runtime.MatchString(text) && !strings.Contains(text, "] Check failed: ")
+}
 
 // OfRuntime says that a line is an error as the runtime below the program logs it, Ray's or TensorFlow's. What ends
 // a run is raised in the program, so a run that goes on has lived with the line.

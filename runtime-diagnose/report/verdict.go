@@ -100,9 +100,13 @@ func (d *draft) suspended() bool {
 	}
 }
 
-// queued is a job that a queue holds back: it waits, and nothing is wrong with it.
+// queued is a job that a queue holds back: it waits, and nothing is wrong with it. One that asks for more than there ever
+// is waits in vain.
 func (d *draft) queued() bool {
 	root := d.root
+	if d.advice != nil && d.advice.retry == signature.Useless {
+		return false
+	}
 	return d.suspended() && root != nil && root.Platform &&
 		(root.Signature.ID == "queue-quota" || root.Signature.ID == "kueue-preempted")
 }

@@ -39,6 +39,16 @@ func Fails(s *signature.Signature) bool {
 	return false
 }
 
+// ByCategory is the rule that guesses a category; nil: none does.
+func ByCategory(category string) *signature.Signature {
+	for i := range subjects {
+		if subjects[i].rule.Category == category {
+			return subjects[i].rule
+		}
+	}
+	return nil
+}
+
 // Rules lists the subjects, for reference pages.
 func Rules() []*signature.Signature {
 	var out []*signature.Signature
@@ -105,7 +115,7 @@ var raised = regexp.MustCompile(`^(\w+)(?:\.\w+)*\.\w+: `)
 var places = regexp.MustCompile(`File "[^"]*", line \d+, in|\S+\.(?:py|rs|cc|cpp|cu|cuh|h|c|go|java|scala|jl|ts)\b[:(,]\s?(?:line )?\d+`)
 
 // keys are those of a structure that is printed: they name what it holds, not what is wrong with it.
-var keys = regexp.MustCompile(`['"]\w+['"]: `)
+var keys = regexp.MustCompile(`['"]\w+['"] ?: `)
 
 // subject is one, and what names it.
 type subject struct {

@@ -1,0 +1,60 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A program may do without what its surroundings do not have; it says so, or goes on. What it does not do without ends
+// its log, or has another category.
+func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
+	const (
+		download = "OSError: [Errno 2] No such file or directory: '/ckpt/last.pt'\n"
+		nginx    = "2024/05/01 10:00:01 [error] 7#7: *1 open() \"/usr/share/nginx/html/favicon.ico\" failed (2: No such file or directory)"
+		driver   = "libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d': No such file or directory.\n"
+		preload  = "ERROR: ld.so: object 'libtcmalloc.so.4' from LD_PRELOAD cannot be preloaded (cannot open shared object file: No such file or directory): ignored.\n"
+		policy   = "cannot open '/etc/trainer/policy.json': No such file or directory\n"
+		slow     = "/lib/python3.8/site-packages/jax/_src/lib/xla_bridge.py:184: UserWarning: TPU backend initialization is taking more than 60.0 seconds. Did you run your code on all TPU hosts?\n"
+		empty    = "Traceback (most recent call last):\n  File \"/lib/python3.7/multiprocessing/queues.py\", line 105, in get\n    raise Empty\n_queue.Empty\n\n"
+		during   = "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/lib/paddle/fluid/dataloader/dataloader_iter.py\", line 632, in _get_data\n    \"pids: {}\".format(len(failed_workers), pids))\n"
+	)
+	for name, tc := range map[string]struct {
+		log  string
+		want string
+	}{
+		"what calls itself a warning":                            {driver, ""},
+		"the same words without it":                              {strings.Replace(driver, "Warning: ", "", 1), "file-not-found"},
+		"one request of a server":                                {nginx + ", client: 10.0.0.7, server: localhost, request: \"GET /favicon.ico HTTP/1.1\"\n", ""},
+		"no request":                                             {nginx + "\n", "file-not-found"},
+		"work that begins below":                                 {policy + "Loading model\nStarting training\n", ""},
+		"nothing below":                                          {policy, "file-not-found"},
+		"another complaint below":                                {policy + "Starting training\nerror: no policy, exit\n", "file-not-found"},
+		"what is done instead":                                   {policy + "continuing without a policy\n", ""},
+		"a try that others follow":                               {"curl: (6) Could not resolve host: data.example.org\nretry 2/5\n", ""},
+		"the last try":                                           {"curl: (6) Could not resolve host: data.example.org\nretry 5/5\n", "network-dns"},
+		"what was raised":                                        {"Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    torch.load(path)\n" + strings.TrimPrefix(download, "OSError: ") + "FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/last.pt'\nstart training from scratch\n", "file-not-found"},
+		"an exception's last line, then advice":                  {"[rank0]: ImportError: deepspeed>=0.10.0,<=0.16.9 is required for a normal functioning of this module, but found deepspeed==0.17.2.\n[rank0]: To fix: run `pip install deepspeed>=0.10.0,<=0.16.9`.\n", "import-version-conflict"},
+		"memory, whatever is used instead":                       {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. Use expandable segments instead\n", "gpu-oom"},
+		"a library that is not preloaded":                        {preload + "Starting training\n", ""},
+		"an iterator that has ended":                             {"2024-05-24 10:15:02.410200: W tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence\n\t [[{{node IteratorGetNext}}]]\n", ""},
+		"what an installer calls an error":                       {"ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.\ntorchvision 0.15.2 requires torch==2.0.1, but you have torch 2.1.0 which is incompatible.\nSuccessfully installed torch-2.1.0\n", "healthy"},
+		"a variable of OpenMP's that is passed over":             {"libgomp: Invalid value for environment variable OMP_NUM_THREADS\n", ""},
+		"what was caught":                                        {"A matching Triton is not available, some optimizations will not be enabled.\nError caught was: No module named 'triton'\n", ""},
+		"the same, raised":                                       {"ModuleNotFoundError: No module named 'triton'\n", "missing-module"},
+		"a host that waits for the others of its slice":          {slow, "rendezvous-timeout"},
+		"one that waited":                                        {slow + "  warnings.warn(\nstep 1\n", ""},
+		"a mark that a test of training prints as its last":      {"server ready after 140s\nSERVER_TRAIN_OK steps=3\n", "healthy"},
+		"a worker that is gone, below a queue without an item":   {empty + during + "RuntimeError: DataLoader 1 workers exit unexpectedly, pids: 462\n", "dataloader-worker-killed"},
+		"an exception with words, below which another is raised": {strings.Replace(empty, "_queue.Empty", "ValueError: the queue of worker 3 has been closed", 1) + during + "RuntimeError: DataLoader 1 workers exit unexpectedly, pids: 462\n", "python-exception-user-code"},
+		"an error's level, and a process that ended well":        {`{"level": "error","message": "at least one worker had status Succeeded and terminated for reason completed (exit_code=0)"}` + "\n", ""},
+		"an error's level, and one that did not":                 {`{"level": "error","message": "at least one worker had status Failed and terminated for reason error (exit_code=1)"}` + "\n", "python-exception-user-code"},
+		"a database that was not up yet":                         {"2021/11/06 23:21:09 WARNING mlflow.store.db.utils: SQLAlchemy engine could not be created. The following exception is caught.\n(psycopg2.OperationalError) could not connect to server: Connection refused\n\tIs the server running on host \"postgres\" and accepting\n\tTCP/IP connections on port 5432?\n\n(Background on this error at: https://sqlalche.me/e/14/e3q8)\nOperation will be retried in 0.7 seconds\n2021/11/06 23:21:13 INFO mlflow.store.db.utils: Updating database tables\n", ""},
+		"an iterator that was left":                              {"Epoch 13: early stopping\n2020-06-17 16:46:34.480694: W tensorflow/core/kernels/data/generator_dataset_op.cc:103] Error occurred when finalizing GeneratorDataset iterator: Cancelled: Operation was cancelled\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {
+				t.Errorf("category is %q, want %q; %s", r.Category, tc.want, r.Verdict)
+			}
+		})
+	}
+}
