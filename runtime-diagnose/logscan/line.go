@@ -94,6 +94,7 @@ type logReader struct {
 	elastic      timeline.ElasticReader
 	worst        worst
 	inRecord     logRecord // that the line which is read is of
+	belows       []below   // by kept line
 	launches     launches
 	counters     progress.Counters
 	sound        progress.Recoveries // of lines that say that a number is none
@@ -416,7 +417,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	last := &r.said[len(r.said)-1]
 	last.top = l.Trace != nil && l.Trace.Top
 	last.informed, last.named = r.informed(l)
-	last.warned = l.Trace == nil && r.inRecord.warns && r.inRecord.first < l.Number && r.inRecord.last == l.Number
+	last.warned = l.Trace == nil && r.inRecord.first < l.Number && r.inRecord.last == l.Number && r.inRecord.of().warns
 	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())

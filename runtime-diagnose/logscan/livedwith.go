@@ -57,11 +57,38 @@ var beginsWork = lazy.MustCompile(`(?i)^\W{0,3}(?:\S+[\s:|-]+){0,8}?(?:start(?:i
 // refers is where more is written of the error above.
 var refers = lazy.MustCompile(`(?i)\bon (?:this|the) error\b.{0,20}https?://`)
 
+// below is what a line says about a complaint above it.
+type below struct {
+	known  bool // it was looked at
+	refers bool // it says nothing, but where more is written
+	ends   bool // it ends badly
+	wrong  bool // it complains itself
+	begun  bool // the program begins its work, does a step of it, or says what it does instead
+}
+
+// lineBelow is that of one of the lines that were kept; many complaints ask about the same ones.
+func (r *logReader) lineBelow(d reduce.Digest, at int) below {
+	if r.belows == nil {
+		r.belows = make([]below, len(d.Lines))
+	}
+	b := &r.belows[at]
+	if b.known {
+		return *b
+	}
+	l := &d.Lines[at]
+	body := recovery.WithoutCounts(l.Text)
+	b.known, b.refers = true, refers.MatchString(body)
+	b.ends = recovery.EndsBadly(body)
+	b.wrong = recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body)
+	b.begun = recovery.Instead(body) || beginsWork.MatchString(body) || l.Number == r.series.Last.Line || recovery.Informs(l.Text) || progress.Measures(body)
+	return *b
+}
+
 // startsBelow says that below a complaint, to the end of the log, nothing else complains, and the program begins its work,
 // does a step of it, or says what it does instead.
 func (r *logReader) startsBelow(s *evidence.Observation, d reduce.Digest) bool {
 	begun, line, next := false, s.Item.Source.Line, d.Last.Number+1
-	for _, l := range slices.Backward(d.Lines) {
+	for at, l := range slices.Backward(d.Lines) {
 		if l.Number <= line {
 			break
 		}
@@ -69,14 +96,14 @@ func (r *logReader) startsBelow(s *evidence.Observation, d reduce.Digest) bool {
 			return false // lines between were not kept
 		}
 		next = l.Number
-		body := recovery.WithoutCounts(l.Text)
-		if refers.MatchString(body) {
+		b := r.lineBelow(d, at)
+		if b.refers {
 			continue
 		}
-		if recovery.EndsBadly(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body) && !SameStatement(l.Text, s.Line) {
+		if b.ends || b.wrong && !SameStatement(l.Text, s.Line) {
 			return false
 		}
-		begun = begun || recovery.Instead(body) || beginsWork.MatchString(body) || l.Number == r.series.Last.Line || recovery.Informs(l.Text) || progress.Measures(body)
+		begun = begun || b.begun
 	}
 	return begun && next == line+1
 }

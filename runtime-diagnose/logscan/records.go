@@ -11,12 +11,25 @@ import (
 // logRecord is what a logger writes at once: the line that begins with its time or level, and those below it that have
 // neither. What it prints of an exception has the level of the record.
 type logRecord struct {
-	head    []byte // of its first line: what has the level
-	informs bool   // the level is below a warning's; known from the second line on
-	mild    bool   // or a warning's
-	warns   bool   // it calls itself a warning
-	first   int    // number of its first line
-	last    int    // and of its last one so far
+	head  []byte // of its first line: what has the level
+	level *level // as far as somebody has asked; most records are of one line and of no interest
+	first int    // number of its first line
+	last  int    // and of its last one so far
+}
+
+// level is that of a record.
+type level struct {
+	informs bool // below a warning's
+	mild    bool // or a warning's
+	warns   bool // it calls itself a warning
+}
+
+func (in *logRecord) of() level {
+	if in.level == nil {
+		head := string(in.head)
+		in.level = &level{recovery.Informs(head), recovery.Mild(head), recovery.CallsWarning(head)}
+	}
+	return *in.level
 }
 
 // mostHead is how much of a line a level is looked for in.
@@ -35,12 +48,8 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
 		in.head = append(in.head[:0], body[:min(len(body), mostHead)]...)
-		in.informs, in.mild, in.warns, in.first, in.last = false, false, false, l.Number, l.Number
+		in.level, in.first, in.last = nil, l.Number, l.Number
 		return
-	}
-	if in.last == in.first {
-		head := string(in.head)
-		in.informs, in.mild, in.warns = recovery.Informs(head), recovery.Mild(head), recovery.CallsWarning(head)
 	}
 	in.last = l.Number
 	if n := len(r.sightings) - 1; n >= 0 && r.said[n].named && r.sightings[n].Item.Source.Line == l.Number-1 && jvmFrame.MatchString(l.Text) {
@@ -56,11 +65,22 @@ func goesOnWith(text string) bool {
 	case text[0] == ' ', text[0] == '\t', strings.HasPrefix(text, "Caused by: "):
 		return true
 	}
-	return isName(text[0]) && jvmException.MatchString(text)
+	return namesException(text)
 }
 
-// isName says that the name of a package of Java's may begin with a byte.
-func isName(b byte) bool { return 'a' <= b && b <= 'z' }
+// namesException says that a line begins with the name of an exception of a JVM. It is asked of every line: the expression is
+// tried where the first word may be one.
+func namesException(text string) bool {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return false
+	}
+	end := 0
+	for end < len(text) && (text[end] == '.' || text[end] == '_' || '0' <= text[end] && text[end] <= '9' || 'a' <= text[end]|0x20 && text[end]|0x20 <= 'z') {
+		end++
+	}
+	word := text[:end]
+	return (strings.Contains(word, "Exception") || strings.Contains(word, "Error")) && jvmException.MatchString(word)
+}
 
 // informed says that a line is of a record below a warning; named that it names an exception in one below an error, which
 // is of the record if frames of a stack follow.
@@ -75,8 +95,8 @@ func (r *logReader) informed(l reduce.Line) (informed, named bool) {
 	if in.last != l.Number || in.first == l.Number {
 		return false, false
 	}
-	named = in.mild && jvmException.MatchString(l.Text)
-	return in.informs && !named, named
+	named = in.of().mild && namesException(l.Text)
+	return in.of().informs && !named, named
 }
 
 // isInformed says that a line is of a record below a warning, whatever it names.
