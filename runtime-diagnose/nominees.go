@@ -311,7 +311,7 @@ func (d *diagnosis) printedBy(ctx context.Context) map[string]familiar.Lines {
 		}
 		lines := out[place]
 		_, err = reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{
-			Budget: 1, Suspect: func(*reduce.Line) bool { return false }, Watch: func(l *reduce.Line) { lines.Add(reduce.Mask(l.Body())) },
+			Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { lines.Add(reduce.Mask(l.Body())) },
 		})
 		if cerr := in.Close(); err == nil && cerr == nil {
 			out[place] = lines

@@ -67,7 +67,7 @@ func tail(ctx context.Context, l Log) []reduce.Kept {
 		return nil
 	}
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{
-		Budget: 8 * endOf, Head: 1, Tail: endOf, Numbers: l.Numbers, Suspect: func(*reduce.Line) bool { return false }, // the end gets a quarter, and lines cost more than their text
+		Budget: 8 * endOf, Head: 1, Tail: endOf, Numbers: l.Numbers, Suspect: func(string) bool { return false }, // the end gets a quarter, and lines cost more than their text
 	})
 	if cerr := in.Close(); err != nil || cerr != nil {
 		return nil

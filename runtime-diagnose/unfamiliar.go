@@ -157,7 +157,7 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 			continue
 		}
 		_, err = reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{
-			Budget: 1, Suspect: func(*reduce.Line) bool { return false }, Watch: func(l *reduce.Line) { lines.Add(reduce.Mask(l.Body())) },
+			Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { lines.Add(reduce.Mask(l.Body())) },
 		})
 		if cerr := in.Close(); err == nil && cerr == nil {
 			seen[other] = true
@@ -184,7 +184,7 @@ func bodyOf(line string) string {
 	body := ""
 	// Text does not fail to be read.
 	_, _ = reduce.Read(strings.NewReader(line), reduce.Options{
-		Budget: 1, Suspect: func(*reduce.Line) bool { return false }, Watch: func(l *reduce.Line) { body = l.Body() },
+		Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { body = l.Body() },
 	})
 	return body
 }

@@ -365,7 +365,7 @@ func eachLine(ctx context.Context, c diagnose.Case, do func(file string, l *redu
 			name = log.Source.Place()
 		}
 		_, err = reduce.Read(in, reduce.Options{
-			Budget: 1, Numbers: log.Numbers, Now: c.Now, Suspect: func(*reduce.Line) bool { return false }, Watch: func(l *reduce.Line) { do(name, l) },
+			Budget: 1, Numbers: log.Numbers, Now: c.Now, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { do(name, l) },
 		})
 		_ = in.Close() // it was only read
 		if err != nil {

@@ -215,7 +215,7 @@ func bodyOf(line string) string {
 	body := ""
 	// Text does not fail to be read.
 	_, _ = reduce.Read(strings.NewReader(line), reduce.Options{
-		Budget: 1, Suspect: func(*reduce.Line) bool { return false }, Watch: func(l *reduce.Line) { body = l.Body() },
+		Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { body = l.Body() },
 	})
 	return strings.TrimSpace(body)
 }

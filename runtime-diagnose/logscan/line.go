@@ -102,13 +102,9 @@ type logReader struct {
 	calm         int // where its end begins, if it ends without complaint, with what was done or found
 }
 
-func (r *logReader) suspect(l *reduce.Line) bool {
-	return r.view.Matters(unquoted(l.Text), l.Marks) || r.cut
-}
-
-// mark are the literals of the catalog in a line.
-func (r *logReader) mark(text string, room []int32) []int32 {
-	return r.catalog.Literals(unquoted(text), room)
+func (r *logReader) suspect(text string) bool {
+	text = unquoted(text)
+	return r.view.Matters(text) || r.cut
 }
 
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes

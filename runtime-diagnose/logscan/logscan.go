@@ -176,7 +176,7 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, view: catalog.NewView(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: WantsLines(&c)}
 	now := c.Now
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, now) }
-	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Mark: r.mark, Suspect: r.suspect, Visit: r.visit})
+	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 		h.broken = true

@@ -18,7 +18,7 @@ import (
 // what there is to do, and why the others give way. What a platform puts before a line (a time, a rank) is no part of it.
 func Explain(w io.Writer, catalog *signature.Catalog, line string) error {
 	body := line
-	if _, err := reduce.Read(strings.NewReader(line), reduce.Options{Suspect: func(*reduce.Line) bool { return true }, Visit: func(l reduce.Line) bool {
+	if _, err := reduce.Read(strings.NewReader(line), reduce.Options{Suspect: func(string) bool { return true }, Visit: func(l reduce.Line) bool {
 		body = l.Body()
 		return true
 	}}); err != nil {

@@ -46,7 +46,7 @@ func TestExceptionsOfOtherRuntimes(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			_, err := reduce.Read(strings.NewReader(tc.log), reduce.Options{Suspect: func(*reduce.Line) bool { return false }, Visit: func(l reduce.Line) bool {
+			_, err := reduce.Read(strings.NewReader(tc.log), reduce.Options{Suspect: func(string) bool { return false }, Visit: func(l reduce.Line) bool {
 				text := fmt.Sprintf("%d %s: %s", l.Number, l.Trace.Type, l.Trace.Message)
 				if l.Trace.Chain == reduce.CausedBy {
 					text += " caused by"
@@ -84,7 +84,7 @@ func TestTheCallerIsTheInnermostFrameOutsideTheStandardLibrary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []*reduce.Trace
-			_, err := reduce.Read(strings.NewReader("Traceback (most recent call last):\n"+tc.frames+tc.last), reduce.Options{Suspect: func(*reduce.Line) bool { return false }, Visit: func(l reduce.Line) bool {
+			_, err := reduce.Read(strings.NewReader("Traceback (most recent call last):\n"+tc.frames+tc.last), reduce.Options{Suspect: func(string) bool { return false }, Visit: func(l reduce.Line) bool {
 				got = append(got, l.Trace)
 				return true
 			}})

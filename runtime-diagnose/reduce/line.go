@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -43,8 +44,6 @@ type Line struct {
 	Code bool
 	// Overwritten says that a carriage return put other text of the line over this one.
 	Overwritten bool
-	// Marks are what Options.Mark said of the text. They are good until the next line is judged.
-	Marks []int32
 	// body is where the message starts; collected is where what the program wrote starts,
 	// behind the time that whoever collected the line put before it.
 	body, collected int
@@ -54,7 +53,7 @@ type Line struct {
 
 // Clone is a line that holds on to nothing but itself.
 func (l Line) Clone() Line {
-	l.Text, l.Lane, l.Marks = strings.Clone(l.Text), strings.Clone(l.Lane), nil
+	l.Text, l.Lane = strings.Clone(l.Text), strings.Clone(l.Lane)
 	return l
 }
 
@@ -68,9 +67,9 @@ func (l Line) Written() string { return l.Text[l.collected:] }
 // mostPerLine is how many ranks one line is taken apart for.
 const mostPerLine = 64
 
-// perRankOf takes a line apart, where several ranks wrote on it because one of them was overtaken
+// perRank takes the line that was read last apart, where several ranks wrote on it because one of them was overtaken
 // before it had written its end: "[rank0]: Traceback[rank1]: Traceback".
-func perRankOf(parts []Line) []Line {
+func (s *scanner) perRank(parts []Line) []Line {
 	l := &parts[0]
 	if at := behindBar(l.Text, l.has); at > 0 {
 		rest := Line{Number: l.Number, Text: l.Text[at:], Rank: l.Rank, Lane: l.Lane, At: l.At, has: l.has}
@@ -154,14 +153,13 @@ type scanner struct {
 	end    []byte          // their last LongestEnd bytes, and more
 	room   strings.Builder // where the texts of short lines lie
 	has    redact.Bytes    // what stands in text
-	rest   []byte          // of a text with carriage returns: what has not been told yet
-	within bool            // some of it has
 	number int
-	given  []int // numbers of the lines still to come, where they do not count from 1
+	parts  [2][]Line // of the line read last, and of the last one with text
+	turn   int       // which of them is that of the line read last
+	given  []int     // numbers of the lines still to come, where they do not count from 1
 	cut    int
 	bytes  int64
 	hidden redact.Lines
-	mark   func(text string, room []int32) []int32 // nil: nobody marks lines
 	err    error
 }
 
@@ -199,10 +197,7 @@ func (s *scanner) next() bool {
 			return false
 		}
 	}
-	if s.has, s.rest = redact.Look(s.text), nil; s.has.Has(redact.Return) {
-		text, _ := unwrapped(s.text)
-		s.rest = bytes.TrimRight(text, "\r \t")
-	}
+	s.has = redact.Look(s.text)
 	s.number++
 	if len(s.given) > 0 {
 		s.number, s.given = s.given[0], s.given[1:]
@@ -254,9 +249,10 @@ func (s *scanner) joined(dropped bool) []byte {
 	return append(append(s.buf, gap...), end...)
 }
 
-// line is the line that was read last, in the room that is there for it.
-func (s *scanner) line(room []Line) []Line {
-	parts := append(room[:0], Line{})
+// line is the line that was read last, in parts if several ranks wrote on it. They are good until the next line is
+// read, or for longer; see done.
+func (s *scanner) line() []Line {
+	parts := append(s.parts[s.turn][:0], Line{})
 	b, at := unwrapped(s.text)
 	if len(b) == len(s.text) {
 		s.read(&parts[0], b, s.has)
@@ -269,20 +265,30 @@ func (s *scanner) line(room []Line) []Line {
 	return parts
 }
 
-// overwritten is the next segment of the line that was read last that a carriage return put another one over. A terminal
-// shows it for a moment, and a program that never ends its lines otherwise says everything so.
-func (s *scanner) overwritten() (segment []byte, ok bool) {
-	for len(s.rest) > 0 {
-		var more bool
-		segment, s.rest, more = bytes.Cut(s.rest, []byte("\r"))
-		if !more {
-			return nil, false // the last one is the line
+// done takes the parts of the line that was read last back; they are still read if they stay.
+func (s *scanner) done(parts []Line, stay bool) {
+	if s.parts[s.turn] = parts; stay {
+		s.turn = 1 - s.turn
+	}
+}
+
+// overwritten are the segments of a line that carriage returns put another one over. A terminal shows
+// them for a moment, and a program that never ends its lines otherwise says everything so.
+func (s *scanner) overwritten() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !s.has.Has(redact.Return) {
+			return
 		}
-		if len(bytes.TrimSpace(segment)) > 0 {
-			return segment, true
+		text, _ := unwrapped(s.text)
+		rest := bytes.TrimRight(text, "\r \t")
+		for {
+			segment, behind, more := bytes.Cut(rest, []byte("\r"))
+			if !more || len(bytes.TrimSpace(segment)) > 0 && !yield(segment) {
+				return // the last one is the line
+			}
+			rest = behind
 		}
 	}
-	return nil, false
 }
 
 // read reads a line of which it is known what stands in it.

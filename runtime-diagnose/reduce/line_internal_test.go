@@ -36,7 +36,7 @@ func TestLinesOfOneRoomDoNotOverwriteEachOther(t *testing.T) {
 	s := newScanner(strings.NewReader(text.String()), nil)
 	var all []string
 	for s.next() {
-		all = append(all, s.line(nil)[0].Text)
+		all = append(all, s.line()[0].Text)
 	}
 	if got := strings.Join(all, "\n") + "\n"; got != text.String() {
 		t.Error("the lines are not those of the text")

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Options bounds what is kept. Zero values mean the defaults in parentheses.
@@ -28,11 +30,8 @@ type Options struct {
 	// Watch sees every line, in order, before anything else; nil: nobody does. It has to be
 	// cheap. The line's time is set where its prefix has one.
 	Watch func(*Line)
-	// Mark adds what is to be known of a line to the room that is there for it; nil: nothing is. It is asked about each
-	// line, in order, by another goroutine than the one that is told of them, while that one judges those before.
-	Mark func(text string, room []int32) []int32
 	// Suspect is a cheap question asked of every line; nil: every line is suspect.
-	Suspect func(*Line) bool
+	Suspect func(text string) bool
 	// Visit sees suspect lines and the ends of tracebacks, in order, and says whether a line
 	// matters. The text is not masked. Of a line on which several ranks wrote, it sees what
 	// each of them did, under the line's number; and of one that was written over, what stood there
@@ -47,7 +46,7 @@ func (o Options) withDefaults() Options {
 	o.Before = cmp.Or(o.Before, 3)
 	o.After = cmp.Or(o.After, 6)
 	if o.Suspect == nil {
-		o.Suspect = func(*Line) bool { return true }
+		o.Suspect = func(string) bool { return true }
 	}
 	if o.Watch == nil {
 		o.Watch = func(*Line) {}
@@ -82,36 +81,42 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	k := newKeeper(o)
 	var d Digest
 	lines := newScanner(r, o.Numbers)
-	lines.mark = o.Mark
+	defer lines.close()
 	tracebacks := newFolder()
 	clock := clock{now: o.Now}
-	last, held, matters := &Line{}, Line{}, false
-	for b := range lines.all() {
-		for i := range b.lines[:b.n] {
-			read := &b.lines[i]
-			for at := range read.parts { // by place: a copy that others may keep would be one on the heap, for every line
-				l := &read.parts[at]
-				if read.whole {
-					clock.note(l)
-				}
-				if read.whole || read.first { // where a bar that writes over itself began to count
-					o.Watch(l)
-				}
-				if tracebacks.fold(l); l.Trace != nil || o.Suspect(l) {
-					clock.stamp(l)
-					matters = o.Visit(*l) || matters
-				}
-				if read.whole && l.Body() != "" {
-					last = l
-				}
+	last := &Line{}
+	for lines.next() {
+		matters, first := false, true
+		for segment := range lines.overwritten() {
+			var l Line
+			lines.read(&l, segment, redact.Look(segment))
+			if l.Overwritten = true; first { // where a bar that writes over itself began to count
+				o.Watch(&l)
+				first = false
 			}
-			if read.whole {
-				k.see(read.number, read.text, matters)
-				matters = false
+			if tracebacks.fold(&l); l.Trace != nil || o.Suspect(l.Text) {
+				clock.stamp(&l)
+				matters = o.Visit(l) || matters
 			}
 		}
-		held = *last // the batch is filled again
-		last = &held
+		parts := lines.line()
+		number, text, stays := parts[0].Number, parts[0].Text, false
+		parts = lines.perRank(parts)
+		for i := range parts { // by place: a copy that others may keep would be one on the heap, for every line
+			l := &parts[i]
+			clock.note(l)
+			o.Watch(l)
+			tracebacks.fold(l)
+			if l.Trace != nil || o.Suspect(l.Text) {
+				clock.stamp(l)
+				matters = o.Visit(*l) || matters
+			}
+			if l.Body() != "" {
+				last, stays = l, true
+			}
+		}
+		lines.done(parts, stays)
+		k.see(number, text, matters)
 	}
 	d.Last = *last
 	d.Lines, d.InTraceback = k.kept(), tracebacks.within(d.Last.Number)
@@ -120,9 +125,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
 	d.Last.Text, d.Last.Lane = strings.Clone(Mask(d.Last.Text)), strings.Clone(d.Last.Lane)
 	d.Last.body, d.Last.collected = min(d.Last.body, len(d.Last.Text)), min(d.Last.collected, len(d.Last.Text))
-	err := lines.err
-	lines.close()
-	return d, err
+	return d, lines.err
 }
 
 // keeper chooses lines: the head, windows around what matters, the tail. Each of the

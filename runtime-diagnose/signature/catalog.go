@@ -21,7 +21,7 @@ type Catalog struct {
 	all      []*Signature // by ID
 	matchers []*matcher
 	literals *finder
-	advances []bool           // by literal: it is looked for by nothing but signs that training advances
+	calm     func() *finder   // without the literals of nothing but signs that training advances
 	index    map[string]int32 // literal, as the finder compares it
 	owners   [][]owner        // literal → what it is looked for
 	counts   int32            // the literal CountsNodes
@@ -154,10 +154,11 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 	}
 	c.counts = literal(CountsNodes)
 	c.literals = newFinder(literals, func(int32) bool { return false })
-	for lit := range c.owners {
-		other := slices.ContainsFunc(c.owners[lit], func(o owner) bool { return !c.all[o.signature].advance() })
-		c.advances = append(c.advances, !other && int32(lit) != c.counts)
-	}
+	c.calm = sync.OnceValue(func() *finder {
+		return newFinder(literals, func(lit int32) bool {
+			return lit != c.counts && !slices.ContainsFunc(c.owners[lit], func(o owner) bool { return !c.all[o.signature].advance() })
+		})
+	})
 	return c, nil
 }
 
@@ -171,16 +172,6 @@ func (c *Catalog) ByID(id string) *Signature {
 		return nil
 	}
 	return c.all[i]
-}
-
-// Literals adds those that occur in a text to the room that is there for them: what a View is to be told with the text.
-// It is safe for concurrent use, as all of a catalog is.
-func (c *Catalog) Literals(text string, room []int32) []int32 {
-	c.literals.find(text, func(lit int32) bool {
-		room = append(room, lit)
-		return true
-	})
-	return room
 }
 
 // Suspects says whether any literal occurs in the text: the cheap question to ask of
@@ -210,7 +201,12 @@ func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ..
 }
 
 func (c *Catalog) match(skip func(int32) bool, text string, kinds []Kind) []Match {
-	return c.matchAmong(c.candidates(nil, c.Literals(text, nil)), skip, text, nil, kinds)
+	var found []int32
+	c.literals.find(text, func(lit int32) bool {
+		found = append(found, lit)
+		return true
+	})
+	return c.matchAmong(c.candidates(nil, found), skip, text, nil, kinds)
 }
 
 // candidates are the alternatives that literals were looked for, in order.

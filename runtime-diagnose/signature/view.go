@@ -16,7 +16,6 @@ type View struct {
 
 	text   string  // of the line that was asked about last
 	found  []int32 // the literals in it
-	own    []int32 // room for those of lines that nobody has looked through before
 	asked  folded  // it with small letters, if it
 	folded bool    // is that already
 	end    folded  // the part of it that is matched
@@ -33,7 +32,11 @@ func (c *Catalog) NewView() *View {
 func (s *Signature) advance() bool { return s.Category == HealthyCategory && s.DepthOf() < Precise }
 
 // Calm stops looking for signs that training advances, or begins again.
-func (v *View) Calm(calm bool) { v.calm = calm }
+func (v *View) Calm(calm bool) {
+	if v.calm != calm {
+		v.calm, v.text = calm, "" // what was found in the last line was looked for otherwise
+	}
+}
 
 // Enough says that a signature was seen often enough: it still matches on lines that are looked
 // at for the sake of another one, but is no reason to look.
@@ -58,39 +61,43 @@ func (v *View) settle(lit int) {
 
 // Suspects says whether a line may say something new.
 func (v *View) Suspects(text string) bool {
-	v.own = v.c.Literals(text, v.own[:0])
-	suspect, _ := v.ask(text, v.own)
+	suspect, _ := v.ask(text)
 	return suspect
 }
 
-// Matters says whether a line, in which the catalog found these literals, may say something new, or holds CountsNodes.
-func (v *View) Matters(text string, literals []int32) bool {
-	suspect, counts := v.ask(text, literals)
+// Matters says whether a line may say something new, or holds CountsNodes.
+func (v *View) Matters(text string) bool {
+	suspect, counts := v.ask(text)
 	return suspect || counts
 }
 
-func (v *View) ask(text string, literals []int32) (suspect, counts bool) {
+func (v *View) ask(text string) (suspect, counts bool) {
 	v.lines++
-	v.text, v.found, v.folded = text, literals, false
-	for _, lit := range literals {
-		if v.calm && v.c.advances[lit] {
-			continue
+	finder := v.c.literals
+	if v.calm {
+		finder = v.c.calm()
+	}
+	v.text, v.found, v.folded = text, v.found[:0], false
+	finder.find(text, func(lit int32) bool {
+		if v.found = append(v.found, lit); suspect {
+			return true // it will be matched, and the rest of it is known then
 		}
 		if v.quiet[lit] {
 			v.count(lit)
-			continue
+			return true
 		}
 		counts = counts || lit == v.c.counts
 		for _, o := range v.c.owners[lit] {
 			if v.full[o.signature] {
 				continue
 			}
-			if v.c.matchers[o.signature].may(v.small(), o.alternative) {
-				return true, counts
+			if suspect = v.c.matchers[o.signature].may(v.small(), o.alternative); suspect {
+				break
 			}
 		}
-	}
-	return false, counts
+		return true
+	})
+	return suspect, counts
 }
 
 // small is the line that was asked about with small letters.
