@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -107,7 +109,7 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	options.Metrics = counts
 	m, err := ctrl.NewManager(s.config, manager.Options{
 		Logger:                        s.log.WithName("controller"),
-		Cache:                         controller.CacheOptions(s.clients.Kube),
+		Cache:                         controller.CacheOptions(s.clients.Kube, s.followed),
 		Controller:                    controllerconfig.Controller{SkipNameValidation: new(true)}, // the name is used again
 		Metrics:                       metricsserver.Options{BindAddress: "0"},                    // serve has its own
 		HealthProbeBindAddress:        "0",
@@ -129,6 +131,14 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	}
 	s.diagnosing.Store(counts)
 	return m.Start(ctx)
+}
+
+// followed is the informer of the webhook of this process that follows jobs of a kind; nil: none does.
+func (s *server) followed(kind schema.GroupVersionKind) cache.SharedIndexInformer {
+	if s.jobs == nil {
+		return nil
+	}
+	return s.jobs.Informer(kind)
 }
 
 // mostWait is how long the controller is away at most once what stopped it is over.
