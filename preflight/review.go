@@ -118,7 +118,7 @@ func SameWork(old, now *unstructured.Unstructured) bool {
 func ReviewedAnnotations(u *unstructured.Unstructured) map[string]string {
 	out := map[string]string{}
 	all := u.GetAnnotations()
-	for _, key := range ReviewedKeys() {
+	for _, key := range reviewedKeys {
 		if value, there := all[key]; there {
 			out[key] = value
 		}
@@ -127,9 +127,9 @@ func ReviewedAnnotations(u *unstructured.Unstructured) map[string]string {
 }
 
 // ReviewedKeys are the keys of ReviewedAnnotations.
-func ReviewedKeys() []string {
-	return append(kinds.ReviewedAnnotations(), check.IgnoreAnnotation, check.ReasonAnnotation)
-}
+func ReviewedKeys() []string { return slices.Clone(reviewedKeys) }
+
+var reviewedKeys = append(kinds.ReviewedAnnotations(), check.IgnoreAnnotation, check.ReasonAnnotation)
 
 // stopped says whether somebody ended the job before its time: nothing of it starts again.
 func stopped(kind *kinds.Kind, o *unstructured.Unstructured) bool {

@@ -133,7 +133,7 @@ func BenchmarkKeepJob(b *testing.B) {
 		{Manager: "kubectl-create", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "kubeflow.org/v1", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)},
 		{Manager: "training-operator", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "kubeflow.org/v1", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:status":{".":{},"f:conditions":{}}}`)},
 	})
-	keep := keepJob(kinds.For(u.GroupVersionKind()))
+	keep := keepJob(kinds.For(u.GroupVersionKind()), nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := keep(u.DeepCopy()); err != nil {

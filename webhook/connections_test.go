@@ -43,10 +43,7 @@ func TestAConnectionMaySayNothingForLongerThanTheAPIServerKeepsIt(t *testing.T) 
 	certificate := signed(t, "webhook")
 	synctest.Test(t, func(t *testing.T) {
 		w := &Webhook{o: Options{Certificates: serving{certificate: certificate}}}
-		server, err := w.server(newConnections(mostConnections))
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := w.server(newConnections(mostConnections))
 		p := pipes{make(chan net.Conn), make(chan struct{})}
 		go func() { _ = server.Serve(tls.NewListener(p, w.tls())) }()
 		dial := func() *tls.Conn {
@@ -173,10 +170,7 @@ func TestAReplicaThatEndsLosesNoCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := replica{&Webhook{o: Options{Certificates: serving{certificate: certificate}}, listener: listener}, cancel, make(chan error, 1)}
 		open := newConnections(mostConnections)
-		server, err := r.w.server(open)
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := r.w.server(open)
 		go func() { r.ended <- r.w.listen(ctx, server, open) }()
 		replicas[i] = r
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // DefaultDeadline is how long checks and fit may take before the job is admitted without them.
@@ -78,6 +79,8 @@ type View interface {
 type Stored interface {
 	// Job is a job by its kind and name, of which the caller may change all; nil where it is not known.
 	Job(kind schema.GroupKind, namespace, name string) *unstructured.Unstructured
+	// UID is the UID of a job; empty where it is not known.
+	UID(kind schema.GroupKind, namespace, name string) types.UID
 }
 
 // Handler answers admission requests. Make it with NewHandler.

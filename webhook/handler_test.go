@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -74,6 +75,13 @@ func (w world) Job(kind schema.GroupKind, namespace, name string) *unstructured.
 		panic(err) //nolint:forbidigo // the test is wrong
 	}
 	return u
+}
+
+func (w world) UID(kind schema.GroupKind, namespace, name string) types.UID {
+	if u := w.Job(kind, namespace, name); u != nil {
+		return u.GetUID()
+	}
+	return ""
 }
 
 func (w world) Snapshot() *cluster.Snapshot {

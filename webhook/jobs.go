@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -15,60 +16,66 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // Jobs are the jobs that are stored, as informers hold them: of all their UID and a fingerprint of what
-// is reviewed of them, of kinds that can be scaled with their spec. It implements Stored. Make it with NewJobs.
+// is reviewed of them, of kinds that can be scaled with their spec, and of all whole where others of the process
+// look at them, too (see Informer). It implements Stored. Make it with NewJobs.
 type Jobs struct {
-	client    dynamic.Interface
-	discovery discovery.DiscoveryInterface
-	kinds     []*kinds.Kind
-	poll      time.Duration
-	log       logr.Logger
-	runs      runs
+	clients live.Clients
+	kinds   []*kinds.Kind
+	others  Others
+	poll    time.Duration
+	log     logr.Logger
+	runs    runs
 
 	mu       sync.Mutex
 	followed map[schema.GroupKind]*followedJobs
-	asked    bool // the API has said at least once what it serves
+	asked    bool                                      // the API has said at least once what it serves
+	begin    func(func(context.Context)) (stop func()) // nil: before Start, and after it
 }
+
+// Others are others of the process who look at the jobs that the webhook follows.
+type Others struct {
+	Pack Pack // nil: there are none
+	// Managers says whether they look at something in the managers of a job's fields, as an API server writes them; nil: they never do.
+	Managers func([]byte) bool
+}
+
+// Pack makes what is held of a job for others; the job is its own.
+type Pack func(*unstructured.Unstructured) (*live.PackedObject, error)
 
 type followedJobs struct {
 	kind     schema.GroupVersionKind
 	resource string
 	informer cache.SharedIndexInformer
-	stop     context.CancelFunc
+	users    int    // who wants it to run
+	stop     func() // nil: it does not run yet
 }
 
 // NewJobs prepares to follow the jobs of kinds; nothing is read before Start.
-func NewJobs(client dynamic.Interface, api discovery.DiscoveryInterface, of []*kinds.Kind, log logr.Logger) *Jobs {
-	return &Jobs{client: client, discovery: api, kinds: of, poll: 30 * time.Second, log: log, followed: map[schema.GroupKind]*followedJobs{}}
+func NewJobs(clients live.Clients, of []*kinds.Kind, others Others, log logr.Logger) *Jobs {
+	return &Jobs{clients: clients, kinds: of, others: others, poll: 30 * time.Second, log: log, followed: map[schema.GroupKind]*followedJobs{}}
 }
 
 // Job implements Stored.
 func (j *Jobs) Job(kind schema.GroupKind, namespace, name string) *unstructured.Unstructured {
-	j.mu.Lock()
-	f := j.followed[kind]
-	j.mu.Unlock()
-	if f == nil {
+	held, of := j.held(kind, namespace, name)
+	if held == nil {
 		return nil
 	}
-	object, _, err := f.informer.GetStore().GetByKey(namespace + "/" + name)
-	held, ok := object.(*heldJob)
-	if err != nil || !ok {
+	u := held.reviewed()
+	if u == nil {
 		return nil
 	}
-	u := &unstructured.Unstructured{Object: map[string]any{}}
-	if len(held.text) > 0 && json.Unmarshal(held.text, &u.Object) != nil {
-		return nil
-	}
-	u.SetGroupVersionKind(f.kind)
+	u.SetGroupVersionKind(of)
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	u.SetUID(held.id)
@@ -76,14 +83,40 @@ func (j *Jobs) Job(kind schema.GroupKind, namespace, name string) *unstructured.
 	return u
 }
 
+// UID implements Stored.
+func (j *Jobs) UID(kind schema.GroupKind, namespace, name string) types.UID {
+	if held, _ := j.held(kind, namespace, name); held != nil {
+		return held.id
+	}
+	return ""
+}
+
+// held is a job as it is held; nil: it is not known.
+func (j *Jobs) held(kind schema.GroupKind, namespace, name string) (*heldJob, schema.GroupVersionKind) {
+	j.mu.Lock()
+	f := j.followed[kind]
+	j.mu.Unlock()
+	if f == nil {
+		return nil, schema.GroupVersionKind{}
+	}
+	object, _, err := f.informer.GetStore().GetByKey(namespace + "/" + name)
+	held, ok := object.(*heldJob)
+	if err != nil || !ok {
+		return nil, schema.GroupVersionKind{}
+	}
+	return held, f.kind
+}
+
 // Start follows the jobs until the context is done. Kinds may be installed and removed meanwhile.
 func (j *Jobs) Start(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
+	j.beginIn(ctx, &running)
+	defer j.end()
 	tick := time.NewTicker(j.poll)
 	defer tick.Stop()
 	for {
-		j.discover(ctx, &running)
+		j.discover(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -93,8 +126,8 @@ func (j *Jobs) Start(ctx context.Context) error {
 }
 
 // discover starts and stops informers as the API begins and ceases to serve kinds.
-func (j *Jobs) discover(ctx context.Context, running *sync.WaitGroup) {
-	api := discovery.ToDiscoveryInterfaceWithContext(j.discovery)
+func (j *Jobs) discover(ctx context.Context) {
+	api := discovery.ToDiscoveryInterfaceWithContext(j.clients.Discovery)
 	lists := map[schema.GroupVersion][]metav1.APIResource{}
 	groups, err := api.ServerGroupsWithContext(ctx)
 	if err != nil {
@@ -125,64 +158,106 @@ func (j *Jobs) discover(ctx context.Context, running *sync.WaitGroup) {
 				served = &gvk
 			}
 		}
-		j.adjust(ctx, running, k, served)
+		j.adjust(k, served)
 	}
 	j.mu.Lock()
 	j.asked = true
 	j.mu.Unlock()
 }
 
-func (j *Jobs) adjust(ctx context.Context, running *sync.WaitGroup, k *kinds.Kind, served *schema.GroupVersionKind) {
+func (j *Jobs) adjust(k *kinds.Kind, served *schema.GroupVersionKind) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	gk := k.GVKs[0].GroupKind()
 	have := j.followed[gk]
 	if have != nil && (served == nil || have.kind != *served) {
-		have.stop()
 		delete(j.followed, gk)
+		have.leave()
 		have = nil
 	}
-	if served == nil || have != nil {
-		return
+	if served != nil && have == nil {
+		j.follow(k, *served)
 	}
-	client := j.client.Resource(served.GroupVersion().WithResource(k.Resource))
+}
+
+// follow begins to follow a kind; the lock is held.
+func (j *Jobs) follow(k *kinds.Kind, served schema.GroupVersionKind) {
+	of := served.GroupVersion().WithResource(k.Resource)
+	client := j.clients.Dynamic.Resource(of)
 	door := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return client.List(ctx, o)
 		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return client.Watch(ctx, o)
-		},
-	}, j.client)
-	informer := cache.NewSharedIndexInformer(door, &unstructured.Unstructured{}, 0, cache.Indexers{})
+		WatchFuncWithContext: live.WatchObjects(j.clients, of, j.wantsManagers),
+	}, j.clients.Dynamic)
+	by := cache.Indexers{}
+	if j.others.Pack != nil {
+		by[cache.NamespaceIndex] = cache.MetaNamespaceIndexFunc // as caches of controller-runtime have it
+	}
+	informer := cache.NewSharedIndexInformer(door, &unstructured.Unstructured{}, 0, by)
+	keep := keepJob(k, j.others.Pack)
 	if err := informer.SetTransform(func(object any) (any, error) {
 		j.runs.note(object)
-		return keepJob(k)(object)
+		return keep(object)
 	}); err != nil {
 		j.log.Error(err, "follow jobs", "kind", k.Name)
 		return
 	}
-	following, stop := context.WithCancel(ctx)
-	j.followed[gk] = &followedJobs{kind: *served, resource: k.Resource, informer: informer, stop: stop}
-	running.Go(func() { informer.RunWithContext(following) })
+	f := &followedJobs{kind: served, resource: k.Resource, informer: informer, users: 1}
+	j.followed[k.GVKs[0].GroupKind()] = f
+	if j.begin != nil {
+		f.stop = j.begin(f.informer.RunWithContext)
+	}
+}
+
+// leave says that somebody does not want it to run any more; the lock of the jobs is held.
+func (f *followedJobs) leave() {
+	if f.users--; f.users == 0 && f.stop != nil {
+		f.stop()
+	}
+}
+
+// beginIn lets informers run until a context is done.
+func (j *Jobs) beginIn(ctx context.Context, running *sync.WaitGroup) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begin = func(run func(context.Context)) func() {
+		following, stop := context.WithCancel(ctx)
+		running.Go(func() { run(following) })
+		return stop
+	}
+	for _, f := range j.followed {
+		f.stop = j.begin(f.informer.RunWithContext)
+	}
+}
+
+// end lets no more of them begin.
+func (j *Jobs) end() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begin = nil
 }
 
 // heldJob is a job as the informer holds it: its text takes a fraction of the decoded object.
 type heldJob struct {
-	where   types.NamespacedName
-	id      types.UID
-	version string
-	text    []byte // labels, annotations that readers look at, spec; empty: not kept
-	state   state
-	changed time.Time // what is reviewed of it, in the API server's time
-	deleted bool      // it goes
-	ended   bool      // as its status says
-	noted   bool      // it carries ReviewAnnotation
-	owner   *metav1.OwnerReference
+	*live.PackedObject // the job, for whoever else looks at it; nil: nobody does
+	where              types.NamespacedName
+	id                 types.UID
+	version            string
+	text               []byte // labels, annotations that readers look at, spec; empty: not kept, or in the packed job
+	state              state
+	changed            time.Time // what is reviewed of it, in the API server's time
+	deleted            bool      // it goes
+	ended              bool      // as its status says
+	noted              bool      // it carries ReviewAnnotation
+	owner              *metav1.OwnerReference
 }
 
 // GetObjectMeta is what an informer asks for.
 func (h *heldJob) GetObjectMeta() metav1.Object {
+	if h.PackedObject != nil {
+		return h.PackedObject.GetObjectMeta()
+	}
 	return &metav1.ObjectMeta{Namespace: h.where.Namespace, Name: h.where.Name, UID: h.id, ResourceVersion: h.version}
 }
 
@@ -191,35 +266,59 @@ func goes(u *unstructured.Unstructured) bool {
 	return u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0
 }
 
-// keepJob keeps what is looked at: the UID and the state, and of kinds that can be scaled what a review reads.
-func keepJob(k *kinds.Kind) cache.TransformFunc {
-	ours := annotations()
+// reviewed is what is reviewed of a job, and may be changed; nil: it cannot be read.
+func (h *heldJob) reviewed() *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	if h.PackedObject != nil {
+		u, ok := h.DeepCopyObject().(*unstructured.Unstructured)
+		if !ok {
+			return nil
+		}
+		out.Object = reviewedOf(u)
+	} else if len(h.text) > 0 && utiljson.Unmarshal(h.text, &out.Object) != nil {
+		return nil
+	}
+	return out
+}
+
+// reviewedOf is what is reviewed of a job: no copy of kubectl's, and not the long ones of what diagnoses write. What an
+// author writes is kept, however long: rules rest on it.
+func reviewedOf(u *unstructured.Unstructured) map[string]any {
+	written := u.GetAnnotations()
+	maps.DeleteFunc(written, func(key, value string) bool {
+		return key == corev1.LastAppliedConfigAnnotation || len(value) > 1024 && slices.Contains(ourAnnotations, key)
+	})
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": u.Object["spec"]}}
+	out.SetLabels(u.GetLabels())
+	out.SetAnnotations(written)
+	return out.Object
+}
+
+var ourAnnotations = annotations()
+
+// keepJob keeps what is looked at: the UID and the state, and of kinds that can be scaled what a review reads; or, where
+// others look at them, all that pack keeps.
+func keepJob(k *kinds.Kind, pack Pack) cache.TransformFunc {
 	return func(object any) (any, error) {
 		u, ok := object.(*unstructured.Unstructured)
 		if !ok {
 			return object, nil
 		}
-		written := u.GetAnnotations()
-		_, noted := written[ReviewAnnotation]
+		_, noted := u.GetAnnotations()[ReviewAnnotation]
 		held := &heldJob{
 			where: types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}, id: u.GetUID(), version: u.GetResourceVersion(),
 			state: stateOf(u), changed: changedAt(u), deleted: goes(u), ended: hasEnded(k, u), noted: noted, owner: metav1.GetControllerOf(u),
 		}
-		if k.Scale == "" {
-			return held, nil
+		var err error
+		switch {
+		case pack != nil:
+			held.PackedObject, err = pack(u)
+		case k.Scale != "":
+			held.text, err = json.Marshal(reviewedOf(u))
 		}
-		// Kubectl's copy, and the long ones of what diagnoses write. What an author writes is kept, however long: rules rest on it.
-		maps.DeleteFunc(written, func(key, value string) bool {
-			return key == corev1.LastAppliedConfigAnnotation || len(value) > 1024 && slices.Contains(ours, key)
-		})
-		text, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"labels": u.GetLabels(), "annotations": written},
-			"spec":     u.Object["spec"],
-		})
 		if err != nil {
 			return nil, err
 		}
-		held.text = text
 		return held, nil
 	}
 }
@@ -247,6 +346,29 @@ func changedAt(u *unstructured.Unstructured) time.Time {
 		}
 	}
 	return out
+}
+
+// wantsManagers says whether anything is to be read of who wrote a job that was created at a time: when what is reviewed
+// was written, if that was later, and what others look for.
+func (j *Jobs) wantsManagers(managers []byte, created string) bool {
+	entries, ok := live.EntriesOf(managers)
+	if !ok || len(created) != len("2006-01-02T15:04:05Z") || bytes.IndexByte(managers, '\\') >= 0 {
+		return true
+	}
+	if j.others.Managers != nil && j.others.Managers(managers) {
+		return true
+	}
+	for _, entry := range entries {
+		if at := live.TextOf(entry, "time"); len(at) == len(created) && at <= created { // in one form texts have the order of the times
+			continue
+		}
+		for name := range reviewedFields {
+			if bytes.Contains(entry, []byte(`"`+name+`"`)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // namesReviewed says that a field that is reviewed is among some, or within one of them.

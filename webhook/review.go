@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -101,10 +102,16 @@ func (h *Handler) kindOf(gvk schema.GroupVersionKind) *kinds.Kind {
 	return nil
 }
 
-// decode reads one object as it came over the wire.
+// decode reads one object as it came over the wire, but for who wrote its fields, which no review looks at.
 func decode(raw []byte) (*unstructured.Unstructured, error) {
+	room, _ := textRoom.Get().(*[]byte)
+	defer textRoom.Put(room)
+	text := append((*room)[:0], raw...)
+	if *room = text; cap(text) > mostTextRoom {
+		*room = nil
+	}
 	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
+	if err := u.UnmarshalJSON(live.WithoutManagers(text)); err != nil {
 		return nil, err
 	}
 	return u, nil
@@ -121,7 +128,7 @@ func (h *Handler) madeByOperator(req admission.Request, object *unstructured.Uns
 		return ""
 	}
 	kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
-	if stored := h.o.Stored.Job(kind, req.Namespace, owner.Name); stored != nil && stored.GetUID() == owner.UID {
+	if owner.UID != "" && h.o.Stored.UID(kind, req.Namespace, owner.Name) == owner.UID {
 		return owner.Kind + " " + owner.Name
 	}
 	return ""

@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -43,15 +44,33 @@ func stateOf(u *unstructured.Unstructured) state {
 	if len(labels) == 0 {
 		labels = nil
 	}
-	text, err := json.Marshal([]any{u.GetUID(), u.Object["spec"], labels, preflight.ReviewedAnnotations(u)})
-	if err != nil {
-		return 0
+	room, _ := textRoom.Get().(*[]byte)
+	defer textRoom.Put(room)
+	text, err := (*room)[:0], error(nil)
+	for i, part := range []any{string(u.GetUID()), u.Object["spec"], labels, preflight.ReviewedAnnotations(u)} {
+		text = append(text, "[,"[min(i, 1)])
+		if text, err = live.AppendJSON(text, part); err != nil {
+			return 0
+		}
 	}
+	text = append(text, ']')
+	if *room = text; cap(text) > mostTextRoom {
+		*room = nil
+	}
+	return stateOfText(text)
+}
+
+func stateOfText(text []byte) state {
 	sum := sha256.Sum256(text) // an author must not find two jobs with one state
 	return state(binary.BigEndian.Uint64(sum[:]))
 }
 
+// textRoom is where texts of jobs are written that nobody keeps: one for each that is read at the same time.
+var textRoom = sync.Pool{New: func() any { return new([]byte) }}
+
 const (
+	// mostTextRoom is the room for such a text that is kept for the next one; jobs of some kilobytes are what comes.
+	mostTextRoom = 64 << 10
 	// mostRemembered are the states that one process keeps: an hour of thirty jobs a second.
 	mostRemembered = 1 << 17
 	// mostSaid are the newest of which is known what was found: a job is looked at by the controller seconds later, and

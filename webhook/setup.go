@@ -114,10 +114,7 @@ func (w *Webhook) Ready() error {
 // Run serves until the context is done and the last request is answered.
 func (w *Webhook) Run(ctx context.Context) error {
 	open := newConnections(mostConnections)
-	server, err := w.server(open)
-	if err != nil {
-		return err
-	}
+	server := w.server(open)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.o.Certificates.Start(ctx) })
 	if w.o.Policies != nil {
@@ -178,17 +175,13 @@ func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connect
 // server bounds what a caller may cost us. A body that is too large, or for which there is no room,
 // gets an answer without the request's UID, which the API server takes for a failed call
 // and, under Ignore, admits.
-func (w *Webhook) server(open *connections) (*http.Server, error) {
+func (w *Webhook) server(open *connections) *http.Server {
 	mux := http.NewServeMux()
 	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
-		door, err := admission.StandaloneWebhook(&admission.Webhook{
+		mux.Handle(path, door{&admission.Webhook{
 			Handler:        handler,
 			LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
-		}, admission.StandaloneOptions{Logger: w.o.Log})
-		if err != nil {
-			return nil, fmt.Errorf("set up the webhook: %w", err)
-		}
-		mux.Handle(path, door)
+		}})
 	}
 	handler := bounded(mux) // one bound for all bodies
 	if w.o.Tracer != nil {
@@ -202,7 +195,7 @@ func (w *Webhook) server(open *connections) (*http.Server, error) {
 		IdleTimeout:       silence,
 		MaxHeaderBytes:    1 << 16,
 		ErrorLog:          log.New(quiet{w.o.Log}, "", 0),
-	}, nil
+	}
 }
 
 // tls takes the certificate from memory at each handshake. HTTP/2 stays off, as in

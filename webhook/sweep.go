@@ -260,8 +260,7 @@ func (s *Sweep) isPart(j storedJob) bool {
 	if j.owner == nil {
 		return false
 	}
-	owner := s.o.Jobs.Job(j.ownerKind(), j.namespace, j.owner.Name)
-	return owner != nil && owner.GetUID() == j.owner.UID
+	return j.owner.UID != "" && s.o.Jobs.UID(j.ownerKind(), j.namespace, j.owner.Name) == j.owner.UID
 }
 
 // errWaits says that a job is not dealt with yet.

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -91,7 +92,7 @@ func newSwept(t *testing.T, mode string, objects ...*unstructured.Unstructured) 
 		t.Fatal("the fake has no discovery")
 	}
 	api.Resources = []*metav1.APIResourceList{{GroupVersion: "kubeflow.org/v1", APIResources: []metav1.APIResource{{Name: "pytorchjobs"}}}}
-	s.seen = NewJobs(s.jobs, api, kinds.All(), logr.Discard())
+	s.seen = NewJobs(live.Clients{Dynamic: s.jobs, Discovery: api}, kinds.All(), Others{}, logr.Discard())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = s.seen.Start(ctx) }()
@@ -656,7 +657,7 @@ func TestAnAnnotationIsHeldHoweverLong(t *testing.T) {
 	u := stored("train", 0, func(u *unstructured.Unstructured) {
 		u.SetAnnotations(map[string]string{"team": long, corev1.LastAppliedConfigAnnotation: long, "signalbox.dev/analysis": long, "signalbox.dev/healthy": "Yes"})
 	})
-	held, err := keepJob(kinds.For(u.GroupVersionKind()))(u)
+	held, err := keepJob(kinds.For(u.GroupVersionKind()), nil)(u)
 	if err != nil {
 		t.Fatal(err)
 	}

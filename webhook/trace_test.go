@@ -34,10 +34,7 @@ func TestAReviewIsPartOfTheCallersTrace(t *testing.T) {
 	})
 	o := Options{Reviewer: reviewer, View: world{}, Tracer: provider.Tracer("webhook")}
 	w := &Webhook{o: o, handler: NewHandler(HandlerOptions{Reviewer: o.Reviewer, View: o.View, Tracer: o.Tracer})}
-	server, err := w.server(newConnections(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := w.server(newConnections(1))
 	body, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request(func(r *admissionv1.AdmissionRequest) { r.UserInfo.Username = "grace" })})
 	if err != nil {
 		t.Fatal(err)

@@ -74,6 +74,7 @@ type server struct {
 	sweep    *webhook.Sweep       // nil: this process has no webhook
 	traces   *tracing.Provider    // nil: nothing is traced
 	reviewed *webhook.Reviewed    // nil: this process has no webhook
+	jobs     *webhook.Jobs        // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }
@@ -125,7 +126,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		group.Go(func() error { return s.traces.Start(ctx) })
 	}
 	if admission {
-		run, err := s.webhook(ctx)
+		run, err := s.webhook(ctx, diagnosis)
 		if err != nil {
 			return err
 		}

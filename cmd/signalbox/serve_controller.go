@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -38,6 +40,7 @@ func (s *server) controller() (func(context.Context) error, error) {
 	if options.Review, err = s.reviewForOutcomes(); err != nil {
 		return nil, err
 	}
+	options.Said = s.said
 	options.Namespace = func(name string) (map[string]string, bool) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil
@@ -77,26 +80,35 @@ func (s *server) reviewForOutcomes() (func(context.Context, *unstructured.Unstru
 	}
 	reviewer := &preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in}
 	return func(ctx context.Context, u *unstructured.Unstructured) ([]controller.Warning, bool) {
-		found, known := s.reviewed.Found(u) // by the webhook of this process, seconds ago
-		if !known {
-			ctx, stop := context.WithTimeout(ctx, reviewTime)
-			defer stop()
-			report, err := reviewer.Review(ctx, preflight.Request{
-				Object: u, Cluster: s.view.Snapshot(), Namespace: s.view.Namespace(u.GetNamespace()), Operation: "CREATE", Live: true, Admission: true,
-			})
-			if err != nil {
-				return nil, false
-			}
-			found = report.Findings
+		if says, known := s.said(u); known {
+			return says, true
 		}
-		var out []controller.Warning
-		for _, f := range found {
-			if f.Severity >= finding.Warning && !slices.ContainsFunc(out, func(w controller.Warning) bool { return w.Check == f.Check }) {
-				out = append(out, controller.Warning{Check: f.Check, Says: f.Message})
-			}
+		ctx, stop := context.WithTimeout(ctx, reviewTime)
+		defer stop()
+		report, err := reviewer.Review(ctx, preflight.Request{
+			Object: u, Cluster: s.view.Snapshot(), Namespace: s.view.Namespace(u.GetNamespace()), Operation: "CREATE", Live: true, Admission: true,
+		})
+		if err != nil {
+			return nil, false
 		}
-		return out, true
+		return warningsOf(report.Findings), true
 	}, nil
+}
+
+// said is what the webhook of this process warned of in a job, seconds ago.
+func (s *server) said(u *unstructured.Unstructured) ([]controller.Warning, bool) {
+	found, known := s.reviewed.Found(u)
+	return warningsOf(found), known
+}
+
+// warningsOf are the first of each check that says more than a hint.
+func warningsOf(found []finding.Finding) (out []controller.Warning) {
+	for _, f := range found {
+		if f.Severity >= finding.Warning && !slices.ContainsFunc(out, func(w controller.Warning) bool { return w.Check == f.Check }) {
+			out = append(out, controller.Warning{Check: f.Check, Says: f.Message})
+		}
+	}
+	return out
 }
 
 // lead runs one manager until it ends.
@@ -107,7 +119,7 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	options.Metrics = counts
 	m, err := ctrl.NewManager(s.config, manager.Options{
 		Logger:                        s.log.WithName("controller"),
-		Cache:                         controller.CacheOptions(s.clients.Kube),
+		Cache:                         controller.CacheOptions(s.clients.Kube, s.followed),
 		Controller:                    controllerconfig.Controller{SkipNameValidation: new(true)}, // the name is used again
 		Metrics:                       metricsserver.Options{BindAddress: "0"},                    // serve has its own
 		HealthProbeBindAddress:        "0",
@@ -129,6 +141,14 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	}
 	s.diagnosing.Store(counts)
 	return m.Start(ctx)
+}
+
+// followed is the informer of the webhook of this process that follows jobs of a kind; nil: none does.
+func (s *server) followed(kind schema.GroupVersionKind) cache.SharedIndexInformer {
+	if s.jobs == nil {
+		return nil
+	}
+	return s.jobs.Informer(kind)
 }
 
 // mostWait is how long the controller is away at most once what stopped it is over.

@@ -17,11 +17,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// webhook puts the admission webhook together; its port is open when this returns.
-func (s *server) webhook(ctx context.Context) (func(context.Context) error, error) {
+// webhook puts the admission webhook together; its port is open when this returns. Where the controller runs, too, it looks
+// at the jobs that the webhook follows.
+func (s *server) webhook(ctx context.Context, diagnosis bool) (func(context.Context) error, error) {
 	tuned, err := tune(s.settings.Checks)
 	if err != nil {
 		return nil, err
@@ -42,11 +44,15 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if err != nil {
 		return nil, err
 	}
+	var others webhook.Others
+	if diagnosis {
+		others = webhook.Others{Pack: controller.Keep, Managers: controller.ReadsManagers}
+	}
 	asked, record := s.recorded(engine)
 	options := webhook.Options{
 		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: asked}),
 		Beside:       record,
-		Jobs:         webhook.NewJobs(s.clients.Dynamic, s.clients.Discovery, covered, s.log.WithName("jobs")),
+		Jobs:         webhook.NewJobs(s.clients, covered, others, s.log.WithName("jobs")),
 		Reviewed:     webhook.NewReviewed(s.clients.Kube, s.settings.Namespace, s.log.WithName("reviewed")),
 		MayListNodes: webhook.MayListNodes(s.clients.Kube),
 		Operators:    s.settings.Webhook.Operators,
@@ -78,7 +84,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if err != nil {
 		return nil, err
 	}
-	s.reviewed = options.Reviewed
+	s.reviewed, s.jobs = options.Reviewed, options.Jobs
 	s.sweep = webhook.NewSweep(webhook.SweepOptions{
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),

@@ -20,11 +20,41 @@ func LabelsOf(m map[string]string) Labels {
 	if len(m) == 0 {
 		return Labels{}
 	}
-	all := make([]Label, 0, len(m))
+	all := roomFor(len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		all = append(all, unique.Make([2]string{key, m[key]}))
+		*all = append(*all, unique.Make([2]string{key, m[key]}))
 	}
-	return Labels{&all}
+	return Labels{all}
+}
+
+// roomFor is an empty list with room for so many, which stands behind its own head: of two objects for each pod the garbage
+// collector would have to look at both.
+func roomFor(n int) *[]Label {
+	switch {
+	case n <= 3:
+		of := &struct {
+			list []Label
+			room [3]Label
+		}{}
+		of.list = of.room[:0]
+		return &of.list
+	case n <= 5:
+		of := &struct {
+			list []Label
+			room [5]Label
+		}{}
+		of.list = of.room[:0]
+		return &of.list
+	case n <= 7:
+		of := &struct {
+			list []Label
+			room [7]Label
+		}{}
+		of.list = of.room[:0]
+		return &of.list
+	}
+	all := make([]Label, 0, n)
+	return &all
 }
 
 func (l Labels) list() []Label {

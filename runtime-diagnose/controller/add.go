@@ -107,7 +107,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, looks: &r.looks, gone: r.forgetKind, discovery: kube.Discovery()}
+	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, looks: &r.looks, memory: &r.memory, gone: r.forgetKind, discovery: kube.Discovery()}
 	for _, s := range []source.TypedSource[Request]{
 		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler()),
 		source.TypedChannel(woken, wakeHandler()),
@@ -196,6 +196,7 @@ type watcher struct {
 	owners     owners
 	kept       *capture.Keeper
 	looks      *looks
+	memory     *memory
 	gone       func(kind string) // told when a kind is
 	discovery  discovery.DiscoveryInterface
 	missed     map[string]int // how often in a row a watched kind was not there

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
@@ -76,7 +77,7 @@ func TestWhoWroteAnAegisDiagnosis(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := aegisOwn(held.(*packedObject).object()); got != tc.want {
+			if got := aegisOwn(held.(*live.PackedObject).Object()); got != tc.want {
 				t.Errorf("own: %t, want %t", got, tc.want)
 			}
 		})

@@ -42,32 +42,41 @@ func (w *watcher) watch(ctx context.Context, k *kinds.Kind, gvk schema.GroupVers
 
 // jobHandler looks at a job when anything but its bookkeeping changed.
 func (w *watcher) jobHandler(k *kinds.Kind) handler.TypedEventHandler[*unstructured.Unstructured, Request] {
+	keyOf := func(u *unstructured.Unstructured) Request { return Request{k.Name, u.GetNamespace(), u.GetName()} }
 	add := func(u *unstructured.Unstructured, q queue) {
 		wait := w.Debounce
 		if k.State != nil && over(k.State(u).Phase) {
 			wait /= 4 // its operator is done with it: little is to come, and somebody waits
 		}
-		q.AddAfter(Request{k.Name, u.GetNamespace(), u.GetName()}, wait)
+		w.memory.touch(keyOf(u))
+		q.AddAfter(keyOf(u), wait)
 	}
 	return handler.TypedFuncs[*unstructured.Unstructured, Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
-			if wait := untilTelling(k, e.Object, w.PendingAfter, w.now()); wait > w.Debounce {
-				q.AddAfter(Request{k.Name, e.Object.GetNamespace(), e.Object.GetName()}, wait)
+			wait := untilTelling(k, e.Object, w.PendingAfter, w.now())
+			if wait <= w.Debounce {
+				add(e.Object, q)
 				return
 			}
-			add(e.Object, q)
+			says, known := w.said(e.Object)
+			if known && metav1.GetControllerOfNoCopy(e.Object) == nil && !w.passesOver(k, e.Object) { // of the others nothing is remembered
+				w.memory.introduce(e.Object.GetUID(), keyOf(e.Object), noteOf(says, w.now()))
+			} else {
+				w.memory.touch(keyOf(e.Object))
+			}
+			q.AddAfter(keyOf(e.Object), wait)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
 			if !jobChanged(e.ObjectOld, e.ObjectNew) {
 				return
 			}
 			if ends(k, e.ObjectOld, e.ObjectNew) {
-				w.looks.giveWay(Request{k.Name, e.ObjectNew.GetNamespace(), e.ObjectNew.GetName()})
+				w.looks.giveWay(keyOf(e.ObjectNew))
 			}
 			add(e.ObjectNew, q)
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*unstructured.Unstructured], q queue) {
-			w.looks.giveWay(Request{k.Name, e.Object.GetNamespace(), e.Object.GetName()})
+			w.looks.giveWay(keyOf(e.Object))
 			add(e.Object, q)
 		},
 	}

@@ -32,6 +32,8 @@ type remembered struct {
 	key     Request
 	watched watched
 	spread  spread
+	// untouched says that the job was created and nothing has become of it since; see early.
+	untouched atomic.Bool
 	// reviewed says that it was asked what admission says of the job.
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
@@ -75,16 +77,52 @@ type stance struct {
 func (m *memory) of(uid types.UID, key Request) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if r := m.jobs[uid]; r != nil {
+		return r
+	}
+	return m.add(uid, key)
+}
+
+// add makes an entry; the lock is held.
+func (m *memory) add(uid types.UID, key Request) *remembered {
 	if m.jobs == nil {
 		m.jobs, m.uids = map[types.UID]*remembered{}, map[Request][]types.UID{}
 	}
-	r := m.jobs[uid]
-	if r == nil {
-		r = &remembered{stories: map[string]*stance{}, key: key}
-		m.jobs[uid] = r
-		m.uids[key] = append(m.uids[key], uid)
-	}
+	r := &remembered{stories: map[string]*stance{}, key: key}
+	m.jobs[uid] = r
+	m.uids[key] = append(m.uids[key], uid)
 	return r
+}
+
+// introduce notes a job that was just created, and what admission said of it, unless it is known.
+func (m *memory) introduce(uid types.UID, key Request, warned Remembered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.jobs[uid] != nil {
+		return
+	}
+	r := m.add(uid, key)
+	r.reviewed, r.warned = true, warned
+	r.untouched.Store(true)
+}
+
+// touch notes that something has become of the jobs of a name.
+func (m *memory) touch(key Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, uid := range m.uids[key] {
+		m.jobs[uid].untouched.Store(false)
+	}
+}
+
+// untouched is the job of a name where there is one, and nothing has become of it since it was created; else nil.
+func (m *memory) untouched(key Request) *remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if of := m.uids[key]; len(of) == 1 && m.jobs[of[0]].untouched.Load() {
+		return m.jobs[of[0]]
+	}
+	return nil
 }
 
 // forget drops all jobs of that name except the one that is there now; "" is nobody.

@@ -41,6 +41,8 @@ type Options struct {
 	// Review is what admission says of a job, one Warning for each check; ok is false where it cannot
 	// say. nil: nothing is remembered.
 	Review func(ctx context.Context, u *unstructured.Unstructured) (says []Warning, ok bool)
+	// Said is that where it was said of late, and nothing has to be reviewed for it; else known is false. nil: it never is.
+	Said func(u *unstructured.Unstructured) (says []Warning, known bool)
 
 	Model        llm.Client // llm.Off: none
 	ModelName    string
@@ -82,6 +84,13 @@ func (o Options) now() time.Time {
 		return o.Now()
 	}
 	return time.Now()
+}
+
+func (o Options) said(u *unstructured.Unstructured) ([]Warning, bool) {
+	if o.Said == nil {
+		return nil, false
+	}
+	return o.Said(u)
 }
 
 // catalog is the one in force.

@@ -130,11 +130,18 @@ func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v
 
 // review is what there is to remember of a new job; without a time it is nothing.
 func (r *Reconciler) review(ctx context.Context, u *unstructured.Unstructured, v view) (note Remembered) {
-	says, ok := r.Review(ctx, u)
-	if !ok || len(says) == 0 {
+	if says, ok := r.Review(ctx, u); ok {
+		note = noteOf(says, v.now)
+	}
+	return note
+}
+
+// noteOf is what is remembered of warnings.
+func noteOf(says []Warning, now time.Time) (note Remembered) {
+	if len(says) == 0 {
 		return note
 	}
-	note.At = v.now.UTC().Format(time.RFC3339)
+	note.At = now.UTC().Format(time.RFC3339)
 	for _, w := range says {
 		if len(note.Checks) == mostWarnings {
 			note.More++

@@ -1,11 +1,14 @@
 package controller
 
 import (
+	"context"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -59,6 +62,31 @@ func (r *Reconciler) paced(known *remembered, v view) time.Duration {
 		return known.turn.wait(&r.firsts, v.now, firstEvery)
 	}
 	return known.turn.wait(&r.renewals, v.now, renewEvery)
+}
+
+// early is how long it is until the turn of a job of which nothing is known but that it was created and has no pods: where a
+// hundred are created each second, most looks at one would find out only that others have their turn before it. 0: it is to
+// be looked at.
+func (r *Reconciler) early(ctx context.Context, key Request) time.Duration {
+	known := r.memory.untouched(key)
+	k, gvk, served := r.Served.find(key.Kind)
+	if known == nil || !served {
+		return 0
+	}
+	var pods corev1.PodList
+	ref := job.Ref{Kind: k.API(), APIVersion: gvk.GroupVersion().String(), Namespace: key.Namespace, Name: key.Name}
+	if r.Cache.List(ctx, &pods, r.podsOf(key.Namespace, k.Pods(ref))...) != nil || len(pods.Items) > 0 {
+		return 0
+	}
+	now := r.now()
+	if known.turn.at.IsZero() {
+		known.turn.at = r.firsts.next(now, firstEvery)
+	}
+	if left := known.turn.at.Sub(now); left > 0 {
+		return left
+	}
+	known.untouched.Store(false) // the look finds that its turn has come
+	return 0
 }
 
 // untilTelling is how long there is nothing to say of a job that was just created: its operator has not acted on it. Its

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -8,7 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
@@ -93,13 +97,114 @@ func TestANewJobIsLookedAtWhenThereMayBeSomethingToSay(t *testing.T) {
 			o := w.Options
 			o.Debounce = time.Second
 			var asked waits
-			h := (&watcher{Options: o, served: w.Served, looks: &w.looks}).jobHandler(kinds.For(pytorchGVK))
+			h := (&watcher{Options: o, served: w.Served, looks: &w.looks, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
 			h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job}, &asked)
 			if len(asked.after) != 1 || asked.after[0] != tc.wait {
 				t.Errorf("it is looked at after %v, want %s", asked.after, tc.wait)
 			}
 		})
 	}
+}
+
+// Of a job that was just created nothing is read before its turn, unless something has become of it; and what admission said
+// of it is remembered to the end.
+func TestANewJobIsNotReadBeforeItsTurn(t *testing.T) {
+	const others = 400 // that were created before it: 20 seconds of turns
+	newJob := func(t *testing.T) (w *world, h handler.TypedEventHandler[*unstructured.Unstructured, Request], reads *int) {
+		t.Helper()
+		w, reads = newWorld(t), new(int)
+		w.job.SetCreationTimestamp(metav1.NewTime(w.now))
+		w.Cache = interceptor.NewClient(w.Cache.(client.WithWatch), interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, of ...client.GetOption) error {
+				*reads++
+				return c.Get(ctx, key, o, of...)
+			},
+		})
+		w.Said = func(*unstructured.Unstructured) ([]Warning, bool) {
+			return []Warning{{Check: "gang-does-not-fit", Says: "no room"}}, true
+		}
+		w.Review = func(context.Context, *unstructured.Unstructured) ([]Warning, bool) {
+			t.Error("the job is reviewed once more")
+			return nil, false
+		}
+		o := w.Options
+		o.Debounce = time.Second
+		h = (&watcher{Options: o, served: w.Served, looks: &w.looks, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
+		h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job.DeepCopy()}, &waits{})
+		w.pass(visible)
+		for range others {
+			w.firsts.next(w.now, firstEvery)
+		}
+		return w, h, reads
+	}
+	const turn = others * firstEvery
+
+	t.Run("nothing becomes of it", func(t *testing.T) {
+		w, _, reads := newJob(t)
+		if again := w.reconcile(); again != turn || *reads != 0 {
+			t.Fatalf("it is looked at again after %s, want %s, and was read %d times before", again, turn, *reads)
+		}
+		w.pass(turn / 2)
+		if again := w.reconcile(); again != turn/2 || *reads != 0 {
+			t.Fatalf("it is looked at again after %s, want %s, and was read %d times before", again, turn/2, *reads)
+		}
+		w.pass(turn / 2)
+		if w.reconcile(); *reads != 1 {
+			t.Errorf("when its turn has come it is read %d times", *reads)
+		}
+		for range 3 {
+			w.pass(time.Second)
+			w.reconcile()
+		}
+		if note, ok := warned(w.job); !ok || len(note.Checks) != 1 || note.At != start.Format(time.RFC3339) {
+			t.Errorf("of what admission said there is %v, %t; want it, as of when the job was created", note, ok)
+		}
+	})
+	t.Run("its operator acts on it", func(t *testing.T) {
+		w, h, reads := newJob(t)
+		before := w.job.DeepCopy()
+		before.SetResourceVersion("1")
+		w.condition("Created", "PyTorchJobCreated")
+		w.job.SetResourceVersion("2")
+		h.Update(t.Context(), event.TypedUpdateEvent[*unstructured.Unstructured]{ObjectOld: before, ObjectNew: w.job.DeepCopy()}, &waits{})
+		if w.reconcile(); *reads != 1 {
+			t.Errorf("it is read %d times, want 1", *reads)
+		}
+	})
+	t.Run("it goes", func(t *testing.T) {
+		w, h, reads := newJob(t)
+		h.Delete(t.Context(), event.TypedDeleteEvent[*unstructured.Unstructured]{Object: w.job.DeepCopy()}, &waits{})
+		if w.reconcile(); *reads != 1 {
+			t.Errorf("it is read %d times, want 1", *reads)
+		}
+	})
+	t.Run("it has a pod", func(t *testing.T) {
+		w, _, reads := newJob(t)
+		w.pod("master", nil)
+		if w.reconcile(); *reads != 1 {
+			t.Errorf("it is read %d times, want 1", *reads)
+		}
+	})
+	t.Run("it is part of another", func(t *testing.T) {
+		w, h, reads := newJob(t)
+		w.memory.forget(key, "")
+		w.job.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "trainer.kubeflow.org/v1alpha1", Kind: "TrainJob", Name: "whole", UID: "u", Controller: new(true)}})
+		w.job.SetCreationTimestamp(metav1.NewTime(w.now))
+		h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job.DeepCopy()}, &waits{})
+		w.Review = nil
+		if w.reconcile(); *reads != 1 {
+			t.Errorf("it is read %d times, want 1: it takes nobody's turn", *reads)
+		}
+	})
+	t.Run("another one of its name comes", func(t *testing.T) {
+		w, h, reads := newJob(t)
+		w.Review = nil
+		w.job.SetUID("job-2")
+		h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job.DeepCopy()}, &waits{})
+		if w.reconcile(); *reads != 1 {
+			t.Errorf("it is read %d times, want 1", *reads)
+		}
+	})
 }
 
 // waits is a queue that notes after how long a look is asked for.

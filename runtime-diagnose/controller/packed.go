@@ -6,27 +6,25 @@ import (
 	"strings"
 	"time"
 	"unique"
-	"weak"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 )
 
 // What the cache holds, it holds packed: as the text that was read, a pod or a job takes a third of what it does
 // decoded, in one piece into which the garbage collector does not look. A cluster has a hundred thousand pods and
 // thousands of jobs, of which few are looked at in the same second.
 
-// packed is what packedPod and packedObject have in common.
+// packed is what packedPod and live.PackedObject have in common.
 type packed interface {
 	runtime.Object
-	shown() metav1.Object // the object itself; it must not be changed
-	itsLabels() map[string]string
+	Shown() metav1.Object // the object itself; it must not be changed
 }
 
 // packedPod is the metadata and the status of a pod as protobuf, but for what it has in common with others: the pods of a job
@@ -77,9 +75,11 @@ func (p *packedPod) pod() *corev1.Pod {
 	return out
 }
 
-func (p *packedPod) shown() metav1.Object { return p.pod() }
+// Shown is the pod itself.
+func (p *packedPod) Shown() metav1.Object { return p.pod() }
 
-func (p *packedPod) itsLabels() map[string]string { return p.labels.Map() }
+// Labels are those of the pod.
+func (p *packedPod) Labels() map[string]string { return p.labels.Map() }
 
 // GetObjectKind is that of nothing: no one but the cache sees it.
 func (*packedPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
@@ -89,70 +89,8 @@ func (p *packedPod) DeepCopyObject() runtime.Object { return p.pod() }
 
 // GetObjectMeta is what a cache asks for.
 func (p *packedPod) GetObjectMeta() metav1.Object {
-	return &packedMeta{metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.name(), ResourceVersion: p.version()}, p}
+	return &live.PackedMeta{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace.Value(), Name: p.name(), ResourceVersion: p.version()}, Of: p}
 }
-
-// packedObject is a job, or another object of a kind that is not built in, as JSON.
-type packedObject struct {
-	namespace, name, version string
-	text                     string
-	// decoded is the object as long as nobody has collected it: most of what is asked about a job is asked when it changes.
-	decoded weak.Pointer[unstructured.Unstructured]
-}
-
-func packObject(u *unstructured.Unstructured) (*packedObject, error) {
-	text, err := u.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("hold %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
-	}
-	return &packedObject{
-		namespace: strings.Clone(u.GetNamespace()), name: strings.Clone(u.GetName()), version: strings.Clone(u.GetResourceVersion()),
-		text: string(text), decoded: weak.Make(u),
-	}, nil
-}
-
-func (o *packedObject) object() *unstructured.Unstructured {
-	if u := o.decoded.Value(); u != nil {
-		return u
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON([]byte(o.text)); err != nil { // what MarshalJSON wrote can be read
-		u.SetNamespace(o.namespace)
-		u.SetName(o.name)
-		u.SetResourceVersion(o.version)
-	}
-	return u
-}
-
-func (o *packedObject) shown() metav1.Object { return o.object() }
-
-func (o *packedObject) itsLabels() map[string]string { return o.object().GetLabels() }
-
-// GetObjectKind is that of nothing: no one but the cache sees it.
-func (*packedObject) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
-
-// DeepCopyObject is a copy of the object.
-func (o *packedObject) DeepCopyObject() runtime.Object {
-	if u := o.decoded.Value(); u != nil {
-		return u.DeepCopy()
-	}
-	return o.object()
-}
-
-// GetObjectMeta is what a cache asks for.
-func (o *packedObject) GetObjectMeta() metav1.Object {
-	return &packedMeta{metav1.ObjectMeta{Namespace: o.namespace, Name: o.name, ResourceVersion: o.version}, o}
-}
-
-// packedMeta is what a cache asks for again and again: where an object belongs, whether an event is news, and, of
-// those that it lists by labels, the labels.
-type packedMeta struct {
-	metav1.ObjectMeta
-	of packed
-}
-
-// GetLabels reads them: not everyone who asks for a name wants them.
-func (m *packedMeta) GetLabels() map[string]string { return m.of.itsLabels() }
 
 // packedInformer is an informer that holds objects packed, and shows them as they are.
 type packedInformer struct{ toolscache.SharedIndexInformer }
@@ -189,7 +127,7 @@ func (h unpacking) OnDelete(object any)          { h.to.OnDelete(unpacked(object
 func unpacked(object any) any {
 	switch o := object.(type) {
 	case packed:
-		return o.shown()
+		return o.Shown()
 	case toolscache.DeletedFinalStateUnknown:
 		o.Obj = unpacked(o.Obj)
 		return o

@@ -61,7 +61,7 @@ func TestTheCacheShowsWhatItHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := CacheOptions(kube)
+	options := CacheOptions(kube, nil)
 	options.Mapper = mapper
 	c, err := cache.New(cfg, options)
 	if err != nil {

@@ -58,6 +58,9 @@ const secondLooks = 2
 
 // Reconcile looks at one job. Errors are retried with growing delay.
 func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Result, error) {
+	if wait := r.early(ctx, key); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
 	// What is read may give way to the end of the job; what is written may not.
 	reading, end := r.looks.begin(ctx, key)
 	defer end()
@@ -77,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 	if r.belongsToAnother(u) {
 		return reconcile.Result{}, nil
 	}
-	if k.Name == "Job" && !r.AllJobs && u.GetAnnotations()[Ask] == "" && !trains(u) {
+	if r.passesOver(k, u) {
 		return reconcile.Result{}, nil
 	}
 	v, err := r.look(ctx, k, u)

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -44,7 +45,7 @@ func relevance(all []*kinds.Kind) func(*corev1.Pod) bool {
 }
 
 // informerOf makes informers of what is held packed; those of pods see the relevant ones only, and find them by labels.
-func informerOf(kube kubernetes.Interface, relevant func(*corev1.Pod) bool, keys map[string]bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+func informerOf(kube kubernetes.Interface, jobs func(schema.GroupVersionKind) toolscache.SharedIndexInformer, relevant func(*corev1.Pod) bool, keys map[string]bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
 		if _, pods := example.(*corev1.Pod); pods {
 			from = live.PodSource(kube, relevantPods(toolscache.ToListerWatcherWithContext(from), relevant), func(object any) (any, error) {
@@ -56,6 +57,11 @@ func informerOf(kube kubernetes.Interface, relevant func(*corev1.Pod) bool, keys
 			of := byJobLabel(keys)
 			maps.Copy(of, by)
 			by = of
+		}
+		if u, ok := example.(*unstructured.Unstructured); ok && jobs != nil {
+			if shared := jobs(u.GroupVersionKind()); shared != nil {
+				return packedInformer{shared}
+			}
 		}
 		return packedInformer{toolscache.NewSharedIndexInformer(from, example, resync, by)}
 	}

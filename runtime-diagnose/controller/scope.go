@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // A cluster's plain Jobs are mostly no training: backups, hooks of Helm, runs of CronJobs. Unless the
@@ -14,6 +16,11 @@ import (
 
 // trainingLabels are labels of queues and training operators, by their beginning.
 var trainingLabels = []string{"kueue.x-k8s.io/", "training.kubeflow.org/", "trainer.kubeflow.org/", "volcano.sh/", "scheduling.x-k8s.io/", "jobset.sigs.k8s.io/", "run.ai/", "signalbox.dev/"}
+
+// passesOver says that a job is a plain Job, which is not looked at.
+func (o Options) passesOver(k *kinds.Kind, u *unstructured.Unstructured) bool {
+	return k.Name == "Job" && !o.AllJobs && u.GetAnnotations()[Ask] == "" && !trains(u)
+}
 
 // trains says that a batch/v1 Job is one to look at.
 func trains(u *unstructured.Unstructured) bool {

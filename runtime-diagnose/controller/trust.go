@@ -1,10 +1,14 @@
 package controller
 
 import (
+	"bytes"
 	"iter"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 )
 
 // What stands on a job may have come with it: exported and created again, or written by its user. It is
@@ -76,14 +80,26 @@ func trimManagers(u *unstructured.Unstructured) {
 	u.Object["metadata"].(map[string]any)["managedFields"] = kept // it was read there
 }
 
+// ReadsManagers says whether trimManagers may keep something of managers as an API server writes them.
+func ReadsManagers(text []byte) bool {
+	return bytes.Contains(text, []byte(`"`+diagnosisField+`"`)) || bytes.Contains(text, []byte(`"f:finalizers"`))
+}
+
+// Keep packs a job with what the controller reads of it.
+func Keep(u *unstructured.Unstructured) (*live.PackedObject, error) {
+	trimManagers(u)
+	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
+	return live.Pack(u)
+}
+
 // keepObject is what the cache holds of an object.
 func keepObject(o any) (any, error) {
 	switch o := o.(type) {
 	case *unstructured.Unstructured:
-		if o.GroupVersionKind().Group != aegisKind.Group { // who has written its status is looked at
-			trimManagers(o)
+		if o.GroupVersionKind().Group == aegisKind.Group { // who has written its status is looked at
+			return live.Pack(o)
 		}
-		return packObject(o)
+		return Keep(o)
 	case metav1.Object:
 		o.SetManagedFields(nil)
 	}

@@ -79,6 +79,8 @@ var caps = map[string]string{
 	"preflight/cluster.mostSelections":               "preflight/fit.TestOneAboveAShortCutTheAnswerIsTheSame/513 labels and taints",
 	"preflight/cluster.mostTable":                    "preflight/fit.TestGroupsOfNodesAreTheSameWhereTheyAreLookedUpOtherwise",
 	"preflight/cluster/live.mostAnnotation":          "preflight/cluster/live.TestPodsAreHeldWithoutWhatNobodyShouldSee",
+	"preflight/cluster/live.mostLine":                "preflight/cluster/live.TestAWatchOfLinesIsThatOfTheClient/one byte more than a line may keep",
+	"preflight/cluster/live.mostPackRoom":            "preflight/cluster/live.TestALargeObjectIsPackedAsOthersAre",
 	"preflight/cluster/live.mostOfAPod":              "preflight/cluster/live.TestAListThatIsNoneIsAnError/one byte too many",
 	"preflight/cluster/live.mostWords":               "preflight/cluster/live.TestWordsAreHeldOnceAndNotForEver",
 	"preflight/fit.mostNodes":                        "preflight/fit.TestALineOfThePlanNamesFourNodesAndCountsTheOthers",

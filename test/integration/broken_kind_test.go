@@ -4,10 +4,13 @@ package integration
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +19,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/test/cluster"
 )
 
 // colossal is served in a version that it is not stored in, so that every list of it is converted.
@@ -92,6 +96,82 @@ var _ = Describe("a kind that cannot be listed", Ordered, func() {
 		convert(ctx, `{"strategy":"None","webhook":null}`)
 		touchIn(ctx, objects.Resource(colossalJobs).Namespace(namespace), "broken", controller.Ask, "now")
 		Eventually(annotationsIn(ctx, objects.Resource(colossalJobs).Namespace(namespace), "broken")).WithTimeout(90 * time.Second).Should(HaveKey(controller.Diagnosis))
+	})
+})
+
+// Webhook and controller of one process look at jobs together, each kind by itself.
+var _ = Describe("a process with webhook and controller", Ordered, func() {
+	const namespace = "together-both"
+	var objects dynamic.Interface
+	var address, program string
+
+	// watches are those of PyTorchJobs that the API server has open.
+	watches := func(ctx context.Context) (n int) {
+		GinkgoHelper()
+		text, err := plane.Clientset().Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "apiserver_longrunning_requests{") && strings.Contains(line, `resource="pytorchjobs"`) && strings.Contains(line, `verb="WATCH"`) {
+				of, err := strconv.Atoi(strings.TrimSpace(line[strings.LastIndexByte(line, ' '):]))
+				Expect(err).NotTo(HaveOccurred())
+				n += of
+			}
+		}
+		return n
+	}
+	fails := func(ctx context.Context, name string) {
+		GinkgoHelper()
+		job, err := createIn(ctx, objects, pytorchJobs, sample("pytorchjob.yaml", namespace, name))
+		Expect(err).NotTo(HaveOccurred())
+		createPod(ctx, job, "master", killed)
+		Eventually(annotationsIn(ctx, objects.Resource(pytorchJobs).Namespace(namespace), name)).WithTimeout(45 * time.Second).Should(HaveKeyWithValue(controller.Healthy, "No"))
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		var err error
+		program, err = gexec.Build("github.com/signalbox-dev/signalbox/cmd/signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		address = freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		Expect(plane.CreateNamespace(ctx, namespace, nil)).To(Succeed())
+		objects, err = dynamic.NewForConfig(plane.Config())
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("watches each kind once, and one that cannot be listed or comes later holds up no other", func(ctx SpecContext) {
+		before := watches(ctx)
+		first := start(ctx, program, address)
+		fails(ctx, "first")
+		Expect(watches(ctx)).To(Equal(before + 1))
+
+		By("a kind that comes later, and cannot be listed")
+		Expect(plane.Apply(ctx, colossal)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) error {
+			return objects.Resource(definitions).Delete(ctx, "colossalaijobs.batch.tensorstack.dev", metav1.DeleteOptions{})
+		})
+		_, err := createIn(ctx, objects, colossalJobs, sample("colossalaijob.yaml", namespace, "broken"))
+		Expect(err).NotTo(HaveOccurred())
+		convert := func(conversion string) {
+			GinkgoHelper()
+			_, err := objects.Resource(definitions).Patch(ctx, "colossalaijobs.batch.tensorstack.dev", types.MergePatchType, []byte(`{"spec":{"conversion":`+conversion+`}}`), metav1.PatchOptions{})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		convert(`{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/convert"}}}`)
+		Consistently(func() error { return cluster.Answers(ctx, "http://"+first.health+"/readyz") }).WithTimeout(5 * time.Second).Should(Succeed())
+		fails(ctx, "second")
+		convert(`{"strategy":"None","webhook":null}`)
+		broken := objects.Resource(colossalJobs).Namespace(namespace)
+		touchIn(ctx, broken, "broken", controller.Ask, "now")
+		Eventually(annotationsIn(ctx, broken, "broken")).WithTimeout(2 * time.Minute).Should(HaveKey(controller.Diagnosis))
+
+		By("another replica, which leads when the first one has gone")
+		second := start(ctx, program, freeAddress())
+		Eventually(func() int { return watches(ctx) }).WithTimeout(30 * time.Second).Should(Equal(before + 2))
+		first.session.Terminate()
+		Eventually(first.session).WithTimeout(30 * time.Second).Should(gexec.Exit(0))
+		fails(ctx, "third")
+		Expect(watches(ctx)).To(Equal(before + 1))
+		Expect(cluster.Answers(ctx, "http://"+second.health+"/readyz")).To(Succeed())
 	})
 })
 

@@ -252,7 +252,7 @@ func startController(ctx context.Context, more string, change ...func(*controlle
 	clients, err := live.Connect(account)
 	Expect(err).NotTo(HaveOccurred())
 	m, err := ctrl.NewManager(account, manager.Options{
-		Logger: GinkgoLogr, Cache: controller.CacheOptions(clients.Kube), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Logger: GinkgoLogr, Cache: controller.CacheOptions(clients.Kube, nil), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // specs start it more than once in one process
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -33,6 +33,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
@@ -57,7 +58,7 @@ func guard(address string, more ...fs.FS) (w *webhook.Jobs, stop func()) {
 	Expect(err).NotTo(HaveOccurred())
 	opa, err := policies.Load(append(more, policies.Library(), fstest.MapFS{"limits.yaml": {Data: []byte(limits)}})...)
 	Expect(err).NotTo(HaveOccurred())
-	jobs := webhook.NewJobs(objects, client.Discovery(), kinds.All(), GinkgoLogr)
+	jobs := webhook.NewJobs(live.Clients{Kube: client, Dynamic: objects, Discovery: client.Discovery()}, kinds.All(), webhook.Others{}, GinkgoLogr)
 	hook, err := webhook.New(ctx, webhook.Options{
 		Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}),
 		View:     enforced{}, Jobs: jobs, Address: address, Log: GinkgoLogr,

@@ -34,7 +34,7 @@ func Fill(ctx context.Context, plane *cluster.Cluster, size Size) error {
 	}
 	all := make([]cluster.Node, 0, size.Nodes)
 	for i := range size.Nodes {
-		n := cluster.GPUNode(nodeName(i), "NVIDIA-A100-SXM4-80GB", 8)
+		n := cluster.GPUNode(NodeName(i), "NVIDIA-A100-SXM4-80GB", 8)
 		n.Labels["topology.kubernetes.io/zone"] = fmt.Sprintf("zone-%d", i%3)
 		n.Labels["node.kubernetes.io/instance-type"] = "a100.8"
 		all = append(all, n)
@@ -55,7 +55,7 @@ func Fill(ctx context.Context, plane *cluster.Cluster, size Size) error {
 	for i := range size.Nodes {
 		for j := range size.PodsPerNode {
 			g.Go(func() error {
-				_, err := kube.CoreV1().Pods(NamespaceOf(i)).Create(ctx, pod(i, j), metav1.CreateOptions{})
+				_, err := kube.CoreV1().Pods(NamespaceOf(i)).Create(ctx, Pod(i, j), metav1.CreateOptions{})
 				return err
 			})
 		}
@@ -63,7 +63,8 @@ func Fill(ctx context.Context, plane *cluster.Cluster, size Size) error {
 	return g.Wait()
 }
 
-func nodeName(i int) string { return fmt.Sprintf("gpu-%05d", i) }
+// NodeName is the name of a node by its number.
+func NodeName(i int) string { return fmt.Sprintf("gpu-%05d", i) }
 
 // PodName is the name of a pod by number of its node and its own there.
 func PodName(node, i int) string { return fmt.Sprintf("train-%05d-worker-%02d", node, i) }
@@ -71,12 +72,27 @@ func PodName(node, i int) string { return fmt.Sprintf("train-%05d-worker-%02d", 
 // NamespaceOf is where the pods of a node are.
 func NamespaceOf(node int) string { return fmt.Sprintf("team-%02d", node%Namespaces) }
 
-// claim is a claim and the volume that it is bound to.
+// claim writes a claim and the volume that it is bound to.
 func claim(ctx context.Context, kube kubernetes.Interface, i int) error {
+	volume, wanted := Claim(i)
+	if _, err := kube.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	made, err := kube.CoreV1().PersistentVolumeClaims(wanted.Namespace).Create(ctx, wanted, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	made.Status = wanted.Status
+	_, err = kube.CoreV1().PersistentVolumeClaims(wanted.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	return err
+}
+
+// Claim is a claim and the volume that it is bound to.
+func Claim(i int) (*corev1.PersistentVolume, *corev1.PersistentVolumeClaim) {
 	class, name, namespace := "fast", fmt.Sprintf("data-%05d", i), NamespaceOf(i)
 	amount := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("100Gi")}
 	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
-	if _, err := kube.CoreV1().PersistentVolumes().Create(ctx, &corev1.PersistentVolume{
+	volume := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + name},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity: amount, AccessModes: modes, StorageClassName: class, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
@@ -85,26 +101,19 @@ func claim(ctx context.Context, kube kubernetes.Interface, i int) error {
 				CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "vol-" + name},
 			},
 		},
-	}, metav1.CreateOptions{}); err != nil {
-		return err
 	}
-	made, err := kube.CoreV1().PersistentVolumeClaims(namespace).Create(ctx, &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+	return volume, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: modes, StorageClassName: &class, VolumeName: "pv-" + name, Resources: corev1.VolumeResourceRequirements{Requests: amount},
 		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return err
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: modes, Capacity: amount},
 	}
-	made.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: modes, Capacity: amount}
-	_, err = kube.CoreV1().PersistentVolumeClaims(namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{})
-	return err
 }
 
-// pod is a pod as an operator makes it: labels, an owner, a container with what real ones
+// Pod is a pod as an operator makes it: labels, an owner, a container with what real ones
 // have and a view does not need.
-func pod(node, i int) *corev1.Pod {
+func Pod(node, i int) *corev1.Pod {
 	yes, jobName := true, fmt.Sprintf("train-%05d", node)
 	requests := corev1.ResourceList{
 		"cpu": *resource.NewMilliQuantity(100*int64(1+(node*7+i*3)%40), resource.DecimalSI), "memory": *resource.NewQuantity(int64(1+(node+i)%16)<<30, resource.BinarySI),
@@ -128,7 +137,7 @@ func pod(node, i int) *corev1.Pod {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: jobName, UID: "11111111-2222-3333-4444-555555555555", Controller: &yes}},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: nodeName(node),
+			NodeName: NodeName(node),
 			Containers: []corev1.Container{{
 				Name: "pytorch", Image: "registry.example.com/team/train:2026-01", Command: []string{"torchrun", "--nnodes=2", "train.py"}, Env: env,
 				Resources: corev1.ResourceRequirements{Requests: requests, Limits: limits},

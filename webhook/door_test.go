@@ -1,0 +1,122 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// Whatever is sent, the answer is that of the library, and so is what the handler is asked.
+func TestTheDoorAnswersAsTheLibraryDoes(t *testing.T) {
+	review := admissionv1.AdmissionReview{Request: request()}
+	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	text, err := json.Marshal(review)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(text)
+	const plain = "application/json"
+	for name, tc := range map[string]struct {
+		body, kind string
+		chunked    bool
+	}{
+		"a review":                {body: whole, kind: plain},
+		"of the version before":   {body: strings.Replace(whole, "admission.k8s.io/v1", "admission.k8s.io/v1beta1", 1), kind: plain},
+		"of no version":           {body: strings.Replace(whole, "admission.k8s.io/v1", "", 1), kind: plain},
+		"of another kind":         {body: strings.Replace(whole, "AdmissionReview", "TokenReview", 1), kind: plain},
+		"without a request":       {body: `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, kind: plain},
+		"with fields of tomorrow": {body: strings.Replace(whole, `"request":{`, `"next":1,"request":{"later":{"a":[1]},`, 1), kind: plain},
+		"names in another case":   {body: strings.Replace(whole, `"request":`, `"Request":`, 1), kind: plain},
+		"no JSON":                 {body: "<html>", kind: plain},
+		"nothing":                 {body: "", kind: plain},
+		"cut off":                 {body: whole[:len(whole)/2], kind: plain},
+		"more behind it":          {body: whole + "{}", kind: plain},
+		"of another type":         {body: whole, kind: "text/plain"},
+		"of a length not said":    {body: whole, kind: plain, chunked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answers := map[string]string{}
+			asked := map[string][]admission.Request{}
+			for _, who := range []string{"library", "door"} {
+				hook := &admission.Webhook{Handler: admission.HandlerFunc(func(_ context.Context, req admission.Request) admission.Response {
+					asked[who] = append(asked[who], req)
+					resp := admission.Denied("no & <never>")
+					resp.Warnings = []string{"a warning"}
+					return resp
+				})}
+				var handler http.Handler = hook
+				if who == "door" {
+					handler = door{hook}
+				}
+				server := httptest.NewServer(handler)
+				defer server.Close()
+				var body io.Reader = bytes.NewReader([]byte(tc.body))
+				if tc.chunked {
+					body = io.MultiReader(body)
+				}
+				resp, err := http.Post(server.URL, tc.kind, body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				said, err := io.ReadAll(resp.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answers[who] = resp.Status + " " + string(said)
+			}
+			if diff := cmp.Diff(answers["library"], answers["door"]); diff != "" {
+				t.Errorf("answer (-library +door):\n%s", diff)
+			}
+			if diff := cmp.Diff(asked["library"], asked["door"]); diff != "" {
+				t.Errorf("asked (-library +door):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What one address may hold with bodies that have not come is free again as soon as a body has come, not when it is answered.
+func TestABodyThatHasComeHoldsNoRoomForOthers(t *testing.T) {
+	came := make(chan struct{}, 1)
+	hook := &admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+		select {
+		case <-came:
+		default:
+			t.Error("the body has not come yet for whoever counts")
+		}
+		return admission.Allowed("")
+	})}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = body{http.MaxBytesReader(w, r.Body, mostBody), func() {
+			select {
+			case came <- struct{}{}:
+			default:
+			}
+		}}
+		door{hook}.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	review := admissionv1.AdmissionReview{Request: request()}
+	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	text, err := json.Marshal(review)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post(server.URL, "application/json", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+}
