@@ -118,35 +118,39 @@ func TestShortTextsAreHeldOnce(t *testing.T) {
 
 // Volumes of one zone say the same of their nodes; who writes a very long list has it alone, and the whole of it.
 func TestEqualReachesAreHeldOnce(t *testing.T) {
-	zones := func(n int, last string) *volumeReach {
-		values := []any{}
-		for i := range n {
-			values = append(values, fmt.Sprint("zone-", i))
-		}
-		values = append(values, last)
+	inZone := func(zone string) map[string]any {
+		return map[string]any{"required": map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
+			map[string]any{"key": "zone", "operator": "In", "values": []any{"a", zone}},
+		}}}}}
+	}
+	reach := func(zone string) *volumeReach {
 		read, err := readVolume(&unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-			"claimRef": map[string]any{"namespace": "ml", "name": "c"},
-			"nodeAffinity": map[string]any{"required": map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
-				map[string]any{"key": "zone", "operator": "In", "values": values},
-			}}}}},
+			"claimRef": map[string]any{"namespace": "ml", "name": "c"}, "nodeAffinity": inZone(zone),
 		}}})
 		v := wholeOf[Volume](read)
 		if err != nil || v == nil {
 			t.Fatal(read, err)
 		}
-		if got := v.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values; len(got) != n+1 || got[n] != last {
-			t.Errorf("%d values are read, the last of them %q; want %d and %q", len(got), got[len(got)-1], n+1, last)
+		if got := v.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values; len(got) != 2 || got[1] != zone {
+			t.Errorf("the zones are read as %.80q", got)
 		}
 		return v.volumeReach
 	}
-	if zones(1, "z") != zones(1, "z") {
+	if reach("z") != reach("z") {
 		t.Error("equal affinities are held twice")
 	}
-	if a, b := zones(1, "z"), zones(1, "y"); a == b || a.text == b.text {
+	if a, b := reach("z"), reach("y"); a == b || a.text == b.text {
 		t.Error("affinities that differ are held as one")
 	}
-	if zones(mostWritten, "z") == zones(mostWritten, "z") {
-		t.Error("an affinity longer than what is held once is held once")
+	longest := strings.Repeat("z", mostWritten)
+	for written, _ := withValue(nil, inZone(longest)); len(written) > mostWritten; written, _ = withValue(written[:0], inZone(longest)) {
+		longest = longest[1:]
+	}
+	if reach(longest) != reach(longest) {
+		t.Errorf("an affinity of %d bytes is held twice", mostWritten)
+	}
+	if reach(longest+"z") == reach(longest+"z") {
+		t.Errorf("an affinity of %d bytes is held once", mostWritten+1)
 	}
 }
 

@@ -63,6 +63,7 @@ var caps = map[string]string{
 	"preflight/cluster.mostEntries":                  "preflight/cluster.TestEqualVectorsAreHeldOnce",
 	"preflight/cluster.mostHeldOnce":                 "preflight/cluster.TestWhatIsHeldOnceIsBounded",
 	"preflight/cluster.mostText":                     "preflight/cluster.TestShortTextsAreHeldOnce",
+	"preflight/cluster.mostWritten":                  "preflight/cluster.TestEqualReachesAreHeldOnce",
 	"preflight/cluster.maxAge":                       "preflight/cluster.TestMaxDurationOfT9k",
 	"preflight/cluster.mostDeviceClasses":            "preflight/cluster.TestDevicesAreCountedByClassAsOneByOne",
 	"preflight/cluster.mostKept":                     "preflight/cluster.TestDevicesAreCountedByClassAsOneByOne",
