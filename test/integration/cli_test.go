@@ -181,7 +181,7 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		listed, _ := run(0, "get", "jobs", "-n", "cli", "--snapshot", file, "-o", "name")
 		Expect(listed).To(Equal("pytorchjob.kubeflow.org/plain\n"))
 		_, said := run(2, "snapshot", "--jobs", "--pseudonymise", "-o", "-")
-		Expect(said).To(ContainSubstring("expected --jobs or --pseudonymise, not both"))
+		Expect(said).To(ContainSubstring("expected one of them: --pseudonymise for a cluster without names"))
 	})
 
 	It("replaces names by the same pseudonyms for the same salt, and the fit does not change", func() {

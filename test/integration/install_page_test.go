@@ -37,14 +37,18 @@ var notRunHere = map[string]string{
 }
 
 var (
-	fencedBlock = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
+	fencedBlock = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```")
 	inlineCode  = regexp.MustCompile("`((?:helm|kubectl|make|go tool|curl|ctr|signalbox|--set)\\s[^`]*)`")
 )
 
-// commandsOf are the commands that a page prints, in blocks and in its text, once each.
+// commandsOf are the commands that a page prints, in blocks and in its text, once each. YAML is a file: what it makes is
+// tested where the manifests are.
 func commandsOf(page string) (out []string) {
 	for _, block := range fencedBlock.FindAllStringSubmatch(page, -1) {
-		for line := range strings.Lines(block[1]) {
+		if block[1] == "yaml" {
+			continue
+		}
+		for line := range strings.Lines(block[2]) {
 			if line = strings.TrimSpace(strings.TrimPrefix(line, "$ ")); line != "" {
 				out = append(out, line)
 			}
