@@ -172,6 +172,7 @@ func TestAKindThatGoesIsFollowedAsLongAsSomebodyLooks(t *testing.T) {
 	s.start()
 	l := s.listen()
 	s.until("it is seen", func() bool { return len(l.heard()) == 1 })
+	s.until("the jobs are watched", func() bool { _, watches := s.asked(); return watches == 1 }) // the fake tells nothing from before
 	base := l.informer.(*sharedInformer).SharedIndexInformer
 	s.jobs.adjust(kinds.For(pytorch.GroupVersion().WithKind("PyTorchJob")), nil)
 	if uid := s.jobs.UID(pytorchKind, "ml", "first"); uid != "" {
