@@ -151,8 +151,10 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	}
 	if e.InvolvedObject.Kind == "Node" {
 		source.Node = e.InvolvedObject.Name
-	} else if p, ok := r.onePodIn(e.Message); ok && e.InvolvedObject.Kind != "Pod" {
-		source = p.Source // an operator's word on the job about one of its pods
+	} else if e.InvolvedObject.Kind != "Pod" {
+		if p, ok := r.onePodIn(e.Message); ok {
+			source = p.Source // an operator's word on the job about one of its pods
+		}
 	}
 	item := evidence.Item{
 		ID: id("event", e.InvolvedObject.Name, e.Reason), Kind: evidence.Event, At: when(e), Source: source,

@@ -81,9 +81,7 @@ func (r *logReader) wentOn(line int, body string) {
 	if s := &r.sightings[n-1]; !s.Raised && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow {
 		r.said[n-1].again = r.said[n-1].again || recovery.TriesOf(body)
 		r.said[n-1].instead = r.said[n-1].instead || recovery.Instead(body)
-	}
-	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow && recovery.TriesAgain(body) {
-		s.Mild = true
+		s.Mild = s.Mild || recovery.TriesAgain(body)
 	}
 }
 

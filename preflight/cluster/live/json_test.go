@@ -45,17 +45,17 @@ func TestAppendedJSONIsThatOfTheStandardLibrary(t *testing.T) {
 }
 
 func FuzzAppendJSON(f *testing.F) {
-	for _, seed := range []string{`{"metadata":{"name":"a","labels":{"<":"é"}},"spec":{"n":1,"f":0.5,"l":[null,true,{"x":"\u0000"}]}}`, `{}`, `{"a":"\ud800"}`} {
+	for _, seed := range []string{`{"kind":"A","metadata":{"name":"a","labels":{"<":"é"}},"spec":{"n":1,"f":0.5,"l":[null,true,{"x":"\u0000"}]}}`, `{"kind":"A"}`, `{"kind":"A","a":"\ud800"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		u := &unstructured.Unstructured{}
 		if u.UnmarshalJSON(text) != nil {
-			t.Skip()
+			return // no object of an API server's
 		}
 		want, err := json.Marshal(u.Object)
 		if err != nil {
-			t.Skip()
+			t.Fatal(err) // what was read can be written
 		}
 		if got, err := AppendJSON(nil, u.Object); err != nil || string(got) != string(want) {
 			t.Errorf("%s, %v; want %s", got, err, want)

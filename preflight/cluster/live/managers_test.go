@@ -55,7 +55,7 @@ func FuzzWithoutManagers(f *testing.F) {
 		var want map[string]any
 		if json.Unmarshal(text, &want) != nil {
 			WithoutManagers(bytes.Clone(text)) // it does not panic
-			t.Skip()
+			return
 		}
 		managers, _ := managersOf(text)
 		rest := WithoutManagers(bytes.Clone(text))
