@@ -40,6 +40,9 @@ const axeRun = `document.querySelectorAll("tbody, main, ul, ol, dl").forEach(b =
 axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(
 	r => r.violations.flatMap(v => v.nodes.slice(0, 3).map(n => v.id + ": " + v.help + ": " + n.html.slice(0, 120))))`
 
+// laidOut has the browser lay out what is below the screen, too, so that nothing there is too wide unseen.
+const laidOut = `document.head.append(Object.assign(document.createElement("style"), {textContent: "* { content-visibility: visible !important }"})), true`
+
 var update = flag.Bool("update", false, "rewrite what the pictures are made of")
 
 // program is the command, built from this checkout.
@@ -184,9 +187,11 @@ func look(t *testing.T, browser context.Context, page, allowed string, width int
 	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	must(err)
 	must(chromedp.Do(ctx, chromedp.Navigate(page)))
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](faults))
-	must(err)
 	took, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`))
+	must(err)
+	_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](laidOut))
+	must(err)
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](faults))
 	must(err)
 	links, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("a[href], summary, [tabindex]").length`))
 	must(err)

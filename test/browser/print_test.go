@@ -22,6 +22,7 @@ const onPaper = `(() => {
 	}
 	for (const w of document.querySelectorAll(".wide")) if (getComputedStyle(w).overflowX != "visible") wrong.push("scrolls: " + w.innerText.slice(0, 60));
 	for (const e of document.querySelectorAll("h1, p, li, td, dd, dt, .word, pre")) if (light(getComputedStyle(e).color)) wrong.push("light ink: " + e.className + " " + e.innerText.slice(0, 60));
+	for (const s of document.querySelectorAll("section")) if (getComputedStyle(s).contentVisibility != "visible") wrong.push("left out below the screen: " + s.querySelector("h1").textContent);
 	if (getComputedStyle(document.body).backgroundColor != "rgb(255, 255, 255)") wrong.push("no white paper");
 	return wrong.slice(0, 10);
 })()`
