@@ -183,8 +183,15 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 		"another scheduler": {func(s *corev1.PodSpec) { s.SchedulerName = "volcano" }, fit.Fits, "Worker is placed by the scheduler volcano, which may decide by rules of its own"},
 		"a claim we do not see": {func(s *corev1.PodSpec) {
 			s.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
-		}, fit.Fits, "the claim data was not read; it may bind Worker to some nodes"},
-		"a runtime class we do not see": {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Fits, "the runtime class kata was not read; what it adds to Worker is not counted"},
+		}, fit.Unknown, "the claim data was not read; it may bind Worker to some nodes"},
+		"a part of a device": {func(s *corev1.PodSpec) {
+			s.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{build.GPU: resource.MustParse("500m")}}}}
+		}, fit.Unknown, "Worker asks for 500m nvidia.com/gpu; the API server takes whole devices, and a limit that is the request"},
+		"a device without a limit": {func(s *corev1.PodSpec) {
+			s.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{build.GPU: resource.MustParse("8")}}}}
+		}, fit.Unknown, "Worker asks for 8 nvidia.com/gpu; the API server takes whole devices, and a limit that is the request"},
+		"a priority class we do not see": {func(s *corev1.PodSpec) { s.PriorityClassName = "gold" }, fit.Unknown, "the PriorityClass gold was not read; the API server refuses pods of one that does not exist"},
+		"a runtime class we do not see": {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Unknown, "the runtime class kata was not read; what it adds to Worker is not counted"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

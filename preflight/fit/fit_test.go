@@ -397,6 +397,7 @@ func TestTheResultAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{
+ "answer": "full",
  "verdict": "full",
  "placed": 0,
  "wanted": 1,

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,8 +34,9 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 	limits, notes := quota.Check(s, g)
 	r.Violations = limits
 	// What rules leave open comes before what the view of the nodes does: where only the first is told, it is this.
-	r.Assumed = slices.Insert(r.Assumed, 0, slices.Concat(notes.Told, s.UnreadRules(g.Namespace))...)
-	if len(notes.Doubts) > 0 && r.Verdict == Fits {
+	unread := s.UnreadRules(g.Namespace)
+	r.Assumed = slices.Insert(r.Assumed, 0, slices.Concat(notes.Told, unread)...)
+	if len(notes.Doubts)+len(unread) > 0 && r.Verdict == Fits {
 		r.Verdict = Unknown
 	}
 	noNodesToCome(s, r, g)
@@ -77,6 +79,16 @@ func (r Result) Answer() string {
 	case quota.RuleQuota:
 	}
 	return "over-quota"
+}
+
+// MarshalJSON writes the whole answer in front: whoever reads the verdict alone would take nodes that have room for a job
+// that its quota lets in.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	return json.Marshal(struct {
+		Answer string `json:"answer"`
+		plain
+	}{r.Answer(), plain(r)})
 }
 
 // stopper is the limit that decides more than the nodes do: one that lasts for ever where

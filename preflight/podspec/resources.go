@@ -190,3 +190,37 @@ func plainPod(pod *corev1.Pod) bool {
 	}
 	return true
 }
+
+// Device says whether a resource cannot be overcommitted: what device plugins offer under a domain of their own, and
+// huge pages (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/apis/core/v1/helper/helpers.go,
+// IsOvercommitAllowed).
+func Device(name corev1.ResourceName) bool {
+	s := string(name)
+	if strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) {
+		return true
+	}
+	return strings.Contains(s, "/") && !strings.Contains(s, corev1.ResourceDefaultNamespacePrefix)
+}
+
+// RefusedDevices is what a container asks of a device and the API server refuses: a part of one, or another number than
+// its limit (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/apis/core/validation/validation.go,
+// ValidateContainerResourceRequirements). Empty: nothing.
+func RefusedDevices(spec *corev1.PodSpec) (name corev1.ResourceName, asked string) {
+	for _, containers := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
+		for i := range containers {
+			limits := containers[i].Resources.Limits
+			for _, list := range []corev1.ResourceList{limits, containers[i].Resources.Requests} {
+				for r, q := range list {
+					limit, limited := limits[r]
+					if !Device(r) || q.MilliValue()%1000 == 0 && limited && q.Cmp(limit) == 0 || !limited && q.IsZero() {
+						continue
+					}
+					if name == "" || r < name || r == name && asked > q.String() { // whatever order a map has
+						name, asked = r, q.String()
+					}
+				}
+			}
+		}
+	}
+	return name, asked
+}

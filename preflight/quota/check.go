@@ -129,7 +129,7 @@ func (o *check) together() [][]int {
 	left := mostOrderSteps
 	order, sorted := o.gang.Order(func(steps int) bool { left -= steps; return left >= 0 })
 	if !sorted || len(order.Stages) > 1 && len(order.Stages)*len(o.gang.Groups) > mostOrderSteps { // of none it is said that it runs beside another
-		o.note("which of the %d roles run at the same time is not judged: they wait for each other in too many ways", len(o.gang.Groups))
+		o.doubt("which of the %d roles run at the same time is not judged: they wait for each other in too many ways", len(o.gang.Groups))
 		for i := range o.gang.Groups {
 			out = append(out, []int{i})
 		}

@@ -46,12 +46,12 @@ func (o *check) kueue() {
 		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
 	}
 	if !wholeCohort(o.s, queue) {
-		o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
+		o.doubt("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
 		return
 	}
 	tree := o.s.Rules().Tree
 	if tree.Circle {
-		o.note("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
+		o.doubt("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
 		return
 	}
 	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
@@ -104,7 +104,7 @@ func (o *check) namespaceSelected(name string, queue *cluster.ClusterQueue) {
 	}
 	namespace, there := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
 	if queue.Spec.NamespaceSelector != nil && there != job.Present {
-		o.note("whether ClusterQueue %s takes jobs of namespace %s depends on labels that were not read", name, o.gang.Namespace)
+		o.doubt("whether ClusterQueue %s takes jobs of namespace %s depends on labels that were not read", name, o.gang.Namespace)
 		return
 	}
 	if there == job.Present && selector.Matches(labels.Set(namespace.GetLabels())) {
@@ -204,7 +204,7 @@ func (k *clusterQueueCheck) group(at int) {
 		search := newFlavorSearch(sets, capacity.of)
 		switch fits := search.fits(0); {
 		case search.budget == 0:
-			k.note("whether ClusterQueue %s has quota for %s is not judged: its flavors can be dealt to them in more than %d ways", k.name, words.Count(len(sets), "role", "roles"), mostFlavorTries)
+			k.doubt("whether ClusterQueue %s has quota for %s is not judged: its flavors can be dealt to them in more than %d ways", k.name, words.Count(len(sets), "role", "roles"), mostFlavorTries)
 			return
 		case !fits:
 			k.over(at, sets, capacity.when)

@@ -40,11 +40,16 @@ func (o *check) objects() {
 				continue
 			}
 			seen[name] = true
-			if _, is := o.s.Lookup(n.gvk, "", name); is != job.Absent {
-				continue
+			const priority = "priorityClassName"
+			_, is := o.s.Lookup(n.gvk, "", name)
+			if _, known := o.s.PriorityClass(&g.Pod.Spec); is == job.Present || known && n.field == priority {
+				continue // it is there, or every cluster has it
 			}
-			if _, known := o.s.PriorityClass(&g.Pod.Spec); known && n.field == "priorityClassName" {
-				continue // one that every cluster has
+			if is == job.Unknown {
+				if n.field == priority { // of a runtime class the fit says so itself: it adds to the pods, too
+					o.doubt("the %s %s was not read; the API server refuses pods of one that does not exist", n.gvk.Kind, name)
+				}
+				continue
 			}
 			o.add(Violation{
 				Rule: RuleObject, When: Never, Kind: n.gvk.Kind, Name: name, Path: "metadata.name", Role: g.Name, At: g.Pod.At(n.field),

@@ -75,15 +75,20 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 		if names := namesOf(o.s, gk, namespace); len(names) > 0 && len(names) <= mostHeld {
 			held = " (" + strings.Join(names, ", ") + " was)"
 		}
-		o.note("the %s %s was not read%s; what it allows is not known", gk.Kind, name, held)
+		const what = "the %s %s was not read%s; what it allows is not known"
+		if name == defaultQueue { // jobs that name none are in it, and it limits nothing before somebody has it do so
+			o.note(what, gk.Kind, name, held)
+			return
+		}
+		o.doubt(what, gk.Kind, name, held)
 		return
 	}
 	if why := o.s.WhyUnread(gk, namespace, name); why != "" {
-		o.note("what the %s %s allows is not known: %s", gk.Kind, name, why)
+		o.doubt("what the %s %s allows is not known: %s", gk.Kind, name, why)
 		return
 	}
 	if _, there := o.s.Lookup(namespaceKind, "", namespace); namespace != "" && there == job.Absent {
-		o.note("the namespace %s was not read; whether it has a %s %s is not known", namespace, gk.Kind, name)
+		o.doubt("the namespace %s was not read; whether it has a %s %s is not known", namespace, gk.Kind, name)
 		return
 	}
 	message := "it does not exist"

@@ -44,7 +44,7 @@ func (o *check) resourceQuota(resourceQuota *cluster.Quota, uses []job.Resources
 	for i := range uses {
 		pod := &o.gang.Groups[i].Pod
 		if matches[i], counted[i] = inScope(o.s, resourceQuota.ResourceQuota, &pod.Spec); !counted[i] {
-			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that was not read", resourceQuota.Name, o.gang.Groups[i].Name)
+			o.doubt("whether the ResourceQuota %s counts %s depends on a default PriorityClass that was not read", resourceQuota.Name, o.gang.Groups[i].Name)
 			continue
 		}
 		if matches[i] {

@@ -69,7 +69,7 @@ func (o *check) t9k() {
 		return
 	case 1:
 	default:
-		o.note("%d queues of the T9k scheduler are called %s; none is judged", len(queues), o.gang.Queue)
+		o.doubt("%d queues of the T9k scheduler are called %s; none is judged", len(queues), o.gang.Queue)
 		return
 	}
 	q := queues[0]
@@ -126,7 +126,7 @@ func (o *check) shape(namespace, profile string) {
 	}
 	all, why := o.s.ShapesOf(profile)
 	if why != "" {
-		o.note("how large the pods of Queue %s may be stands in the resource shape profile %s, which is not judged: %s", o.gang.Queue, profile, why)
+		o.doubt("how large the pods of Queue %s may be stands in the resource shape profile %s, which is not judged: %s", o.gang.Queue, profile, why)
 	}
 	by := Violation{Rule: RuleShape, When: Never, Kind: "Queue", Namespace: namespace, Name: o.gang.Queue, Path: "spec.resourceShapeProfile"}
 	for i := range all {

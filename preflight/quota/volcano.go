@@ -28,7 +28,7 @@ func (o *check) volcano() {
 		}
 		queue = o.s.Rules().Volcano[name]
 	}
-	o.note("whether Volcano's queue %s has room is not judged, nor any above it: it is more than %d queues above %s, or above itself", name, mostParents-1, o.gang.Queue)
+	o.doubt("whether Volcano's queue %s has room is not judged, nor any above it: it is more than %d queues above %s, or above itself", name, mostParents-1, o.gang.Queue)
 }
 
 // capability is what limits. No cpu or no memory is no limit, 0 of them neither

@@ -1,14 +1,13 @@
 package resources
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 var gpuRequestNotLimit = &check.Check{
@@ -26,7 +25,7 @@ var gpuRequestNotLimit = &check.Check{
 				request, limit := requests[name], limits[name]
 				_, limited := limits[name]
 				switch {
-				case !device(name) || request.IsZero():
+				case !podspec.Device(name) || request.IsZero():
 				case !limited:
 					p.Reportf(at("requests", name), "%s requests %s %s and has no limit for it", facts.Whose(c.Name, r.Name), request.String(), name)
 				case request.Cmp(limit) != 0:
@@ -34,22 +33,11 @@ var gpuRequestNotLimit = &check.Check{
 				}
 			}
 			for _, name := range job.ResourcesOf(limits).Names() {
-				if limit := limits[name]; device(name) && limit.MilliValue()%1000 != 0 {
+				if limit := limits[name]; podspec.Device(name) && limit.MilliValue()%1000 != 0 {
 					p.Reportf(at("limits", name), "%s asks for %s %s; devices are whole numbers, such as %d", facts.Whose(c.Name, r.Name), limit.String(), name, job.InBaseUnits(name, limit))
 				}
 			}
 		})
 		return nil
 	},
-}
-
-// device says whether a resource cannot be overcommitted: what device plugins offer under
-// a domain of their own, and huge pages (k8s.io/kubernetes v1.37
-// pkg/apis/core/v1/helper/helpers.go, IsOvercommitAllowed).
-func device(name corev1.ResourceName) bool {
-	s := string(name)
-	if strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) {
-		return true
-	}
-	return strings.Contains(s, "/") && !strings.Contains(s, corev1.ResourceDefaultNamespacePrefix)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 var requestsAboveLimits = &check.Check{
@@ -35,7 +36,7 @@ var requestsAboveLimits = &check.Check{
 func aboveLimits(p *check.Pass, r *job.Role, who string, requests, limits corev1.ResourceList, rel job.Path) {
 	for _, name := range job.ResourcesOf(requests).Names() {
 		request, limit := requests[name], limits[name]
-		if _, limited := limits[name]; !limited || device(name) || request.Cmp(limit) <= 0 {
+		if _, limited := limits[name]; !limited || podspec.Device(name) || request.Cmp(limit) <= 0 {
 			continue
 		}
 		p.Report(finding.Finding{

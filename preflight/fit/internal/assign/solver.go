@@ -245,7 +245,7 @@ func (q *Solver) prepare(k *PodSet, requests job.Resources) {
 	k.Needs = q.Snapshot.Columns().NeedsOf(requests)
 	for _, name := range requests.Names() {
 		if n := requests[name]; n < 0 {
-			q.Inform("%s asks for %s %s; counted as 0", k.Name, job.Format(name, n), name)
+			q.DoubtYes(fmt.Sprintf("%s asks for %s %s; counted as 0", k.Name, job.Format(name, n), name))
 		}
 	}
 	q.lookPast(k)

@@ -28,6 +28,9 @@ func (q *Solver) lookPast(k *PodSet) {
 	if len(spec.ResourceClaims) > 0 && !k.Facts.devicesCounted {
 		q.DoubtYes(k.Name + ": resource claims (DRA) are not judged: " + quota.ClaimText(q.Snapshot, q.Gang.Namespace, spec))
 	}
+	if name, asked := podspec.RefusedDevices(spec); name != "" {
+		q.DoubtYes(fmt.Sprintf("%s asks for %s %s; the API server takes whole devices, and a limit that is the request", k.Name, asked, name))
+	}
 	for _, n := range k.Needs {
 		if class := q.Snapshot.DeviceClass(n.Name); class != "" {
 			q.FlipsNo = append(q.FlipsNo, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
@@ -129,7 +132,7 @@ func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
 	}
 	class := q.Snapshot.RuntimeClass(&k.Pod.Spec)
 	if class == nil {
-		q.Inform("the runtime class %s was not read; what it adds to %s is not counted", *name, k.Name)
+		q.DoubtYes(fmt.Sprintf("the runtime class %s was not read; what it adds to %s is not counted", *name, k.Name))
 		return requests
 	}
 	k.Pod, requests = admitted(class, k.Pod, requests)

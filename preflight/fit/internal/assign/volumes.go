@@ -59,7 +59,7 @@ func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, grou
 	claim, there := cluster.ReadOf[corev1.PersistentVolumeClaim](s, cluster.ClaimKind, namespace, name)
 	switch there {
 	case job.Unknown:
-		t.inform("the claim %s was not read; it may bind %s to some nodes", name, group)
+		t.doubtYes(fmt.Sprintf("the claim %s was not read; it may bind %s to some nodes", name, group))
 		return nil
 	case job.Absent:
 		t.block("the claim %s does not exist in namespace %s", name, namespace)
@@ -93,7 +93,7 @@ func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim
 	pv, there := cluster.ReadOf[cluster.Volume](s, cluster.VolumeKind, "", name)
 	switch there {
 	case job.Unknown:
-		t.inform("the volume %s of the claim %s was not read; it may bind %s to some nodes", name, claim.Name, group)
+		t.doubtYes(fmt.Sprintf("the volume %s of the claim %s was not read; it may bind %s to some nodes", name, claim.Name, group))
 	case job.Absent:
 		t.block("the volume %s of the claim %s does not exist", name, claim.Name)
 	case job.Present:

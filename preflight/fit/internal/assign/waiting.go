@@ -40,7 +40,7 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 	}
 	switch {
 	case found == job.Unknown:
-		t.inform("%s is not bound yet; its volume may bind %s to some nodes", what, group)
+		t.doubtYes(fmt.Sprintf("%s is not bound yet, and its class was not read; its volume may bind %s to some nodes", what, group))
 		return nil
 	case found == job.Absent, class.VolumeBindingMode == nil, *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
 		t.doubtYes(fmt.Sprintf("%s is not bound yet; %s is not scheduled before it is", what, group))
@@ -119,7 +119,7 @@ func provisions(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Pe
 		return p
 	}
 	if !makes && !whole {
-		t.inform("volumes of the class %s were not read; %s may bind its pods to some nodes", class.Name, what)
+		t.doubtYes(fmt.Sprintf("volumes of the class %s were not read; %s may bind its pods to some nodes", class.Name, what))
 		return provision{ever: func(int) bool { return true }}
 	}
 	if own && !p.anywhere && s.HasUnclaimed(class.Name) {
