@@ -65,7 +65,7 @@ test-release: ## images and archives: two builds are one, and an image runs from
 
 .PHONY: test-unit
 test-unit: ## the fast half, of what has changed since it passed: no control plane, no race detector
-	@$(GO) run ./test/summary -- $(GO) test $(UNIT)
+	@GOGC=400 $(GO) run ./test/summary -- $(GO) test $(UNIT)
 
 .PHONY: race
 race: ## unit tests under the race detector

@@ -64,7 +64,7 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 // alone is a gang without what others than kube-scheduler ask of its places: there the answer is unknown, and
 // kube-scheduler has one.
 func alone(g gang.Gang) gang.Gang {
-	g.Untied = ""
+	g.Untied, g.Queue = "", ""
 	for i := range g.Groups {
 		g.Groups[i].Untied = ""
 	}
