@@ -3,7 +3,6 @@ package ground
 import (
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,78 +97,6 @@ func ofNone(body, name string) bool {
 
 // none stands before what there is none of.
 var none = lazy.MustCompile(`(?i)\b(?:no|without)(?: \w+)? $`)
-
-// mostDerived bounds the numbers of which others are derived.
-const mostDerived = 24
-
-// sizeOf is how many elements something has.
-var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
-
-// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three.
-func derived(w, text string) bool {
-	n, err := strconv.ParseFloat(w, 64)
-	if err != nil {
-		return false
-	}
-	var of []float64
-	for _, m := range digitsOf.FindAllString(text, -1) {
-		if x, err := strconv.ParseFloat(m, 64); err == nil && len(of) < mostDerived && !slices.Contains(of, x) {
-			of = append(of, x)
-		}
-	}
-	for _, m := range sizeOf.FindAllStringSubmatch(text, -1) {
-		if value(m[1])-1 == n {
-			return true // the last index of so many
-		}
-	}
-	if strings.Contains(text, "%") {
-		of = append(of, 100) // what is left of all
-	}
-	for _, a := range of {
-		for _, b := range of {
-			if near(a+b, n) || near(a-b, n) || near(a*b, n) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// near says whether two numbers are one, but for what arithmetic loses.
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
-
-// inBytes says whether an amount is a number of bytes of a text, which has it without a unit.
-func inBytes(text, n, unit string) bool {
-	want := value(n) * units[unit]
-	return !clock[unit] && want >= 1<<20 && slices.ContainsFunc(digitsOf.FindAllString(text, -1), func(of string) bool {
-		v := value(of)
-		return v >= 1<<20 && want/v > 0.99 && want/v < 1.01
-	})
-}
-
-// derivedAmount says whether an amount is the sum or the difference of two of a text, or of two and a third, to the last digit of it.
-func derivedAmount(text, n, unit string) bool {
-	want := value(n) * units[unit]
-	digit := units[unit] / 2
-	if at := strings.IndexByte(n, '.'); at >= 0 {
-		digit *= math.Pow(10, -float64(len(n)-at-1))
-	}
-	var of []float64
-	for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
-		if unit := strings.ToLower(m[2]); clock[unit] == clock[strings.ToLower(unit)] && len(of) < mostDerived {
-			of = append(of, value(m[1])*units[unit])
-		}
-	}
-	is := func(v float64) bool { return v > 0 && math.Abs(v-want) <= digit }
-	for i, a := range of {
-		for j, b := range of {
-			if i != j && (is(a-b) || is(a+b) || slices.ContainsFunc(of, func(c float64) bool { return c != a && c != b && is(a-b-c) })) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // exitCodes are those of signals, of which everybody speaks, and the signals.
 var (
@@ -281,7 +208,7 @@ var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG
 
 // apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
 // https://kubernetes.io/docs/reference/kubernetes-api/
-var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
+var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume emptydir hostpath rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
 
 // rendezvous are the variables by which members of a job of PyTorch find each other, whatever went wrong.
 // https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
@@ -291,16 +218,16 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	low := strings.ToLower(support)
-	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(body, cites)), "$1 $2")
+	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(unspelled(body), cites)), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
-	body = plainRange.ReplaceAllString(body, "$1$2 to $3$4")
+	texts := g.texts(cites)
+	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
 		if n := digitsOf.FindString(inDigits(m)); n == strconv.Itoa(len(cites)) {
 			return " " // the pieces that it cites
 		}
 		return m
 	})
-	texts := g.texts(cites)
 	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) { // what lies between two pieces stands in neither
 		if at := strings.Index(body+" ", m[0]); at > 0 && wordRune(rune(body[at-1])) {
 			continue // of a name
@@ -310,7 +237,7 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 		}
 	}
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
 	})
 }
 

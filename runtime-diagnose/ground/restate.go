@@ -26,6 +26,7 @@ var (
 	bracketed = lazy.MustCompile(`\[([0-9a-fA-F.:]+)\]:(\d+)`)                                                        // Gloo's [10.0.0.2]:35227
 	interval  = lazy.MustCompile(`[\[(](-?\d+(?:\.\d+)?), ?(-?\d+(?:\.\d+)?)[\])]`)
 	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`) // of a Python traceback
+	ofCUDA    = lazy.MustCompile(`\bversion (1\d)0(\d)0\b`)        // 12040 is CUDA 12.4: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART____VERSION.html
 	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
 	finished  = lazy.MustCompile(`(?i)[a-z] (?:has |was )?(?:finished|completed)\W*$`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
@@ -57,6 +58,7 @@ var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 // unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
 func unshortened(claim, support string) string {
 	claim = ofName.ReplaceAllStringFunc(claim, func(m string) string { return strings.ReplaceAll(m, ".", point) })
+	claim = dotted.ReplaceAllStringFunc(claim, func(m string) string { return strings.ReplaceAll(m, ".", point) })
 	claim = decimals.ReplaceAllStringFunc(claim, func(n string) string {
 		if holds(support, n) {
 			return n
@@ -74,6 +76,9 @@ func unshortened(claim, support string) string {
 
 // ofName is a name with a number: Llama-3.1 is not 3.12.
 var ofName = lazy.MustCompile(`[A-Za-z_][\w/-]*-\d+(?:\.\d+)+`)
+
+// dotted is an address or a version of three numbers or more.
+var dotted = lazy.MustCompile(`\d+(?:\.\d+){2,}`)
 
 // point stands for one in a name meanwhile.
 const point = "\x00"
@@ -95,8 +100,22 @@ func restated(text string) string {
 			b.WriteString(name + "\n")
 		}
 	}
+	var told []string
+	low := strings.ToLower(text)
+	for n, name := range errorNames {
+		if no, _ := strconv.Atoi(n); strings.Contains(low, syscall.Errno(no).Error()) {
+			told = append(told, name+" errno "+n)
+		}
+	}
+	slices.Sort(told)
+	for _, t := range told {
+		b.WriteString(t + "\n")
+	}
 	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
 		b.WriteString("Xid " + m[1] + "\n")
+	}
+	for _, m := range ofCUDA.FindAllStringSubmatch(text, -1) {
+		fmt.Fprintf(&b, "CUDA %s.%s\n", m[1], m[2])
 	}
 	for _, m := range numbered.FindAllStringSubmatch(text, -1) {
 		b.WriteString(m[1] + " " + m[2] + "\n")
