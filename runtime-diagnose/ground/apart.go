@@ -33,14 +33,14 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	own := inOwnWords(body)
+	own := g.inOwnWords(noteThat.ReplaceAllString(body, ""))
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(own, g.support(cites)), "until")) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(own, g.support(cites)), "until")) && g.better(plain, cites)):
 		return Contradicts
 	case !g.Healthy && len(cites) == 0 && !negation.MatchString(body) && !troubled.MatchString(body) && positives.MatchString(body) && g.better(plain, cites):
 		return Contradicts // nobody was read to say so
@@ -61,10 +61,15 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	return ""
 }
 
-// inOwnWords is a claim without the messages that it quotes and its code.
-func inOwnWords(body string) string {
+// noteThat opens a sentence that only tells something.
+var noteThat = lazy.MustCompile(`(?i)^(?:(?:also|but|please|it is worth) )?(?:note|notice|noting|observe|recall) that `)
+
+// inOwnWords is a claim without the messages that it quotes and its code: those of a failure, and those of the cause.
+func (g *grounds) inOwnWords(body string) string {
 	return quotation.ReplaceAllStringFunc(body, func(q string) string {
-		if m := quotation.FindStringSubmatch(q); m[2] != "" || tellsFailure(strings.Join(m[1:], "")) {
+		m := quotation.FindStringSubmatch(q)
+		message := strings.Join(m[1:], "")
+		if m[2] != "" || tellsFailure(message) || slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, message) }) {
 			return " that "
 		}
 		return q
@@ -260,7 +265,7 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 }
 
 // said are turns in which nobody is spoken to.
-var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
+var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actually) )*have (?:been|\w+ed|come|gone|had|run|seen|met|known)\b|\bshould (?:thus|therefore|hence|still|then|now|normally|presumably|already|at least|by now) (?:not )?(?:be|have)\b|\bshould be (?:intact|fine|lost|safe|complete|valid|usable|unaffected|unchanged|recoverable|available|there)\b|\bshould not (?:mislead|surprise|distract|matter)\b|\b(?:pods?|ranks?|members?|workers?|processes|containers|gpus|replicas|all of them) (?:have|has|had) to (?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
 var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)

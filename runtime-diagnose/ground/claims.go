@@ -12,7 +12,7 @@ import (
 )
 
 // leftOpen ends a claim that says of something that it is not known.
-var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|in (?:the|its|these) (?:logs?|evidence|lines))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
+var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|given|stated|covered|included|contained|mentioned|part of (?:the|its|these|this)|in (?:the|its|these) (?:logs?|evidence|lines|excerpts?|output|input))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
 
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
@@ -333,12 +333,17 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart
 	case !inRanges(c.plain, c.support):
 		return Word // of those between it is not read
-	case len(c.cites) > 1 && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
-		return Word // of several it was read
+	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
+		return Word // of several it was read, or of what all are made by
 	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
 		return Member
 	}
 	return g.several(c.plain, c.support, c.cites)
+}
+
+// ofSpecs says whether a claim cites specifications alone: those of members are of one template.
+func ofSpecs(cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !strings.HasSuffix(string(id), "/spec") })
 }
 
 // guessed is a claim that says of itself that it is a guess.
@@ -425,7 +430,7 @@ func asCounted(body, support string) string {
 }
 
 // troubled is a claim that tells of a failure: what went well before it is no contradiction.
-var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
+var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom|errors?|exit codes? [1-9]\d*)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {

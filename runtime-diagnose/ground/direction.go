@@ -22,7 +22,7 @@ var (
 var brings = lazy.MustCompile(`(?i)\b(?:made|makes|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
 
 // wasMade is what was done, and brought nothing about by that: a call, a request.
-var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b`)
+var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b|\bmakes? (?:up )?\d`)
 
 // asCause is the "as" that opens a sentence with what brought the rest about.
 var asCause = lazy.MustCompile(`^\W*As `)
@@ -118,11 +118,17 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 
 // withoutNoCause is a claim without what it says at its end to be none of the causes: that brings nothing about.
 func withoutNoCause(body string) string {
+	if m := noneBrought.FindStringIndex(body); m != nil {
+		body = body[m[1]:]
+	}
 	if m := contrasted.FindStringIndex(body); m != nil && m[0] > 0 && (forward.MatchString(body[m[0]:]) || backward.MatchString(body[m[0]:])) {
 		return body[:m[0]]
 	}
 	return body
 }
+
+// noneBrought says of none of several that it brought something about.
+var noneBrought = lazy.MustCompile(`(?i)^\W*(?:none of|neither of|neither) [^,;:.]*?\b(?:caused?|made|led to|triggered|brought)\b[^,;.]*`)
 
 // isApart begins what stands behind a time, and nearly are words of a time that is not told exactly.
 var (
@@ -136,13 +142,13 @@ var (
 	timely    = lazy.MustCompile(`(?i)^(?:after|following|before|once|when|as soon as|later than|之前|之后|随后)$`)
 )
 
-// precedesCause says whether what a claim cites beside the cause is no consequence and was surely before it.
+// precedesCause says whether what a claim cites beside the cause was surely before it, by the clock.
 func (g *grounds) precedesCause(cites []evidence.ID) bool {
 	for _, id := range cites {
 		if slices.Contains(g.Root, id) {
 			continue
 		}
-		if slices.Contains(g.Effects, id) || slices.ContainsFunc(cites, func(o evidence.ID) bool {
+		if slices.ContainsFunc(cites, func(o evidence.ID) bool {
 			a, b := g.items[id].Told(), g.items[o].Told()
 			return slices.Contains(g.Root, o) && (a.IsZero() || b.IsZero() || !a.Before(b))
 		}) {
@@ -156,7 +162,7 @@ func (g *grounds) precedesCause(cites []evidence.ID) bool {
 var atPoint = lazy.MustCompile(`(?i)\b(?:after|before|since|following|once) (?:the )?(?:(?:step|epoch|iteration)s? \d+|\d+ (?:steps|epochs|iterations))\b|在?第?\s*\d+\s*(?:步|轮)(?:之后|以后|之前|以前)`)
 
 // inferred is what somebody makes of what he saw: no consequence of it.
-var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$`)
+var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$|[,;] (?:so|hence|thus|therefore) [^,;.]*\b(?:seems?|appears?|must have|should have|can|cannot|could|may|might|probably|likely|presumably|hardly)\b[^;.]*[.]?$`)
 
 // inTurn tells what came first, and then what came afterwards.
 var inTurn = lazy.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
@@ -169,7 +175,7 @@ type connective struct {
 
 func connectives(of *lazy.Regexp, body string, backward bool) (out []connective) {
 	for _, m := range of.FindAllStringIndex(body, -1) {
-		if !backward && toBe[lastWord(body[:m[0]])] {
+		if !backward && toBe[lastWord(adverb.ReplaceAllString(body[:m[0]], " "))] {
 			continue // was killed: by whom is said behind
 		}
 		if strings.EqualFold(body[m[0]:m[1]], "before") && (above.MatchString(body[:m[0]]) || ofItself.MatchString(body[m[1]:])) {
@@ -179,6 +185,9 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 	}
 	return out
 }
+
+// adverb is a word between a verb and its "was".
+var adverb = lazy.MustCompile(`(?i) (?:therefore|thus|hence|then|also|finally|only|just|[a-z]+ly) $`)
 
 // ofItself stands behind a "before" that says what somebody had not come to yet.
 var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing)\b`)

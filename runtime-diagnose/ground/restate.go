@@ -335,14 +335,37 @@ func stamped(i evidence.Item) evidence.Item {
 	return i
 }
 
-// begins is how lines of a launcher's processes begin, behind a time and a level perhaps.
-var begins = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]`)
+// begins is how lines of a launcher's processes begin, behind a time and a level perhaps, and calls how programs begin their own.
+var (
+	begins = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]`)
+	calls  = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:\[?[A-Z]{4,8}\]?:?\s+)?rank (\d+)\b`)
+	ofPod  = lazy.MustCompile(`([a-z0-9][\w.-]*) \(rank (\d+)\b`)
+)
 
-// ranksOf are the ranks of pods whose lines all begin with the same one.
-func ranksOf(items []evidence.Item) map[string]string {
+// ranksOf are the ranks of pods: those that the rules say, and those with which all their lines begin. How programs begin their lines tells it
+// where no two pods begin them with one rank.
+func ranksOf(items []evidence.Item, says string) map[string]string {
+	out := ranksBy(items, begins)
+	own, of := ranksBy(items, calls), map[string]int{}
+	for _, rank := range own {
+		of[rank]++
+	}
+	for pod, rank := range own {
+		if out[pod] == "" && len(own) > 1 && of[rank] == 1 && rank != several {
+			out[pod] = rank
+		}
+	}
+	for _, m := range ofPod.FindAllStringSubmatch(says, -1) {
+		out[m[1]] = m[2]
+	}
+	return out
+}
+
+// ranksBy are the ranks of pods whose lines all begin with the same one, as a form has it.
+func ranksBy(items []evidence.Item, form *lazy.Regexp) map[string]string {
 	out := map[string]string{}
 	for _, i := range items {
-		m := begins.FindStringSubmatch(i.Text)
+		m := form.FindStringSubmatch(i.Text)
 		switch {
 		case m == nil || i.Source.Pod == "":
 		case out[i.Source.Pod] == "" || out[i.Source.Pod] == m[1]:
