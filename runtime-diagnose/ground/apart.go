@@ -28,23 +28,26 @@ var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
 	body = squeeze(body)
-	plain := rightAt.ReplaceAllString(body, "$1")
 	room := MaxUnsupported
 	for _, a := range g.apart {
 		room -= len(a)
 	}
 	own := g.inOwnWords(noteThat.ReplaceAllString(body, ""))
+	so := rightAt.ReplaceAllString(leftOpen.ReplaceAllString(onlyThen.ReplaceAllString(own, " "), " "), "$1") // of what is asked or supposed nothing is said
+	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(own, g.support(cites)), "until")) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
-	case !g.Healthy && len(cites) == 0 && !negation.MatchString(body) && !troubled.MatchString(body) && positives.MatchString(body) && g.better(plain, cites):
+	case !g.Healthy && len(cites) == 0 && !generally.MatchString(body) && !negation.MatchString(so) && !troubled.MatchString(so) && positives.MatchString(so) && g.better(so, cites):
 		return Contradicts // nobody was read to say so
-	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
+	case forRules.MatchString(own):
+		return Otherwise // they said something else, or this would be supported
+	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body) && !g.rightWay(body, cites):
 		return Reversed
 	case g.repeats(own):
 		return Copied
@@ -60,6 +63,12 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	}
 	return ""
 }
+
+// forRules puts something into the mouth of the rules.
+var forRules = lazy.MustCompile(`(?i)\b(?:rules|diagnosis|rule engine|signalbox)\b[^.;,]{0,20}\b(?:establish|confirm|prove|found|find|determine|state|conclude|verif)\w*|\b(?:establish|confirm|prove|found|determine|state|conclude|verif)\w* by the (?:rules|diagnosis|rule engine|finding)\b|\baccording to the (?:rules|diagnosis|finding)\b|(?:根据|依据|按照?)(?:规则|诊断)|(?:规则|诊断)(?:结果)?(?:已经?|证实|确认|表明)`)
+
+// onlyThen is a condition, of which nobody says that it is met.
+var onlyThen = lazy.MustCompile(`(?i)^(?:once|until|unless|if|as long as|as soon as|when(?:ever)?) [^,;]*,|\b(?:unless|only if|provided that) [^,;.]*`)
 
 // noteThat opens a sentence that only tells something.
 var noteThat = lazy.MustCompile(`(?i)^(?:(?:also|but|please|it is worth) )?(?:note|notice|noting|observe|recall) that `)
@@ -268,7 +277,7 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actually) )*have (?:been|\w+ed|come|gone|had|run|seen|met|known)\b|\bshould (?:thus|therefore|hence|still|then|now|normally|presumably|already|at least|by now) (?:not )?(?:be|have)\b|\bshould be (?:intact|fine|lost|safe|complete|valid|usable|unaffected|unchanged|recoverable|available|there)\b|\bshould not (?:mislead|surprise|distract|matter)\b|\b(?:pods?|ranks?|members?|workers?|processes|containers|gpus|replicas|all of them) (?:have|has|had) to (?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
@@ -310,6 +319,9 @@ var ofPeople = words("power attack people")
 // insideImage is where a program runs, and token IDs are numbers: neither is a topic.
 var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
 
+// noSigns are things of which there is no sign, to the end of their list.
+var noSigns = lazy.MustCompile(`(?i)\bno (?:signs?|evidence|traces?|indications?|hints?) of [^.;:]*`)
+
 // strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
 func (g *grounds) strange(body string) bool {
 	var all strings.Builder
@@ -318,13 +330,13 @@ func (g *grounds) strange(body string) bool {
 	}
 	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
 	var told strings.Builder
-	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
+	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(lossOf.ReplaceAllString(body, " "), " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
 			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
 		}
 	}
 	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t]) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body)) {
 			return true
 		}
 	}

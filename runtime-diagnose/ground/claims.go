@@ -179,6 +179,9 @@ func (g *grounds) foreign(c *claim) Reason {
 			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-:=,;")) }) {
 				return Word // code is put so, whatever stands between its words
 			}
+			if m[2] == "" && letters(q) && q == strings.ToLower(q) && !strings.Contains(q, "-") {
+				return Word // a word, and no message
+			}
 			return Quotation
 		}
 		if (len(strings.Fields(q)) >= mostCopied || hanRun(q, q, g.Says, repeatedWords)) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
@@ -267,15 +270,18 @@ func (g *grounds) followsRoot(plain, support string) bool {
 	return len(m) == 1 && m[0][0] > 0 && ofMembers(plain[:m[0][0]], support) && ofMembers(plain[m[0][1]:], g.support(g.Root))
 }
 
-// whenFailed is a member with what happened to it, as the time of something else or its reason.
-var whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b`)
+// whenFailed is a member with what happened to it, as the time of something else, its reason, or what others wait for.
+var whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b|` +
+	`\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 
 // withoutRoot is a claim without the failure of the member that the rules found, as the time or the reason of what it says of others.
 func (g *grounds) withoutRoot(plain string) string {
 	found := g.support(g.Root)
 	return whenFailed.ReplaceAllStringFunc(plain, func(m string) string {
-		if of := whenFailed.FindStringSubmatch(m); of[1] != "" && ofRank(found, of[1]) || slices.Contains(g.Names, of[2]) && containsToken(found, of[2]) {
-			return " "
+		for i, of := range whenFailed.FindStringSubmatch(m)[1:] {
+			if of != "" && (i%2 == 0 && ofRank(found, of) || i%2 == 1 && slices.Contains(g.Names, of) && containsToken(found, of)) {
+				return " "
+			}
 		}
 		return m
 	})

@@ -16,6 +16,12 @@ var (
 	ofHundred = lazy.MustCompile(`(\d) %`)
 	// percentage is a share of a whole.
 	percentage = lazy.MustCompile(`(\d+(?:\.\d+)?)%`)
+	// ofWhich is a whole before its part.
+	ofWhich = lazy.MustCompile(`(?i)\d+(?:\.\d+)? ?[kmgt]?i?b?(?:,? of which| total[,;]| capacity[,;]) \d+(?:\.\d+)?`)
+	// nominal is the memory by which a GPU is sold, of which programs see less.
+	nominal = lazy.MustCompile(`(?i)\b(\d+)[ -]?Gi?B[ -](?:[A-Za-z]+ )?(?:cards?|GPUs?|accelerators?|versions?|variants?|models?|class)\b`)
+	// examples are named and nothing is said of them.
+	examples = lazy.MustCompile(`(?i)\b(?:such as|e\.g\.,?|for example,?|for instance,?) [^,.;:)]*`)
 	// boundedShare is a bound of one.
 	boundedShare = lazy.MustCompile(`(?i)\b(?:(less than|under|below|at most)|(more than|over|above|at least)) (\d+(?:\.\d+)?)%`)
 	// inParts is a time in two units: 1 min 18 s.
@@ -35,9 +41,20 @@ var (
 // tensOf are the words for powers of ten.
 var tensOf = map[string]float64{"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "亿": 1e8}
 
-// worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come about.
+// worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come
+// about, or for an example.
 func worked(body, texts string) string {
-	body = counterfactual.ReplaceAllString(body, " ")
+	body = examples.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " ")
+	body = nominal.ReplaceAllStringFunc(body, func(m string) string {
+		n := value(nominal.FindStringSubmatch(m)[1])
+		if slices.ContainsFunc(amount.FindAllStringSubmatch(texts+" ", -1), func(of []string) bool {
+			seen := value(of[1]) * units[strings.ToLower(of[2])] / units["gib"]
+			return !clock[strings.ToLower(of[2])] && seen <= n && seen >= 0.9*n
+		}) {
+			return " "
+		}
+		return m
+	})
 	body = errnoOf.ReplaceAllStringFunc(body, func(m string) string {
 		if of := errnoOf.FindStringSubmatch(m); errorNames[of[2]+of[3]] == of[1]+of[4] {
 			return " "
@@ -70,7 +87,7 @@ func worked(body, texts string) string {
 		}
 		return m
 	})
-	body = calculated.ReplaceAllStringFunc(body, func(m string) string {
+	body = calculated.ReplaceAllStringFunc(inPairs(body), func(m string) string {
 		if _, right := adds(calculated.FindStringSubmatch(m)); right && slices.ContainsFunc(digitsOf.FindAllString(m, -1), func(n string) bool { return holds(texts, n) }) {
 			return " "
 		}
@@ -144,9 +161,10 @@ func isShare(texts, percent string) bool {
 
 // ratios are what the numbers of the pairs of a text make of each other: 6200/50000, 3.1 GB of 107.3 GB.
 func ratios(texts string) (out []float64) {
-	for _, m := range outOf.FindAllString(texts, -1) {
-		if of := digitsOf.FindAllString(m, -1); len(of) == 2 && value(of[1]) > 0 {
-			out = append(out, value(of[0])/value(of[1]))
+	for _, m := range append(outOf.FindAllString(texts, -1), ofWhich.FindAllString(texts, -1)...) {
+		if of := digitsOf.FindAllString(m, -1); len(of) == 2 {
+			one, other := value(of[0]), value(of[1])
+			out = append(out, min(one, other)/max(one, other, 1e-9))
 		}
 	}
 	return out

@@ -56,6 +56,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 	}
 	reversed := func(cause, effect string, told bool) bool {
 		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
+		told = told && (blamed != 0 || !han(cause)) // the words of Chinese are not among those
 		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
 	}
 	body = atPoint.ReplaceAllString(inferred.ReplaceAllString(withoutNoCause(body), ""), " ")
@@ -97,8 +98,12 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 				}
 			}
 		}
-		if timely.MatchString(body[w.from:w.to]) && g.precedesCause(cites) {
+		switch word := body[w.from:w.to]; {
+		case !g.precedesCause(cites):
+		case timely.MatchString(word):
 			cause, effect = effect, cause // what only came before is no consequence
+		case (brings.MatchString(word) || blames.MatchString(word)) && lean(cause, root, rest) > 0 && lean(effect, root, rest) < 0:
+			return true // nor can anything have brought it about that came later
 		}
 		if reversed(cause, effect, len(words) == 1) {
 			return true
@@ -114,6 +119,18 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		}
 	}
 	return false
+}
+
+// rightWay says whether a claim has the words of the cause before a word that says that something brings something about, or those of a consequence
+// behind it, and not the other way round.
+func (g *grounds) rightWay(body string, cites []evidence.ID) bool {
+	root, rest := g.sides(cites)
+	at := brings.FindAllStringIndex(body, -1)
+	if root == "" || rest == "" || len(at) != 1 {
+		return false
+	}
+	cause, effect := lean(body[:at[0][0]], root, rest), lean(body[at[0][1]:], root, rest)
+	return cause > 0 || cause == 0 && effect < 0
 }
 
 // withoutNoCause is a claim without what it says at its end to be none of the causes: that brings nothing about.
@@ -190,7 +207,7 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 var adverb = lazy.MustCompile(`(?i) (?:therefore|thus|hence|then|also|finally|only|just|[a-z]+ly) $`)
 
 // ofItself stands behind a "before" that says what somebody had not come to yet.
-var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing)\b`)
+var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing|(?:its|their) (?:own )?(?:failure|crash|end|death|exit))\b`)
 
 // above stands before a "before" that says where a line stands.
 var above = lazy.MustCompile(`(?i)\b(?:lines?|messages?|entry|entries)(?: (?:just|right|shortly|immediately|directly|printed|logged))? $`)
@@ -226,6 +243,15 @@ func lean(text, one, other string) int {
 	has, too := stemsOf(one), stemsOf(other)
 	for _, w := range tellingWords(text) {
 		a, b := has.has(w), too.has(w)
+		switch {
+		case a && !b:
+			n++
+		case b && !a:
+			n--
+		}
+	}
+	for _, sign := range hanSigns(text) {
+		a, b := sign.MatchString(one), sign.MatchString(other)
 		switch {
 		case a && !b:
 			n++

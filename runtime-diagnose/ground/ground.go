@@ -286,7 +286,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && g.saysWell(body, cites):
-		if len(cites) > 0 && (g.unharmed(cites) || g.beforeIt(cites) && !success.MatchString(body)) {
+		if len(cites) > 0 && (g.unharmed(cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
 		return body, nil, Contradicts
@@ -294,11 +294,14 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Order
 	}
 	if len(cites) == 0 {
+		if g.background(body) {
+			return body, nil, NoCitation
+		}
 		if cites = g.find(body); len(cites) == 0 {
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(g.withoutNames(g.inOwnWords(body))) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
+	if !g.Healthy && goesOn.MatchString(stopped.ReplaceAllString(g.withoutNames(g.inOwnWords(body)), " ")) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)

@@ -172,7 +172,32 @@ var signals = map[syscall.Signal]string{
 }
 
 // calculated is a calculation with its result on either side: 8 × 6 = 48, 143 is 128 + 15.
-var calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
+var (
+	calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
+	// firstOf are the first two of several that are added up or multiplied.
+	firstOf = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*])\s*(\d{1,9})(\s*[+×x*]\s*\d)`)
+)
+
+// inPairs writes numbers without commas, and a calculation with more than two as one with two.
+func inPairs(claim string) string {
+	claim = grouped.ReplaceAllStringFunc(claim, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+	for range mostTerms {
+		m := firstOf.FindStringSubmatch(claim)
+		if m == nil || strings.TrimSpace(m[4])[0] != m[2][0] {
+			break
+		}
+		x, y := value(m[1]), value(m[3])
+		of := x * y
+		if m[2] == "+" {
+			of = x + y
+		}
+		claim = strings.Replace(claim, m[0], strconv.FormatFloat(of, 'f', -1, 64)+m[4], 1)
+	}
+	return claim
+}
+
+// mostTerms bounds the numbers of a calculation.
+const mostTerms = 8
 
 // adds says whether a calculation is right, and its result.
 func adds(of []string) (sum string, right bool) {
@@ -211,6 +236,9 @@ func sameConverted(of []string) bool {
 
 // unconverted is a claim without the second of two such amounts.
 func unconverted(claim string) string {
+	if converted.MatchString(claim) {
+		claim = grouped.ReplaceAllStringFunc(claim, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+	}
 	return converted.ReplaceAllStringFunc(claim, func(m string) string {
 		if of := converted.FindStringSubmatch(m); sameConverted(of) {
 			return of[1] + " " + of[2]
@@ -221,6 +249,7 @@ func unconverted(claim string) string {
 
 // miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
+	claim = inPairs(claim)
 	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
 	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {

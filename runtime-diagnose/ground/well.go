@@ -13,11 +13,23 @@ import (
 // noWell are words of a claim that all is well where it says no such thing: what is not healthy, an error file, what is normal for a signal.
 var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|不健康|没有(?:任何)?健康的?`)
 
+// noCrash says that no program came to a bad end, and cameToEnd is what says that one did.
+var (
+	noCrash   = lazy.MustCompile(`(?i)\b(?:nothing|no (?:pod|process|container|worker)) (?:has |had )?crashed\b`)
+	cameToEnd = lazy.MustCompile(`(?i)crash|exit code|killed|traceback|segmentation|abort|\w+Error\b`)
+)
+
 // saysWell says whether a claim says all to be well, or nothing to be wrong.
 func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
 	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
+	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
+		body = noCrash.ReplaceAllString(body, " ")
+	}
 	return well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), "failed"))
 }
+
+// sinceThen says that something was so later on.
+var sinceThen = lazy.MustCompile(`(?i)\b(?:after(?:wards?)?|since|later|thereafter|again|now)\b|之后|以后|后来|目前|现在`)
 
 // beforeIt says whether all pieces of evidence are from before what the rules found, by the clock, and tell of no failure: what went well then
 // contradicts nothing.
