@@ -41,9 +41,9 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
-	case !g.Healthy && len(cites) == 0 && !generally.MatchString(body) && !negation.MatchString(so) && !troubled.MatchString(so) && positives.MatchString(so) && g.better(so, cites):
+	case !g.Healthy && len(cites) == 0 && !generally.MatchString(body) && !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && positives.MatchString(so) && g.better(so, cites):
 		return Contradicts // nobody was read to say so
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
@@ -100,6 +100,9 @@ func (g *grounds) ofUnharmedMember(body string) bool {
 	return named
 }
 
+// badly says that something went with an error.
+var badly = lazy.MustCompile(`(?i)\b(?:errors?|exit codes? [1-9])`)
+
 // ended are words by which something is said to have come to a good end.
 var ended = lazy.MustCompile(`(?i)\b(?:normal(?:ly)?|fine|(?:is|was|are|were|all|ended|went|works?|worked) well|complet\w+|finish\w*|succe\w+|passed|recovered|healthy|ready|resolved|admitted|restored|work(?:s|ed))\b|完成|成功|恢复|就绪`)
 
@@ -134,7 +137,17 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
 		return false // it is what its evidence says, in words that could say more
 	}
-	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+	texts := g.texts(cites)
+	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, texts) && g.othersHold(renumbered(body, texts), cites)
+}
+
+// workedOut says whether a claim has an amount or a share that stands nowhere in texts and is worked out of them: no other number is meant.
+func (g *grounds) workedOut(body, texts string) bool {
+	return slices.ContainsFunc(amount.FindAllStringSubmatch(body+" ", -1), func(m []string) bool {
+		return !sameAmount(texts, m[1], m[2]) && derivedAmount(texts, m[1], strings.ToLower(m[2]))
+	}) || slices.ContainsFunc(percentage.FindAllStringSubmatch(ofHundred.ReplaceAllString(body, "$1%"), -1), func(m []string) bool {
+		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && isShare(texts, m[1])
+	})
 }
 
 // contrasted is what something is not, at the end of a claim that says before what it is.
@@ -228,13 +241,10 @@ var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount 
 // https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
 var rendezvous = words("master_addr master_port world_size local_rank local_world_size")
 
-// strangeName says whether a claim has a number or a name that stands nowhere in what was read.
-func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
-	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
-	low := strings.ToLower(support)
+// ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
+func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
 	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(unspelled(body), cites)), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
-	texts := g.texts(cites)
 	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
 		if n := digitsOf.FindString(inDigits(m)); n == strconv.Itoa(len(cites)) {
@@ -250,6 +260,14 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 			body = strings.Replace(body+" ", m[0], " ", 1)
 		}
 	}
+	return body
+}
+
+// strangeName says whether a claim has a number or a name that stands nowhere in what was read.
+func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
+	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
+	low, texts := strings.ToLower(support), g.texts(cites)
+	body = g.ownNumbers(body, support, texts, cites)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
 		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
 	})

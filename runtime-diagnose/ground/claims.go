@@ -201,15 +201,16 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	c.plain = g.withoutRoot(c.plain)
-	if g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) || g.misplaced(c.plain) {
+	c.plain = g.withoutRoot(c.plain, whenFailed)
+	of := g.withoutRoot(c.plain, referredTo)
+	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
-	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) {
-		if counted := countedThings.ReplaceAllString(c.plain, "$1$2"); counted != c.plain && ofMembers(counted, c.support) && inOrder(counted, c.support) {
+	if !ofMembers(of, c.support) || !inOrder(of, c.support) {
+		if counted := countedThings.ReplaceAllString(of, "$1$2"); counted != of && ofMembers(counted, c.support) && inOrder(counted, c.support) {
 			return Number // not of a member, but of a step
 		}
-		if !g.ofRoot(c.cites) && g.followsRoot(c.plain, c.support) {
+		if !g.ofRoot(c.cites) && g.followsRoot(of, c.support) {
 			return Apart
 		}
 		return Member
@@ -270,23 +271,6 @@ func (g *grounds) followsRoot(plain, support string) bool {
 	return len(m) == 1 && m[0][0] > 0 && ofMembers(plain[:m[0][0]], support) && ofMembers(plain[m[0][1]:], g.support(g.Root))
 }
 
-// whenFailed is a member with what happened to it, as the time of something else, its reason, or what others wait for.
-var whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b|` +
-	`\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
-
-// withoutRoot is a claim without the failure of the member that the rules found, as the time or the reason of what it says of others.
-func (g *grounds) withoutRoot(plain string) string {
-	found := g.support(g.Root)
-	return whenFailed.ReplaceAllStringFunc(plain, func(m string) string {
-		for i, of := range whenFailed.FindStringSubmatch(m)[1:] {
-			if of != "" && (i%2 == 0 && ofRank(found, of) || i%2 == 1 && slices.Contains(g.Names, of) && containsToken(found, of)) {
-				return " "
-			}
-		}
-		return m
-	})
-}
-
 // extended says whether evidence has a word of a claim only as the beginning of a longer name: tensorboard, where it has tensorboardX.
 func extended(plain, support string) bool {
 	low := strings.ToLower(support)
@@ -307,7 +291,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	if !c.open && leftOpen.MatchString(c.body) { // it asserts nothing of what it asks, but may of something beside it
 		return Word
 	}
-	ofListed := g.ofListed(c.plain, c.cites)
+	ofListed := g.ofListed(g.ranksInNames(c.plain), c.cites)
 	if ofListed == Member {
 		return Member
 	}
@@ -436,7 +420,7 @@ func asCounted(body, support string) string {
 }
 
 // troubled is a claim that tells of a failure: what went well before it is no contradiction.
-var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom|errors?|exit codes? [1-9]\d*)\b`)
+var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {

@@ -26,6 +26,8 @@ var (
 	boundedShare = lazy.MustCompile(`(?i)\b(?:(less than|under|below|at most)|(more than|over|above|at least)) (\d+(?:\.\d+)?)%`)
 	// inParts is a time in two units: 1 min 18 s.
 	inParts = lazy.MustCompile(`(?i)\b(\d+)\s?(h|hours?|mins?|minutes?|m)(?:,? and |,? )?(\d+(?:\.\d+)?)\s?(mins?|minutes?|m|s|secs?|seconds?)\b`)
+	// countedFrom is how many there are of something, and the first and the last of them.
+	countedFrom = lazy.MustCompile(`\b(\d+)( [a-z]+ \(?)(\d+)(?: to |-|–)(\d+)\b`)
 	// rate is how many bytes there are in a second.
 	rate = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?)\s?([kmgt]i?b)(?:/s(?:ec)?\b|ps\b| per second\b| a second\b)`)
 	// scaled is a number with its power of ten as a word.
@@ -44,7 +46,7 @@ var tensOf = map[string]float64{"thousand": 1e3, "million": 1e6, "billion": 1e9,
 // worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come
 // about, or for an example.
 func worked(body, texts string) string {
-	body = examples.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " ")
+	body = contrasted.ReplaceAllString(examples.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " "), " ")
 	body = nominal.ReplaceAllStringFunc(body, func(m string) string {
 		n := value(nominal.FindStringSubmatch(m)[1])
 		if slices.ContainsFunc(amount.FindAllStringSubmatch(texts+" ", -1), func(of []string) bool {
@@ -68,6 +70,12 @@ func worked(body, texts string) string {
 			whole = value(of[1])*3600 + value(of[3])*60
 		}
 		return strconv.FormatFloat(whole, 'f', -1, 64) + " seconds"
+	})
+	body = countedFrom.ReplaceAllStringFunc(body, func(m string) string {
+		if of := countedFrom.FindStringSubmatch(m); value(of[1]) == value(of[4])-value(of[3])+1 {
+			return of[2] + of[3] + " to " + of[4]
+		}
+		return m
 	})
 	body = rate.ReplaceAllStringFunc(body, func(m string) string {
 		if of := rate.FindStringSubmatch(m); isRate(texts, value(of[1])*units[strings.ToLower(of[2])]) {

@@ -22,7 +22,7 @@ var (
 var brings = lazy.MustCompile(`(?i)\b(?:made|makes|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
 
 // wasMade is what was done, and brought nothing about by that: a call, a request.
-var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b|\bmakes? (?:up )?\d`)
+var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b|\bmakes? (?:up )?\d|\b(?:lines?|calls?|statements?|places?|operations?|requests?|messages?) (?:that|which) (?:triggered|caused|raised|led to) `)
 
 // asCause is the "as" that opens a sentence with what brought the rest about.
 var asCause = lazy.MustCompile(`^\W*As `)
@@ -81,7 +81,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			}
 			w.from, w.to = from+at, from+at
 		}
-		if i == 0 && timely.MatchString(body[w.from:w.to]) && isApart.MatchString(body[w.to:]) && strings.IndexFunc(nearly.ReplaceAllString(body[:w.from], " "), unicode.IsLetter) < 0 {
+		if i == 0 && timely.MatchString(body[w.from:w.to]) && (isApart.MatchString(body[w.to:]) || theFailure.MatchString(body[w.to:]) && g.precedesCause(cites)) && strings.IndexFunc(nearly.ReplaceAllString(body[:w.from], " "), unicode.IsLetter) < 0 {
 			continue // how long before: of what, another sentence says
 		}
 		cause, effect := body[from:w.from], body[w.to:to]
@@ -147,10 +147,11 @@ func withoutNoCause(body string) string {
 // noneBrought says of none of several that it brought something about.
 var noneBrought = lazy.MustCompile(`(?i)^\W*(?:none of|neither of|neither) [^,;:.]*?\b(?:caused?|made|led to|triggered|brought)\b[^,;.]*`)
 
-// isApart begins what stands behind a time, and nearly are words of a time that is not told exactly.
+// isApart begins what stands behind a time, theFailure is that of which the time is told, and nearly are words of a time that is not told exactly.
 var (
-	isApart = lazy.MustCompile(`^\s*[,，:：]`)
-	nearly  = lazy.MustCompile(`(?i)\b(?:about|around|roughly|some|only|just)\b|大约|大概|约|仅`)
+	isApart    = lazy.MustCompile(`^\s*[,，:：]`)
+	theFailure = lazy.MustCompile(`(?i)^ the (?:failure|crash|end|error|exception)[,，]`)
+	nearly     = lazy.MustCompile(`(?i)\b(?:about|around|roughly|some|only|just)\b|大约|大概|约|仅`)
 )
 
 // midClause are words between cause and consequence behind the subject of the latter, and timely those that say no more than what came first.
