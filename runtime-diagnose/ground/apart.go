@@ -243,7 +243,7 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 
 // ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
 func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
-	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(unspelled(body), cites)), "$1 $2")
+	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
 	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {

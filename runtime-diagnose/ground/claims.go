@@ -109,6 +109,9 @@ func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
 	c := g.claim(body, cites)
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
 		if why := why(c); why != "" {
+			if doubtful[why] && (g.ofEffect(c.cites) || !infers(c.plain)) && !leftOpen.MatchString(c.body) && g.reversed(c.plain, c.cites) {
+				return Reversed // whatever else is doubtful in it
+			}
 			return why
 		}
 	}
@@ -134,6 +137,7 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
 	body = g.unbounded(body, cites)
 	body = asNone(signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1"), c.support)
+	body = inFigures(body)
 	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited

@@ -20,6 +20,8 @@ var (
 	ofWhich = lazy.MustCompile(`(?i)\d+(?:\.\d+)? ?[kmgt]?i?b?(?:,? of which| total[,;]| capacity[,;]) \d+(?:\.\d+)?`)
 	// nominal is the memory by which a GPU is sold, of which programs see less.
 	nominal = lazy.MustCompile(`(?i)\b(\d+)[ -]?Gi?B[ -](?:[A-Za-z]+ )?(?:cards?|GPUs?|accelerators?|versions?|variants?|models?|class)\b`)
+	// instead is one thing that is not meant.
+	instead = lazy.MustCompile(`(?i)\b(?:rather than|instead of|as opposed to) (?:an? |the )?[\w.-]+`)
 	// examples are named and nothing is said of them.
 	examples = lazy.MustCompile(`(?i)\b(?:such as|e\.g\.,?|for example,?|for instance,?) [^,.;:)]*`)
 	// boundedShare is a bound of one.
@@ -46,6 +48,8 @@ var tensOf = map[string]float64{"thousand": 1e3, "million": 1e6, "billion": 1e9,
 // worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come
 // about, or for an example.
 func worked(body, texts string) string {
+	texts = grouped.ReplaceAllStringFunc(texts, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+	body = instead.ReplaceAllString(body, " ")
 	body = contrasted.ReplaceAllString(examples.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " "), " ")
 	body = nominal.ReplaceAllStringFunc(body, func(m string) string {
 		n := value(nominal.FindStringSubmatch(m)[1])
@@ -119,7 +123,7 @@ func worked(body, texts string) string {
 		return m
 	})
 	return exponential.ReplaceAllStringFunc(body, func(n string) string {
-		if slices.ContainsFunc(exponential.FindAllString(texts, -1), func(of string) bool { return math.Abs(value(n)/value(of)-1) < 0.01 }) {
+		if slices.ContainsFunc(append(exponential.FindAllString(texts, -1), digitsOf.FindAllString(texts, -1)...), func(of string) bool { return math.Abs(value(n)/value(of)-1) < 0.01 }) {
 			return " "
 		}
 		return n

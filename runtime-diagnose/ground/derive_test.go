@@ -12,7 +12,7 @@ func TestNumbersThatAreWorkedOut(t *testing.T) {
 	job := gang("run-2: the file system is read-only", "2/t#9", "0/t#4",
 		"2/t#9 OSError: [Errno 30] Read-only file system: '/ckpt/s2000'", "2/t#1 saved /ckpt/s1000 (3.8 GB) in 21 s", "2/t#2 loading took 78.4 seconds, utilization 0.60, total 44.39 GiB",
 		"2/t#3 GPU 0 has a total capacity of 79.15 GiB of which 1.21 GiB is free", "2/t#4 step 6200/50000 wer 0.182", "2/t#5 TensorShape=[51123456]", "2/t#6 pthread_create failed: Resource temporarily unavailable",
-		"2/t#7 driver too old (found version 12040)", "2/t#8 node takes 8 GPUs and 4 of them were lost, 600041 ms, loss 9.87e13", "0/t#4 index map 37 % done", "0/t#5 watchdog: 1800000 ms without an answer")
+		"2/t#10 Threshold quantity: 24068434671, available: 23201836Ki. Container main was using 311846200Ki", "2/t#11 serving 1,914,200 utterances", "2/t#12 partition 5", "2/t#7 driver too old (found version 12040)", "2/t#8 node takes 8 GPUs and 4 of them were lost, 600041 ms, loss 9.87e13", "0/t#4 index map 37 % done", "0/t#5 watchdog: 1800000 ms without an answer")
 	for i := range job.Items {
 		job.Items[i].At = time.Date(2026, 11, 22, 5, 0, 0, 0, time.UTC)
 		if job.Items[i].ID == "pod/run-0/t#4" {
@@ -37,12 +37,45 @@ func TestNumbersThatAreWorkedOut(t *testing.T) {
 		"The watchdog waited 1,800,000 ms (30 minutes) [pod/run-0/t#5].":                                         "The watchdog waited 1,800,000 ms (50 minutes) [pod/run-0/t#5].",
 		"Whereas a full disk would have been reported as errno 28, errno 30 tells of the mount [pod/run-2/t#9].": "A full disk was reported as errno 28, so errno 30 tells of the mount [pod/run-2/t#9].",
 		"A card that is sold as an 80 GB GPU shows such a capacity [pod/run-2/t#3].":                             "A card that is sold as a 24 GB GPU shows such a capacity [pod/run-2/t#3].",
+		"The threshold of the quantity is about 22.4 GiB [pod/run-2/t#10].":                                      "The threshold of the quantity is about 31.7 GiB [pod/run-2/t#10].",
+		"It serves some 1.9 million utterances, which is a lot [pod/run-2/t#11].":                                "It serves some 2.9 million utterances, which is a lot [pod/run-2/t#11].",
+		"Six partitions (0 to 5) had been there by then [pod/run-2/t#12].":                                       "Seven partitions (0 to 5) had been there by then [pod/run-2/t#12].",
+		"The answer of errno 30 rather than 28 tells of a mount [pod/run-2/t#9].":                                "The answer of errno 28 tells of a mount [pod/run-2/t#9].",
 	} {
 		if k := Keep(Answer{Analysis: so}, job); outcomeOf(k) == dropped {
 			t.Errorf("%s: is left out: %s", so, k.LeftOut())
 		}
 		if k := Keep(Answer{Analysis: not}, job); outcomeOf(k) != dropped {
 			t.Errorf("%s: is shown: %s%v", not, k.Analysis, k.Unsupported)
+		}
+	}
+}
+
+// A time that is told without a figure is held against the times of what is cited like any other.
+func TestTimesWithoutFigures(t *testing.T) {
+	job := gang("run-2: the certificate has expired", "2/t#1", "0/t#1", "2/t#1 certificate verify failed: certificate has expired", "0/t#1 RuntimeError: barrier timed out")
+	job.Items[0].At = time.Date(2026, 11, 22, 5, 0, 0, 0, time.UTC)
+	for took, of := range map[time.Duration][2]string{
+		30 * time.Minute: {"half an hour", "half a minute"}, 31 * time.Second: {"half a minute", "half an hour"}, 61 * time.Second: {"one minute", "an hour"}, 59 * time.Minute: {"an hour", "a minute"},
+		time.Second: {"a second", "one hour"}, 91 * time.Second: {"a minute and a half", "half a minute"}, 15 * time.Minute: {"a quarter of an hour", "one minute"},
+	} {
+		job.Items[1].At = job.Items[0].At.Add(took)
+		for i, want := range []outcome{published, apart} {
+			sentence := "The certificate had expired, and the barrier of run-0 timed out " + of[i] + " later [pod/run-2/t#1] [pod/run-0/t#1]."
+			k := Keep(Answer{Analysis: sentence}, job)
+			if got := outcomeOf(k); want == apart && got == published || want == published && got == dropped {
+				t.Errorf("after %v: %s: is %d (0 published, 1 apart, 2 dropped): %s", took, sentence, got, k.LeftOut())
+			}
+		}
+	}
+}
+
+// The amount of one measure is none of another's, though a line has it in another unit or without one.
+func TestAmountsOfOtherMeasures(t *testing.T) {
+	job := gang("run-2: the pod was evicted", "2/t#1", "", "2/t#1 Threshold quantity: 24068434671, available: 23201836Ki. Container main was using 311846200Ki")
+	for _, not := range []string{"The threshold is 297 GiB [pod/run-2/t#1].", "The threshold quantity is 22.1 GiB [pod/run-2/t#1]."} {
+		if k := Keep(Answer{Analysis: not}, job); outcomeOf(k) == published {
+			t.Errorf("%s: is shown as supported", not)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 				cause, effect = cause+effect[at:], effect[:at] // with what it failed, and not what came before
 			}
 			cause, effect = effect, cause
-			if w.from == 0 || strings.HasSuffix(strings.TrimSpace(body[:w.from]), ":") { // Because of X, Y, behind a label perhaps
+			if onlyTime.MatchString(body[:w.from]) || strings.HasSuffix(strings.TrimSpace(body[:w.from]), ":") { // Because of X, Y, behind a label perhaps
 				if i := strings.IndexAny(body[w.to:], ",，"); i > 0 {
 					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
@@ -109,7 +109,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			return true
 		}
 	}
-	if m := inTurn.FindStringSubmatch(body); m != nil && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
+	if m := inTurn.FindStringSubmatch(body); m != nil && !isEffect.MatchString(m[1]) && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
 		return true
 	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
@@ -146,6 +146,9 @@ func withoutNoCause(body string) string {
 
 // noneBrought says of none of several that it brought something about.
 var noneBrought = lazy.MustCompile(`(?i)^\W*(?:none of|neither of|neither) [^,;:.]*?\b(?:caused?|made|led to|triggered|brought)\b[^,;.]*`)
+
+// onlyTime is nothing, or how much time went by.
+var onlyTime = lazy.MustCompile(`(?i)^(?:\W*\b(?:about|around|roughly|some|only|just|nearly|almost|more|less|than|shortly|soon|long|right|immediately|half|quarter|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|several|couple|of|\d+(?:\.\d+)?|ms|milliseconds?|s|seconds?|min|minutes?|h|hours?|days?)\b)*\W*$`)
 
 // isApart begins what stands behind a time, theFailure is that of which the time is told, and nearly are words of a time that is not told exactly.
 var (
@@ -184,6 +187,9 @@ var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)
 
 // inTurn tells what came first, and then what came afterwards.
 var inTurn = lazy.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
+
+// isEffect says of something that it is a consequence.
+var isEffect = lazy.MustCompile(`(?i)\b(?:is|was|are|were) (?:only |just |merely )?(?:an? |the )?(?:consequence|result|effect|symptom|victim|echo|follow-up)\b`)
 
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {

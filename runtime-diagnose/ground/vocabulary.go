@@ -103,6 +103,22 @@ var (
 	tens  = strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety")
 )
 
+// spokenTime is a time without a figure, which may be wrong all the same: half an hour, a minute later.
+var spokenTime = lazy.MustCompile(`(?i)\b(?:(half an hour)|(half a minute)|(half a second)|(?:a )?(quarter of an hour)|(a minute and a half)|(?:an|one) (hour)|(?:a|one) (minute)|(?:one (second)|a (second)( later| earlier| after| before| apart| ago)))\b`)
+
+// inFigures writes it in figures.
+func inFigures(claim string) string {
+	return spokenTime.ReplaceAllStringFunc(claim, func(m string) string {
+		of := spokenTime.FindStringSubmatch(m)
+		for i, figures := range []string{"30 minutes", "30 seconds", "0.5 seconds", "15 minutes", "90 seconds", "1 hour", "1 minute", "1 second", "1 second"} {
+			if of[i+1] != "" {
+				return figures + of[10]
+			}
+		}
+		return m
+	})
+}
+
 // orSo is a number that is none: a second or two.
 var orSo = lazy.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
 

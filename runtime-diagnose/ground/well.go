@@ -11,7 +11,10 @@ import (
 // That all is well contradicts a finding. What is said to be well of something else, of another time, or not at all, does not.
 
 // noWell are words of a claim that all is well where it says no such thing: what is not healthy, an error file, what is normal for a signal.
-var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|不健康|没有(?:任何)?健康的?`)
+var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|\b(?:did|does|do)(?: not|n['’]t) (?:stop|end|finish|exit) (?:within|in time|by|on|before)\b|\bhad (?:been |already )?\w+(?: \w+){0,4} without (?:an?|any) (?:problem|difficulty|trouble|issue|error|hitch)\w*|\bhad been (?:\w+ )?(?:fine|ok|okay|well|normal|healthy)\b|不健康|没有(?:任何)?健康的?`)
+
+// noSuch says of somebody else that what happened did not happen there.
+var noSuch = lazy.MustCompile(`(?i)\bno such (?:problems?|errors?|issues?|failures?|trouble)\b`)
 
 // noCrash says that no program came to a bad end, and cameToEnd is what says that one did.
 var (
@@ -21,6 +24,9 @@ var (
 
 // saysWell says whether a claim says all to be well, or nothing to be wrong.
 func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
+	if len(cites) > 0 && !g.ofRoot(cites) {
+		body = noSuch.ReplaceAllString(body, " ")
+	}
 	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
 	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
 		body = noCrash.ReplaceAllString(body, " ")
