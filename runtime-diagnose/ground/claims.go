@@ -109,9 +109,6 @@ func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
 	c := g.claim(body, cites)
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
 		if why := why(c); why != "" {
-			if doubtful[why] && (g.ofEffect(c.cites) || !infers(c.plain)) && !leftOpen.MatchString(c.body) && g.reversed(c.plain, c.cites) {
-				return Reversed // whatever else is doubtful in it
-			}
 			return why
 		}
 	}

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,23 @@ func TestTimesWithoutFigures(t *testing.T) {
 			if got := outcomeOf(k); want == apart && got == published || want == published && got == dropped {
 				t.Errorf("after %v: %s: is %d (0 published, 1 apart, 2 dropped): %s", took, sentence, got, k.LeftOut())
 			}
+		}
+	}
+}
+
+// What a line says of one thing that it numbers is not said of a part that it counts.
+func TestPartsThatAreCounted(t *testing.T) {
+	job := gang("run-2: an actor is missing", "2/t#1", "", "2/t#1 5 of 6 actors are sending, actor 5 has never been seen", "2/t#2 Expected 12 fields in line 3412, saw 14", "2/t#3 NodeList=nid[0040-0043]")
+	for so, not := range map[string]string{
+		"5 of 6 actors are sending [pod/run-2/t#1].":                     "5 of 6 actors have never been seen [pod/run-2/t#1].",
+		"Line 3412 has 14 fields and not the expected [pod/run-2/t#2].":  "Line 3412 has 41 fields and not the expected [pod/run-2/t#2].",
+		"One of the nodes is nid0042, which was in use [pod/run-2/t#3].": "One of the nodes is nid0052, which was in use [pod/run-2/t#3].",
+	} {
+		if k := Keep(Answer{Analysis: so}, job); outcomeOf(k) == dropped {
+			t.Errorf("%s: is left out: %s", so, k.LeftOut())
+		}
+		if k := Keep(Answer{Analysis: not}, job); outcomeOf(k) == published || outcomeOf(k) == apart && !strings.Contains(not, "never") {
+			t.Errorf("%s: is shown: %s%v", not, k.Analysis, k.Unsupported)
 		}
 	}
 }

@@ -230,6 +230,11 @@ func wholes(plain, support string) bool {
 			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
 				return false // what is said of them is said of others
 			}
+			if slices.ContainsFunc(strings.Split(s, ", "), func(clause string) bool {
+				return hasDigit(clause) && !strings.Contains(clause, pair[1]) && slices.ContainsFunc(told, func(w string) bool { return known(w, clause) && !known(w, strings.Replace(s, clause, " ", 1)) })
+			}) {
+				return false // or of one that the line numbers itself
+			}
 			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return rounded(pair[1], n) })
 		}) {
 			return false

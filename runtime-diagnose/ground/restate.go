@@ -25,8 +25,9 @@ var (
 	field     = lazy.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
 	bracketed = lazy.MustCompile(`\[([0-9a-fA-F.:]+)\]:(\d+)`)                                                        // Gloo's [10.0.0.2]:35227
 	interval  = lazy.MustCompile(`[\[(](-?\d+(?:\.\d+)?), ?(-?\d+(?:\.\d+)?)[\])]`)
-	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`) // of a Python traceback
-	ofCUDA    = lazy.MustCompile(`\bversion (1\d)0(\d)0\b`)        // 12040 is CUDA 12.4: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART____VERSION.html
+	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`)         // of a Python traceback
+	ofCUDA    = lazy.MustCompile(`\bversion (1\d)0(\d)0\b`)                // 12040 is CUDA 12.4: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART____VERSION.html
+	hosts     = lazy.MustCompile(`\b([a-z][\w-]*)\[(\d{1,6})-(\d{1,6})\]`) // Slurm's nid[0040-0043]: https://slurm.schedmd.com/scontrol.html#OPT_hostnames
 	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
 	finished  = lazy.MustCompile(`(?i)[a-z] (?:has |was )?(?:finished|completed)\W*$`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
@@ -114,6 +115,13 @@ func restated(text string) string {
 	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
 		b.WriteString("Xid " + m[1] + "\n")
 	}
+	for _, m := range hosts.FindAllStringSubmatch(text, -1) {
+		from, _ := strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3])
+		for n := from; n <= to && n-from < mostListed; n++ {
+			fmt.Fprintf(&b, "%s%0*d\n", m[1], len(m[2]), n)
+		}
+	}
 	for _, m := range ofCUDA.FindAllStringSubmatch(text, -1) {
 		fmt.Fprintf(&b, "CUDA %s.%s\n", m[1], m[2])
 	}
@@ -139,7 +147,7 @@ func restated(text string) string {
 }
 
 // ellipsis is a number behind one whose noun it shares: "wants 118 columns and got 117".
-var ellipsis = lazy.MustCompile(`\b\d+ ([a-z]{3,}),? (?:and|but) (?:only )?[a-z]+ (\d+)(?:[.,;)]|\s*$|\n)`)
+var ellipsis = lazy.MustCompile(`\b\d+ ([a-z]{3,})(?:,? (?:and|but)(?: only)?|(?: in [a-z]+ \d+)?,) (?:saw|got|found|was|were|received|has|had|have|[a-z]+) (\d+)(?:[.,;)]|\s*$|\n)`)
 
 // elided are such numbers with their noun.
 func elided(text string) string {
@@ -379,13 +387,16 @@ func ranksOf(items []evidence.Item, says string) map[string]string {
 	for _, rank := range own {
 		of[rank]++
 	}
+	for _, m := range ofPod.FindAllStringSubmatch(says, -1) {
+		if out[m[1]] = m[2]; own[m[1]] != m[2] {
+			own[m[1]] = m[2]
+			of[m[2]]++
+		}
+	}
 	for pod, rank := range own {
 		if out[pod] == "" && len(own) > 1 && of[rank] == 1 && rank != several {
 			out[pod] = rank
 		}
-	}
-	for _, m := range ofPod.FindAllStringSubmatch(says, -1) {
-		out[m[1]] = m[2]
 	}
 	return out
 }
