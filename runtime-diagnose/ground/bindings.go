@@ -191,10 +191,7 @@ func sameNumber(a, b string) bool {
 		return true
 	case strings.Contains(a+b, "×"):
 		return false
-	case measured && large(b):
-		too = true
-		fallthrough
-	case measured && too: // in other units, and rounded
+	case measured && (too || large(b)): // in other units, and rounded
 		ratio := value(one) / value(other)
 		return ratio > 0.99 && ratio < 1.01
 	}

@@ -48,7 +48,7 @@ var tensOf = map[string]float64{"thousand": 1e3, "million": 1e6, "billion": 1e9,
 // worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come
 // about, or for an example.
 func worked(body, texts string) string {
-	texts = grouped.ReplaceAllStringFunc(texts, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+	texts = withoutCommas(texts)
 	body = instead.ReplaceAllString(body, " ")
 	body = contrasted.ReplaceAllString(examples.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " "), " ")
 	body = nominal.ReplaceAllStringFunc(body, func(m string) string {

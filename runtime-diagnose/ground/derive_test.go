@@ -101,12 +101,15 @@ func TestAmountsOfOtherMeasures(t *testing.T) {
 // Of the numbers of a calculation all are taken, and what is cut from a version or an address is none of them.
 func TestCalculationsOfClaims(t *testing.T) {
 	for claim, wrong := range map[string]bool{
-		"10 + 4 + 8 = 22 nodes": false, "10 + 4 + 8 = 21 nodes": true, "2 x 3 x 4 = 24": false, "1,000 + 24 = 1,024": false, "it is 1,500,000 ms (25 minutes)": false, "it is 1,500,000 ms (20 minutes)": true,
+		"10 + 4 + 8 = 22 nodes": false, "10 + 4 + 8 = 21 nodes": true, "2 x 3 x 4 = 24": false, "a block of 2 x 3 x 4 numbers": false, "1,000 + 24 = 1,024": false, "it is 1,500,000 ms (25 minutes)": false, "it is 1,500,000 ms (20 minutes)": true,
 		"1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 = 8": false,
 	} {
 		if got := miscalculated(claim); got != wrong {
 			t.Errorf("%q is wrong: %t, want %t", claim, got, wrong)
 		}
+	}
+	if got := inPairs("images of 16 x 16 x 3, 1,024 of them"); got != "images of 16 x 16 x 3, 1,024 of them" {
+		t.Errorf("what is no calculation became %q", got)
 	}
 	if got := unshortened("closed by peer 10.1.2.4", "port 2.4200"); got != "closed by peer 10.1.2.4" {
 		t.Errorf("the address became %q", got)

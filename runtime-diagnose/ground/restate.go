@@ -182,30 +182,29 @@ var signals = map[syscall.Signal]string{
 // calculated is a calculation with its result on either side: 8 × 6 = 48, 143 is 128 + 15.
 var (
 	calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
-	// firstOf are the first two of several that are added up or multiplied.
-	firstOf = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*])\s*(\d{1,9})(\s*[+×x*]\s*\d)`)
+	// severalTerms is a calculation with more than two numbers, and firstOf are the first two of them.
+	severalTerms = lazy.MustCompile(`\b\d{1,9}(?:\s*[+×x*]\s*\d{1,9}){2,8}\s*=\s*\d`)
+	firstOf      = lazy.MustCompile(`^(\d{1,9})\s*([+×x*])\s*(\d{1,9})(\s*[+×x*]\s*\d)`)
 )
 
-// inPairs writes numbers without commas, and a calculation with more than two as one with two.
-func inPairs(claim string) string {
-	claim = grouped.ReplaceAllStringFunc(claim, func(n string) string { return strings.ReplaceAll(n, ",", "") })
-	for range mostTerms {
-		m := firstOf.FindStringSubmatch(claim)
-		if m == nil || strings.TrimSpace(m[4])[0] != m[2][0] {
-			break
-		}
-		x, y := value(m[1]), value(m[3])
-		of := x * y
-		if m[2] == "+" {
-			of = x + y
-		}
-		claim = strings.Replace(claim, m[0], strconv.FormatFloat(of, 'f', -1, 64)+m[4], 1)
-	}
-	return claim
+// withoutCommas writes 2,000 as 2000.
+func withoutCommas(text string) string {
+	return grouped.ReplaceAllStringFunc(text, func(n string) string { return strings.ReplaceAll(n, ",", "") })
 }
 
-// mostTerms bounds the numbers of a calculation.
-const mostTerms = 8
+// inPairs writes a calculation with more than two numbers as one with two.
+func inPairs(claim string) string {
+	return severalTerms.ReplaceAllStringFunc(claim, func(terms string) string {
+		for m := firstOf.FindStringSubmatch(terms); m != nil && strings.HasPrefix(strings.TrimSpace(m[4]), m[2]); m = firstOf.FindStringSubmatch(terms) {
+			of := value(m[1]) * value(m[3])
+			if m[2] == "+" {
+				of = value(m[1]) + value(m[3])
+			}
+			terms = strconv.FormatFloat(of, 'f', -1, 64) + m[4] + terms[len(m[0]):]
+		}
+		return terms
+	})
+}
 
 // adds says whether a calculation is right, and its result.
 func adds(of []string) (sum string, right bool) {
@@ -245,7 +244,7 @@ func sameConverted(of []string) bool {
 // unconverted is a claim without the second of two such amounts.
 func unconverted(claim string) string {
 	if converted.MatchString(claim) {
-		claim = grouped.ReplaceAllStringFunc(claim, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+		claim = withoutCommas(claim)
 	}
 	return converted.ReplaceAllStringFunc(claim, func(m string) string {
 		if of := converted.FindStringSubmatch(m); sameConverted(of) {
@@ -257,7 +256,7 @@ func unconverted(claim string) string {
 
 // miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
-	claim = inPairs(claim)
+	claim = inPairs(withoutCommas(claim))
 	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
 	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
