@@ -3,7 +3,6 @@ package ground
 import (
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,23 +28,26 @@ var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
 	body = squeeze(body)
-	plain := rightAt.ReplaceAllString(body, "$1")
 	room := MaxUnsupported
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	own := inOwnWords(body)
+	own := g.inOwnWords(noteThat.ReplaceAllString(body, ""))
+	so := rightAt.ReplaceAllString(leftOpen.ReplaceAllString(onlyThen.ReplaceAllString(own, " "), " "), "$1") // of what is asked or supposed nothing is said
+	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
 	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(g.withoutNames(own)) && !g.said(goesOn.FindString(g.withoutNames(own)), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(own) && !troubled.MatchString(own) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(own, g.support(cites)), "until")) && g.better(plain, cites)):
+	case !g.Healthy && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
-	case !g.Healthy && len(cites) == 0 && !negation.MatchString(body) && !troubled.MatchString(body) && positives.MatchString(body) && g.better(plain, cites):
+	case !g.Healthy && len(cites) == 0 && !generally.MatchString(body) && !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && positives.MatchString(so) && g.better(so, cites):
 		return Contradicts // nobody was read to say so
-	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body):
+	case forRules.MatchString(own):
+		return Otherwise // they said something else, or this would be supported
+	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body) && !g.rightWay(body, cites):
 		return Reversed
 	case g.repeats(own):
 		return Copied
@@ -62,10 +64,21 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	return ""
 }
 
-// inOwnWords is a claim without the messages that it quotes and its code.
-func inOwnWords(body string) string {
+// forRules puts something into the mouth of the rules.
+var forRules = lazy.MustCompile(`(?i)\b(?:rules|diagnosis|rule engine|signalbox)\b[^.;,]{0,20}\b(?:establish|confirm|prove|found|find|determine|state|conclude|verif)\w*|\b(?:establish|confirm|prove|found|determine|state|conclude|verif)\w* by the (?:rules|diagnosis|rule engine|finding)\b|\baccording to the (?:rules|diagnosis|finding)\b|(?:根据|依据|按照?)(?:规则|诊断)|(?:规则|诊断)(?:结果)?(?:已经?|证实|确认|表明)`)
+
+// onlyThen is a condition, of which nobody says that it is met.
+var onlyThen = lazy.MustCompile(`(?i)^(?:once|until|unless|if|as long as|as soon as|when(?:ever)?) [^,;]*,|\b(?:unless|only if|provided that) [^,;.]*`)
+
+// noteThat opens a sentence that only tells something.
+var noteThat = lazy.MustCompile(`(?i)^(?:(?:also|but|please|it is worth) )?(?:note|notice|noting|observe|recall) that `)
+
+// inOwnWords is a claim without the messages that it quotes and its code: those of a failure, and those of the cause.
+func (g *grounds) inOwnWords(body string) string {
 	return quotation.ReplaceAllStringFunc(body, func(q string) string {
-		if m := quotation.FindStringSubmatch(q); m[2] != "" || tellsFailure(strings.Join(m[1:], "")) {
+		m := quotation.FindStringSubmatch(q)
+		message := strings.Join(m[1:], "")
+		if m[2] != "" || tellsFailure(message) || slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, message) }) {
 			return " that "
 		}
 		return q
@@ -87,6 +100,9 @@ func (g *grounds) ofUnharmedMember(body string) bool {
 	return named
 }
 
+// badly says that something went with an error.
+var badly = lazy.MustCompile(`(?i)\b(?:errors?|exit codes? [1-9])`)
+
 // ended are words by which something is said to have come to a good end.
 var ended = lazy.MustCompile(`(?i)\b(?:normal(?:ly)?|fine|(?:is|was|are|were|all|ended|went|works?|worked) well|complet\w+|finish\w*|succe\w+|passed|recovered|healthy|ready|resolved|admitted|restored|work(?:s|ed))\b|完成|成功|恢复|就绪`)
 
@@ -98,78 +114,6 @@ func ofNone(body, name string) bool {
 
 // none stands before what there is none of.
 var none = lazy.MustCompile(`(?i)\b(?:no|without)(?: \w+)? $`)
-
-// mostDerived bounds the numbers of which others are derived.
-const mostDerived = 24
-
-// sizeOf is how many elements something has.
-var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
-
-// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three.
-func derived(w, text string) bool {
-	n, err := strconv.ParseFloat(w, 64)
-	if err != nil {
-		return false
-	}
-	var of []float64
-	for _, m := range digitsOf.FindAllString(text, -1) {
-		if x, err := strconv.ParseFloat(m, 64); err == nil && len(of) < mostDerived && !slices.Contains(of, x) {
-			of = append(of, x)
-		}
-	}
-	for _, m := range sizeOf.FindAllStringSubmatch(text, -1) {
-		if value(m[1])-1 == n {
-			return true // the last index of so many
-		}
-	}
-	if strings.Contains(text, "%") {
-		of = append(of, 100) // what is left of all
-	}
-	for _, a := range of {
-		for _, b := range of {
-			if near(a+b, n) || near(a-b, n) || near(a*b, n) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// near says whether two numbers are one, but for what arithmetic loses.
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
-
-// inBytes says whether an amount is a number of bytes of a text, which has it without a unit.
-func inBytes(text, n, unit string) bool {
-	want := value(n) * units[unit]
-	return !clock[unit] && want >= 1<<20 && slices.ContainsFunc(digitsOf.FindAllString(text, -1), func(of string) bool {
-		v := value(of)
-		return v >= 1<<20 && want/v > 0.99 && want/v < 1.01
-	})
-}
-
-// derivedAmount says whether an amount is the sum or the difference of two of a text, or of two and a third, to the last digit of it.
-func derivedAmount(text, n, unit string) bool {
-	want := value(n) * units[unit]
-	digit := units[unit] / 2
-	if at := strings.IndexByte(n, '.'); at >= 0 {
-		digit *= math.Pow(10, -float64(len(n)-at-1))
-	}
-	var of []float64
-	for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
-		if unit := strings.ToLower(m[2]); clock[unit] == clock[strings.ToLower(unit)] && len(of) < mostDerived {
-			of = append(of, value(m[1])*units[unit])
-		}
-	}
-	is := func(v float64) bool { return v > 0 && math.Abs(v-want) <= digit }
-	for i, a := range of {
-		for j, b := range of {
-			if i != j && (is(a-b) || is(a+b) || slices.ContainsFunc(of, func(c float64) bool { return c != a && c != b && is(a-b-c) })) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // exitCodes are those of signals, of which everybody speaks, and the signals.
 var (
@@ -193,7 +137,17 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
 		return false // it is what its evidence says, in words that could say more
 	}
-	return g.othersHold(turnedRound(body), cites) || g.othersHold(renumbered(body, g.texts(cites)), cites)
+	texts := g.texts(cites)
+	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, texts) && g.othersHold(renumbered(body, texts), cites)
+}
+
+// workedOut says whether a claim has an amount or a share that stands nowhere in texts and is worked out of them: no other number is meant.
+func (g *grounds) workedOut(body, texts string) bool {
+	return slices.ContainsFunc(amount.FindAllStringSubmatch(body+" ", -1), func(m []string) bool {
+		return !sameAmount(texts, m[1], m[2]) && derivedAmount(texts, m[1], strings.ToLower(m[2]))
+	}) || slices.ContainsFunc(percentage.FindAllStringSubmatch(ofHundred.ReplaceAllString(body, "$1%"), -1), func(m []string) bool {
+		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && isShare(texts, m[1])
+	})
 }
 
 // contrasted is what something is not, at the end of a claim that says before what it is.
@@ -281,26 +235,23 @@ var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG
 
 // apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
 // https://kubernetes.io/docs/reference/kubernetes-api/
-var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
+var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume emptydir hostpath rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
 
 // rendezvous are the variables by which members of a job of PyTorch find each other, whatever went wrong.
 // https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
 var rendezvous = words("master_addr master_port world_size local_rank local_world_size")
 
-// strangeName says whether a claim has a number or a name that stands nowhere in what was read.
-func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
-	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
-	low := strings.ToLower(support)
-	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(body, cites)), "$1 $2")
+// ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
+func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
+	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
-	body = plainRange.ReplaceAllString(body, "$1$2 to $3$4")
+	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
 		if n := digitsOf.FindString(inDigits(m)); n == strconv.Itoa(len(cites)) {
 			return " " // the pieces that it cites
 		}
 		return m
 	})
-	texts := g.texts(cites)
 	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) { // what lies between two pieces stands in neither
 		if at := strings.Index(body+" ", m[0]); at > 0 && wordRune(rune(body[at-1])) {
 			continue // of a name
@@ -309,8 +260,16 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 			body = strings.Replace(body+" ", m[0], " ", 1)
 		}
 	}
+	return body
+}
+
+// strangeName says whether a claim has a number or a name that stands nowhere in what was read.
+func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
+	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
+	low, texts := strings.ToLower(support), g.texts(cites)
+	body = g.ownNumbers(body, support, texts, cites)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, g.texts(cites))
+		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
 	})
 }
 
@@ -333,10 +292,10 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 }
 
 // said are turns in which nobody is spoken to.
-var said = lazy.MustCompile(`(?i)\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
+var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actually) )*have (?:been|\w+ed|come|gone|had|run|seen|met|known)\b|\bshould (?:thus|therefore|hence|still|then|now|normally|presumably|already|at least|by now) (?:not )?(?:be|have)\b|\bshould be (?:intact|fine|lost|safe|complete|valid|usable|unaffected|unchanged|recoverable|available|there)\b|\bshould not (?:mislead|surprise|distract|matter)\b|\b(?:pods?|ranks?|members?|workers?|processes|containers|gpus|replicas|all of them) (?:have|has|had) to (?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
 // demands are words by which somebody is told what is to be done, or spoken to.
 var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
@@ -378,6 +337,9 @@ var ofPeople = words("power attack people")
 // insideImage is where a program runs, and token IDs are numbers: neither is a topic.
 var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
 
+// noSigns are things of which there is no sign, to the end of their list.
+var noSigns = lazy.MustCompile(`(?i)\bno (?:signs?|evidence|traces?|indications?|hints?) of [^.;:]*`)
+
 // strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
 func (g *grounds) strange(body string) bool {
 	var all strings.Builder
@@ -386,13 +348,13 @@ func (g *grounds) strange(body string) bool {
 	}
 	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
 	var told strings.Builder
-	for _, clause := range clauseEnd.Split(lossOf.ReplaceAllString(body, " "), -1) {
+	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(lossOf.ReplaceAllString(body, " "), " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
 			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
 		}
 	}
 	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t]) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body)) {
 			return true
 		}
 	}

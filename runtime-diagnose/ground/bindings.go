@@ -165,7 +165,7 @@ func misbound(plain, support string) bool {
 		for i, w := range clause {
 			of := nearest(clause, i, mostNear)
 			alike := func(n string) bool {
-				return slices.ContainsFunc(has[w], func(m string) bool { return measured(n) == measured(m) })
+				return slices.ContainsFunc(has[w], func(m string) bool { return measured(n) == measured(m) || measured(n) && large(m) })
 			}
 			if slices.ContainsFunc(of, alike) && !slices.ContainsFunc(of, func(n string) bool {
 				return slices.ContainsFunc(has[w], func(m string) bool { return sameNumber(n, m) })
@@ -180,6 +180,9 @@ func misbound(plain, support string) bool {
 // measured says whether a number is an amount of time or bytes: who counts says nothing of those.
 func measured(n string) bool { return strings.HasPrefix(n, "0~") }
 
+// large says whether a number without a unit may be one of bytes.
+func large(n string) bool { return !measured(n) && digitsOnly(n) && value(n) >= 1<<20 }
+
 func sameNumber(a, b string) bool {
 	one, measured := strings.CutPrefix(a, "0~")
 	other, too := strings.CutPrefix(b, "0~")
@@ -188,7 +191,7 @@ func sameNumber(a, b string) bool {
 		return true
 	case strings.Contains(a+b, "×"):
 		return false
-	case measured && too: // in other units, and rounded
+	case measured && (too || large(b)): // in other units, and rounded
 		ratio := value(one) / value(other)
 		return ratio > 0.99 && ratio < 1.01
 	}

@@ -15,7 +15,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if len(g.Root) == 0 {
 		return true
 	}
-	if g.ofRoot(cites) {
+	if g.ofRoot(cites) || !cause && len(cites) == 0 && g.background(s) {
 		return true
 	}
 	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
@@ -30,8 +30,22 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
 }
 
+// What is so in general is told without a citation, without a number and of no member. Nothing that was read can contradict it.
+var (
+	generally  = lazy.MustCompile(`(?i)\b(?:usual(?:ly)?|often|typical(?:ly)?|normally|generally|commonly|in general|as a rule|most common|tends? to|can come from)\b|通常|一般|往往|常见`)
+	indefinite = lazy.MustCompile(`^(?:A|An|Such|Any|Too (?:little|few|many|much)) `)
+	itsOwn     = lazy.MustCompile(`(?i)\b(?:was|were|had|did|this|these)\b|了|这`)
+)
+
+// background says whether a claim that cites nothing tells what is so in general.
+func (g *grounds) background(body string) bool {
+	return (generally.MatchString(body) || indefinite.MatchString(body)) && !itsOwn.MatchString(body) && !brackets.MatchString(body) &&
+		!slices.ContainsFunc(looked(body), func(w string) bool { return hasDigit(w) && !(exitCodes[w] && ofExit.MatchString(body)) }) &&
+		!slices.ContainsFunc(g.Names, func(n string) bool { return n != "" && containsToken(body, n) })
+}
+
 // acquitted is what is said to be no cause.
-var acquitted = lazy.MustCompile(`(?i)\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
+var acquitted = lazy.MustCompile(`(?i)\b(?:nothing|nobody|none)\b[^,;.]{0,60}\b(?:to blame|at fault|responsible)\b|\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
 
 // acquits is a claim without what it says to be no cause, where that is none of what the rules found.
 func (g *grounds) acquits(s string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // leftOpen ends a claim that says of something that it is not known.
-var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|in (?:the|its|these) (?:logs?|evidence|lines))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
+var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|given|stated|covered|included|contained|mentioned|part of (?:the|its|these|this)|in (?:the|its|these) (?:logs?|evidence|lines|excerpts?|output|input))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
 
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
@@ -134,6 +134,7 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
 	body = g.unbounded(body, cites)
 	body = asNone(signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1"), c.support)
+	body = inFigures(body)
 	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
@@ -179,6 +180,9 @@ func (g *grounds) foreign(c *claim) Reason {
 			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-:=,;")) }) {
 				return Word // code is put so, whatever stands between its words
 			}
+			if m[2] == "" && letters(q) && q == strings.ToLower(q) && !strings.Contains(q, "-") {
+				return Word // a word, and no message
+			}
 			return Quotation
 		}
 		if (len(strings.Fields(q)) >= mostCopied || hanRun(q, q, g.Says, repeatedWords)) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
@@ -198,15 +202,16 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	c.plain = g.withoutRoot(c.plain)
-	if g.elsewhere(c.plain, c.cites) || g.notShown(c.plain, c.support) || g.misplaced(c.plain) {
+	c.plain = g.withoutRoot(c.plain, whenFailed)
+	of := g.withoutRoot(c.plain, referredTo)
+	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
-	if !ofMembers(c.plain, c.support) || !inOrder(c.plain, c.support) {
-		if counted := countedThings.ReplaceAllString(c.plain, "$1$2"); counted != c.plain && ofMembers(counted, c.support) && inOrder(counted, c.support) {
+	if !ofMembers(of, c.support) || !inOrder(of, c.support) {
+		if counted := countedThings.ReplaceAllString(of, "$1$2"); counted != of && ofMembers(counted, c.support) && inOrder(counted, c.support) {
 			return Number // not of a member, but of a step
 		}
-		if !g.ofRoot(c.cites) && g.followsRoot(c.plain, c.support) {
+		if !g.ofRoot(c.cites) && g.followsRoot(of, c.support) {
 			return Apart
 		}
 		return Member
@@ -267,20 +272,6 @@ func (g *grounds) followsRoot(plain, support string) bool {
 	return len(m) == 1 && m[0][0] > 0 && ofMembers(plain[:m[0][0]], support) && ofMembers(plain[m[0][1]:], g.support(g.Root))
 }
 
-// whenFailed is a member with what happened to it, as the time of something else or its reason.
-var whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b`)
-
-// withoutRoot is a claim without the failure of the member that the rules found, as the time or the reason of what it says of others.
-func (g *grounds) withoutRoot(plain string) string {
-	found := g.support(g.Root)
-	return whenFailed.ReplaceAllStringFunc(plain, func(m string) string {
-		if of := whenFailed.FindStringSubmatch(m); of[1] != "" && ofRank(found, of[1]) || slices.Contains(g.Names, of[2]) && containsToken(found, of[2]) {
-			return " "
-		}
-		return m
-	})
-}
-
 // extended says whether evidence has a word of a claim only as the beginning of a longer name: tensorboard, where it has tensorboardX.
 func extended(plain, support string) bool {
 	low := strings.ToLower(support)
@@ -301,7 +292,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	if !c.open && leftOpen.MatchString(c.body) { // it asserts nothing of what it asks, but may of something beside it
 		return Word
 	}
-	ofListed := g.ofListed(c.plain, c.cites)
+	ofListed := g.ofListed(g.ranksInNames(c.plain), c.cites)
 	if ofListed == Member {
 		return Member
 	}
@@ -333,12 +324,17 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart
 	case !inRanges(c.plain, c.support):
 		return Word // of those between it is not read
-	case len(c.cites) > 1 && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
-		return Word // of several it was read
+	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
+		return Word // of several it was read, or of what all are made by
 	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
 		return Member
 	}
 	return g.several(c.plain, c.support, c.cites)
+}
+
+// ofSpecs says whether a claim cites specifications alone: those of members are of one template.
+func ofSpecs(cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !strings.HasSuffix(string(id), "/spec") })
 }
 
 // guessed is a claim that says of itself that it is a guess.

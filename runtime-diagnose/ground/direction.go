@@ -22,7 +22,7 @@ var (
 var brings = lazy.MustCompile(`(?i)\b(?:made|makes|left (?:[\w-]+ ){1,4}(?:without|unable|stuck|hanging)|caused|causes|led to|leads to|triggered|triggers|brought (?:about|down)|forced|drove|provoked|induced|gave rise to|resulted in)\b|导致|造成|引起|引发`)
 
 // wasMade is what was done, and brought nothing about by that: a call, a request.
-var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b`)
+var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b|\bmakes? (?:up )?\d|\b(?:lines?|calls?|statements?|places?|operations?|requests?|messages?) (?:that|which) (?:triggered|caused|raised|led to) `)
 
 // asCause is the "as" that opens a sentence with what brought the rest about.
 var asCause = lazy.MustCompile(`^\W*As `)
@@ -56,6 +56,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 	}
 	reversed := func(cause, effect string, told bool) bool {
 		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
+		told = told && (blamed != 0 || !han(cause)) // the words of Chinese are not among those
 		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
 	}
 	body = atPoint.ReplaceAllString(inferred.ReplaceAllString(withoutNoCause(body), ""), " ")
@@ -80,7 +81,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			}
 			w.from, w.to = from+at, from+at
 		}
-		if i == 0 && timely.MatchString(body[w.from:w.to]) && isApart.MatchString(body[w.to:]) && strings.IndexFunc(nearly.ReplaceAllString(body[:w.from], " "), unicode.IsLetter) < 0 {
+		if i == 0 && timely.MatchString(body[w.from:w.to]) && (isApart.MatchString(body[w.to:]) || theFailure.MatchString(body[w.to:]) && g.precedesCause(cites)) && strings.IndexFunc(nearly.ReplaceAllString(body[:w.from], " "), unicode.IsLetter) < 0 {
 			continue // how long before: of what, another sentence says
 		}
 		cause, effect := body[from:w.from], body[w.to:to]
@@ -89,7 +90,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 				cause, effect = cause+effect[at:], effect[:at] // with what it failed, and not what came before
 			}
 			cause, effect = effect, cause
-			if w.from == 0 || strings.HasSuffix(strings.TrimSpace(body[:w.from]), ":") { // Because of X, Y, behind a label perhaps
+			if onlyTime.MatchString(body[:w.from]) || strings.HasSuffix(strings.TrimSpace(body[:w.from]), ":") { // Because of X, Y, behind a label perhaps
 				if i := strings.IndexAny(body[w.to:], ",，"); i > 0 {
 					cause, effect = body[w.to:w.to+i], body[w.to+i:]
 				} else if i := strings.Index(body[w.to:], " there "); i > 0 {
@@ -97,14 +98,18 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 				}
 			}
 		}
-		if timely.MatchString(body[w.from:w.to]) && g.precedesCause(cites) {
+		switch word := body[w.from:w.to]; {
+		case !g.precedesCause(cites):
+		case timely.MatchString(word):
 			cause, effect = effect, cause // what only came before is no consequence
+		case (brings.MatchString(word) || blames.MatchString(word)) && lean(cause, root, rest) > 0 && lean(effect, root, rest) < 0:
+			return true // nor can anything have brought it about that came later
 		}
 		if reversed(cause, effect, len(words) == 1) {
 			return true
 		}
 	}
-	if m := inTurn.FindStringSubmatch(body); m != nil && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
+	if m := inTurn.FindStringSubmatch(body); m != nil && !isEffect.MatchString(m[1]) && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
 		return true
 	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
@@ -116,18 +121,40 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 	return false
 }
 
+// rightWay says whether a claim has the words of the cause before a word that says that something brings something about, or those of a consequence
+// behind it, and not the other way round.
+func (g *grounds) rightWay(body string, cites []evidence.ID) bool {
+	root, rest := g.sides(cites)
+	at := brings.FindAllStringIndex(body, -1)
+	if root == "" || rest == "" || len(at) != 1 {
+		return false
+	}
+	cause, effect := lean(body[:at[0][0]], root, rest), lean(body[at[0][1]:], root, rest)
+	return cause > 0 || cause == 0 && effect < 0
+}
+
 // withoutNoCause is a claim without what it says at its end to be none of the causes: that brings nothing about.
 func withoutNoCause(body string) string {
+	if m := noneBrought.FindStringIndex(body); m != nil {
+		body = body[m[1]:]
+	}
 	if m := contrasted.FindStringIndex(body); m != nil && m[0] > 0 && (forward.MatchString(body[m[0]:]) || backward.MatchString(body[m[0]:])) {
 		return body[:m[0]]
 	}
 	return body
 }
 
-// isApart begins what stands behind a time, and nearly are words of a time that is not told exactly.
+// noneBrought says of none of several that it brought something about.
+var noneBrought = lazy.MustCompile(`(?i)^\W*(?:none of|neither of|neither) [^,;:.]*?\b(?:caused?|made|led to|triggered|brought)\b[^,;.]*`)
+
+// onlyTime is nothing, or how much time went by.
+var onlyTime = lazy.MustCompile(`(?i)^(?:\W*\b(?:about|around|roughly|some|only|just|nearly|almost|more|less|than|shortly|soon|long|right|immediately|half|quarter|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|several|couple|of|\d+(?:\.\d+)?|ms|milliseconds?|s|seconds?|min|minutes?|h|hours?|days?)\b)*\W*$`)
+
+// isApart begins what stands behind a time, theFailure is that of which the time is told, and nearly are words of a time that is not told exactly.
 var (
-	isApart = lazy.MustCompile(`^\s*[,，:：]`)
-	nearly  = lazy.MustCompile(`(?i)\b(?:about|around|roughly|some|only|just)\b|大约|大概|约|仅`)
+	isApart    = lazy.MustCompile(`^\s*[,，:：]`)
+	theFailure = lazy.MustCompile(`(?i)^ the (?:failure|crash|end|error|exception)[,，]`)
+	nearly     = lazy.MustCompile(`(?i)\b(?:about|around|roughly|some|only|just)\b|大约|大概|约|仅`)
 )
 
 // midClause are words between cause and consequence behind the subject of the latter, and timely those that say no more than what came first.
@@ -136,13 +163,13 @@ var (
 	timely    = lazy.MustCompile(`(?i)^(?:after|following|before|once|when|as soon as|later than|之前|之后|随后)$`)
 )
 
-// precedesCause says whether what a claim cites beside the cause is no consequence and was surely before it.
+// precedesCause says whether what a claim cites beside the cause was surely before it, by the clock.
 func (g *grounds) precedesCause(cites []evidence.ID) bool {
 	for _, id := range cites {
 		if slices.Contains(g.Root, id) {
 			continue
 		}
-		if slices.Contains(g.Effects, id) || slices.ContainsFunc(cites, func(o evidence.ID) bool {
+		if slices.ContainsFunc(cites, func(o evidence.ID) bool {
 			a, b := g.items[id].Told(), g.items[o].Told()
 			return slices.Contains(g.Root, o) && (a.IsZero() || b.IsZero() || !a.Before(b))
 		}) {
@@ -156,10 +183,13 @@ func (g *grounds) precedesCause(cites []evidence.ID) bool {
 var atPoint = lazy.MustCompile(`(?i)\b(?:after|before|since|following|once) (?:the )?(?:(?:step|epoch|iteration)s? \d+|\d+ (?:steps|epochs|iterations))\b|在?第?\s*\d+\s*(?:步|轮)(?:之后|以后|之前|以前)`)
 
 // inferred is what somebody makes of what he saw: no consequence of it.
-var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$`)
+var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$|[,;] (?:so|hence|thus|therefore) [^,;.]*\b(?:seems?|appears?|must have|should have|can|cannot|could|may|might|probably|likely|presumably|hardly)\b[^;.]*[.]?$`)
 
 // inTurn tells what came first, and then what came afterwards.
 var inTurn = lazy.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
+
+// isEffect says of something that it is a consequence.
+var isEffect = lazy.MustCompile(`(?i)\b(?:is|was|are|were) (?:only |just |merely )?(?:an? |the )?(?:consequence|result|effect|symptom|victim|echo|follow-up)\b`)
 
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {
@@ -169,7 +199,7 @@ type connective struct {
 
 func connectives(of *lazy.Regexp, body string, backward bool) (out []connective) {
 	for _, m := range of.FindAllStringIndex(body, -1) {
-		if !backward && toBe[lastWord(body[:m[0]])] {
+		if !backward && toBe[lastWord(adverb.ReplaceAllString(body[:m[0]], " "))] {
 			continue // was killed: by whom is said behind
 		}
 		if strings.EqualFold(body[m[0]:m[1]], "before") && (above.MatchString(body[:m[0]]) || ofItself.MatchString(body[m[1]:])) {
@@ -180,8 +210,11 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 	return out
 }
 
+// adverb is a word between a verb and its "was".
+var adverb = lazy.MustCompile(`(?i) (?:therefore|thus|hence|then|also|finally|only|just|[a-z]+ly) $`)
+
 // ofItself stands behind a "before" that says what somebody had not come to yet.
-var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing)\b`)
+var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing|(?:its|their) (?:own )?(?:failure|crash|end|death|exit))\b`)
 
 // above stands before a "before" that says where a line stands.
 var above = lazy.MustCompile(`(?i)\b(?:lines?|messages?|entry|entries)(?: (?:just|right|shortly|immediately|directly|printed|logged))? $`)
@@ -217,6 +250,15 @@ func lean(text, one, other string) int {
 	has, too := stemsOf(one), stemsOf(other)
 	for _, w := range tellingWords(text) {
 		a, b := has.has(w), too.has(w)
+		switch {
+		case a && !b:
+			n++
+		case b && !a:
+			n--
+		}
+	}
+	for _, sign := range hanSigns(text) {
+		a, b := sign.MatchString(one), sign.MatchString(other)
 		switch {
 		case a && !b:
 			n++

@@ -97,3 +97,8 @@ func TestEvaluationThirdStrangers(t *testing.T) {
 func TestEvaluationFourthStrangers(t *testing.T) {
 	judgeStyled(t, "fourth strangers", scenariosOf(t, "strangers_fourth"), 5)
 }
+
+// The same of a fifth set, of situations and messages that no other set has.
+func TestEvaluationFifthStrangers(t *testing.T) {
+	judgeStyled(t, "fifth strangers", scenariosOf(t, "strangers_fifth"), 5)
+}

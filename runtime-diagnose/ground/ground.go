@@ -177,7 +177,7 @@ func newGrounds(s Shown) *grounds {
 		g.items[item.ID] = item
 		g.Items[i] = item
 	}
-	g.ranks, g.nodes, g.members, g.named = ranksOf(g.Items), nodesOf(g.Items), membersOf(g.Shown), map[string]string{}
+	g.ranks, g.nodes, g.members, g.named = ranksOf(g.Items, s.Says), nodesOf(g.Items), membersOf(g.Shown), map[string]string{}
 	return g
 }
 
@@ -285,8 +285,8 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Command
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(body), cites), "followed"), "until"), "exhausted"), "failed")):
-		if len(cites) > 0 && g.unharmed(cites) {
+	case !g.Healthy && g.saysWell(body, cites):
+		if len(cites) > 0 && (g.unharmed(cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
 		return body, nil, Contradicts
@@ -294,22 +294,17 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Order
 	}
 	if len(cites) == 0 {
+		if g.background(body) {
+			return body, nil, NoCitation
+		}
 		if cites = g.find(body); len(cites) == 0 {
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(g.withoutNames(inOwnWords(body))) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
+	if !g.Healthy && goesOn.MatchString(stopped.ReplaceAllString(g.withoutNames(g.inOwnWords(body)), " ")) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)
-}
-
-// unharmed says whether all pieces of evidence are the platform's own events, none of which is one of the cause or of a consequence, or tells of a
-// failure itself: that something is well there contradicts nothing. A log is not believed so.
-func (g *grounds) unharmed(cites []evidence.ID) bool {
-	return !slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		return !strings.HasPrefix(string(id), "event/") || slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
-	})
 }
 
 // longestQuoted is how many words of a log may be quoted that no rule rests on: one message.
@@ -331,72 +326,7 @@ func (g *grounds) withoutNames(body string) string {
 }
 
 // subject is a name that begins with a word for what somebody may be told to do, before its verb: "Open MPI is".
-var subject = lazy.MustCompile(`^[A-Z][a-z]+ [A-Z][\w-]* (?:is|are|was|were|has|had|does|did|could|can|cannot|may|might|will)\b`)
-
-// otherFine says that nothing is wrong with something.
-var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
-
-// contrast is what something is not, behind what it is.
-var contrast = lazy.MustCompile(`(?i)(?:,| and| but),? not (?:just |merely )?(?:an?|the) [^,.;]*[.]?$`)
-
-// noSuchFault says of what kind a failure is not.
-var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
-
-// nothingToDo says of two things that they are apart.
-var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
-
-// notListed says that something is not among what was read: nothing of what happened.
-var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
-
-// withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
-// a size does not fit.
-func (g *grounds) withoutOthers(body string) string {
-	if m := firstNot.FindStringSubmatchIndex(body); m != nil && denies(body[m[1]:]+" "+g.Says) && slices.ContainsFunc(tellingWords(body[m[1]:]), stemsOf(g.Says).has) && !slices.ContainsFunc(tellingWords(body[m[2]:m[3]]), stemsOf(g.Says).has) {
-		body = body[:m[0]] + " " + body[m[1]:]
-	}
-	body = notListed.ReplaceAllString(nothingToDo.ReplaceAllString(body, " is apart from "), " ")
-	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
-		body = body[:m[0]] // what it is stands before what it is not
-	}
-	if !noSuchFault.MatchString(body) && !otherFine.MatchString(body) {
-		return body
-	}
-	found := about(g.Says)
-	body = noSuchFault.ReplaceAllStringFunc(body, func(m string) string {
-		for t := range about(noSuchFault.FindStringSubmatch(m)[1]) {
-			if !found[t] {
-				return " "
-			}
-		}
-		return m
-	})
-	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
-		phrase := otherFine.FindStringSubmatch(m)[1]
-		of := about(phrase)
-		for t := range of {
-			if found[t] {
-				return m
-			}
-		}
-		if len(of) == 0 && !strings.HasPrefix(strings.ToLower(m), "not") || slices.ContainsFunc(tellingWords(phrase), stemsOf(g.Says).has) {
-			return m
-		}
-		return " "
-	})
-}
-
-// succeededThere is a claim without what an event of the platform says to have succeeded: an image that was pulled. A log
-// is not believed so.
-func (g *grounds) succeededThere(body string, cites []evidence.ID) string {
-	if len(cites) == 0 || slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		return !strings.HasPrefix(string(id), "event/") || !success.MatchString(g.items[id].Text) || slices.Contains(g.Root, id)
-	}) {
-		return body
-	}
-	return success.ReplaceAllString(body, " ")
-}
-
-var success = lazy.MustCompile(`(?i)\bsuccessful(?:ly)?\b|成功`)
+var subject = lazy.MustCompile(`^(?i:call (?:path|stack|chain|site|graph|trace)|check(?:point|sum)|set size|print queue)\b|^[A-Z][a-z]+ [A-Z][\w-]* (?:is|are|was|were|has|had|does|did|could|can|cannot|may|might|will)\b`)
 
 func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; return ok }
 

@@ -275,13 +275,16 @@ var fraction = lazy.MustCompile(`(?i)\branks? \d+\.\d`)
 // span is how much later something was.
 var span = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)? (?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?)\b`)
 
+// perEach says of how many each there are of something, and not of which.
+var perEach = lazy.MustCompile(`(?i)\b(?:per|each|every) (?:gpu|device|node|worker|server|stage)\b`)
+
 // ofMembers says whether the ranks, workers, devices and the like that a claim names by number are those
 // of its evidence.
 func ofMembers(body, support string) bool {
 	if fraction.MatchString(body) {
 		return false
 	}
-	body = span.ReplaceAllString(body, " ") // "the master 3 seconds later" is not the third master
+	body = perEach.ReplaceAllString(span.ReplaceAllString(body, " "), " ") // "the master 3 seconds later" is not the third master
 	for _, m := range ranksOfClaim(body) {
 		for _, n := range numbers.FindAllString(m.list, -1) {
 			if !ofRank(support, n) && !(m.process && containsToken(support, "pid "+n)) {

@@ -119,6 +119,24 @@ func (g *grounds) withAlike(body string, cites []evidence.ID) []evidence.ID {
 	return out
 }
 
+// oneRank is a member by its rank.
+var oneRank = lazy.MustCompile(`(?i)\brank (\d+)\b`)
+
+// ranksInNames is a claim with the names of the pods that it calls by their ranks.
+func (g *grounds) ranksInNames(plain string) string {
+	if len(g.ranks) == 0 {
+		return plain
+	}
+	return oneRank.ReplaceAllStringFunc(plain, func(m string) string {
+		for _, pod := range g.members {
+			if g.ranks[pod] == oneRank.FindStringSubmatch(m)[1] {
+				return pod
+			}
+		}
+		return m
+	})
+}
+
 // inLists is what stands between two names of a list.
 var inLists = lazy.MustCompile(`^(?:\s*[,，、/&]\s*(?:and |和)?|\s*(?:and|as well as|和|与|及|以及)\s*)$`)
 
@@ -209,7 +227,10 @@ func (g *grounds) ofListed(plain string, cites []evidence.ID) Reason {
 			lacks := notIn(said, g.support(own))
 			switch {
 			case len(lacks) == 0:
-			case slices.ContainsFunc(ofRest, func(id evidence.ID) bool {
+			case slices.ContainsFunc(slices.Concat(ofRest, ofNamed), func(id evidence.ID) bool {
+				if slices.ContainsFunc(list, func(n []int) bool { return plain[n[0]:n[1]] == g.items[id].Source.Pod }) {
+					return false
+				}
 				return len(notIn(lacks, g.texts([]evidence.ID{id})+restated(g.items[id].Text))) == 0
 			}):
 				return Member
@@ -324,4 +345,25 @@ func (g *grounds) everywhere(cites []evidence.ID) bool {
 	}
 	members := g.members
 	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
+}
+
+// whenFailed is a member with what happened to it, as the time of something else or its reason, and referredTo what others tell of it: its failure,
+// that they wait for it.
+var (
+	whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b`)
+	referredTo = lazy.MustCompile(`(?i)\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|` +
+		`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
+)
+
+// withoutRoot is a claim without the member that the rules found, as a form speaks of it.
+func (g *grounds) withoutRoot(plain string, form *lazy.Regexp) string {
+	found := g.support(g.Root)
+	return form.ReplaceAllStringFunc(plain, func(m string) string {
+		for i, of := range form.FindStringSubmatch(m)[1:] {
+			if of != "" && (i%2 == 0 && ofRank(found, of) || i%2 == 1 && slices.Contains(g.Names, of) && containsToken(found, of)) {
+				return " "
+			}
+		}
+		return m
+	})
 }

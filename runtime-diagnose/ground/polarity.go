@@ -467,12 +467,12 @@ var opposites = func() map[string][]string {
 	return m
 }()
 
-// thanSo compares amounts: "and 3 more" is not its contrary.
-var thanSo = lazy.MustCompile(`(?i)\b(?:less|more) than \d`)
+// thanSo compares amounts, to which "and 3 more" is no contrary, or has a word of which nothing is said: read-only.
+var thanSo = lazy.MustCompile(`(?i)\b(?:less|more) than\b|\bread-only\b`)
 
 // opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
 func opposite(plain, support string) bool {
-	low, has := strings.ToLower(support), stemsOf(support)
+	low, has := strings.ToLower(thanSo.ReplaceAllString(support, " ")), stemsOf(support)
 	plain = thanSo.ReplaceAllString(plain, " ")
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
 		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {

@@ -24,6 +24,8 @@ var (
 	repeated = lazy.MustCompile(`(?i)\bx\d+\b|again|twice|repeat|retr[iy]|\btimes\b|back-?off|restart|attempt|×`)
 	// goesOn says that a failure was survived.
 	goesOn = lazy.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
+	// stopped says that it was not.
+	stopped = lazy.MustCompile(`(?i)\b(?:cannot|can['’]t|(?:can|could|did|does|do|will|would)(?: not|n['’]t)|unable to|no longer|never) (?:simply |just )?(?:go on|carry on|continue|resume|proceed|survive)\b`)
 	// byPeer is what was done to who wrote a line, and not by it.
 	byPeer = lazy.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
 	// peerAt is the address of a peer, behind what it did.
@@ -227,6 +229,11 @@ func wholes(plain, support string) bool {
 			i := slices.IndexFunc(has, func(n string) bool { return rounded(pair[0], n) })
 			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
 				return false // what is said of them is said of others
+			}
+			if slices.ContainsFunc(strings.Split(s, ", "), func(clause string) bool {
+				return hasDigit(clause) && !strings.Contains(clause, pair[1]) && slices.ContainsFunc(told, func(w string) bool { return known(w, clause) && !known(w, strings.Replace(s, clause, " ", 1)) })
+			}) {
+				return false // or of one that the line numbers itself
 			}
 			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return rounded(pair[1], n) })
 		}) {

@@ -25,7 +25,9 @@ var (
 	field     = lazy.MustCompile(`"([A-Za-z_]\w*)": ?(-?\d+(?:\.\d+)?)\b`)                                            // of a log that is JSON
 	bracketed = lazy.MustCompile(`\[([0-9a-fA-F.:]+)\]:(\d+)`)                                                        // Gloo's [10.0.0.2]:35227
 	interval  = lazy.MustCompile(`[\[(](-?\d+(?:\.\d+)?), ?(-?\d+(?:\.\d+)?)[\])]`)
-	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`) // of a Python traceback
+	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`)         // of a Python traceback
+	ofCUDA    = lazy.MustCompile(`\bversion (1\d)0(\d)0\b`)                // 12040 is CUDA 12.4: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART____VERSION.html
+	hosts     = lazy.MustCompile(`\b([a-z][\w-]*)\[(\d{1,6})-(\d{1,6})\]`) // Slurm's nid[0040-0043]: https://slurm.schedmd.com/scontrol.html#OPT_hostnames
 	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
 	finished  = lazy.MustCompile(`(?i)[a-z] (?:has |was )?(?:finished|completed)\W*$`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
@@ -57,6 +59,7 @@ var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 // unshortened writes the number of the evidence for one that a claim has with fewer digits behind the point.
 func unshortened(claim, support string) string {
 	claim = ofName.ReplaceAllStringFunc(claim, func(m string) string { return strings.ReplaceAll(m, ".", point) })
+	claim = dotted.ReplaceAllStringFunc(claim, func(m string) string { return strings.ReplaceAll(m, ".", point) })
 	claim = decimals.ReplaceAllStringFunc(claim, func(n string) string {
 		if holds(support, n) {
 			return n
@@ -74,6 +77,9 @@ func unshortened(claim, support string) string {
 
 // ofName is a name with a number: Llama-3.1 is not 3.12.
 var ofName = lazy.MustCompile(`[A-Za-z_][\w/-]*-\d+(?:\.\d+)+`)
+
+// dotted is an address or a version of three numbers or more.
+var dotted = lazy.MustCompile(`\d+(?:\.\d+){2,}`)
 
 // point stands for one in a name meanwhile.
 const point = "\x00"
@@ -95,8 +101,29 @@ func restated(text string) string {
 			b.WriteString(name + "\n")
 		}
 	}
+	var told []string
+	low := strings.ToLower(text)
+	for n, name := range errorNames {
+		if no, _ := strconv.Atoi(n); strings.Contains(low, syscall.Errno(no).Error()) {
+			told = append(told, name+" errno "+n)
+		}
+	}
+	slices.Sort(told)
+	for _, t := range told {
+		b.WriteString(t + "\n")
+	}
 	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
 		b.WriteString("Xid " + m[1] + "\n")
+	}
+	for _, m := range hosts.FindAllStringSubmatch(text, -1) {
+		from, _ := strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3])
+		for n := from; n <= to && n-from < mostListed; n++ {
+			fmt.Fprintf(&b, "%s%0*d\n", m[1], len(m[2]), n)
+		}
+	}
+	for _, m := range ofCUDA.FindAllStringSubmatch(text, -1) {
+		fmt.Fprintf(&b, "CUDA %s.%s\n", m[1], m[2])
 	}
 	for _, m := range numbered.FindAllStringSubmatch(text, -1) {
 		b.WriteString(m[1] + " " + m[2] + "\n")
@@ -120,7 +147,7 @@ func restated(text string) string {
 }
 
 // ellipsis is a number behind one whose noun it shares: "wants 118 columns and got 117".
-var ellipsis = lazy.MustCompile(`\b\d+ ([a-z]{3,}),? (?:and|but) (?:only )?[a-z]+ (\d+)(?:[.,;)]|\s*$|\n)`)
+var ellipsis = lazy.MustCompile(`\b\d+ ([a-z]{3,})(?:,? (?:and|but)(?: only)?|(?: in [a-z]+ \d+)?,) (?:saw|got|found|was|were|received|has|had|have|[a-z]+) (\d+)(?:[.,;)]|\s*$|\n)`)
 
 // elided are such numbers with their noun.
 func elided(text string) string {
@@ -153,7 +180,31 @@ var signals = map[syscall.Signal]string{
 }
 
 // calculated is a calculation with its result on either side: 8 × 6 = 48, 143 is 128 + 15.
-var calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
+var (
+	calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
+	// severalTerms is a calculation with more than two numbers, and firstOf are the first two of them.
+	severalTerms = lazy.MustCompile(`\b\d{1,9}(?:\s*[+×x*]\s*\d{1,9}){2,8}\s*=\s*\d`)
+	firstOf      = lazy.MustCompile(`^(\d{1,9})\s*([+×x*])\s*(\d{1,9})(\s*[+×x*]\s*\d)`)
+)
+
+// withoutCommas writes 2,000 as 2000.
+func withoutCommas(text string) string {
+	return grouped.ReplaceAllStringFunc(text, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+}
+
+// inPairs writes a calculation with more than two numbers as one with two.
+func inPairs(claim string) string {
+	return severalTerms.ReplaceAllStringFunc(claim, func(terms string) string {
+		for m := firstOf.FindStringSubmatch(terms); m != nil && strings.HasPrefix(strings.TrimSpace(m[4]), m[2]); m = firstOf.FindStringSubmatch(terms) {
+			of := value(m[1]) * value(m[3])
+			if m[2] == "+" {
+				of = value(m[1]) + value(m[3])
+			}
+			terms = strconv.FormatFloat(of, 'f', -1, 64) + m[4] + terms[len(m[0]):]
+		}
+		return terms
+	})
+}
 
 // adds says whether a calculation is right, and its result.
 func adds(of []string) (sum string, right bool) {
@@ -192,6 +243,9 @@ func sameConverted(of []string) bool {
 
 // unconverted is a claim without the second of two such amounts.
 func unconverted(claim string) string {
+	if converted.MatchString(claim) {
+		claim = withoutCommas(claim)
+	}
 	return converted.ReplaceAllStringFunc(claim, func(m string) string {
 		if of := converted.FindStringSubmatch(m); sameConverted(of) {
 			return of[1] + " " + of[2]
@@ -202,6 +256,7 @@ func unconverted(claim string) string {
 
 // miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
+	claim = inPairs(withoutCommas(claim))
 	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
 	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
@@ -316,14 +371,40 @@ func stamped(i evidence.Item) evidence.Item {
 	return i
 }
 
-// begins is how lines of a launcher's processes begin, behind a time and a level perhaps.
-var begins = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]`)
+// begins is how lines of a launcher's processes begin, behind a time and a level perhaps, and calls how programs begin their own.
+var (
+	begins = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]`)
+	calls  = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:\[?[A-Z]{4,8}\]?:?\s+)?rank (\d+)\b`)
+	ofPod  = lazy.MustCompile(`([a-z0-9][\w.-]*) \(rank (\d+)\b`)
+)
 
-// ranksOf are the ranks of pods whose lines all begin with the same one.
-func ranksOf(items []evidence.Item) map[string]string {
+// ranksOf are the ranks of pods: those that the rules say, and those with which all their lines begin. How programs begin their lines tells it
+// where no two pods begin them with one rank.
+func ranksOf(items []evidence.Item, says string) map[string]string {
+	out := ranksBy(items, begins)
+	own, of := ranksBy(items, calls), map[string]int{}
+	for _, rank := range own {
+		of[rank]++
+	}
+	for _, m := range ofPod.FindAllStringSubmatch(says, -1) {
+		if out[m[1]] = m[2]; own[m[1]] != m[2] {
+			own[m[1]] = m[2]
+			of[m[2]]++
+		}
+	}
+	for pod, rank := range own {
+		if out[pod] == "" && len(own) > 1 && of[rank] == 1 && rank != several {
+			out[pod] = rank
+		}
+	}
+	return out
+}
+
+// ranksBy are the ranks of pods whose lines all begin with the same one, as a form has it.
+func ranksBy(items []evidence.Item, form *lazy.Regexp) map[string]string {
 	out := map[string]string{}
 	for _, i := range items {
-		m := begins.FindStringSubmatch(i.Text)
+		m := form.FindStringSubmatch(i.Text)
 		switch {
 		case m == nil || i.Source.Pod == "":
 		case out[i.Source.Pod] == "" || out[i.Source.Pod] == m[1]:

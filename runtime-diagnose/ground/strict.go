@@ -64,6 +64,9 @@ func (g *grounds) loosely(c *claim) Reason {
 	if len(c.cites) > 1 && causal.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) {
 		return Apart // which of them is the cause cannot be told
 	}
+	if root, rest := g.sides(c.cites); g.ofRoot(c.cites) && g.ofEffect(c.cites) && !joint.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) && exclusive(c.unquoted, root, rest) && exclusive(c.unquoted, rest, root) {
+		return Apart // what the one has to do with the other, only a verb says
+	}
 	if len(c.cites) == 1 && joinsSentences(c.unquoted, g.items[c.cites[0]].Text) {
 		return Apart
 	}

@@ -1,7 +1,9 @@
 package ground
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -81,6 +83,42 @@ func unknown(plain, support string) bool {
 // inWords are numbers as words, where they count something.
 var inWords = lazy.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
 
+// spelled are numbers in words above twelve: fourteen, twenty-four.
+var spelled = lazy.MustCompile(`(?i)\b(?:(thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)|(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](one|two|three|four|five|six|seven|eight|nine))?)\b`)
+
+// unspelled writes them in digits.
+func unspelled(claim string) string {
+	return spelled.ReplaceAllStringFunc(claim, func(m string) string {
+		of := spelled.FindStringSubmatch(strings.ToLower(m))
+		if of[1] != "" {
+			return strconv.Itoa(13 + slices.Index(teens, of[1]))
+		}
+		ones, _ := strconv.Atoi(cmp.Or(numberWords[of[3]], map[bool]string{true: "1", false: "0"}[of[3] == "one"]))
+		return strconv.Itoa(10*(2+slices.Index(tens, of[2])) + ones)
+	})
+}
+
+var (
+	teens = strings.Fields("thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+	tens  = strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety")
+)
+
+// spokenTime is a time without a figure, which may be wrong all the same: half an hour, a minute later.
+var spokenTime = lazy.MustCompile(`(?i)\b(?:(half an hour)|(half a minute)|(half a second)|(?:a )?(quarter of an hour)|(a minute and a half)|(?:an|one) (hour)|(?:a|one) (minute)|(?:one (second)|a (second)( later| earlier| after| before| apart| ago)))\b`)
+
+// inFigures writes it in figures.
+func inFigures(claim string) string {
+	return spokenTime.ReplaceAllStringFunc(claim, func(m string) string {
+		of := spokenTime.FindStringSubmatch(m)
+		for i, figures := range []string{"30 minutes", "30 seconds", "0.5 seconds", "15 minutes", "90 seconds", "1 hour", "1 minute", "1 second", "1 second"} {
+			if of[i+1] != "" {
+				return figures + of[10]
+			}
+		}
+		return m
+	})
+}
+
 // orSo is a number that is none: a second or two.
 var orSo = lazy.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
 
@@ -92,7 +130,7 @@ var noOne = lazy.MustCompile(`(?i)\bnot (?:a single )?one (?:out )?of\b`)
 
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
-	claim = noOne.ReplaceAllString(hanInDigits(claim), "none of")
+	claim = noOne.ReplaceAllString(hanInDigits(unspelled(claim)), "none of")
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")

@@ -12,6 +12,9 @@ func byName(s *scan, at int) int {
 	text := s.text
 	from, to := dotted.runBack(text, at), dotted.run(text, at)
 	read := to
+	if isMasked(text[to:], text[from] == '-') {
+		return read
+	}
 	for to > at && (text[to-1] == '.' || text[to-1] == '-') {
 		to--
 	}
@@ -38,6 +41,19 @@ func byName(s *scan, at int) int {
 	n := named{scan: s, class: c, from: from, to: to, option: dashes > 0 && dashes < 3 && (from-dashes == 0 || !word[text[from-dashes-1]])}
 	n.look()
 	return read
+}
+
+// isMasked says whether a text begins with a sign and a value that is masked as a whole: so it is on the second round, of most names.
+// The value of an option goes on behind a comma.
+func isMasked(text string, option bool) bool {
+	if len(text) <= len(masked) || text[0] != '=' && text[0] != ':' {
+		return false
+	}
+	value := text[1:]
+	if text[0] == ':' && value[0] == ' ' {
+		value = value[1:]
+	}
+	return strings.HasPrefix(value, masked) && (len(value) == len(masked) || tabs[value[len(masked)]] || !option && commas[value[len(masked)]])
 }
 
 // ofTwoWords is the class of "API key" and "secret access key", by the words before.

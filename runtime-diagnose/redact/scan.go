@@ -99,8 +99,10 @@ func (s *scan) mask(from, to int) {
 
 type gate struct {
 	text string
-	form *form // or
-	rule int
+	// The first bytes of the text, eight at most, and which those are: most gates that begin alike are told apart by them at once.
+	first, of uint64
+	form      *form // or
+	rule      int
 }
 
 const grams = 1 << 16
@@ -157,6 +159,10 @@ func newGates(rules []rule) *gates {
 }
 
 func (g *gates) add(one gate) {
+	for i := range min(8, len(one.text)) {
+		one.first |= uint64(one.text[i]|0x20) << (8 * i)
+		one.of |= 0xff << (8 * i)
+	}
 	h := gram(three(one.text))
 	g.begins[h>>6] |= 1 << (h & 63)
 	if g.at[h] == 0 {
@@ -201,12 +207,25 @@ func (g *gates) begin(word uint64) bool {
 
 // stands says that a text begins with a gate.
 func (g *gates) stands(text string) bool {
-	for _, one := range g.all[g.at[gram(three(text))]] {
-		if beginsWith(text, one.text) {
+	first := firstOf(text)
+	for i := range g.all[g.at[gram(first)]] {
+		if one := &g.all[g.at[gram(first)]][i]; first&one.of == one.first && beginsWith(text, one.text) {
 			return true
 		}
 	}
 	return false
+}
+
+// firstOf are the first eight bytes of a text, or as many as there are, in small letters but for some other bytes.
+func firstOf(text string) (word uint64) {
+	const small = 0x2020202020202020
+	if len(text) >= 8 {
+		return eight(text) | small
+	}
+	for i := range len(text) {
+		word |= uint64(text[i]|0x20) << (8 * i)
+	}
+	return word
 }
 
 // find is what is to be masked in a text whose first gate stands at a place, in order and without overlaps. It is good until
@@ -224,9 +243,11 @@ func (s *scan) find(text string, at int) []span {
 
 // ask asks the rules whose gates stand at a place.
 func (s *scan) ask(at int) {
-	for _, g := range opening.all[opening.at[gram(three(s.text[at:]))]] {
-		switch {
-		case !beginsWith(s.text[at:], g.text):
+	first := firstOf(s.text[at:])
+	all := opening.all[opening.at[gram(first)]]
+	for i := range all {
+		switch g := &all[i]; {
+		case first&g.of != g.first || !beginsWith(s.text[at:], g.text):
 		case g.form != nil:
 			byForm(s, g.form, at)
 		case at >= s.read[g.rule]:

@@ -1,0 +1,123 @@
+package ground
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+)
+
+// That all is well contradicts a finding. What is said to be well of something else, of another time, or not at all, does not.
+
+// noWell are words of a claim that all is well where it says no such thing: what is not healthy, an error file, what is normal for a signal.
+var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|\b(?:did|does|do)(?: not|n['’]t) (?:stop|end|finish|exit) (?:within|in time|by|on|before)\b|\bhad (?:been |already )?\w+(?: \w+){0,4} without (?:an?|any) (?:problem|difficulty|trouble|issue|error|hitch)\w*|\bhad been (?:\w+ )?(?:fine|ok|okay|well|normal|healthy)\b|\b(?:has|have|had) nothing to do\W*$|不健康|没有(?:任何)?健康的?`)
+
+// noSuch says of somebody else that what happened did not happen there.
+var noSuch = lazy.MustCompile(`(?i)\bno such (?:problems?|errors?|issues?|failures?|trouble)\b`)
+
+// noCrash says that no program came to a bad end, and cameToEnd is what says that one did.
+var (
+	noCrash   = lazy.MustCompile(`(?i)\b(?:nothing|no (?:pod|process|container|worker)) (?:has |had )?crashed\b`)
+	cameToEnd = lazy.MustCompile(`(?i)crash|exit code|killed|traceback|segmentation|abort|\w+Error\b`)
+)
+
+// saysWell says whether a claim says all to be well, or nothing to be wrong.
+func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
+	if len(cites) > 0 && !g.ofRoot(cites) {
+		body = noSuch.ReplaceAllString(body, " ")
+	}
+	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
+	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
+		body = noCrash.ReplaceAllString(body, " ")
+	}
+	return well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), "failed"))
+}
+
+// sinceThen says that something was so later on.
+var sinceThen = lazy.MustCompile(`(?i)\b(?:after(?:wards?)?|since|later|thereafter|again|now)\b|之后|以后|后来|目前|现在`)
+
+// beforeIt says whether all pieces of evidence are from before what the rules found, by the clock, and tell of no failure: what went well then
+// contradicts nothing.
+func (g *grounds) beforeIt(cites []evidence.ID) bool {
+	return len(cites) > 0 && len(g.Root) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		at := g.items[id].Told()
+		return at.IsZero() || denies(g.items[id].Text) || slices.Contains(g.Effects, id) || slices.ContainsFunc(g.Root, func(root evidence.ID) bool {
+			found := g.items[root].Told()
+			return found.IsZero() || !at.Before(found)
+		})
+	})
+}
+
+// unharmed says whether all pieces of evidence are the platform's own events, none of which is one of the cause or of a consequence, or tells of a
+// failure itself: that something is well there contradicts nothing. A log is not believed so.
+func (g *grounds) unharmed(cites []evidence.ID) bool {
+	return !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return !strings.HasPrefix(string(id), "event/") || slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
+	})
+}
+
+// otherFine says that nothing is wrong with something.
+var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+
+// contrast is what something is not, behind what it is.
+var contrast = lazy.MustCompile(`(?i)(?:,| and| but),? not (?:just |merely )?(?:an?|the) [^,.;]*[.]?$`)
+
+// noSuchFault says of what kind a failure is not.
+var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
+
+// nothingToDo says of two things that they are apart.
+var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
+
+// notListed says that something is not among what was read: nothing of what happened.
+var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
+
+// withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
+// a size does not fit.
+func (g *grounds) withoutOthers(body string) string {
+	if m := firstNot.FindStringSubmatchIndex(body); m != nil && denies(body[m[1]:]+" "+g.Says) && slices.ContainsFunc(tellingWords(body[m[1]:]), stemsOf(g.Says).has) && !slices.ContainsFunc(tellingWords(body[m[2]:m[3]]), stemsOf(g.Says).has) {
+		body = body[:m[0]] + " " + body[m[1]:]
+	}
+	body = notListed.ReplaceAllString(nothingToDo.ReplaceAllString(body, " is apart from "), " ")
+	if m := contrast.FindStringIndex(body); m != nil && (denies(body[:m[0]]) || concrete(body[:m[0]])) && !negation.MatchString(body[:m[0]]) {
+		body = body[:m[0]] // what it is stands before what it is not
+	}
+	if !noSuchFault.MatchString(body) && !otherFine.MatchString(body) {
+		return body
+	}
+	found := about(g.Says)
+	body = noSuchFault.ReplaceAllStringFunc(body, func(m string) string {
+		for t := range about(noSuchFault.FindStringSubmatch(m)[1]) {
+			if !found[t] {
+				return " "
+			}
+		}
+		return m
+	})
+	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
+		phrase := otherFine.FindStringSubmatch(m)[1]
+		of := about(phrase)
+		for t := range of {
+			if found[t] {
+				return m
+			}
+		}
+		if len(of) == 0 && !strings.HasPrefix(strings.ToLower(m), "not") || slices.ContainsFunc(tellingWords(phrase), stemsOf(g.Says).has) {
+			return m
+		}
+		return " "
+	})
+}
+
+// succeededThere is a claim without what an event of the platform says to have succeeded: an image that was pulled. A log
+// is not believed so.
+func (g *grounds) succeededThere(body string, cites []evidence.ID) string {
+	if len(cites) == 0 || slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return !strings.HasPrefix(string(id), "event/") || !success.MatchString(g.items[id].Text) || slices.Contains(g.Root, id)
+	}) {
+		return body
+	}
+	return success.ReplaceAllString(body, " ")
+}
+
+var success = lazy.MustCompile(`(?i)\bsuccessful(?:ly)?\b|成功`)
