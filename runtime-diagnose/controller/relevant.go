@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -54,9 +53,7 @@ func informerOf(kube kubernetes.Interface, jobs func(schema.GroupVersionKind) to
 				}
 				return trimPod(object)
 			})
-			of := byJobLabel(keys)
-			maps.Copy(of, by)
-			by = of
+			return newPodInformer(from, keys)
 		}
 		if u, ok := example.(*unstructured.Unstructured); ok && jobs != nil {
 			if shared := jobs(u.GroupVersionKind()); shared != nil {
