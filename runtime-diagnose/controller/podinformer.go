@@ -10,7 +10,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
@@ -19,7 +21,7 @@ import (
 // the first list of a hundred thousand pods does not wait for anybody in memory.
 type podInformer struct {
 	queue *toolscache.RealFIFO
-	from  toolscache.ListerWatcher
+	from  toolscache.ListerWatcher // set before it runs
 
 	mu    sync.RWMutex // of the table
 	table *podTable
@@ -45,9 +47,9 @@ func (h *podHandlers) HasSynced() bool { return h.of.HasSynced() }
 // HasSyncedChecker implements toolscache.ResourceEventHandlerRegistration.
 func (h *podHandlers) HasSyncedChecker() toolscache.DoneChecker { return h.of.HasSyncedChecker() }
 
-func newPodInformer(from toolscache.ListerWatcher, keys map[string]bool) *podInformer {
+func newPodInformer(keys map[string]bool) *podInformer {
 	return &podInformer{
-		from: from, table: newPodTable(keys), synced: make(chan struct{}),
+		table: newPodTable(keys), synced: make(chan struct{}),
 		queue: toolscache.NewRealFIFOWithOptions(toolscache.RealFIFOOptions{
 			Name: "pods of jobs", KeyFunction: toolscache.MetaNamespaceKeyFunc, Transformer: trimPod, AtomicEvents: true, UnlockWhileProcessing: true,
 		}),
@@ -111,9 +113,10 @@ func (i *podInformer) replace(all []any) {
 	before := i.table.names()
 	i.mu.RUnlock()
 	listed := make(map[podName]bool, len(before))
-	for _, object := range all {
-		if p, ok := object.(*packedPod); ok && len(before) > 0 {
-			listed[podName{p.namespace.Value(), p.name()}] = true
+	for at, object := range all {
+		all[at] = nil // it is held, or known
+		if name, err := toolscache.ObjectToName(object); err == nil && len(before) > 0 {
+			listed[podName{name.Namespace, name.Name}] = true
 		}
 		i.set(object, first)
 	}
@@ -122,6 +125,43 @@ func (i *podInformer) replace(all []any) {
 			i.drop(name.namespace, name.name)
 		}
 	}
+}
+
+// keep is what is kept of a pod of a list that is read as it comes. The first list is held at once: nothing that came before it
+// waits to be held, and a hundred thousand pods would else be in memory twice.
+func (i *podInformer) keep(p *corev1.Pod) (any, error) {
+	kept, err := trimPod(p)
+	packed, ok := kept.(*packedPod)
+	if err != nil || !ok || i.HasSynced() {
+		return kept, err
+	}
+	i.telling.Lock()
+	defer i.telling.Unlock()
+	i.set(packed, true)
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	at, _ := i.table.find(p.Namespace, packed.name())
+	return &listedPod{i, at}, nil
+}
+
+// listedPod is a pod of the first list, which is held already.
+type listedPod struct {
+	of *podInformer
+	at int32
+}
+
+// GetObjectKind is that of nothing: no one but the queue sees it.
+func (*listedPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject is the same: it does not change.
+func (l *listedPod) DeepCopyObject() runtime.Object { return l }
+
+// GetObjectMeta is the name of the pod.
+func (l *listedPod) GetObjectMeta() metav1.Object {
+	l.of.mu.RLock()
+	defer l.of.mu.RUnlock()
+	name := l.of.table.nameOf(l.at)
+	return &metav1.ObjectMeta{Namespace: name.namespace, Name: name.name}
 }
 
 func (i *podInformer) set(object any, first bool) {
@@ -161,11 +201,16 @@ func (i *podInformer) drop(namespace, name string) {
 func (i *podInformer) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	i.telling.Lock()
 	defer i.telling.Unlock()
-	i.mu.RLock()
-	all := i.table.all(nil)
-	i.mu.RUnlock()
-	for _, p := range all {
-		h.OnAdd(p, true)
+	for at := 0; ; at++ { // one after the other: all of them at once are hundreds of megabytes
+		i.mu.RLock()
+		p, more := i.table.at(at)
+		i.mu.RUnlock()
+		if !more {
+			break
+		}
+		if p != nil {
+			h.OnAdd(p, true)
+		}
 	}
 	out := &podHandlers{h, i}
 	i.handlers = append(slices.Clone(i.handlers), out)

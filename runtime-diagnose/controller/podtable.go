@@ -176,14 +176,31 @@ func (t *podTable) all(wanted func(namespace string) bool) (out []*corev1.Pod) {
 func (t *podTable) names() (out []podName) {
 	for at := range t.slots {
 		if t.slots[at].text.size > 0 {
-			r := t.record(int32(at))
-			out = append(out, podName{t.words.text(r.namespace), string(r.name())})
+			out = append(out, t.nameOf(int32(at)))
 		}
 	}
 	return out
 }
 
 type podName struct{ namespace, name string }
+
+// at is the pod of a slot, nil where that has none; more is false behind the last slot.
+func (t *podTable) at(slot int) (p *corev1.Pod, more bool) {
+	if slot >= len(t.slots) {
+		return nil, false
+	}
+	if t.slots[slot].text.size == 0 {
+		return nil, true
+	}
+	r := t.record(int32(slot))
+	return t.pod(&r), true
+}
+
+// nameOf is the name of the pod of a slot.
+func (t *podTable) nameOf(slot int32) podName {
+	r := t.record(slot)
+	return podName{t.words.text(r.namespace), string(r.name())}
+}
 
 // find is the slot of a pod, and the one before it of the same hash; -1: there is none.
 func (t *podTable) find(namespace, name string) (at, before int32) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,8 +15,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -121,7 +127,7 @@ func TestThePodTableHoldsWhatItIsGiven(t *testing.T) {
 
 // Whoever comes later is told of all that there is; a list that is read anew says what is gone meanwhile; who leaves hears no more.
 func TestPodsAreToldToWhoeverComes(t *testing.T) {
-	i := newPodInformer(nil, map[string]bool{jobNameLabel: true})
+	i := newPodInformer(map[string]bool{jobNameLabel: true})
 	list := func(numbers ...int) toolscache.Delta {
 		var all []any
 		for _, n := range numbers {
@@ -194,4 +200,57 @@ func TestAnInformerOfPodsEnds(t *testing.T) {
 	if !informer.IsStopped() {
 		t.Error("it has ended and does not say so")
 	}
+}
+
+// Pods that are read as they come are held as they come: the first list is in memory once. Who comes meanwhile, or later, is told
+// of each of them once.
+func TestTheFirstListIsHeldOnce(t *testing.T) {
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
+	for n := range 50 {
+		list.Items = append(list.Items, *worker(n))
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Type", apiruntime.ContentTypeProtobuf)
+		if err := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(list, w); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	kube, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: apiruntime.ContentTypeProtobuf}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	informer := informerOf(kube, nil, relevance(kinds.All()), jobLabels(kinds.All()))(&toolscache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (apiruntime.Object, error) {
+			t.Error("the list is read whole")
+			return list, nil
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+	}, &corev1.Pod{}, 0, nil).(*podInformer)
+	added := map[string]int{}
+	count := toolscache.ResourceEventHandlerFuncs{AddFunc: func(o any) { added[o.(*corev1.Pod).Name]++ }, UpdateFunc: func(_, o any) { t.Errorf("%s has changed", o.(*corev1.Pod).Name) }}
+	if _, err := informer.AddEventHandler(count); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); informer.RunWithContext(ctx) }()
+	<-informer.synced
+	late := 0
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { late++ }}); err != nil {
+		t.Fatal(err)
+	}
+	if len(added) != 50 || late != 50 || len(informer.GetStore().ListKeys()) != 50 {
+		t.Errorf("told of %d pods, late of %d, held are %d; want 50", len(added), late, len(informer.GetStore().ListKeys()))
+	}
+	if kept, err := informer.keep(worker(7)); err != nil || kept.(*packedPod).name() != worker(7).Name {
+		t.Errorf("of a later list %v is kept, %v", kept, err)
+	}
+	stop()
+	<-ended
 }
