@@ -120,6 +120,8 @@ type HandlerOptions struct {
 	// Signalbox's own.
 	Excluded []string
 	Reviewed *Reviewed // nil: nobody asks what was reviewed
+	// Precedence is told of reviews that run; nil: nobody gives way to them.
+	Precedence *Precedence
 	// MayListNodes says whether a user may be told where the pods of his job would go; nil: nobody may.
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool
 	Version      string       // of the program, for who asks
@@ -147,6 +149,7 @@ var _ admission.Handler = (*Handler)(nil)
 // failure policy is Ignore (k8s.io/apiserver, validating dispatcher: an answer with
 // allowed=false is ErrWebhookRejection, which the failure policy does not cover).
 func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
+	defer h.o.Precedence.begin()()
 	start := time.Now()
 	a := answer{}
 	ctx, end := h.trace(ctx, req)

@@ -18,7 +18,7 @@ type places struct {
 	moved   time.Time // when a place was last taken or left
 	taken   int
 	by      map[holder]*holding
-	waiting []*waiter      // those that came first stand first
+	waiting []*waiter // those that came first stand first
 }
 
 // holder is a user or a namespace.
