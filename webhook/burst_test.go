@@ -38,10 +38,15 @@ func inBurst(t *testing.T, n int, takes time.Duration, changes ...change) (notCh
 		}
 		all.Wait()
 		took = time.Since(begun)
-		time.Sleep(takes) //nolint:forbidigo // what was abandoned ends
-		synctest.Wait()
+		comeToRest(takes)
 	})
 	return notChecked, took
+}
+
+// comeToRest lets reviews that were abandoned end, and those who worked on them.
+func comeToRest(takes time.Duration) {
+	time.Sleep(takes + idleFor) //nolint:forbidigo // the clock is the test's
+	synctest.Wait()
 }
 
 // Who creates a thousand jobs at once waits for all of them to be reviewed, and none is let in without: that others had their
@@ -108,6 +113,7 @@ func TestWhatWasBegunIsEndedFirst(t *testing.T) {
 			all.Go(func() { h.Handle(t.Context(), admission.Request{AdmissionRequest: *request()}) })
 		}
 		all.Wait()
+		comeToRest(0)
 		if most := counted.most.Load(); most > begunEach*4 {
 			t.Errorf("%d reviews had begun at the same time; want %d at most", most, begunEach*4)
 		}

@@ -188,8 +188,7 @@ func TestALargeJobIsReadForLonger(t *testing.T) {
 				if took := time.Since(begun); got.Allowed != tc.allowed || took > patience || tc.allowed && got.AuditAnnotations["not-checked"] == "" {
 					t.Errorf("allowed %v after %s: %v", got.Allowed, took, got.AuditAnnotations)
 				}
-				time.Sleep(tc.reads) //nolint:forbidigo // what was abandoned ends
-				synctest.Wait()
+				comeToRest(tc.reads)
 			})
 		})
 	}

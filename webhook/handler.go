@@ -95,6 +95,7 @@ type Handler struct {
 	begun   *places // of one user: reviews that have begun and are not answered yet
 	ruling  *places // for reading jobs and asking policies
 	working *places // for checks and fits
+	workers workers
 }
 
 // HandlerOptions are what a Handler is made of. Reviewer and View are required.
@@ -261,23 +262,24 @@ func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool 
 }
 
 // stage runs one stage of a review in a goroutine of its own, once there is a place, and waits for
-// it. Its time begins when it has the place: that others had theirs before is no fault of the job. The gap says why it did not come to an end.
+// it. Its time begins when it has the place: that others had theirs before is no fault of the job. The gap says why it did not
+// come to an end.
 func stage[T any](parent context.Context, h *Handler, p *places, req admission.Request, arrived time.Time, limit time.Duration, do func(context.Context) T) (T, *gap) {
 	var none T
 	leave, why := place(parent, p, req, arrived, limit)
 	if leave == nil {
 		return none, &gap{reasonBusy, why}
 	}
-	ctx, cancel := context.WithTimeout(parent, limit)
-	defer cancel()
 	type outcome struct {
 		value T
 		gap   *gap
 	}
 	done := make(chan outcome, 1) // buffered: an abandoned stage must be able to end
-	soft, stop := context.WithTimeout(ctx, time.Until(deadline(ctx))*4/5)
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	soft, stop := context.WithTimeout(parent, min(limit, time.Until(deadline(parent)))*4/5)
 	keep := hold(parent)
-	go func() {
+	h.workers.run(func() {
 		var out outcome
 		defer func() {
 			if v := recover(); v != nil {
@@ -290,16 +292,17 @@ func stage[T any](parent context.Context, h *Handler, p *places, req admission.R
 			done <- out
 		}()
 		out.value = do(soft)
-	}()
+	})
 	select {
 	case out := <-done:
 		return out.value, out.gap
-	case <-ctx.Done():
-		if errors.Is(parent.Err(), context.Canceled) {
-			return none, &gap{reasonDeadline, "the API server went away before the review ended"}
-		}
-		return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
+	case <-over.C:
+	case <-parent.Done():
 	}
+	if errors.Is(parent.Err(), context.Canceled) {
+		return none, &gap{reasonDeadline, "the API server went away before the review ended"}
+	}
+	return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
 }
 
 // place waits for a place. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
@@ -316,12 +319,16 @@ func place(ctx context.Context, p *places, req admission.Request, arrived time.T
 // inTurn waits while many reviews of the same user have begun: what was begun is ended first. Else all jobs of a burst are decoded
 // before the first is answered, and each of them waits for all. It is no bound: where they do not end, or for too long, the review begins all the same.
 func (h *Handler) inTurn(ctx context.Context, req admission.Request, arrived time.Time) (end func()) {
-	ctx, cancel := context.WithDeadline(ctx, arrived.Add(patience/2))
-	defer cancel()
-	if leave, _ := place(ctx, h.begun, req, arrived, h.o.PolicyDeadline); leave != nil {
-		return leave
+	leave, _ := h.begun.try(req.UserInfo.Username, req.Namespace)
+	if leave == nil {
+		ctx, cancel := context.WithDeadline(ctx, arrived.Add(patience/2))
+		defer cancel()
+		leave, _ = place(ctx, h.begun, req, arrived, h.o.PolicyDeadline)
 	}
-	return func() {}
+	if leave == nil {
+		return func() {}
+	}
+	return leave
 }
 
 // reading is what the first stage gets on top for its size: a second for a million bytes, which take some 70 ms of a

@@ -41,7 +41,7 @@ func TestTheRestGivesWayToReviews(t *testing.T) {
 				if first.GiveWay(t.Context()); time.Since(begun) != 0 {
 					t.Error("it waits for reviews that have ended")
 				}
-				time.Sleep(tc.takes) //nolint:forbidigo // what was abandoned ends
+				comeToRest(tc.takes)
 			})
 		})
 	}
