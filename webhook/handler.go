@@ -35,7 +35,7 @@ const DefaultPolicyDeadline = 500 * time.Millisecond
 const (
 	// patience is when an answer is due, whatever is still going on: the API server waits for
 	// timeoutSeconds, and of these the way there and back may take some. Only in a burst of jobs does one wait so long: for its turn.
-	patience = 3 * time.Second
+	patience = 3500 * time.Millisecond
 	// light is what nearly all jobs weigh at most; the others wait less long for their turn.
 	light = 64 << 10
 	// begunEach is how many reviews of one user have begun at the same time, for each place.
@@ -313,7 +313,7 @@ func place(ctx context.Context, p *places, req admission.Request, arrived time.T
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	return p.take(ctx, req.UserInfo.Username, req.Namespace, arrived, limit)
+	return p.take(ctx, req.UserInfo.Username, req.Namespace, arrived, 2*limit) // those that take all their time move, too
 }
 
 // inTurn waits while many reviews of the same user have begun: what was begun is ended first. Else all jobs of a burst are decoded

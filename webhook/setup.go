@@ -179,10 +179,10 @@ func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connect
 func (w *Webhook) server(open *connections) *http.Server {
 	mux := http.NewServeMux()
 	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
-		mux.Handle(path, door{&admission.Webhook{
+		mux.Handle(path, newDoor(&admission.Webhook{
 			Handler:        handler,
 			LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
-		}})
+		}))
 	}
 	handler := bounded(mux) // one bound for all bodies
 	if w.o.Tracer != nil {
