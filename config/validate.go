@@ -56,7 +56,7 @@ func (c Config) validate() (wrong Mistakes) {
 		}
 	}
 	if d := time.Duration(c.Webhook.Deadline) + 2*time.Duration(c.Webhook.PolicyDeadline); d > longestReview {
-		bad("webhook.deadline and twice webhook.policyDeadline are %s; expected %s or less, because an answer is due after 3.5s, the time to wait for its turn included", d, longestReview)
+		bad("webhook.deadline and twice webhook.policyDeadline are %s; expected %s or less, because an answer is due after 5s, the time to wait for its turn included", d, longestReview)
 	}
 	for _, n := range []struct {
 		name         string

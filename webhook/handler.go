@@ -35,7 +35,7 @@ const DefaultPolicyDeadline = 500 * time.Millisecond
 const (
 	// patience is when an answer is due, whatever is still going on: the API server waits for
 	// timeoutSeconds, and of these the way there and back may take some. Only in a burst of jobs does one wait so long: for its turn.
-	patience = 3500 * time.Millisecond
+	patience = 5 * time.Second
 	// light is what nearly all jobs weigh at most; the others wait less long for their turn.
 	light = 64 << 10
 	// begunEach is how many reviews of one user have begun at the same time, for each place.
