@@ -187,11 +187,11 @@ func TestAnInformerOfPodsEnds(t *testing.T) {
 			return source, nil
 		},
 	}, &corev1.Pod{}, 0, nil)
-	if err := informer.SetWatchErrorHandler(func(*toolscache.Reflector, error) {}); err != nil { //nolint:staticcheck // who uses the older one is served
+	if err := informer.SetWatchErrorHandler(func(*toolscache.Reflector, error) {}); err != nil {
 		t.Fatal(err)
 	}
 	stop, ended := make(chan struct{}), make(chan struct{})
-	go func() { defer close(ended); informer.Run(stop) }() //nolint:staticcheck // likewise
+	go func() { defer close(ended); informer.Run(stop) }()
 	if informer.IsStopped() {
 		t.Error("it has ended before it ran")
 	}

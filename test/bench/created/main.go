@@ -257,14 +257,14 @@ func burst(ctx context.Context, n int, box *box, url string, next func() map[str
 	all.Wait()
 	after := box.look(ctx)
 	slices.Sort(took)
-	not := ""
+	var not []string
 	for _, reason := range slices.Sorted(maps.Keys(after.unchecked)) {
 		if more := after.unchecked[reason] - before.unchecked[reason]; more > 0 {
-			not += fmt.Sprintf(" %.0f (%s)", more, reason)
+			not = append(not, fmt.Sprintf("%.0f (%s)", more, reason))
 		}
 	}
-	fmt.Printf("of %d jobs at once%s were not checked; answered after %s in the median and %s at most, cpu %.2f ms a job\n",
-		n, cmp.Or(not, " none"), took[n/2].Round(time.Millisecond), took[n-1].Round(time.Millisecond), (after.cpu-before.cpu)/float64(n)*1e3)
+	fmt.Printf("of %d jobs at once %s were not checked; answered after %s in the median and %s at most, cpu %.2f ms a job\n",
+		n, cmp.Or(strings.Join(not, ", "), "none"), took[n/2].Round(time.Millisecond), took[n-1].Round(time.Millisecond), (after.cpu-before.cpu)/float64(n)*1e3)
 	return errors.Join(errs...)
 }
 
