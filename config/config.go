@@ -52,7 +52,7 @@ type Listen struct {
 
 // Webhook bounds one review.
 type Webhook struct {
-	Deadline       Duration `yaml:"deadline"`       // of checks and fit; below the API server's timeout of 2s
+	Deadline       Duration `yaml:"deadline"`       // of checks and fit, from when it is their turn
 	PolicyDeadline Duration `yaml:"policyDeadline"` // of policies, before the checks and after them
 	Concurrency    int      `yaml:"concurrency"`    // reviews at a time; 0: two for each CPU
 	Operators      []string `yaml:"operators"`      // users whose parts of reviewed jobs are not reviewed again

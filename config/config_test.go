@@ -84,7 +84,7 @@ func TestRead(t *testing.T) {
 		"a number below its least":       {text: "diagnosis: {concurrency: 0}\n", wantErr: "diagnosis.concurrency is 0; expected 1 or more"},
 		"a threshold that is no number":  {text: "diagnosis: {running: {diverged: .nan}}\n", wantErr: "diagnosis.running.diverged is NaN; expected more than 1"},
 		"another that is none":           {text: "diagnosis: {running: {slowerThan: .nan}}\n", wantErr: "diagnosis.running.slowerThan is NaN; expected more than 1"},
-		"a deadline nobody waits for":    {text: "webhook: {deadline: 2s}\n", wantErr: "webhook.deadline and twice webhook.policyDeadline are 3s; expected 1.8s or less, because the API server waits 2s"},
+		"a deadline nobody waits for":    {text: "webhook: {deadline: 2s}\n", wantErr: "webhook.deadline and twice webhook.policyDeadline are 3s; expected 1.8s or less, because an answer is due after 5s, the time to wait for its turn included"},
 		"a debug port for everybody":     {text: "listen: {debug: ':8082'}\n", wantErr: `listen.debug is ":8082"; expected an address of this machine only, like 127.0.0.1:8082, or "0"`},
 		"closed with one replica":        {text: "webhook: {closed: {enabled: true, replicas: 1}}\n", wantErr: "webhook.closed is enabled with webhook.closed.replicas 1; expected 2 or more, because with one replica each restart refuses all jobs"},
 		"a form nobody knows":            {text: "notifications: {receivers: [{name: a, form: pager, url: 'http://x'}]}\n", wantErr: `notifications.receivers[0].form is "pager"; expected alertmanager, slack or generic`},

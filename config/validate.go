@@ -56,7 +56,7 @@ func (c Config) validate() (wrong Mistakes) {
 		}
 	}
 	if d := time.Duration(c.Webhook.Deadline) + 2*time.Duration(c.Webhook.PolicyDeadline); d > longestReview {
-		bad("webhook.deadline and twice webhook.policyDeadline are %s; expected %s or less, because the API server waits 2s", d, longestReview)
+		bad("webhook.deadline and twice webhook.policyDeadline are %s; expected %s or less, because an answer is due after 5s, the time to wait for its turn included", d, longestReview)
 	}
 	for _, n := range []struct {
 		name         string
@@ -114,8 +114,7 @@ func (c Config) validate() (wrong Mistakes) {
 	return wrong
 }
 
-// longestReview leaves the API server, which the webhook configuration tells to wait 2s, time
-// to hear the answer.
+// longestReview leaves a review time to wait for its turn before an answer is due (patience of package webhook).
 const longestReview = 1800 * time.Millisecond
 
 const (

@@ -184,7 +184,13 @@ func (p *Pending) check(ctx context.Context) {
 		in.Old, _ = read(p.kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
 	if set := p.reviewer.checksIn(j.Ref.Namespace); set != nil {
-		outcomes := set.Run(ctx, in)
+		room, _ := outcomeRoom.Get().(*[]check.Outcome)
+		outcomes := set.RunInto(ctx, in, *room)
+		defer func() {
+			clear(outcomes)
+			*room = outcomes
+			outcomeRoom.Put(room)
+		}()
 		report.file(outcomes)
 		for _, o := range outcomes {
 			if o.Skipped.Reason == check.Ignored {
@@ -196,6 +202,9 @@ func (p *Pending) check(ctx context.Context) {
 		report.Fit = fitOf(answer, gang.Pods(), p.half, req.Cluster)
 	}
 }
+
+// outcomeRoom is where outcomes stand until they are filed.
+var outcomeRoom = sync.Pool{New: func() any { return new([]check.Outcome) }}
 
 // checksIn are the checks for jobs of a namespace.
 func (r *Reviewer) checksIn(namespace string) *check.Set {

@@ -24,7 +24,7 @@ func TestReviewsThatDoNotEndAreNoticed(t *testing.T) {
 		}
 		var leave func()
 		for _, user := range []string{"a", "b"} {
-			leave, _ = w.handler.working.take(t.Context(), user, user)
+			leave, _ = w.handler.working.take(t.Context(), user, user, time.Now(), time.Minute)
 		}
 		time.Sleep(stuckAfter) //nolint:forbidigo // the clock is the test's
 		if why := alive(); why != "" {

@@ -102,7 +102,7 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 func TestAReviewTakesTheSameMemoryHoweverManyNodesThereAre(t *testing.T) {
-	const mostBytes, rounds = 200_000 * raceFactor, 20
+	const mostBytes, rounds = 64_000 * raceFactor, 20
 	taken := map[int]uint64{}
 	for _, nodes := range []int{100, 15000} {
 		h := benchHandler(t, nodes)

@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
+	"runtime"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +17,32 @@ import (
 // door reads what API servers send: a review of version v1, whose length is known. The library goes through the text twice
 // more to find out what it is, and through rooms of growing size to read it
 // (sigs.k8s.io/controller-runtime/pkg/webhook/admission/http.go, ServeHTTP); it answers whatever is sent otherwise.
-type door struct{ *admission.Webhook }
+//
+// Few are decoded at the same time: of a burst, hundreds would else share the processors with the reviews that have begun, whose
+// time passes meanwhile. Large ones have places of their own.
+type door struct {
+	*admission.Webhook
+	small, large chan struct{} // holds one for each that is decoded
+}
+
+func newDoor(to *admission.Webhook) door {
+	most := 2 * runtime.GOMAXPROCS(0)
+	return door{to, make(chan struct{}, most), make(chan struct{}, most)}
+}
+
+// enter waits until something of a size may be decoded. false: nobody waits for it any more.
+func (d door) enter(ctx context.Context, size int64) (leave func(), ok bool) {
+	places := d.small
+	if size > smallBody {
+		places = d.large
+	}
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
 
 // ServeHTTP implements http.Handler.
 func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +56,13 @@ func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		metav1.TypeMeta `json:",inline"`
 		Request         *admissionv1.AdmissionRequest `json:"request"`
 	}{}
-	if err != nil || utiljson.Unmarshal(body, &review) != nil || review.TypeMeta != reviewType || review.Request == nil {
+	leave, ok := d.enter(r.Context(), r.ContentLength)
+	if !ok {
+		return // so has the answer
+	}
+	wrong := utiljson.Unmarshal(body[:n], &review)
+	leave()
+	if err != nil || wrong != nil || review.TypeMeta != reviewType || review.Request == nil {
 		r.Body = again{io.MultiReader(bytes.NewReader(body[:n]), r.Body), r.Body}
 		d.Webhook.ServeHTTP(w, r)
 		return

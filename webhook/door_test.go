@@ -55,7 +55,7 @@ func TestTheDoorAnswersAsTheLibraryDoes(t *testing.T) {
 				})}
 				var handler http.Handler = hook
 				if who == "door" {
-					handler = door{hook}
+					handler = newDoor(hook)
 				}
 				server := httptest.NewServer(handler)
 				defer server.Close()
@@ -102,7 +102,7 @@ func TestABodyThatHasComeHoldsNoRoomForOthers(t *testing.T) {
 			default:
 			}
 		}}
-		door{hook}.ServeHTTP(w, r)
+		newDoor(hook).ServeHTTP(w, r)
 	}))
 	defer server.Close()
 	review := admissionv1.AdmissionReview{Request: request()}
@@ -118,5 +118,43 @@ func TestABodyThatHasComeHoldsNoRoomForOthers(t *testing.T) {
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Where as many are decoded as may be, the next waits until nobody waits for it; large ones hold up no small one.
+func TestFewAreDecodedAtTheSameTime(t *testing.T) {
+	asked := 0
+	d := newDoor(&admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+		asked++
+		return admission.Allowed("")
+	})})
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	send := func(ctx context.Context) string {
+		t.Helper()
+		text, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: reviewType, Request: &admissionv1.AdmissionRequest{UID: "7f1c"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, w := httptest.NewRequestWithContext(ctx, http.MethodPost, Path, bytes.NewReader(text)), httptest.NewRecorder()
+		r.Header.Set("Content-Type", "application/json")
+		d.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	if send(t.Context()) == "" || asked != 1 || len(d.small) != 0 {
+		t.Errorf("asked %d times, %d are decoded", asked, len(d.small))
+	}
+	for range cap(d.small) {
+		d.small <- struct{}{}
+	}
+	if answer := send(gone); answer != "" || asked != 1 {
+		t.Errorf("one more was decoded: %s", answer)
+	}
+	for range cap(d.large) {
+		<-d.small
+		d.large <- struct{}{}
+	}
+	if send(t.Context()) == "" || asked != 2 {
+		t.Error("large ones hold up a small one")
 	}
 }

@@ -188,8 +188,7 @@ func TestALargeJobIsReadForLonger(t *testing.T) {
 				if took := time.Since(begun); got.Allowed != tc.allowed || took > patience || tc.allowed && got.AuditAnnotations["not-checked"] == "" {
 					t.Errorf("allowed %v after %s: %v", got.Allowed, took, got.AuditAnnotations)
 				}
-				time.Sleep(tc.reads) //nolint:forbidigo // what was abandoned ends
-				synctest.Wait()
+				comeToRest(tc.reads)
 			})
 		})
 	}
@@ -217,7 +216,7 @@ func TestChecksEndWithTheReview(t *testing.T) {
 	if why := got.AuditAnnotations["not-checked"]; !strings.Contains(why, "deadline passed") && !strings.Contains(why, "took longer") {
 		t.Errorf("allowed %v, not checked %q", got.Allowed, why)
 	}
-	leave, why := h.working.take(t.Context(), "ada", "ml") // his one place is free when the checks have come to their end
+	leave, why := h.working.take(t.Context(), "ada", "ml", time.Now(), time.Minute) // his one place is free when the checks have come to their end
 	if leave == nil {
 		t.Fatal(why)
 	}
@@ -271,7 +270,7 @@ func TestPlaces(t *testing.T) {
 	p := newPlaces(4)
 	var leave []func()
 	for _, who := range []string{"ada", "ada", "bob", "bob"} {
-		l, why := p.take(t.Context(), who, who)
+		l, why := p.take(t.Context(), who, who, time.Now(), time.Minute)
 		if l == nil {
 			t.Fatal(why)
 		}
@@ -279,13 +278,13 @@ func TestPlaces(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, why := p.take(gone, "eve", "eve"); why != "4 reviews are running already, which is the limit" {
+	if _, why := p.take(gone, "eve", "eve", time.Now(), time.Minute); why != "4 reviews are running already, which is the limit" {
 		t.Errorf("eve: %q", why)
 	}
-	if _, why := p.take(gone, "ada", "x"); why != "2 reviews for user ada are running already, which is the limit for one" {
+	if _, why := p.take(gone, "ada", "x", time.Now(), time.Minute); why != "2 reviews for user ada are running already, which is the limit for one" {
 		t.Errorf("ada: %q", why)
 	}
-	if _, why := p.take(gone, "x", "bob"); why != "2 reviews for namespace bob are running already, which is the limit for one" {
+	if _, why := p.take(gone, "x", "bob", time.Now(), time.Minute); why != "2 reviews for namespace bob are running already, which is the limit for one" {
 		t.Errorf("namespace bob: %q", why)
 	}
 	for _, l := range leave {

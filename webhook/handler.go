@@ -32,9 +32,15 @@ const DefaultDeadline = 200 * time.Millisecond
 // is their own: nothing that a check or the fit costs is taken from it.
 const DefaultPolicyDeadline = 500 * time.Millisecond
 
-// patience is when an answer is due, whatever is still going on: the API server waits for
-// timeoutSeconds, and of these the way there and back may take most.
-const patience = 1800 * time.Millisecond
+const (
+	// patience is when an answer is due, whatever is still going on: the API server waits for
+	// timeoutSeconds, and of these the way there and back may take some. Only in a burst of jobs does one wait so long: for its turn.
+	patience = 5 * time.Second
+	// light is what nearly all jobs weigh at most; the others wait less long for their turn.
+	light = 64 << 10
+	// begunEach is how many reviews of one user have begun at the same time, for each place.
+	begunEach = 2
+)
 
 // Reviewer reviews jobs in stages. Stages(*preflight.Reviewer) is the one that runs.
 type Reviewer interface {
@@ -86,8 +92,10 @@ type Stored interface {
 // Handler answers admission requests. Make it with NewHandler.
 type Handler struct {
 	o       HandlerOptions
+	begun   *places // of one user: reviews that have begun and are not answered yet
 	ruling  *places // for reading jobs and asking policies
 	working *places // for checks and fits
+	workers workers
 }
 
 // HandlerOptions are what a Handler is made of. Reviewer and View are required.
@@ -113,6 +121,8 @@ type HandlerOptions struct {
 	// Signalbox's own.
 	Excluded []string
 	Reviewed *Reviewed // nil: nobody asks what was reviewed
+	// Precedence is told of reviews that run; nil: nobody gives way to them.
+	Precedence *Precedence
 	// MayListNodes says whether a user may be told where the pods of his job would go; nil: nobody may.
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool
 	Version      string       // of the program, for who asks
@@ -130,7 +140,7 @@ func NewHandler(o HandlerOptions) *Handler {
 		o.Kinds = kinds.All()
 	}
 	o.Excluded = append(slices.Clone(o.Excluded), excludedNamespaces()...)
-	return &Handler{o: o, ruling: newPlaces(o.Concurrent), working: newPlaces(o.Concurrent)}
+	return &Handler{o: o, begun: newShares(begunEach * o.Concurrent), ruling: newPlaces(o.Concurrent), working: newPlaces(o.Concurrent)}
 }
 
 var _ admission.Handler = (*Handler)(nil)
@@ -140,6 +150,7 @@ var _ admission.Handler = (*Handler)(nil)
 // failure policy is Ignore (k8s.io/apiserver, validating dispatcher: an answer with
 // allowed=false is ErrWebhookRejection, which the failure policy does not cover).
 func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
+	defer h.o.Precedence.begin()()
 	start := time.Now()
 	a := answer{}
 	ctx, end := h.trace(ctx, req)
@@ -210,8 +221,8 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 		}()
 	}
 
-	start := time.Now()
-	first, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline+reading(req), 0, traced(h, "read", func(ctx context.Context) begun { return h.begin(ctx, req, ask) }))
+	defer h.inTurn(ctx, req, arrived)()
+	first, g := stage(ctx, h, h.ruling, req, arrived, h.o.PolicyDeadline+reading(req), traced(h, "read", func(ctx context.Context) begun { return h.begin(ctx, req, ask) }))
 	switch {
 	case g != nil:
 		return h.unasked(ask, *g)
@@ -222,12 +233,11 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	if why := needless(report); why != "" {
 		return answer{silent: why} // nothing was looked at: its state is not known to be reviewed
 	}
-	// The time of the checks begins when the request arrives, and stands still for the policies.
-	checked, g := stage(ctx, h, h.working, req, h.o.Deadline, start.Sub(arrived), traced(h, "check", first.review.Check))
+	checked, g := stage(ctx, h, h.working, req, arrived, h.o.Deadline, traced(h, "check", first.review.Check))
 	if g != nil {
 		return reported(first.review.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g).uncheck()
 	}
-	concluded, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, traced(h, "conclude", checked.Conclude))
+	concluded, g := stage(ctx, h, h.ruling, req, arrived, h.o.PolicyDeadline, traced(h, "conclude", checked.Conclude))
 	if g != nil {
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
@@ -252,12 +262,11 @@ func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool 
 }
 
 // stage runs one stage of a review in a goroutine of its own, once there is a place, and waits for
-// it. Of its limit some may be spent. The gap says why it did not come to an end.
-func stage[T any](parent context.Context, h *Handler, p *places, req admission.Request, limit, spent time.Duration, do func(context.Context) T) (T, *gap) {
+// it. Its time begins when it has the place: that others had theirs before is no fault of the job. The gap says why it did not
+// come to an end.
+func stage[T any](parent context.Context, h *Handler, p *places, req admission.Request, arrived time.Time, limit time.Duration, do func(context.Context) T) (T, *gap) {
 	var none T
-	ctx, cancel := context.WithTimeout(parent, limit-spent)
-	defer cancel()
-	leave, why := p.take(ctx, req.UserInfo.Username, req.Namespace)
+	leave, why := place(parent, p, req, arrived, limit)
 	if leave == nil {
 		return none, &gap{reasonBusy, why}
 	}
@@ -266,9 +275,11 @@ func stage[T any](parent context.Context, h *Handler, p *places, req admission.R
 		gap   *gap
 	}
 	done := make(chan outcome, 1) // buffered: an abandoned stage must be able to end
-	soft, stop := context.WithTimeout(ctx, time.Until(deadline(ctx))*4/5)
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	soft, stop := context.WithTimeout(parent, min(limit, time.Until(deadline(parent)))*4/5)
 	keep := hold(parent)
-	go func() {
+	h.workers.run(func() {
 		var out outcome
 		defer func() {
 			if v := recover(); v != nil {
@@ -281,16 +292,43 @@ func stage[T any](parent context.Context, h *Handler, p *places, req admission.R
 			done <- out
 		}()
 		out.value = do(soft)
-	}()
+	})
 	select {
 	case out := <-done:
 		return out.value, out.gap
-	case <-ctx.Done():
-		if errors.Is(parent.Err(), context.Canceled) {
-			return none, &gap{reasonDeadline, "the API server went away before the review ended"}
-		}
-		return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
+	case <-over.C:
+	case <-parent.Done():
 	}
+	if errors.Is(parent.Err(), context.Canceled) {
+		return none, &gap{reasonDeadline, "the API server went away before the review ended"}
+	}
+	return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
+}
+
+// place waits for a place. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
+// and whoever sends many slow ones would have that of everybody.
+func place(ctx context.Context, p *places, req admission.Request, arrived time.Time, limit time.Duration) (leave func(), why string) {
+	if len(req.Object.Raw)+len(req.OldObject.Raw) > light {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	return p.take(ctx, req.UserInfo.Username, req.Namespace, arrived, 2*limit) // those that take all their time move, too
+}
+
+// inTurn waits while many reviews of the same user have begun: what was begun is ended first. Else all jobs of a burst are decoded
+// before the first is answered, and each of them waits for all. It is no bound: where they do not end, or for too long, the review begins all the same.
+func (h *Handler) inTurn(ctx context.Context, req admission.Request, arrived time.Time) (end func()) {
+	leave, _ := h.begun.try(req.UserInfo.Username, req.Namespace)
+	if leave == nil {
+		ctx, cancel := context.WithDeadline(ctx, arrived.Add(patience/2))
+		defer cancel()
+		leave, _ = place(ctx, h.begun, req, arrived, h.o.PolicyDeadline)
+	}
+	if leave == nil {
+		return func() {}
+	}
+	return leave
 }
 
 // reading is what the first stage gets on top for its size: a second for a million bytes, which take some 70 ms of a

@@ -128,8 +128,8 @@ func TestTheWebhookCoversEveryKindAndNothingElse(t *testing.T) {
 	if diff := gocmp.Diff(want, registered); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
-	if *w.FailurePolicy != admissionregistrationv1.Ignore || *w.TimeoutSeconds != 5 || *w.SideEffects != admissionregistrationv1.SideEffectClassNone {
-		t.Errorf("failurePolicy %s, timeout %d s, sideEffects %s; want Ignore, 5 s, None", *w.FailurePolicy, *w.TimeoutSeconds, *w.SideEffects)
+	if *w.FailurePolicy != admissionregistrationv1.Ignore || *w.TimeoutSeconds != 10 || *w.SideEffects != admissionregistrationv1.SideEffectClassNone {
+		t.Errorf("failurePolicy %s, timeout %d s, sideEffects %s; want Ignore, 10 s, None", *w.FailurePolicy, *w.TimeoutSeconds, *w.SideEffects)
 	}
 }
 

@@ -84,8 +84,8 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: t[0].Name, Help: t[0].Help,
-			// 0.5 ms to 2 s: the deadline is 0.2 s, and an answer is due after 1.8 s.
-			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2},
+			// 0.5 ms to 5 s: the deadline is 0.2 s, and an answer is due after 5 s.
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5},
 		}, []string{"kind", "decision"}),
 		notChecked: prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[1].Name, Help: t[1].Help}, []string{"reason"}),
 		findings:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[2].Name, Help: t[2].Help}, []string{"check", "severity"}),

@@ -19,7 +19,7 @@ const (
 	ServiceName       = "signalbox-webhook"
 	// timeoutSeconds is how long the API server waits. An answer is due long before (see patience): what is above it
 	// is for an API server that has no time itself, as in a burst of jobs, and would leave jobs unreviewed.
-	timeoutSeconds = 5
+	timeoutSeconds = 10
 )
 
 // excludedNamespaces are never looked at: nothing of ours may stand in the way of the

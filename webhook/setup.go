@@ -37,6 +37,7 @@ type Options struct {
 	Jobs         *Jobs                                                 // started by the webhook; nil: no stored job is known
 	Reviewed     *Reviewed                                             // started by the webhook; nil: nobody asks what was reviewed
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool // nil: nobody is told names of nodes
+	Precedence   *Precedence                                           // nil: nobody gives way to reviews
 	Operators    []string
 	ClientCAFile string               // certificates of those who may call; empty: anybody
 	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
@@ -84,7 +85,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 	}
 	options := HandlerOptions{
 		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
-		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log, Version: o.Version,
+		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log, Version: o.Version, Precedence: o.Precedence,
 	}
 	options.MayListNodes = o.MayListNodes
 	if o.Jobs != nil {
@@ -178,10 +179,10 @@ func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connect
 func (w *Webhook) server(open *connections) *http.Server {
 	mux := http.NewServeMux()
 	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
-		mux.Handle(path, door{&admission.Webhook{
+		mux.Handle(path, newDoor(&admission.Webhook{
 			Handler:        handler,
 			LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
-		}})
+		}))
 	}
 	handler := bounded(mux) // one bound for all bodies
 	if w.o.Tracer != nil {

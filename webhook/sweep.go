@@ -56,6 +56,8 @@ type SweepOptions struct {
 	Grace time.Duration
 	// Skew is how far the clock of this process is ahead of the API server's, as its answers say; nil: nobody knows.
 	Skew func() time.Duration
+	// Precedence is what the reviews of those have who wait for them; nil: none.
+	Precedence *Precedence
 }
 
 // Sweep finds jobs that were admitted without a whole review, because no webhook answered or none had the
@@ -298,6 +300,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 
 // review reviews a job as it is stored and says on it what was found.
 func (s *Sweep) review(ctx context.Context, j storedJob) error {
+	s.o.Precedence.GiveWay(ctx)
 	u, err := s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Get(ctx, j.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || goes(u)) {
 		return nil

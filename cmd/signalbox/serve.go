@@ -75,6 +75,7 @@ type server struct {
 	traces   *tracing.Provider    // nil: nothing is traced
 	reviewed *webhook.Reviewed    // nil: this process has no webhook
 	jobs     *webhook.Jobs        // nil: this process has no webhook
+	first    *webhook.Precedence  // of its reviews; nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }

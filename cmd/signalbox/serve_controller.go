@@ -40,7 +40,7 @@ func (s *server) controller() (func(context.Context) error, error) {
 	if options.Review, err = s.reviewForOutcomes(); err != nil {
 		return nil, err
 	}
-	options.Said = s.said
+	options.Said, options.GiveWay = s.said, s.first.GiveWay
 	options.Namespace = func(name string) (map[string]string, bool) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil

@@ -55,6 +55,7 @@ func (s *server) webhook(ctx context.Context, diagnosis bool) (func(context.Cont
 		Jobs:         webhook.NewJobs(s.clients, covered, others, s.log.WithName("jobs")),
 		Reviewed:     webhook.NewReviewed(s.clients.Kube, s.settings.Namespace, s.log.WithName("reviewed")),
 		MayListNodes: webhook.MayListNodes(s.clients.Kube),
+		Precedence:   &webhook.Precedence{},
 		Operators:    s.settings.Webhook.Operators,
 		ClientCAFile: s.settings.Webhook.ClientCAFile,
 		Excluded:     append([]string{s.settings.Namespace}, s.settings.Webhook.Exclude...),
@@ -84,11 +85,11 @@ func (s *server) webhook(ctx context.Context, diagnosis bool) (func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	s.reviewed, s.jobs = options.Reviewed, options.Jobs
+	s.reviewed, s.jobs, s.first = options.Reviewed, options.Jobs, options.Precedence
 	s.sweep = webhook.NewSweep(webhook.SweepOptions{
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
-		Skew: s.skew,
+		Skew: s.skew, Precedence: s.first,
 	})
 	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil

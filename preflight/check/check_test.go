@@ -357,3 +357,22 @@ func TestWhatTheViewDoesNotHoldIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// Outcomes that stand where others stood are the same, and what stood there before is gone; where there is no room, they stand elsewhere.
+func TestOutcomesStandInRoomThatIsUsedAgain(t *testing.T) {
+	set, in := newSet(t, rule("one", "spec"), rule("two"), rule("three", "metadata", "spec")), check.Input{Job: train(nil)}
+	want := told(set.Run(t.Context(), in))
+	for size := range 6 {
+		room := make([]check.Outcome, size)
+		for i := range room {
+			room[i] = check.Outcome{Check: "before", Findings: []finding.Finding{{Message: "of another job"}}, Err: errors.New("of another job"), Failed: true, Skipped: check.Skip{Reason: check.Ignored}}
+		}
+		got := set.RunInto(t.Context(), in, room)
+		if diff := cmp.Diff(want, told(got)); diff != "" {
+			t.Errorf("in room for %d (-want +got):\n%s", size, diff)
+		}
+		if here := size > 0 && &got[0] == &room[0]; here != (size >= len(got)) {
+			t.Errorf("room for %d of %d is used: %t", size, len(got), here)
+		}
+	}
+}

@@ -53,7 +53,11 @@ type Outcome struct {
 // in the order of the set; a last outcome named ignore-annotation is added where the
 // annotation has no effect. A panic is that check's Err. Once the context is done, what is
 // left is skipped.
-func (s *Set) Run(ctx context.Context, in Input) []Outcome {
+func (s *Set) Run(ctx context.Context, in Input) []Outcome { return s.RunInto(ctx, in, nil) }
+
+// RunInto is Run whose outcomes stand in the room that is there for them: of two hundred checks they are a tenth of what a
+// review leaves for the garbage collector.
+func (s *Set) RunInto(ctx context.Context, in Input, room []Outcome) []Outcome {
 	if in.Job == nil {
 		return nil
 	}
@@ -66,7 +70,12 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	ignored, notes := s.ignored(in.Job)
 	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")
 	who := kindOf{groupKind: in.Job.Ref.Kind + "." + group, operator: kinds.Of(in.Job.Ref)}
-	out := make([]Outcome, len(s.entries))
+	out := room[:0]
+	if cap(out) < len(s.entries) {
+		out = make([]Outcome, 0, len(s.entries)+1)
+	}
+	out = out[:len(s.entries)]
+	clear(out)
 	pass := &Pass{Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, fit: in.Fit, limits: in.Limits, overdue: func() bool { return ctx.Err() != nil }}
 	// What needs the cluster costs most and goes last: a deadline that passes in the fit
 	// must not silence what reads only the job.

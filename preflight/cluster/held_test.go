@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -74,16 +77,9 @@ func TestAnObjectIsHandedOutAsItWasWritten(t *testing.T) {
 
 // A cluster of 5,000 nodes has tens of thousands of claims, each with its volume.
 func TestAClaimAndItsVolumeTakeLittle(t *testing.T) {
-	const pairs, most = 4000, 1300 // bytes; held whole, as Go has them, they would be twice as many
+	const pairs, most, mostObjects = 4000, 1000, 10 // bytes; with each word alone they are 16 objects; held whole, as Go has them, they would be twice as many
 	var held Store
-	inUse := func() uint64 {
-		runtime.GC()
-		runtime.GC() // what the first one freed is swept
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := inUse()
+	before, objects := inUse()
 	for i := range pairs {
 		for _, text := range []string{
 			fmt.Sprintf("{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-%05d, namespace: team-1, uid: 0b5e8c1e-4f0a-4b0e-9c57-0000000%05d}, spec: {volumeName: pv-%05d, storageClassName: fast, accessModes: [ReadWriteOnce], volumeMode: Filesystem, resources: {requests: {storage: 100Gi}}}, status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}}}", i, i, i),
@@ -96,10 +92,52 @@ func TestAClaimAndItsVolumeTakeLittle(t *testing.T) {
 			held.KeepObject(Hold(u))
 		}
 	}
-	if each := (inUse() - before) / pairs; each > most {
+	after, more := inUse()
+	if each := (after - before) / pairs; each > most {
 		t.Errorf("a claim and its volume take %d bytes; want %d at most", each, most)
-	} else {
-		t.Logf("a claim and its volume take %d bytes", each)
 	}
+	if each := float64(more-objects) / pairs; each > mostObjects {
+		t.Errorf("a claim and its volume are %.1f objects; want %d at most", each, mostObjects)
+	}
+	t.Logf("a claim and its volume take %d bytes in %.1f objects", (after-before)/pairs, float64(more-objects)/pairs)
+	runtime.KeepAlive(&held)
+}
+
+// inUse is what lives.
+func inUse() (bytes, objects uint64) {
+	runtime.GC()
+	runtime.GC() // what the first one freed is swept
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc, m.HeapObjects
+}
+
+// A cluster of 5,000 nodes has a hundred thousand pods, each of which comes with words of its own.
+func TestAPodInAStoreTakesLittle(t *testing.T) {
+	const pods, most, mostObjects = 5000, 440, 3.3 // with an entry and a list of labels of its own, a pod is five
+	var held Store
+	before, objects := inUse()
+	for i := range pods {
+		yes, job, node := true, fmt.Sprint("train-", i/20), fmt.Sprint("gpu-", i/20)
+		held.SetPod(&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: *sharedText(fmt.Sprint("team-", i%50)), Name: fmt.Sprintf("%s-worker-%d", job, i%20),
+				Labels: map[string]string{
+					"training.kubeflow.org/job-name": job, "training.kubeflow.org/operator-name": "pytorchjob-controller",
+					"training.kubeflow.org/replica-index": fmt.Sprint(i % 20), "training.kubeflow.org/replica-type": "worker", "team": "speech",
+				},
+				OwnerReferences: []metav1.OwnerReference{{Kind: "PyTorchJob", Name: *sharedText(job), Controller: &yes}},
+			},
+			Spec: corev1.PodSpec{NodeName: *sharedText(node), Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}}},
+		})
+	}
+	after, more := inUse()
+	if each := (after - before) / pods; each > most {
+		t.Errorf("a pod takes %d bytes; want %d at most", each, most)
+	}
+	if each := float64(more-objects) / pods; each > mostObjects {
+		t.Errorf("a pod is %.2f objects; want %.2f at most", each, mostObjects)
+	}
+	t.Logf("a pod takes %d bytes in %.2f objects", (after-before)/pods, float64(more-objects)/pods)
 	runtime.KeepAlive(&held)
 }

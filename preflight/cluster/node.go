@@ -133,12 +133,10 @@ type Amount struct {
 
 // PodOf keeps of a pod what counts. Annotations and affinity are shared with it.
 func PodOf(p *corev1.Pod) *Pod {
-	r := &Pod{
-		namespace: p.Namespace, name: p.Name, labels: LabelsOf(p.Labels), node: p.Spec.NodeName,
-		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
-		ended:   p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
-		podMore: &noMore,
-	}
+	r := withLabels(p.Labels)
+	r.namespace, r.name, r.node, r.podMore = p.Namespace, p.Name, p.Spec.NodeName, &noMore
+	r.resident, r.deleted = isResident(p), p.DeletionTimestamp != nil
+	r.ended = p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	more := podMore{
 		annotations: p.Annotations, ports: podspec.HostPorts(&p.Spec), apart: podTermsOf(podspec.AntiAffinity(&p.Spec), p.Namespace),
 		claims: podspec.ClaimNames(p), disks: podspec.PodDisks(p),

@@ -99,10 +99,23 @@ type packedClaim struct {
 }
 
 func packClaim(c *corev1.PersistentVolumeClaim) *packedClaim {
-	return &packedClaim{
+	out := &packedClaim{
 		namespace: c.Namespace, name: c.Name, uid: c.UID, annotations: c.Annotations, volume: c.Spec.VolumeName, class: c.Spec.StorageClassName,
 		attributes: c.Spec.VolumeAttributesClassName, mode: c.Spec.VolumeMode, modes: c.Spec.AccessModes, requests: c.Spec.Resources.Requests, phase: c.Status.Phase,
 	}
+	inOne(&out.name, (*string)(&out.uid), &out.volume)
+	return out
+}
+
+// nameIn is a name in the words of what is held under it: in others, each would be held twice.
+func nameIn(o *object, name Name) Name {
+	switch of := o.read.(type) {
+	case *packedClaim:
+		name.Namespace, name.Name = of.namespace, of.name
+	case *packedVolume:
+		name.Name = of.name
+	}
+	return name
 }
 
 func (p *packedClaim) whole() *corev1.PersistentVolumeClaim {
@@ -142,6 +155,7 @@ func packVolume(v *corev1.PersistentVolume, reach *volumeReach) *packedVolume {
 	if s.CSI != nil {
 		out.csi, out.driver, out.handle = true, s.CSI.Driver, s.CSI.VolumeHandle
 	}
+	inOne(&out.name, &out.handle, &out.claim.Name, (*string)(&out.uid))
 	return out
 }
 

@@ -63,6 +63,38 @@ func listOf[T ~string](p *plainFields, in map[string]any, key string) []T {
 	return out
 }
 
+// modesOf is listOf for ways to access a volume, of which there are few: whoever has the same has the same list, which must not
+// be changed.
+func modesOf(p *plainFields, in map[string]any) []corev1.PersistentVolumeAccessMode {
+	out := listOf[corev1.PersistentVolumeAccessMode](p, in, "accessModes")
+	if len(out) == 0 || len(out) > mostEntries {
+		return out
+	}
+	var room [mostText]byte
+	key := room[:0]
+	for _, mode := range out {
+		key = withLength(key, string(mode))
+	}
+	return sharedModes.of(key, out)
+}
+
+// inOne puts texts into one object: each that stands alone is one for the garbage collector.
+func inOne(texts ...*string) {
+	length := 0
+	for _, text := range texts {
+		length += len(*text)
+	}
+	var all strings.Builder
+	all.Grow(length)
+	for _, text := range texts {
+		all.WriteString(*text)
+	}
+	rest := all.String()
+	for _, text := range texts {
+		*text, rest = rest[:len(*text)], rest[len(*text):]
+	}
+}
+
 // itemsOf reads the objects in a list.
 func itemsOf[T any](p *plainFields, in map[string]any, key string, read func(map[string]any) T) []T {
 	if in[key] == nil {

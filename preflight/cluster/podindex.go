@@ -102,16 +102,15 @@ type namespacePods struct {
 // podEntry is a pod in a store, and where it is in the lists of its namespace.
 type podEntry struct {
 	pod     *Pod
-	on      *nodeInfo // nil: none
 	at      int32
 	waiting int32 // -1: it does not
 }
 
 func (p *Pod) waits() bool { return p.node == "" && !p.deleted }
 
-func (q *namespacePods) add(p *Pod) *podEntry {
+func (q *namespacePods) add(p *Pod) podEntry {
 	q.shown = nil
-	to := &podEntry{pod: p, at: q.all.add(p), waiting: -1}
+	to := podEntry{pod: p, at: q.all.add(p), waiting: -1}
 	if p.waits() {
 		to.waiting = q.waiting.add(p)
 	}
@@ -119,14 +118,14 @@ func (q *namespacePods) add(p *Pod) *podEntry {
 }
 
 // drop takes a pod out. The place of one that takes its place in a list changes.
-func (q *namespacePods) drop(from *podEntry, find func(*Pod) *podEntry) {
+func (q *namespacePods) drop(from podEntry, move func(*Pod, func(*podEntry))) {
 	q.shown = nil
 	if moved := q.all.remove(from.at); moved != nil {
-		find(moved).at = from.at
+		move(moved, func(to *podEntry) { to.at = from.at })
 	}
 	if from.waiting >= 0 {
 		if moved := q.waiting.remove(from.waiting); moved != nil {
-			find(moved).waiting = from.waiting
+			move(moved, func(to *podEntry) { to.waiting = from.waiting })
 		}
 	}
 }

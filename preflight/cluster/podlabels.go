@@ -21,10 +21,51 @@ func LabelsOf(m map[string]string) Labels {
 		return Labels{}
 	}
 	all := roomFor(len(m))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		*all = append(*all, unique.Make([2]string{key, m[key]}))
-	}
+	fillLabels(all, m)
 	return Labels{all}
+}
+
+// fillLabels appends labels in the order of their keys.
+func fillLabels(to *[]Label, m map[string]string) {
+	var room [fewKeys]string
+	for _, key := range sortedInto(room[:0], m) {
+		*to = append(*to, unique.Make([2]string{key, m[key]}))
+	}
+}
+
+// withLabels is an empty pod with its labels behind it: of two objects for each pod the garbage collector would have to look at
+// both. Most pods have five, or seven with those of an operator.
+func withLabels(m map[string]string) *Pod {
+	var out *Pod
+	var all *[]Label
+	switch n := len(m); {
+	case n == 0 || n > 7:
+		return &Pod{labels: LabelsOf(m)}
+	case n <= 3:
+		of := &struct {
+			pod  Pod
+			list []Label
+			room [3]Label
+		}{}
+		of.list, out, all = of.room[:0], &of.pod, &of.list
+	case n <= 5:
+		of := &struct {
+			pod  Pod
+			list []Label
+			room [5]Label
+		}{}
+		of.list, out, all = of.room[:0], &of.pod, &of.list
+	default:
+		of := &struct {
+			pod  Pod
+			list []Label
+			room [7]Label
+		}{}
+		of.list, out, all = of.room[:0], &of.pod, &of.list
+	}
+	fillLabels(all, m)
+	out.labels = Labels{all}
+	return out
 }
 
 // roomFor is an empty list with room for so many, which stands behind its own head: of two objects for each pod the garbage

@@ -57,6 +57,7 @@ var (
 	sharedAmounts  shared[corev1.ResourceList]
 	sharedReaches  shared[*volumeReach]
 	sharedTexts    shared[*string]
+	sharedModes    shared[[]corev1.PersistentVolumeAccessMode]
 	noMore         podMore
 )
 

@@ -30,7 +30,7 @@ type Store struct {
 	classes nodeClasses
 	marks   marks
 
-	pods             map[types.NamespacedName]*podEntry
+	pods             map[types.NamespacedName]podEntry
 	in               map[string]*namespacePods     // by namespace
 	podsIn           map[string]*PodList           // of the last snapshot; nil: pods have changed
 	nominated        map[types.NamespacedName]*Pod // that wait for room which others make
@@ -121,8 +121,8 @@ func (l *Store) SetPod(p *corev1.Pod) { l.KeepPod(PodOf(p)) }
 func (l *Store) KeepPod(p *Pod) (news bool) {
 	l.sawPods = true
 	key := types.NamespacedName{Namespace: p.namespace, Name: p.name}
-	switch before := l.pods[key]; {
-	case before == nil && p.ended, before != nil && before.pod.Equal(p):
+	switch before, there := l.pods[key]; {
+	case !there && p.ended, there && before.pod.Equal(p):
 		return false
 	}
 	l.DropPod(p.namespace, p.name)
@@ -134,15 +134,13 @@ func (l *Store) KeepPod(p *Pod) (news bool) {
 		q = &namespacePods{}
 		put(&l.in, p.namespace, q)
 	}
-	there := q.add(p)
-	put(&l.pods, key, there)
+	put(&l.pods, key, q.add(p))
 	l.podsIn = nil
 	if p.nominated != "" {
 		put(&l.nominated, key, p)
 	}
 	if p.node != "" {
 		b := l.nodeInfo(p.node)
-		there.on = b
 		b.addPod(p)
 		l.touch(b)
 		l.volumes.use(b, p)
@@ -165,14 +163,18 @@ func (l *Store) DropPod(namespace, name string) {
 	delete(l.pods, key)
 	delete(l.nominated, key)
 	q := l.in[namespace]
-	q.drop(there, func(moved *Pod) *podEntry {
-		return l.pods[types.NamespacedName{Namespace: moved.namespace, Name: moved.name}]
+	q.drop(there, func(moved *Pod, change func(*podEntry)) {
+		key := types.NamespacedName{Namespace: moved.namespace, Name: moved.name}
+		entry := l.pods[key]
+		change(&entry)
+		l.pods[key] = entry
 	})
 	if q.all.size == 0 {
 		delete(l.in, namespace)
 	}
 	l.podsIn = nil
-	if b := there.on; b != nil {
+	if there.pod.node != "" {
+		b := l.nodes[there.pod.node] // a node that a pod names is known
 		b.removePod(there.pod)
 		l.yielding -= bit(there.pod.mayYield())
 		l.volumes.unuse(b, there.pod)
@@ -195,6 +197,7 @@ func (l *Store) SetObject(o *unstructured.Unstructured) {
 func (l *Store) KeepObject(o *Held) { l.setObject(o.gvk, o.name, o.object) }
 
 func (l *Store) setObject(gvk schema.GroupVersionKind, name Name, now *object) {
+	name = nameIn(now, name)
 	before := l.objects.set(gvk, name, now)
 	l.objectChanged(gvk.GroupKind(), name, before, now)
 }

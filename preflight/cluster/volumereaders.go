@@ -17,7 +17,7 @@ func readClaim(o *unstructured.Unstructured) (any, error) {
 	c.Namespace, c.Name, c.UID = in.common(meta, "namespace"), in.text(meta, "name"), types.UID(in.text(meta, "uid"))
 	c.Annotations = in.texts(in.child(meta, "annotations"))
 	c.Spec.VolumeName, c.Spec.StorageClassName = in.text(spec, "volumeName"), in.optional(spec, "storageClassName")
-	c.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
+	c.Spec.AccessModes = modesOf(&in, spec)
 	c.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
 	c.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
 	c.Spec.Resources.Requests = in.amounts(in.child(spec, "resources"), "requests")
@@ -34,7 +34,7 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 	var v corev1.PersistentVolume // not on the heap, unless it is held whole
 	v.Name, v.Labels, v.Annotations = in.text(meta, "name"), in.texts(in.child(meta, "labels")), in.texts(in.child(meta, "annotations"))
 	v.Spec.Capacity = in.amounts(spec, "capacity")
-	v.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
+	v.Spec.AccessModes = modesOf(&in, spec)
 	v.Spec.StorageClassName = in.common(spec, "storageClassName")
 	v.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
 	v.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")

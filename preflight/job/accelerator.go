@@ -2,6 +2,7 @@ package job
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -170,13 +171,16 @@ func (p *Pod) Accelerators() (name corev1.ResourceName, n int64) {
 // AmountPath is where the pod asks for the resource: the first container that names
 // it, in limits before requests; else the pod spec itself.
 func (p Pod) AmountPath(name corev1.ResourceName) Path {
-	for i, c := range p.Spec.Containers {
-		at := Path("containers").Index(i).Child("resources")
+	at := func(i int, list string) Path {
+		return p.At(Path("containers[" + strconv.Itoa(i) + "].resources." + list).Key(string(name)))
+	}
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
 		if _, ok := c.Resources.Limits[name]; ok {
-			return p.At(at.Child("limits").Key(string(name)))
+			return at(i, "limits")
 		}
 		if _, ok := c.Resources.Requests[name]; ok {
-			return p.At(at.Child("requests").Key(string(name)))
+			return at(i, "requests")
 		}
 	}
 	return p.At("")

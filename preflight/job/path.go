@@ -57,7 +57,7 @@ func (p Path) Key(key string) Path {
 }
 
 // Index appends a position in a list.
-func (p Path) Index(i int) Path { return p + Path("["+strconv.Itoa(i)+"]") }
+func (p Path) Index(i int) Path { return p + "[" + Path(strconv.Itoa(i)) + "]" }
 
 // Named appends the element of a list whose field "name" has this value, quoted where
 // it is not a plain word.

@@ -3,7 +3,6 @@ package controller
 import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -36,25 +35,6 @@ func naming(s labels.Selector, wanted func(key, value string) bool) (key, value 
 		}
 	}
 	return "", ""
-}
-
-// byJobLabel indexes the pods of an informer by those labels, as a cache of controller-runtime looks for them
-// (pkg/cache/internal/cache_reader.go, FieldIndexName and KeyToNamespacedKey). Its own IndexField notes each pod once more,
-// for whoever asks about all namespaces; a job is in one.
-func byJobLabel(keys map[string]bool) toolscache.Indexers {
-	return toolscache.Indexers{"field:" + podIndex: func(object any) ([]string, error) {
-		p, ok := object.(*packedPod)
-		if !ok {
-			return nil, nil
-		}
-		var out []string
-		for key, value := range p.labels.All() {
-			if keys[key] {
-				out = append(out, p.namespace.Value()+"/"+key+"="+value)
-			}
-		}
-		return out, nil
-	}}
 }
 
 // podsOf are the options that list the pods that a selector selects.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,9 +17,19 @@ import (
 // what counts stands on the job. Entries are by UID, so that a job of the same name knows
 // nothing of the one before.
 type memory struct {
-	mu   sync.Mutex
-	jobs map[types.UID]*remembered
-	uids map[Request][]types.UID // by name: each look asks for those of one
+	mu    sync.Mutex
+	jobs  map[types.UID]*remembered
+	uids  map[Request][]types.UID // by name: each look asks for those of one
+	fresh map[Request]*fresh      // those that were created and not looked at yet; none of them is in jobs
+}
+
+// fresh is a job that was just created: of ten thousand of an hour, most wait for their turn, and what is remembered of one
+// that was looked at takes kilobytes.
+type fresh struct {
+	uid       types.UID
+	warned    Remembered // what admission said of it
+	turn      turn
+	untouched bool // nothing has become of it since; see early
 }
 
 type remembered struct {
@@ -32,8 +43,6 @@ type remembered struct {
 	key     Request
 	watched watched
 	spread  spread
-	// untouched says that the job was created and nothing has become of it since; see early.
-	untouched atomic.Bool
 	// reviewed says that it was asked what admission says of the job.
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
@@ -80,7 +89,12 @@ func (m *memory) of(uid types.UID, key Request) *remembered {
 	if r := m.jobs[uid]; r != nil {
 		return r
 	}
-	return m.add(uid, key)
+	r := m.add(uid, key)
+	if f := m.fresh[key]; f != nil && f.uid == uid {
+		r.reviewed, r.warned, r.turn = true, f.warned, f.turn
+		delete(m.fresh, key)
+	}
+	return r
 }
 
 // add makes an entry; the lock is held.
@@ -98,37 +112,55 @@ func (m *memory) add(uid types.UID, key Request) *remembered {
 func (m *memory) introduce(uid types.UID, key Request, warned Remembered) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.jobs[uid] != nil {
+	if f := m.fresh[key]; m.jobs[uid] != nil || f != nil && f.uid == uid {
 		return
 	}
-	r := m.add(uid, key)
-	r.reviewed, r.warned = true, warned
-	r.untouched.Store(true)
+	if m.fresh == nil {
+		m.fresh = map[Request]*fresh{}
+	}
+	m.fresh[key] = &fresh{uid: uid, warned: warned, untouched: true}
 }
 
 // touch notes that something has become of the jobs of a name.
 func (m *memory) touch(key Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, uid := range m.uids[key] {
-		m.jobs[uid].untouched.Store(false)
+	if f := m.fresh[key]; f != nil {
+		f.untouched = false
 	}
 }
 
-// untouched is the job of a name where there is one, and nothing has become of it since it was created; else nil.
-func (m *memory) untouched(key Request) *remembered {
+// untouched says that there is one job of a name, and nothing has become of it since it was created.
+func (m *memory) untouched(key Request) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if of := m.uids[key]; len(of) == 1 && m.jobs[of[0]].untouched.Load() {
-		return m.jobs[of[0]]
+	f := m.fresh[key]
+	return f != nil && f.untouched && len(m.uids[key]) == 0
+}
+
+// turnOf is how long it is until the turn of a job that is untouched; once it has come, the job is so no more.
+func (m *memory) turnOf(key Request, of *pace, now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.fresh[key]
+	if f == nil || !f.untouched {
+		return 0
 	}
-	return nil
+	if f.turn.at.IsZero() {
+		f.turn.at = of.next(now, firstEvery)
+	}
+	left := max(0, f.turn.at.Sub(now))
+	f.untouched = left > 0 // the look finds that its turn has come
+	return left
 }
 
 // forget drops all jobs of that name except the one that is there now; "" is nobody.
 func (m *memory) forget(key Request, except types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if f := m.fresh[key]; f != nil && f.uid != except {
+		delete(m.fresh, key)
+	}
 	var left []types.UID
 	for _, uid := range m.uids[key] {
 		if uid == except {
@@ -154,6 +186,7 @@ func (m *memory) forgetKind(kind string) {
 			delete(m.uids, r.key)
 		}
 	}
+	maps.DeleteFunc(m.fresh, func(key Request, _ *fresh) bool { return key.Kind == kind })
 }
 
 // story answers whether the model was asked about a finding, and with what.

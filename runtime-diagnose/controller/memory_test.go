@@ -2,7 +2,9 @@ package controller
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -29,4 +31,37 @@ func TestALookAtAJobDoesNotGoThroughAllOthers(t *testing.T) {
 	if m.forgetKind("PyTorchJob"); len(m.jobs)+len(m.uids) != 0 {
 		t.Errorf("%d jobs of %d names are left of a kind that is gone", len(m.jobs), len(m.uids))
 	}
+}
+
+// Where a hundred jobs are created each second, thousands wait for the first look at them.
+func TestAJobThatWasJustCreatedTakesLittle(t *testing.T) {
+	const jobs, most = 10_000, 700 // bytes; what is remembered of a job that was looked at has 2,500 and more
+	var m memory
+	inUse := func() uint64 {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	before := inUse()
+	for i := range jobs {
+		m.introduce(types.UID(fmt.Sprint("uid-", i)), Request{"PyTorchJob", "team", fmt.Sprint(i)}, noteOf([]Warning{{Check: "a-check", Says: "says so"}}, time.Now()))
+	}
+	if each := (inUse() - before) / jobs; each > most {
+		t.Errorf("a job that was just created takes %d bytes; want %d at most", each, most)
+	}
+	key := Request{"PyTorchJob", "team", "7"}
+	if known := m.of("uid-7", key); !known.reviewed || len(known.warned.Checks) != 1 || m.untouched(key) || len(m.fresh) != jobs-1 {
+		t.Errorf("looked at, it is remembered as %+v, and %d are fresh", known.warned, len(m.fresh))
+	}
+	if m.touch(Request{"PyTorchJob", "team", "8"}); m.untouched(Request{"PyTorchJob", "team", "8"}) {
+		t.Error("a job of which something has become is untouched")
+	}
+	if m.forget(Request{"PyTorchJob", "team", "9"}, ""); len(m.fresh) != jobs-2 {
+		t.Errorf("%d jobs are fresh; want the one that is gone forgotten", len(m.fresh))
+	}
+	if m.forgetKind("PyTorchJob"); len(m.fresh) != 0 {
+		t.Errorf("%d jobs are left of a kind that is gone", len(m.fresh))
+	}
+	runtime.KeepAlive(&m)
 }

@@ -70,6 +70,9 @@ type Options struct {
 
 	Aegis bool // AegisDiagnosis objects are answered
 
+	// GiveWay waits, for a moment, while others of the process do what somebody waits for; nil: nobody does.
+	GiveWay func(context.Context)
+
 	Tracer trace.Tracer // nil: nothing is traced
 	Notify func(Notice) // nil: nobody is told; it must not wait
 	// Runbook is the address of a page about a category or the reason of an Event; nil: none is named.

@@ -68,9 +68,8 @@ func (r *Reconciler) paced(known *remembered, v view) time.Duration {
 // hundred are created each second, most looks at one would find out only that others have their turn before it. 0: it is to
 // be looked at.
 func (r *Reconciler) early(ctx context.Context, key Request) time.Duration {
-	known := r.memory.untouched(key)
 	k, gvk, served := r.Served.find(key.Kind)
-	if known == nil || !served {
+	if !served || !r.memory.untouched(key) {
 		return 0
 	}
 	var pods corev1.PodList
@@ -78,15 +77,7 @@ func (r *Reconciler) early(ctx context.Context, key Request) time.Duration {
 	if r.Cache.List(ctx, &pods, r.podsOf(key.Namespace, k.Pods(ref))...) != nil || len(pods.Items) > 0 {
 		return 0
 	}
-	now := r.now()
-	if known.turn.at.IsZero() {
-		known.turn.at = r.firsts.next(now, firstEvery)
-	}
-	if left := known.turn.at.Sub(now); left > 0 {
-		return left
-	}
-	known.untouched.Store(false) // the look finds that its turn has come
-	return 0
+	return r.memory.turnOf(key, &r.firsts, r.now())
 }
 
 // untilTelling is how long there is nothing to say of a job that was just created: its operator has not acted on it. Its

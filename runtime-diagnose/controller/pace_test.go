@@ -214,3 +214,12 @@ type waits struct {
 }
 
 func (q *waits) AddAfter(_ Request, d time.Duration) { q.after = append(q.after, d) }
+
+// Each look gives way to what somebody waits for before it reads anything.
+func TestLooksGiveWay(t *testing.T) {
+	gave := 0
+	r := &Reconciler{Options: Options{GiveWay: func(context.Context) { gave++ }}, Served: &served{}}
+	if _, err := r.Reconcile(t.Context(), Request{Kind: "PyTorchJob", Namespace: "ml", Name: "train"}); err != nil || gave != 1 {
+		t.Errorf("it gave way %d times, %v; want once", gave, err)
+	}
+}

@@ -58,6 +58,9 @@ const secondLooks = 2
 
 // Reconcile looks at one job. Errors are retried with growing delay.
 func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Result, error) {
+	if r.GiveWay != nil {
+		r.GiveWay(ctx)
+	}
 	if wait := r.early(ctx, key); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}

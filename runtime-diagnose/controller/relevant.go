@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -48,15 +47,14 @@ func relevance(all []*kinds.Kind) func(*corev1.Pod) bool {
 func informerOf(kube kubernetes.Interface, jobs func(schema.GroupVersionKind) toolscache.SharedIndexInformer, relevant func(*corev1.Pod) bool, keys map[string]bool) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	return func(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
 		if _, pods := example.(*corev1.Pod); pods {
-			from = live.PodSource(kube, relevantPods(toolscache.ToListerWatcherWithContext(from), relevant), func(object any) (any, error) {
-				if p, ok := object.(*corev1.Pod); ok && !relevant(p) {
-					return nil, nil
+			out := newPodInformer(keys)
+			out.from = live.PodSource(kube, relevantPods(toolscache.ToListerWatcherWithContext(from), relevant), func(object any) (any, error) {
+				if p, ok := object.(*corev1.Pod); ok && relevant(p) {
+					return out.keep(p)
 				}
-				return trimPod(object)
+				return nil, nil
 			})
-			of := byJobLabel(keys)
-			maps.Copy(of, by)
-			by = of
+			return out
 		}
 		if u, ok := example.(*unstructured.Unstructured); ok && jobs != nil {
 			if shared := jobs(u.GroupVersionKind()); shared != nil {

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -133,20 +131,6 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 	}
 }
 
-// A cluster of a hundred thousand pods has to fit into what a container gets.
-func TestAPodThatIsHeldTakesLittle(t *testing.T) {
-	const pods, most = 2000, 560
-	kept := make([]*packedPod, pods)
-	before := reachable()
-	for i := range kept {
-		kept[i] = held(t, worker(i))
-	}
-	if each := (reachable() - before) / pods; each > most {
-		t.Errorf("a pod takes %d bytes; want at most %d", each, most)
-	}
-	runtime.KeepAlive(kept)
-}
-
 // A handler, an index and whoever lists are shown pods, whatever the informer holds.
 func TestAPackedPodIsShownAsAPod(t *testing.T) {
 	source, first := watch.NewFake(), worker(1)
@@ -165,9 +149,8 @@ func TestAPackedPodIsShownAsAPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	const job = "training.kubeflow.org/job-name"
-	byJob := func(o any) ([]string, error) { return []string{o.(client.Object).GetLabels()[job]}, nil }
-	if err := informer.AddIndexers(toolscache.Indexers{"job": byJob}); err != nil {
-		t.Fatal(err)
+	if err := informer.AddIndexers(toolscache.Indexers{"node": nil}); err == nil {
+		t.Error("nobody is told that there is no such index")
 	}
 	seen := make(chan string, 8)
 	say := func(what string, o any) {
@@ -196,7 +179,7 @@ func TestAPackedPodIsShownAsAPod(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	for _, index := range [][2]string{{"job", "train-0"}, {toolscache.NamespaceIndex, "team-07"}} {
+	for _, index := range [][2]string{{jobIndex, "team-07/" + job + "=train-0"}, {toolscache.NamespaceIndex, "team-07"}} {
 		found, err := informer.GetIndexer().ByIndex(index[0], index[1])
 		if err != nil || len(found) != 1 {
 			t.Fatalf("index %s: %v, %v", index[0], found, err)
@@ -234,26 +217,4 @@ func TestAKeptJobIsShownAsItWasRead(t *testing.T) {
 	if diff := cmp.Diff(want.Object, kept.(*live.PackedObject).Object().Object); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-}
-
-// BenchmarkKeptPod says what one of many kept pods takes.
-func BenchmarkKeptPod(b *testing.B) {
-	const pods = 5000
-	for b.Loop() {
-		kept := make([]*packedPod, pods)
-		before := reachable()
-		for i := range kept {
-			kept[i] = held(b, worker(i))
-		}
-		b.ReportMetric(float64(reachable()-before)/pods, "B/pod")
-		runtime.KeepAlive(kept)
-	}
-}
-
-func reachable() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -8,12 +8,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +44,7 @@ type settings struct {
 	programs           string
 	rate               float64
 	lasts, idle, after time.Duration
-	rounds             int
+	rounds, burst      int
 	job                string
 	cpu, allocs        string
 	verbose            bool
@@ -59,6 +61,7 @@ func main() {
 	flag.DurationVar(&s.idle, "idle", 8*time.Second, "how long before, to know what it costs to be there")
 	flag.DurationVar(&s.after, "after", 15*time.Second, "how long afterwards: what a job costs later is its cost, too")
 	flag.IntVar(&s.rounds, "rounds", 3, "rounds")
+	flag.IntVar(&s.burst, "burst", 0, "jobs that are created at once, before the others: how many of them are not checked whole")
 	flag.StringVar(&s.job, "job", "", "`file` of the job; empty: config/samples/pytorchjob.yaml")
 	flag.StringVar(&s.cpu, "cpuprofile", "", "`file` for a profile of the last program while jobs are created, in the last round")
 	flag.StringVar(&s.allocs, "allocprofile", "", "`file` for a profile of all that the last program has allocated, in the last round; FILE.before is one from before the jobs (go tool pprof -base)")
@@ -167,6 +170,14 @@ func measure(ctx context.Context, s settings, program string, sample map[string]
 	if err := box.rest(ctx); err != nil {
 		return f, err
 	}
+	if s.burst > 0 {
+		if err := burst(ctx, s.burst, box, url, func() map[string]any {
+			number++
+			return created(sample, number, fmt.Sprintf("job-%05d", number))
+		}, api); err != nil {
+			return f, err
+		}
+	}
 	before := box.look(ctx)
 	if err := pause(ctx, s.idle); err != nil {
 		return f, err
@@ -226,6 +237,35 @@ func measure(ctx context.Context, s settings, program string, sample map[string]
 		fmt.Fprintln(os.Stderr, api.asked)
 	}
 	return f, err
+}
+
+// burst has so many jobs created at once, as an API server asks: it keeps 25 connections (k8s.io/client-go/transport, cache.go).
+func burst(ctx context.Context, n int, box *box, url string, next func() map[string]any, api *standIn) error {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure(), MaxIdleConnsPerHost: 25}}
+	before := box.look(ctx)
+	took, errs := make([]time.Duration, n), make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		job := next()
+		all.Go(func() {
+			at := time.Now()
+			errs[i] = ask(client, url, "CREATE", job, nil)
+			took[i] = time.Since(at)
+			errs[i] = errors.Join(errs[i], api.store("ADDED", job))
+		})
+	}
+	all.Wait()
+	after := box.look(ctx)
+	slices.Sort(took)
+	var not []string
+	for _, reason := range slices.Sorted(maps.Keys(after.unchecked)) {
+		if more := after.unchecked[reason] - before.unchecked[reason]; more > 0 {
+			not = append(not, fmt.Sprintf("%.0f (%s)", more, reason))
+		}
+	}
+	fmt.Printf("of %d jobs at once %s were not checked; answered after %s in the median and %s at most, cpu %.2f ms a job\n",
+		n, cmp.Or(strings.Join(not, ", "), "none"), took[n/2].Round(time.Millisecond), took[n-1].Round(time.Millisecond), (after.cpu-before.cpu)/float64(n)*1e3)
+	return errors.Join(errs...)
 }
 
 // box is a program that runs.
@@ -297,10 +337,11 @@ func (b *box) end() error {
 type look struct {
 	at                      time.Time
 	cpu, bytes, collections float64
+	unchecked               map[string]float64 // things that it says it did not check, by reason
 }
 
 func (b *box) look(ctx context.Context) look {
-	out := look{at: time.Now()}
+	out := look{at: time.Now(), unchecked: map[string]float64{}}
 	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.cmd.Process.Pid)); err == nil { // proc(5): utime and stime in hundredths
 		_, rest, _ := strings.Cut(string(text), ") ")
 		if fields := strings.Fields(rest); len(fields) > 12 {
@@ -313,6 +354,9 @@ func (b *box) look(ctx context.Context) look {
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		n, _ := strconv.ParseFloat(value, 64)
+		if strings.HasPrefix(name, "signalbox_admission_not_checked_total{") {
+			out.unchecked[strings.TrimSuffix(strings.TrimPrefix(name, `signalbox_admission_not_checked_total{reason="`), `"}`)] = n
+		}
 		switch name {
 		case "go_memstats_alloc_bytes_total":
 			out.bytes = n
