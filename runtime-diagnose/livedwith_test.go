@@ -9,14 +9,18 @@ import (
 // its log, or has another category.
 func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 	const (
-		download = "OSError: [Errno 2] No such file or directory: '/ckpt/last.pt'\n"
-		nginx    = "2024/05/01 10:00:01 [error] 7#7: *1 open() \"/usr/share/nginx/html/favicon.ico\" failed (2: No such file or directory)"
-		driver   = "libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d': No such file or directory.\n"
-		preload  = "ERROR: ld.so: object 'libtcmalloc.so.4' from LD_PRELOAD cannot be preloaded (cannot open shared object file: No such file or directory): ignored.\n"
-		policy   = "cannot open '/etc/trainer/policy.json': No such file or directory\n"
-		slow     = "/lib/python3.8/site-packages/jax/_src/lib/xla_bridge.py:184: UserWarning: TPU backend initialization is taking more than 60.0 seconds. Did you run your code on all TPU hosts?\n"
-		empty    = "Traceback (most recent call last):\n  File \"/lib/python3.7/multiprocessing/queues.py\", line 105, in get\n    raise Empty\n_queue.Empty\n\n"
-		during   = "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/lib/paddle/fluid/dataloader/dataloader_iter.py\", line 632, in _get_data\n    \"pids: {}\".format(len(failed_workers), pids))\n"
+		download  = "OSError: [Errno 2] No such file or directory: '/ckpt/last.pt'\n"
+		nginx     = "2024/05/01 10:00:01 [error] 7#7: *1 open() \"/usr/share/nginx/html/favicon.ico\" failed (2: No such file or directory)"
+		driver    = "libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d': No such file or directory.\n"
+		preload   = "ERROR: ld.so: object 'libtcmalloc.so.4' from LD_PRELOAD cannot be preloaded (cannot open shared object file: No such file or directory): ignored.\n"
+		policy    = "cannot open '/etc/trainer/policy.json': No such file or directory\n"
+		goesOn    = "vocabulary of 31000\nmodel has 12 layers\n3200 samples in 4 shards\n"
+		taken     = "[W socket.cpp:464] [c10d] The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use).\n"
+		stalled   = "[1,0]<stderr>:[2020-02-25 11:13:55.899666: W horovod/common/stall_inspector.cc:105] One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds.\n"
+		optimiser = "2024-05-01 10:11:12.123456: E tensorflow/core/grappler/optimizers/meta_optimizer.cc:828] remapper failed: INVALID_ARGUMENT: Size of values 0 does not match size of permutation 4 @ fanin shape in dropout\n"
+		slow      = "/lib/python3.8/site-packages/jax/_src/lib/xla_bridge.py:184: UserWarning: TPU backend initialization is taking more than 60.0 seconds. Did you run your code on all TPU hosts?\n"
+		empty     = "Traceback (most recent call last):\n  File \"/lib/python3.7/multiprocessing/queues.py\", line 105, in get\n    raise Empty\n_queue.Empty\n\n"
+		during    = "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/lib/paddle/fluid/dataloader/dataloader_iter.py\", line 632, in _get_data\n    \"pids: {}\".format(len(failed_workers), pids))\n"
 	)
 	for name, tc := range map[string]struct {
 		log  string
@@ -26,7 +30,17 @@ func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 		"the same words without it":                              {strings.Replace(driver, "Warning: ", "", 1), "file-not-found"},
 		"one request of a server":                                {nginx + ", client: 10.0.0.7, server: localhost, request: \"GET /favicon.ico HTTP/1.1\"\n", ""},
 		"no request":                                             {nginx + "\n", "file-not-found"},
-		"work that begins below":                                 {policy + "Loading model\nStarting training\n", ""},
+		"work that goes on below":                                {policy + goesOn, ""},
+		"a hint of two lines below":                              {policy + "policies are in the handbook\nsee section 3\n", "file-not-found"},
+		"a wait below":                                           {policy + strings.Repeat("waiting for the policy\n", 5), "file-not-found"},
+		"a stack below":                                          {policy + goesOn + "*** Begin stack trace ***\n", "file-not-found"},
+		"a guess, and work that goes on below":                   {optimiser + goesOn, ""},
+		"a guess, and a hint of two lines below":                 {optimiser + "see the handbook\nand section 3\n", "shape-mismatch"},
+		"a port that is taken, and work that goes on":            {taken + goesOn, ""},
+		"a port that is taken":                                   {taken, "port-in-use"},
+		"an error that is handed on below":                       {"w:1:2 [0] odd.cc:63 NCCL WARN Odd call failed\nw:1:2 [0] NCCL INFO a.cc:1 -> 2\nw:1:2 [0] NCCL INFO b.cc:2 -> 2\nw:1:2 [0] NCCL INFO c.cc:3 -> 2\n", "python-exception-user-code"},
+		"ranks that waited for others, and a step":               {stalled + "[1,0]<stderr>:INFO:tensorflow:loss = 25.56, step = 0\n[1,1]<stderr>:INFO:tensorflow:loss = 25.61, step = 0\n", "healthy"},
+		"ranks that wait for others":                             {stalled, "hang-no-progress"},
 		"nothing below":                                          {policy, "file-not-found"},
 		"another complaint below":                                {policy + "Starting training\nerror: no policy, exit\n", "file-not-found"},
 		"what is done instead":                                   {policy + "continuing without a policy\n", ""},

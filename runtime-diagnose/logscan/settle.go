@@ -90,6 +90,9 @@ func (r *logReader) wentOn(line int, body string) {
 // (https://github.com/pytorch/pytorch/blob/main/torch/csrc/DataLoader.cpp).
 const ofItsWorker = " encountered in worker."
 
+// stalled is the category of ranks that wait for others.
+const stalled = "hang-no-progress"
+
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
@@ -111,6 +114,9 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
 		return true
+	}
+	if steps > 0 && s.Mild && !r.failed && s.Signature.Category == stalled {
+		return true // no rank takes a step without those that it waited for
 	}
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
 }

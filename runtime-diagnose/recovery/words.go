@@ -135,9 +135,10 @@ func TriesAgain(text string) bool {
 // GoesOn is a line that announces no end.
 func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
-// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr and NeMo
-// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) print it.
-var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr, NeMo
+// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) and Horovod
+// (https://github.com/horovod/horovod/blob/v0.28.1/horovod/common/logging.cc) print it.
+var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^\[[\d :.-]{10,30}: [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
 
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
@@ -266,7 +267,7 @@ var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ W
 // Informs is a line that its program calls less than a warning.
 func Informs(text string) bool {
 	head := text[:min(len(text), 160)]
-	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN")
+	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN") && !strings.Contains(head[:min(len(head), 40)], ": W ")
 }
 
 // rayLevel is the level of a line as Ray's own processes print it, "[2024-08-25 19:21:02,241 E 1111 1111] ", also where
@@ -326,6 +327,9 @@ func mayBeMild(head string) bool {
 			continue
 		}
 		break
+	}
+	if len(head) > 1 && head[0] == '[' && isDigit(head[1]) {
+		return true
 	}
 	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG") || strings.HasPrefix(head, "[NeMo ")
 }
