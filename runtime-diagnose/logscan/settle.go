@@ -64,8 +64,9 @@ const (
 	StepsSurvived     = 12
 	linesSurvived     = 24
 	StepsSurvivedMild = 2
-	// stepsSurvivedLogged is how many follow a complaint that was logged where the log ends calmly as well.
-	stepsSurvivedLogged = 4
+	// stepsSurvivedAlone is how many follow where no prefix says whose line a complaint is: the ranks of a gang wait for
+	// each other at the next step, or, where one was under way, at the one after it.
+	stepsSurvivedAlone = 4
 )
 
 // SaidBelow is how many lines below an error a program says that it tries again.
@@ -111,7 +112,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		return true // a server: it was one request that went wrong
 	}
 	steps := r.stepsAfter(i)
-	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
+	if steps >= StepsSurvived || steps >= stepsSurvivedAlone && r.said[i].lane == "" || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
 		return true
 	}
@@ -159,7 +160,7 @@ func (r *logReader) stands(i, last int) bool {
 	if at := s.Item.Source.Line; !r.failed && !s.Signature.Lasts() && at*longAfter < last && last-at > linesAfterWorst*2 {
 		return false // ten times as much was written since
 	}
-	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedLogged
+	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedAlone
 }
 
 // longAfter is how many times as long as the log was when it complained a log is that has gone on: the complaint was of
