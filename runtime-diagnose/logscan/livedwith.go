@@ -40,7 +40,7 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return r.goesOnBelow(s, d)
 	case !isSurrounding(s) && !isGuess(s):
 		return false
-	case said.instead, recovery.Instead(s.Line), s.Signature.ID == saidError && recovery.TellsSuccess(s.Line), recovery.OfRequest(s.Line), said.warned, recovery.CallsWarning(s.Line):
+	case said.instead, recovery.Instead(s.Line), said.warned, recovery.CallsWarning(s.Line):
 		return true
 	}
 	return isSurrounding(s) && (said.again || recovery.TriesOf(s.Line)) || !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)

@@ -102,7 +102,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt && r.hadGradient()) {
 		return true
 	}
-	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.EndsNothing(s.Line)) {
+	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(s.Line)) {
 		return true
 	}
 	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) {

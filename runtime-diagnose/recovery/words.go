@@ -97,13 +97,6 @@ func Warns(text string) bool {
 	return strings.Contains(text, "Warning: ") && warned.MatchString(text)
 }
 
-// noCommand is what a shell says of a command that it does not find, or such a command of a file, and goes on.
-var noCommand = lazy.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$|^(?:chmod|chown|cp|ln|mkdir|mv|rm|rmdir|touch): .{1,300}: [A-Z][\w ]+$`)
-
-// EndsNothing says that a line is of what ends nothing by itself: Python's warnings, and what a shell's small commands
-// miss.
-func EndsNothing(text string) bool { return Warns(text) || noCommand.MatchString(text) }
-
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
 var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
@@ -146,7 +139,7 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	if OfWarning(text) || ofPostgres(head) || remarked(text) {
+	if ofPostgres(head) || remarked(text) {
 		return true
 	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
@@ -162,20 +155,12 @@ func ofPostgres(head string) bool {
 	return at > 0 && isDigit(head[at-1]) && len(head) > at+2 && strings.IndexByte("LHDNSC", head[at+2]) >= 0 && postgres.MatchString(head)
 }
 
-// ofWarning are the words by which a warning tells how it is silenced: the message is one, then.
-var ofWarning = lazy.MustCompile(`(?i)\b(?:to|you can|can be) (?:safely )?(?:avoid|disabled?|suppress(?:ed)?|silenced?|remove|ignored?|turn off|hide|prevent|get rid of) (?:this|these|the|such) (?:\w+ )?(?:warnings?|messages?)\b`)
-
-// OfWarning says that a line tells how a warning is silenced.
-func OfWarning(text string) bool {
-	return (strings.Contains(text, " warning") || strings.Contains(text, " message")) && ofWarning.MatchString(text)
-}
-
 // callsWarning is a line whose head is the word: "libibverbs: Warning: ", "nvcc warning : ", "[Warning] ", "WARNING: ".
 var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()-]+:? ){0,4}?\[?warning\]?(?: #\w+)? ?:? |^.{0,60}\[warning\]`)
 
 // CallsWarning says that a line calls itself a warning, as Python's do, or as tools without levels do.
 func CallsWarning(text string) bool {
-	return Warns(text) || OfWarning(text) || callsWarning.MatchString(text[:min(len(text), 160)])
+	return Warns(text) || callsWarning.MatchString(text[:min(len(text), 160)])
 }
 
 // triesOf is a try that others are to follow.
@@ -197,20 +182,6 @@ var instead = lazy.MustCompile(`(?i)\b(?:going to|using|use) .{1,60}\binstead\b|
 
 // Instead says that a line has such words.
 func Instead(text string) bool { return instead.MatchString(text) }
-
-// endedWith is an end of a process without a fault.
-var endedWith = lazy.MustCompile(`(?i)\bexit[ _-]?code\b\W{0,3}0\b`)
-
-// TellsSuccess says that a line, whatever its level, is about a process that ended well, and about nothing else.
-func TellsSuccess(text string) bool {
-	return strings.Contains(text, "ucce") && endedWith.MatchString(text) && !undone.MatchString(text)
-}
-
-// OfRequest says that a line is about one request to a server, which serves others after it
-// (https://nginx.org/en/docs/ngx_core_module.html#error_log).
-func OfRequest(text string) bool {
-	return strings.Contains(text, ", client: ") && strings.Contains(text, ", server: ")
-}
 
 // remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that
 // a measurement is rough, that an iterator was left before its end, that a setting of the machine is passed over
