@@ -57,6 +57,8 @@ func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
 		"a server that listens":                        {work + "Uvicorn running on http://0.0.0.0:8001 (Press CTRL+C to quit)\n", diagnose.Healthy},
 		"a store that listens":                         {work + "[c10d] The server socket is listening on [::]:29500\n", diagnose.Unknown},
 		"a shell that does not":                        {"./run.sh: line 145: train: command not found\n", diagnose.Diagnosed},
+		"a command missed when the work is done":       {work + "Results saved\nrun.sh: line 19: d: command not found\n", diagnose.Healthy},
+		"a command missed":                             {work + "run.sh: line 19: train: command not found\n", diagnose.Diagnosed},
 		"a part is written":                            {"Summary written to north.csv\n" + work, diagnose.Unknown},
 		"nothing is said":                              {work, diagnose.Unknown},
 		"it was not done":                              {work + "The work is not done\n", diagnose.Unknown},

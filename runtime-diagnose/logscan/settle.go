@@ -46,9 +46,9 @@ func (r *logReader) settle(d reduce.Digest) {
 		return
 	}
 	r.calm = r.endsCalmly(d)
-	for i := range r.sightings { // a warning further up was no reason to end
+	for i := range r.sightings { // a warning further up was no reason to end, nor is what a script misses when its work is done
 		s := &r.sightings[i]
-		s.Over = s.Over || s.Item.Source.Line < r.calm
+		s.Over = s.Over || s.Item.Source.Line < r.calm || r.calm > 0 && recovery.MissesCommand(s.Line)
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *logReader) stepsAfter(i int) int {
 // its process, is not where training went on below it: the end of the log is the program's own, then.
 func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
-	if s.Over || s.Mild || s.Signature.Role == signature.Context {
+	if s.Over || s.Mild || s.Signature.Role == signature.Context || recovery.MissesCommand(s.Line) {
 		return false
 	}
 	if at := s.Item.Source.Line; !r.failed && !s.Signature.Lasts() && at*longAfter < last && last-at > linesAfterWorst*2 {
@@ -240,7 +240,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.Warns(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+		if recovery.Warns(text) || recovery.MissesCommand(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
 			continue // and the line of source that Python prints below it, indented
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {

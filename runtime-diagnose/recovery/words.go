@@ -97,6 +97,14 @@ func Warns(text string) bool {
 	return strings.Contains(text, "Warning: ") && warned.MatchString(text)
 }
 
+// missed is what a shell says of a command of a script that it does not find; it goes on with the next one.
+var missed = lazy.MustCompile(`^\S{1,120}: line \d+: \S{1,80}: command not found$`)
+
+// MissesCommand says that a line says so.
+func MissesCommand(text string) bool {
+	return strings.HasSuffix(text, ": command not found") && missed.MatchString(text)
+}
+
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
 var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
