@@ -20,6 +20,7 @@ func TestTheLastLaunchDecides(t *testing.T) {
 	const (
 		head    = "== job 17 at 10:00:00\nargs lr=0.1 seed=3\n"
 		again   = "== job 18 at 11:30:00\nargs lr=0.1 seed=4\n"
+		nearly  = "[10:00] root INFO: Architecture :\n[10:00] root INFO: Backbone :\n"
 		missing = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
 		memory  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	)
@@ -46,6 +47,8 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		"the second comes as far":                            {head + "rows read: 12\n" + missing + again + "rows read: 12\n", diagnose.Diagnosed, "FileNotFoundError"},
 		"three come as far, one after the other":             {head + missing + again + head + again, diagnose.Diagnosed, "FileNotFoundError"},
 		"a first line that says no start":                    {"INFO part 1 read\nINFO part 2 read\n" + missing + "INFO part 3 read\n" + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
+		"one logger writes both of the first lines":          {nearly + missing + strings.ReplaceAll(nearly, "10:00", "11:30") + trained(3), diagnose.Healthy, ""},
+		"the logger writes another line":                     {nearly + missing + strings.ReplaceAll(nearly, "Backbone", "Loss") + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
 		"ranks begin alike, and one fails":                   {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
 		"the log begins with what goes wrong":                {missing + missing + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
 		"a report that repeats is no beginning":              {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},

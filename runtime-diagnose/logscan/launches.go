@@ -22,6 +22,7 @@ type launches struct {
 	read int  // lines of the head; -1: the log begins with no start of a program
 	at   int  // number of the line before that was like the first of the head
 	says bool // the first line says that something starts, and comes again at once: it alone is the head
+	near bool // the two differ by a word or two, as what one logger writes: the same words have to come again
 	runs []launch
 	from int // the line that begins the one that is read, where there are several
 	bad  int // the line with which the launch that is written goes wrong; 0: it does not
@@ -66,13 +67,14 @@ func (r *logReader) launched(l *reduce.Line) {
 		n.read++
 		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
 		n.says = twice && starts.MatchString(n.head[0])
-		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || twice && !n.says || len(r.sightings) > 0 {
+		n.near = twice && !n.says && !sameWords(n.head[0], n.head[1])
+		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || twice && !n.says && !n.near || len(r.sightings) > 0 {
 			n.read = -1
 		}
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && (n.says || SameStatement(body, n.head[1]) || traced(n.head[0])); again && len(n.runs) < mostLaunches {
+		if again := l.Lane == n.lane && (n.says || n.begins(body, 1) || traced(n.head[0])); again && len(n.runs) < mostLaunches {
 			if len(n.runs) == 0 {
 				n.runs = []launch{{}}
 			}
@@ -84,9 +86,17 @@ func (r *logReader) launched(l *reduce.Line) {
 		}
 		n.at = 0
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && SameStatement(body, n.head[0]) {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && n.begins(body, 0) {
 		n.at = l.Number
 	}
+}
+
+// begins says that a line is like one of the head.
+func (n *launches) begins(body string, at int) bool {
+	if n.near {
+		return sameWords(body, n.head[at])
+	}
+	return SameStatement(body, n.head[at])
 }
 
 // starts is the word of a program that it begins.
@@ -108,6 +118,21 @@ func SameStatement(a, b string) bool {
 		case x == y:
 			same++
 		}
+	}
+}
+
+// sameWords says that two lines have the same words, whatever numbers stand between them.
+func sameWords(a, b string) bool {
+	for {
+		x, restA := word(a)
+		y, restB := word(b)
+		if x != y {
+			return false
+		}
+		if x == "" {
+			return true
+		}
+		a, b = restA, restB
 	}
 }
 
