@@ -38,6 +38,7 @@ func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 		"an error that is handed on below":                       {"w:1:2 [0] odd.cc:63 NCCL WARN Odd call failed\nw:1:2 [0] NCCL INFO a.cc:1 -> 2\nw:1:2 [0] NCCL INFO b.cc:2 -> 2\nw:1:2 [0] NCCL INFO c.cc:3 -> 2\n", "python-exception-user-code"},
 		"ranks that waited for others, and a step":               {stalled + "[1,0]<stderr>:INFO:tensorflow:loss = 25.56, step = 0\n[1,1]<stderr>:INFO:tensorflow:loss = 25.61, step = 0\n", "healthy"},
 		"ranks that wait for others":                             {stalled, "hang-no-progress"},
+		"a part that something else is used for":                 {"2022-03-02 19:57:19.446524: W tensorflow/stream_executor/gpu/asm_compiler.cc:235] We fallback to the NVIDIA driver for some compilation. The ptxas error was: ptxas fatal   : Value 'sm_86' is not defined for option 'gpu-name'\n", ""},
 		"nothing below":                                          {policy, "file-not-found"},
 		"another complaint below":                                {policy + "Starting training\nerror: no policy, exit\n", "file-not-found"},
 		"what is done instead":                                   {policy + "continuing without a policy\n", ""},

@@ -186,7 +186,7 @@ func TriesOf(text string) bool {
 }
 
 // instead are the words by which a program says what it does where something failed, and that this is no failure.
-var instead = lazy.MustCompile(`(?i)\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|^(?:error|exception) caught was: |\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
+var instead = lazy.MustCompile(`(?i)\bfall(?:s|ing)?[ -]?back to\b|\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|^(?:error|exception) caught was: |\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
 
 // Instead says that a line has such words.
 func Instead(text string) bool { return instead.MatchString(text) }
