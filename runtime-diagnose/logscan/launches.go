@@ -51,11 +51,11 @@ func (n *launches) last() (l launch) {
 func (r *logReader) launched(l *reduce.Line) {
 	body := l.Body()
 	n := &r.launches
-	if n.bad == 0 && n.read >= 0 && (len(r.sightings) > n.last().seen || strings.HasPrefix(body, "Traceback (") || strings.HasPrefix(body, "C++ Traceback (")) {
-		n.bad = l.Number
-	}
 	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
 		return
+	}
+	if n.bad == 0 && (len(r.sightings) > n.last().seen || (body[0] == 'T' || body[0] == 'C') && (strings.HasPrefix(body, "Traceback (") || strings.HasPrefix(body, "C++ Traceback ("))) {
+		n.bad = l.Number
 	}
 	if !isLetter(body[0]) && !strings.ContainsFunc(body, unicode.IsLetter) { // a rule
 		return
