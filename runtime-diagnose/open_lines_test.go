@@ -47,7 +47,7 @@ func TestABarThatCountsOn(t *testing.T) {
 	}{
 		"by so many that no gang was waiting":    {bar(0, 107, 900) + raised + bar(108, 700, 900) + "\n", diagnose.Healthy},
 		"by one":                                 {bar(0, 107, 900) + raised + bar(108, 109, 900) + "\n", diagnose.Diagnosed},
-		"another bar, from its beginning":        {bar(0, 107, 900) + raised + bar(0, 1, 40) + "\n" + bar(300, 301, 900) + "\n", diagnose.Diagnosed},
+		"another bar, from its beginning":        {bar(0, 107, 900) + raised + bar(0, 1, 40) + "\n" + bar(300, 300, 900) + "\n", diagnose.Diagnosed},
 		"more slowly than before":                {fast(0, 107) + "\n" + raised + bar(108, 700, 900) + "\n", diagnose.Healthy},
 		"faster, and again what was survived":    {bar(0, 107, 900) + raised + fast(108, 700) + raised + bar(701, 800, 900) + "\n", diagnose.Healthy},
 		"faster, and then what ends it for ever": {bar(0, 107, 900) + raised + fast(108, 700) + raised, diagnose.Diagnosed},

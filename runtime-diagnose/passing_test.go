@@ -44,7 +44,7 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		"announced, and few steps after it":      {steps(0, 30) + raised + "skipping this sample\n" + steps(30, 3), diagnose.Diagnosed},
 		"not announced: training went on":        {steps(0, 30) + raised + steps(30, 20), diagnose.Healthy},
 		"other ranks count one step, and wait":   {steps(0, 30) + raised + strings.Repeat(steps(30, 1), 16), diagnose.Diagnosed},
-		"not announced, and few steps after it":  {steps(0, 30) + raised + steps(30, 6), diagnose.Diagnosed},
+		"not announced, and few steps after it":  {steps(0, 30) + raised + steps(30, 3), diagnose.Diagnosed},
 		"training went on, and was killed":       {steps(0, 30) + raised + steps(30, 20) + "Killed\n", diagnose.Diagnosed},
 		"announced before it, and many steps":    {steps(0, 30) + "WARNING: sample 17 could not be decoded, skipping:\n" + raised + steps(30, 20), diagnose.Healthy},
 		"announced before it: another try":       {steps(0, 30) + "retrying after error:\n" + raised + steps(30, 20), diagnose.Healthy},

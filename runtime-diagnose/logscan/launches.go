@@ -22,8 +22,10 @@ type launches struct {
 	read int  // lines of the head; -1: the log begins with no start of a program
 	at   int  // number of the line before that was like the first of the head
 	says bool // the first line says that something starts, and comes again at once: it alone is the head
+	near bool // the two differ by a word or two, as what one logger writes: the same words have to come again
 	runs []launch
 	from int // the line that begins the one that is read, where there are several
+	bad  int // the line with which the launch that is written goes wrong; 0: it does not
 }
 
 // launch is one of several; the first begins with the log.
@@ -31,6 +33,7 @@ type launch struct {
 	line     int // its first
 	seen     int // sightings before it
 	progress int // lines that show training in it, until the next one begins
+	bad      int // the line with which it goes wrong; 0: it does not
 }
 
 // mostLaunches bounds how many are told apart: what is between the first of them and the last counts as the last's.
@@ -51,6 +54,9 @@ func (r *logReader) launched(l *reduce.Line) {
 	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
 		return
 	}
+	if n.bad == 0 && (len(r.sightings) > n.last().seen || (body[0] == 'T' || body[0] == 'C') && (strings.HasPrefix(body, "Traceback (") || strings.HasPrefix(body, "C++ Traceback ("))) {
+		n.bad = l.Number
+	}
 	if !isLetter(body[0]) && !strings.ContainsFunc(body, unicode.IsLetter) { // a rule
 		return
 	}
@@ -61,26 +67,36 @@ func (r *logReader) launched(l *reduce.Line) {
 		n.read++
 		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
 		n.says = twice && starts.MatchString(n.head[0])
-		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || twice && !n.says || len(r.sightings) > 0 {
+		n.near = twice && !n.says && !sameWords(n.head[0], n.head[1])
+		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || twice && !n.says && !n.near || len(r.sightings) > 0 {
 			n.read = -1
 		}
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && (n.says || SameStatement(body, n.head[1]) || traced(n.head[0])); again && len(r.sightings) > n.last().seen && len(n.runs) < mostLaunches {
+		if again := l.Lane == n.lane && (n.says || n.begins(body, 1) || traced(n.head[0])); again && len(n.runs) < mostLaunches {
 			if len(n.runs) == 0 {
 				n.runs = []launch{{}}
 			}
-			n.runs[len(n.runs)-1].progress = r.progress
+			last := &n.runs[len(n.runs)-1]
+			last.progress, last.bad = r.progress, n.bad
 			n.runs = append(n.runs, launch{line: n.at, seen: len(r.sightings)})
-			r.progress = 0
+			r.progress, n.bad = 0, 0
 			r.listen()
 		}
 		n.at = 0
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.last().seen && SameStatement(body, n.head[0]) {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && n.begins(body, 0) {
 		n.at = l.Number
 	}
+}
+
+// begins says that a line is like one of the head.
+func (n *launches) begins(body string, at int) bool {
+	if n.near {
+		return sameWords(body, n.head[at])
+	}
+	return SameStatement(body, n.head[at])
 }
 
 // starts is the word of a program that it begins.
@@ -102,6 +118,21 @@ func SameStatement(a, b string) bool {
 		case x == y:
 			same++
 		}
+	}
+}
+
+// sameWords says that two lines have the same words, whatever numbers stand between them.
+func sameWords(a, b string) bool {
+	for {
+		x, restA := word(a)
+		y, restB := word(b)
+		if x != y {
+			return false
+		}
+		if x == "" {
+			return true
+		}
+		a, b = restA, restB
 	}
 }
 
@@ -130,11 +161,11 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 	if len(runs) == 0 {
 		return
 	}
-	runs[len(runs)-1].progress = r.progress
+	runs[len(runs)-1].progress, runs[len(runs)-1].bad = r.progress, r.launches.bad
 	end, until := len(r.sightings), d.Last.Number+1
 	done := !d.InTraceback && d.Last.Number > runs[len(runs)-1].line+1 && recovery.EndsWell(recovery.WithoutCounts(d.Last.Text))
 	for i, run := range slices.Backward(runs) {
-		if i == 0 || done && i == len(runs)-1 || r.tells(run, min(run.seen, end), end, until) {
+		if i == 0 || done && i == len(runs)-1 || r.tells(run, min(run.seen, end), end, until) || further(runs[:i], run, until) {
 			for k := range r.sightings[:min(run.seen, end)] {
 				r.sightings[k].Over = true
 			}
@@ -148,6 +179,17 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 		}
 		end, until = min(run.seen, end), run.line
 	}
+}
+
+// further says that a launch, whose lines end before one, has come at least two lines further than the last of those before
+// it that went wrong had: it has passed where that one failed.
+func further(before []launch, run launch, until int) bool {
+	for _, b := range slices.Backward(before) {
+		if b.bad > 0 {
+			return run.bad == 0 && until-run.line > b.bad-max(b.line, 1)+1
+		}
+	}
+	return false
 }
 
 // tells says that a launch, whose sightings are those between two and whose lines end before one, trains, ends well,

@@ -2,6 +2,8 @@ package logscan
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
@@ -22,8 +24,11 @@ var surroundings = []string{
 // a step below it is no proof, for the calm of a log has its own rules.
 var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Exception)(?:: |$)|^.{0,60}?\b(?:ERROR|CRITICAL|FATAL)\b`)
 
-// livedWith says that a complaint about the surroundings of a program is one that its program has lived with: it calls it
-// a warning, says what it does instead or that it tries again, or starts its work below.
+// meetings are the categories of processes that do not find each other, or not yet.
+var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"}
+
+// livedWith says that a complaint about the surroundings of a program, or one that nobody knows, is one that its program has
+// lived with: it calls it a warning, says what it does instead or that it tries again, or goes on below.
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
@@ -31,14 +36,14 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return false
 	case s.Signature.Category == "rendezvous-timeout" && recovery.Warns(s.Line):
 		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
+	case s.Mild && slices.Contains(meetings, s.Signature.Category) && !recovery.HandsOn(s.Line):
+		return r.goesOnBelow(s, d)
 	case !isSurrounding(s) && !isGuess(s):
 		return false
-	case said.instead, recovery.Instead(s.Line), s.Signature.ID == saidError && recovery.TellsSuccess(s.Line), recovery.OfRequest(s.Line), said.warned, recovery.CallsWarning(s.Line):
+	case said.instead, recovery.Instead(s.Line), said.warned, recovery.CallsWarning(s.Line):
 		return true
-	case !isSurrounding(s):
-		return false
 	}
-	return said.again || recovery.TriesOf(s.Line) || !raisedHead.MatchString(s.Line) && r.startsBelow(s, d)
+	return isSurrounding(s) && (said.again || recovery.TriesOf(s.Line)) || !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
 }
 
 // isSurrounding says that a complaint is of the surroundings.
@@ -46,24 +51,27 @@ func isSurrounding(s *evidence.Observation) bool {
 	return slices.Contains(surroundings, s.Signature.Category)
 }
 
-// isGuess says that a complaint is in words that nobody knows, and not in the words of a check that ends its program.
+// isGuess says that a complaint is in words that nobody knows, and not in the words of a check that ends its program: what
+// the runtime below a program calls an error does not.
 func isGuess(s *evidence.Observation) bool {
-	return (s.Signature.ID == saidError || subject.Guessed(s.Signature)) && !recovery.Severe(s.Line)
+	return (s.Signature.ID == saidError || subject.Guessed(s.Signature)) && (!recovery.Severe(s.Line) || recovery.OfRuntime(s.Line))
 }
-
-// beginsWork are the words by which a program says that it begins what it is for, or goes on with it.
-var beginsWork = lazy.MustCompile(`(?i)^\W{0,3}(?:\S+[\s:|-]+){0,8}?(?:start(?:ing|ed)?|begin(?:ning)?|load(?:ing|ed)|creat(?:ing|ed)|running|launch(?:ing|ed)|connected|succe(?:eded|ssfully)|initiali[sz](?:ing|ed)|distributed training|warm-?up|is up|hello|resolved|resum(?:ed|ing))\b`)
 
 // refers is where more is written of the error above.
 var refers = lazy.MustCompile(`(?i)\bon (?:this|the) error\b.{0,20}https?://`)
+
+// linesGoneOn is how many lines below a complaint, to the end of a log, say that its program goes on: one that ends for it
+// prints a hint or two, or raises.
+const linesGoneOn = 3
 
 // below is what a line says about a complaint above it.
 type below struct {
 	known  bool // it was looked at
 	refers bool // it says nothing, but where more is written
-	ends   bool // it ends badly
+	ends   bool // it ends badly, or begins a stack
 	wrong  bool // it complains itself
-	begun  bool // the program begins its work, does a step of it, or says what it does instead
+	begun  bool // the program informs of it, does a step of its work, or says what it does instead
+	words  bool // it is more than a rule, and no other try
 }
 
 // lineBelow is that of one of the lines that were kept; many complaints ask about the same ones.
@@ -78,16 +86,17 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 	l := &d.Lines[at]
 	body := recovery.WithoutCounts(l.Text)
 	b.known, b.refers = true, refers.MatchString(body)
-	b.ends = recovery.EndsBadly(body)
-	b.wrong = recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body)
-	b.begun = recovery.Instead(body) || beginsWork.MatchString(body) || l.Number == r.series.Last.Line || recovery.Informs(l.Text) || progress.Measures(body)
+	b.ends = recovery.EndsBadly(body) || strings.Contains(body, "Traceback (") || strings.Contains(body, "tack trace")
+	b.wrong = recovery.HandsOn(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body)
+	b.begun = recovery.Instead(body) || l.Number == r.series.Last.Line || recovery.Informs(l.Text) || progress.Measures(body)
+	b.words = strings.ContainsFunc(body, unicode.IsLetter) && !recovery.TriesAgain(body)
 	return *b
 }
 
-// startsBelow says that below a complaint, to the end of the log, nothing else complains, and the program begins its work,
-// does a step of it, or says what it does instead.
-func (r *logReader) startsBelow(s *evidence.Observation, d reduce.Digest) bool {
-	begun, line, next := false, s.Item.Source.Line, d.Last.Number+1
+// goesOnBelow says that below a complaint, to the end of the log, nothing else complains, and the program informs of its
+// work, does a step of it, says what it does instead, or just goes on.
+func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
+	begun, lines, line, next, last := false, 0, s.Item.Source.Line, d.Last.Number+1, ""
 	for at, l := range slices.Backward(d.Lines) {
 		if l.Number <= line {
 			break
@@ -103,7 +112,10 @@ func (r *logReader) startsBelow(s *evidence.Observation, d reduce.Digest) bool {
 		if b.ends || b.wrong && !SameStatement(l.Text, s.Line) {
 			return false
 		}
-		begun = begun || b.begun
+		begun = begun || b.begun && (s.Mild || isSurrounding(s))
+		if b.words && !SameStatement(l.Text, last) { // a program that waits says the same again
+			lines, last = lines+1, l.Text
+		}
 	}
-	return begun && next == line+1
+	return (begun || lines >= linesGoneOn) && !d.InTraceback && next == line+1
 }

@@ -46,9 +46,9 @@ func (r *logReader) settle(d reduce.Digest) {
 		return
 	}
 	r.calm = r.endsCalmly(d)
-	for i := range r.sightings { // a warning further up was no reason to end
+	for i := range r.sightings { // a warning further up was no reason to end, nor is what a script misses when its work is done
 		s := &r.sightings[i]
-		s.Over = s.Over || s.Item.Source.Line < r.calm
+		s.Over = s.Over || s.Item.Source.Line < r.calm || r.calm > 0 && recovery.MissesCommand(s.Line)
 	}
 }
 
@@ -64,8 +64,9 @@ const (
 	StepsSurvived     = 12
 	linesSurvived     = 24
 	StepsSurvivedMild = 2
-	// stepsSurvivedLogged is how many follow a complaint that was logged where the log ends calmly as well.
-	stepsSurvivedLogged = 4
+	// stepsSurvivedAlone is how many follow where no prefix says whose line a complaint is: the ranks of a gang wait for
+	// each other at the next step, or, where one was under way, at the one after it.
+	stepsSurvivedAlone = 4
 )
 
 // SaidBelow is how many lines below an error a program says that it tries again.
@@ -90,6 +91,9 @@ func (r *logReader) wentOn(line int, body string) {
 // (https://github.com/pytorch/pytorch/blob/main/torch/csrc/DataLoader.cpp).
 const ofItsWorker = " encountered in worker."
 
+// stalled is the category of ranks that wait for others.
+const stalled = "hang-no-progress"
+
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
@@ -98,7 +102,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt && r.hadGradient()) {
 		return true
 	}
-	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.EndsNothing(s.Line)) {
+	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(s.Line)) {
 		return true
 	}
 	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) {
@@ -108,9 +112,12 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		return true // a server: it was one request that went wrong
 	}
 	steps := r.stepsAfter(i)
-	if steps >= StepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived {
+	if steps >= StepsSurvived || steps >= stepsSurvivedAlone && r.said[i].lane == "" || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
 		return true
+	}
+	if steps > 0 && s.Mild && !r.failed && s.Signature.Category == stalled {
+		return true // no rank takes a step without those that it waited for
 	}
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
 }
@@ -147,13 +154,13 @@ func (r *logReader) stepsAfter(i int) int {
 // its process, is not where training went on below it: the end of the log is the program's own, then.
 func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
-	if s.Over || s.Mild || s.Signature.Role == signature.Context {
+	if s.Over || s.Mild || s.Signature.Role == signature.Context || recovery.MissesCommand(s.Line) {
 		return false
 	}
 	if at := s.Item.Source.Line; !r.failed && !s.Signature.Lasts() && at*longAfter < last && last-at > linesAfterWorst*2 {
 		return false // ten times as much was written since
 	}
-	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedLogged
+	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedAlone
 }
 
 // longAfter is how many times as long as the log was when it complained a log is that has gone on: the complaint was of
@@ -233,7 +240,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.Warns(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+		if recovery.Warns(text) || recovery.MissesCommand(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
 			continue // and the line of source that Python prints below it, indented
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {

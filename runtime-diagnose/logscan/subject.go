@@ -71,9 +71,6 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		if recovery.OfWarning(text) {
-			continue
-		}
 		if module := imported.FindStringSubmatch(text); d.InTraceback && read == 0 && module != nil {
 			rule := subject.ByCategory("missing-module")
 			return reduce.Kept{Number: l.Number, Text: strings.Clone(text)}, signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(module[1])}}

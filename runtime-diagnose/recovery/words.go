@@ -97,12 +97,13 @@ func Warns(text string) bool {
 	return strings.Contains(text, "Warning: ") && warned.MatchString(text)
 }
 
-// noCommand is what a shell says of a command that it does not find, or such a command of a file, and goes on.
-var noCommand = lazy.MustCompile(`^\S{1,80}: line \d+: \S{1,80}: command not found$|^(?:chmod|chown|cp|ln|mkdir|mv|rm|rmdir|touch): .{1,300}: [A-Z][\w ]+$`)
+// missed is what a shell says of a command of a script that it does not find; it goes on with the next one.
+var missed = lazy.MustCompile(`^\S{1,120}: line \d+: \S{1,80}: command not found$`)
 
-// EndsNothing says that a line is of what ends nothing by itself: Python's warnings, and what a shell's small commands
-// miss.
-func EndsNothing(text string) bool { return Warns(text) || noCommand.MatchString(text) }
+// MissesCommand says that a line says so.
+func MissesCommand(text string) bool {
+	return strings.HasSuffix(text, ": command not found") && missed.MatchString(text)
+}
 
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
@@ -135,9 +136,10 @@ func TriesAgain(text string) bool {
 // GoesOn is a line that announces no end.
 func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
-// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr and NeMo
-// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) print it.
-var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr, NeMo
+// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) and Horovod
+// (https://github.com/horovod/horovod/blob/v0.28.1/horovod/common/logging.cc) print it.
+var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^\[[\d :.-]{10,30}: [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
 
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
@@ -145,7 +147,7 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	if OfWarning(text) || ofPostgres(head) || remarked(text) {
+	if ofPostgres(head) || remarked(text) {
 		return true
 	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
@@ -161,20 +163,12 @@ func ofPostgres(head string) bool {
 	return at > 0 && isDigit(head[at-1]) && len(head) > at+2 && strings.IndexByte("LHDNSC", head[at+2]) >= 0 && postgres.MatchString(head)
 }
 
-// ofWarning are the words by which a warning tells how it is silenced: the message is one, then.
-var ofWarning = lazy.MustCompile(`(?i)\b(?:to|you can|can be) (?:safely )?(?:avoid|disabled?|suppress(?:ed)?|silenced?|remove|ignored?|turn off|hide|prevent|get rid of) (?:this|these|the|such) (?:\w+ )?(?:warnings?|messages?)\b`)
-
-// OfWarning says that a line tells how a warning is silenced.
-func OfWarning(text string) bool {
-	return (strings.Contains(text, " warning") || strings.Contains(text, " message")) && ofWarning.MatchString(text)
-}
-
 // callsWarning is a line whose head is the word: "libibverbs: Warning: ", "nvcc warning : ", "[Warning] ", "WARNING: ".
 var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()-]+:? ){0,4}?\[?warning\]?(?: #\w+)? ?:? |^.{0,60}\[warning\]`)
 
 // CallsWarning says that a line calls itself a warning, as Python's do, or as tools without levels do.
 func CallsWarning(text string) bool {
-	return Warns(text) || OfWarning(text) || callsWarning.MatchString(text[:min(len(text), 160)])
+	return Warns(text) || callsWarning.MatchString(text[:min(len(text), 160)])
 }
 
 // triesOf is a try that others are to follow.
@@ -192,24 +186,10 @@ func TriesOf(text string) bool {
 }
 
 // instead are the words by which a program says what it does where something failed, and that this is no failure.
-var instead = lazy.MustCompile(`(?i)\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|^(?:error|exception) caught was: |\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
+var instead = lazy.MustCompile(`(?i)\bfall(?:s|ing)?[ -]?back to\b|\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|^(?:error|exception) caught was: |\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
 
 // Instead says that a line has such words.
 func Instead(text string) bool { return instead.MatchString(text) }
-
-// endedWith is an end of a process without a fault.
-var endedWith = lazy.MustCompile(`(?i)\bexit[ _-]?code\b\W{0,3}0\b`)
-
-// TellsSuccess says that a line, whatever its level, is about a process that ended well, and about nothing else.
-func TellsSuccess(text string) bool {
-	return strings.Contains(text, "ucce") && endedWith.MatchString(text) && !undone.MatchString(text)
-}
-
-// OfRequest says that a line is about one request to a server, which serves others after it
-// (https://nginx.org/en/docs/ngx_core_module.html#error_log).
-func OfRequest(text string) bool {
-	return strings.Contains(text, ", client: ") && strings.Contains(text, ", server: ")
-}
 
 // remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that
 // a measurement is rough, that an iterator was left before its end, that a setting of the machine is passed over
@@ -266,7 +246,7 @@ var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ W
 // Informs is a line that its program calls less than a warning.
 func Informs(text string) bool {
 	head := text[:min(len(text), 160)]
-	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN")
+	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN") && !strings.Contains(head[:min(len(head), 40)], ": W ")
 }
 
 // rayLevel is the level of a line as Ray's own processes print it, "[2024-08-25 19:21:02,241 E 1111 1111] ", also where
@@ -326,6 +306,9 @@ func mayBeMild(head string) bool {
 			continue
 		}
 		break
+	}
+	if len(head) > 1 && head[0] == '[' && isDigit(head[1]) {
+		return true
 	}
 	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG") || strings.HasPrefix(head, "[NeMo ")
 }

@@ -24,6 +24,8 @@ func TestTheLevelOfALineIsReadAsItsRuntimeWritesIt(t *testing.T) {
 		"TensorFlow calls it an error":        {tf + "E tensorflow/core/a.cc:40] words", false, false, true, true},
 		"XLA calls it an error":               {tf + `E C:\src\xla\stream_executor\a.cc:40] words`, false, false, true, true},
 		"TensorFlow calls it fatal":           {tf + "F tensorflow/core/a.cc:40] words", false, false, true, false},
+		"Horovod warns":                       {"[2020-02-25 11:13:55.899666: W horovod/common/a.cc:105] words", true, false, false, false},
+		"Horovod calls it an error":           {"[2020-02-25 11:13:55.899666: E horovod/common/a.cc:105] words", false, false, false, false},
 		"the plugin for libfabric, as a test": {"WARN: Function: listen Line: 24: NET/OFI words", false, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ var precedence = map[string][]string{
 	"cuda-graph-capture":              {"python-exception"},
 	"cuda-invalid-launch":             {"python-exception"},
 	"cuda-mps-failed":                 {"cuda-driver-init", "python-exception"},
-	"cuda-no-kernel-image":            {"python-exception", "triton-compile"},
+	"cuda-no-kernel-image":            {"python-exception", "said-error", "triton-compile"},
 	"cuda-peer-access":                {"option-contradiction", "python-exception"},
 	"cuda-toolkit-mismatch":           {"python-exception"},
 	"cuda-unknown-error":              {"python-exception"},
