@@ -191,7 +191,7 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 			s.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{build.GPU: resource.MustParse("8")}}}}
 		}, fit.Unknown, "Worker asks for 8 nvidia.com/gpu; the API server takes whole devices, and a limit that is the request"},
 		"a priority class we do not see": {func(s *corev1.PodSpec) { s.PriorityClassName = "gold" }, fit.Unknown, "the PriorityClass gold was not read; the API server refuses pods of one that does not exist"},
-		"a runtime class we do not see": {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Unknown, "the runtime class kata was not read; what it adds to Worker is not counted"},
+		"a runtime class we do not see":  {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Unknown, "the runtime class kata was not read; what it adds to Worker is not counted"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
