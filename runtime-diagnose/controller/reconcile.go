@@ -58,7 +58,7 @@ const secondLooks = 2
 
 // Reconcile looks at one job. Errors are retried with growing delay.
 func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Result, error) {
-	if r.GiveWay != nil {
+	if r.GiveWay != nil && r.memory.untouched(key) { // somebody may wait for what became of the others
 		r.GiveWay(ctx)
 	}
 	if wait := r.early(ctx, key); wait > 0 {
