@@ -14,8 +14,12 @@ type Precedence struct {
 	idle    chan struct{} // closed when none runs any more
 }
 
-// mostGivenWay is how long the rest waits for reviews at most, each time: reviews that never end stop nothing.
-const mostGivenWay = 500 * time.Millisecond
+const (
+	// mostGivenWay is how long the look at a job waits for reviews at most: reviews that never end stop nothing.
+	mostGivenWay = 500 * time.Millisecond
+	// lateGivesWay is as long for the review of a job that was admitted without one: a thousand of them are due within a minute.
+	lateGivesWay = 20 * time.Millisecond
+)
 
 // begin counts a review until the returned function is called.
 func (p *Precedence) begin() (end func()) {
@@ -39,7 +43,9 @@ func (p *Precedence) end() {
 }
 
 // GiveWay waits while reviews run.
-func (p *Precedence) GiveWay(ctx context.Context) {
+func (p *Precedence) GiveWay(ctx context.Context) { p.giveWay(ctx, mostGivenWay) }
+
+func (p *Precedence) giveWay(ctx context.Context, limit time.Duration) {
 	if p == nil {
 		return
 	}
@@ -49,7 +55,7 @@ func (p *Precedence) GiveWay(ctx context.Context) {
 	if running == 0 {
 		return
 	}
-	most := time.NewTimer(mostGivenWay)
+	most := time.NewTimer(limit)
 	defer most.Stop()
 	select {
 	case <-idle:

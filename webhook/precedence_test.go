@@ -36,6 +36,11 @@ func TestTheRestGivesWayToReviews(t *testing.T) {
 				if waited := time.Since(begun); waited != tc.want {
 					t.Errorf("it began after %s; want %s", waited, tc.want)
 				}
+				begun = time.Now()
+				first.giveWay(t.Context(), lateGivesWay)
+				if waited := time.Since(begun); waited > lateGivesWay {
+					t.Errorf("a late review began after %s; want %s at most", waited, lateGivesWay)
+				}
 				running.Wait()
 				begun = time.Now()
 				if first.GiveWay(t.Context()); time.Since(begun) != 0 {

@@ -300,7 +300,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 
 // review reviews a job as it is stored and says on it what was found.
 func (s *Sweep) review(ctx context.Context, j storedJob) error {
-	s.o.Precedence.GiveWay(ctx)
+	s.o.Precedence.giveWay(ctx, lateGivesWay)
 	u, err := s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Get(ctx, j.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || goes(u)) {
 		return nil
