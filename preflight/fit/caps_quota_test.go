@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
@@ -52,6 +53,9 @@ func TestWhatOfAQueueIsNotJudgedIsSaid(t *testing.T) {
 			if said := slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "not judged") }); said != (tc.note != "") || tc.note != "" && !slices.Contains(r.Assumed, tc.note) {
 				t.Errorf("assumed %q, want %q", r.Assumed, tc.note)
 			}
+			if tc.note != "" && r.Verdict == fit.Fits {
+				t.Error("what was not judged is taken for a yes")
+			}
 		})
 	}
 }
@@ -69,8 +73,8 @@ func TestWhatRunsBesideWhatIsNotSortedForEver(t *testing.T) {
 		"2,000, each after the one before": {in("ml", inARow(2000, 1)), []string{"which of the 2000 roles run at the same time is not judged: they wait for each other in too many ways"}},
 		"2,000 roles in a row":             {in("ml", inARow(2000, 199)), []string{"which of the 2000 roles run at the same time is not judged: they wait for each other in too many ways"}},
 	} {
-		if limits, notes := quota.Check(s, tc.gang); len(limits) > 0 || !slices.Equal(notes.Told, tc.note) {
-			t.Errorf("%s: limits %v, notes %q, want none and %q", name, limits, notes, tc.note)
+		if limits, notes := quota.Check(s, tc.gang); len(limits) > 0 || !slices.Equal(notes.Told, tc.note) || !slices.Equal(notes.Doubts, tc.note) {
+			t.Errorf("%s: limits %v, notes %q, want none and %q, which are doubts", name, limits, notes, tc.note)
 		}
 	}
 }
