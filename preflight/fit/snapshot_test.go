@@ -3,6 +3,7 @@ package fit_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,5 +209,32 @@ func TestASnapshotDoesNotChangeWithItsLedger(t *testing.T) {
 	_, is := after.Lookup(claim, "ml", "data")
 	if was != job.Unknown || is != job.Present {
 		t.Errorf("a snapshot changed after it was taken: the claim was %v and is %v; want unknown, present", was, is)
+	}
+}
+
+// What a claim leads to and the view does not hold makes no yes.
+func TestAClaimWhoseVolumeOrClassWasNotReadIsUnknown(t *testing.T) {
+	const node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 8, memory: 64Gi, pods: 110, nvidia.com/gpu: 8}, conditions: [{type: Ready, status: 'True'}]}\n---\n"
+	const claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: ml, annotations: {pv.kubernetes.io/bind-completed: 'yes'}}\nspec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}, "
+	g := in("ml", gangOf(group("Worker", 1, build.Asks("8"), build.Spec(func(s *corev1.PodSpec) {
+		s.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	}))))
+	for name, tc := range map[string]struct{ objects, want string }{
+		"its volume": {claim + "volumeName: pv}\nstatus: {phase: Bound}\n", "the volume pv of the claim data was not read; it may bind Worker to some nodes"},
+		"its class":  {claim + "storageClassName: fast}\nstatus: {phase: Pending}\n", "the claim data is not bound yet, and its class was not read; its volume may bind Worker to some nodes"},
+		"the volumes of its class": {
+			claim + "storageClassName: local}\nstatus: {phase: Pending}\n---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n",
+			"volumes of the class local were not read; the claim data may bind its pods to some nodes",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := viewOf(t, node+tc.objects, "pods")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := whatif.Answer(t.Context(), s, g); got.Verdict != fit.Unknown || !slices.Contains(got.Assumed, tc.want) {
+				t.Errorf("Fit says %s, assumed %q; want unknown and %q", got.Verdict, got.Assumed, tc.want)
+			}
+		})
 	}
 }
