@@ -63,6 +63,7 @@ test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everyth
 test-release: ## images and archives: two builds are one, and an image runs from its layers (compiles everything anew)
 	@cd test/tools/release && $(GO) test -timeout 25m ./...
 
+# GOGC: what a test leaves behind is seldom worth collecting while it runs.
 .PHONY: test-unit
 test-unit: ## the fast half, of what has changed since it passed: no control plane, no race detector
 	@GOGC=400 $(GO) run ./test/summary -- $(GO) test $(UNIT)

@@ -30,6 +30,10 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 			"ClusterQueue cq has no quota for nvidia.com/gpu; unless Kueue is configured to leave it out, the job is not admitted",
 		},
 	}
+	byDefault := queued(gang.Kueue, "default", gpus(3, "8")) // a queue like others, unlike Volcano's
+	if r := whatif.Answer(t.Context(), ruled(t, gpuQuota[1:], nil, node), byDefault); r.Verdict != fit.Unknown {
+		t.Errorf("%s, where the LocalQueue default was not read; want unknown", r.Verdict)
+	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := whatif.Answer(t.Context(), ruled(t, tc.objects, tc.whole, node), g)

@@ -208,8 +208,9 @@ func (g *gates) begin(word uint64) bool {
 // stands says that a text begins with a gate.
 func (g *gates) stands(text string) bool {
 	first := firstOf(text)
-	for i := range g.all[g.at[gram(first)]] {
-		if one := &g.all[g.at[gram(first)]][i]; first&one.of == one.first && beginsWith(text, one.text) {
+	all := g.all[g.at[gram(first)]]
+	for i := range all {
+		if one := &all[i]; first&one.of == one.first && beginsWith(text, one.text) {
 			return true
 		}
 	}
