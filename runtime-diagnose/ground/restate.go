@@ -101,16 +101,11 @@ func restated(text string) string {
 			b.WriteString(name + "\n")
 		}
 	}
-	var told []string
 	low := strings.ToLower(text)
-	for n, name := range errorNames {
-		if no, _ := strconv.Atoi(n); strings.Contains(low, syscall.Errno(no).Error()) {
-			told = append(told, name+" errno "+n)
+	for _, e := range systemErrors {
+		if strings.Contains(low, e.message) {
+			b.WriteString(e.name + " errno " + e.number + "\n")
 		}
-	}
-	slices.Sort(told)
-	for _, t := range told {
-		b.WriteString(t + "\n")
 	}
 	for _, m := range xidOf.FindAllStringSubmatch(text, -1) {
 		b.WriteString("Xid " + m[1] + "\n")
@@ -165,13 +160,43 @@ var gluedTo = lazy.MustCompile(`\b(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:(
 // numberedError is an error of the operating system by its number.
 var numberedError = lazy.MustCompile(`(?i)\berrno:? ?(\d+)\b`)
 
-// errorNames are those of Linux that logs of jobs have by number.
-// https://github.com/torvalds/linux/blob/v6.12/include/uapi/asm-generic/errno-base.h and errno.h beside it.
-var errorNames = map[string]string{
-	"1": "EPERM", "2": "ENOENT", "5": "EIO", "11": "EAGAIN", "12": "ENOMEM", "13": "EACCES", "17": "EEXIST", "20": "ENOTDIR", "21": "EISDIR", "22": "EINVAL", "24": "EMFILE", "28": "ENOSPC",
-	"30": "EROFS", "32": "EPIPE", "98": "EADDRINUSE", "99": "EADDRNOTAVAIL", "101": "ENETUNREACH", "104": "ECONNRESET", "110": "ETIMEDOUT", "111": "ECONNREFUSED", "113": "EHOSTUNREACH",
-	"116": "ESTALE", "122": "EDQUOT",
+// systemErrors are those of Linux that logs of jobs have, whatever system a diagnosis is made on, in small letters.
+// https://github.com/torvalds/linux/blob/v6.12/include/uapi/asm-generic/errno-base.h and errno.h beside it;
+// https://github.com/golang/go/blob/go1.24.0/src/syscall/zerrors_linux_amd64.go has the messages.
+var systemErrors = []struct{ number, name, message string }{
+	{"1", "EPERM", "operation not permitted"},
+	{"2", "ENOENT", "no such file or directory"},
+	{"5", "EIO", "input/output error"},
+	{"11", "EAGAIN", "resource temporarily unavailable"},
+	{"12", "ENOMEM", "cannot allocate memory"},
+	{"13", "EACCES", "permission denied"},
+	{"17", "EEXIST", "file exists"},
+	{"20", "ENOTDIR", "not a directory"},
+	{"21", "EISDIR", "is a directory"},
+	{"22", "EINVAL", "invalid argument"},
+	{"24", "EMFILE", "too many open files"},
+	{"28", "ENOSPC", "no space left on device"},
+	{"30", "EROFS", "read-only file system"},
+	{"32", "EPIPE", "broken pipe"},
+	{"98", "EADDRINUSE", "address already in use"},
+	{"99", "EADDRNOTAVAIL", "cannot assign requested address"},
+	{"101", "ENETUNREACH", "network is unreachable"},
+	{"104", "ECONNRESET", "connection reset by peer"},
+	{"110", "ETIMEDOUT", "connection timed out"},
+	{"111", "ECONNREFUSED", "connection refused"},
+	{"113", "EHOSTUNREACH", "no route to host"},
+	{"116", "ESTALE", "stale file handle"},
+	{"122", "EDQUOT", "disk quota exceeded"},
 }
+
+// errorNames are their names by number.
+var errorNames = func() map[string]string {
+	out := make(map[string]string, len(systemErrors))
+	for _, e := range systemErrors {
+		out[e.number] = e.name
+	}
+	return out
+}()
 
 // signals are those that end processes of jobs.
 var signals = map[syscall.Signal]string{
