@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -89,7 +88,7 @@ func restated(text string) string {
 	var b strings.Builder
 	for _, m := range signalled.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1])
-		if name := signals[syscall.Signal(n-128)]; name != "" {
+		if name := signals[n-128]; name != "" {
 			fmt.Fprintf(&b, "signal %d %s\n", n-128, name)
 		}
 	}
@@ -198,10 +197,9 @@ var errorNames = func() map[string]string {
 	return out
 }()
 
-// signals are those that end processes of jobs.
-var signals = map[syscall.Signal]string{
-	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGILL: "SIGILL", syscall.SIGABRT: "SIGABRT abort", syscall.SIGBUS: "SIGBUS bus error",
-	syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL kill", syscall.SIGSEGV: "SIGSEGV segmentation fault", syscall.SIGTERM: "SIGTERM terminate",
+// signals are those of Linux that end processes of jobs: https://man7.org/linux/man-pages/man7/signal.7.html
+var signals = map[int]string{
+	1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT abort", 7: "SIGBUS bus error", 8: "SIGFPE", 9: "SIGKILL kill", 11: "SIGSEGV segmentation fault", 15: "SIGTERM terminate",
 }
 
 // calculated is a calculation with its result on either side: 8 × 6 = 48, 143 is 128 + 15.
