@@ -98,20 +98,7 @@ func installGatekeeper(ctx context.Context, plane *cluster.Cluster) (*subject, e
 	if out.pid, err = pidIn(pidFile); err != nil {
 		return nil, err
 	}
-	hook := fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: gatekeeper-validating-webhook-configuration}
-webhooks:
-- name: %s
-  admissionReviewVersions: [v1, v1beta1]
-  clientConfig: {url: "https://127.0.0.1:%d/v1/admit", caBundle: %s}
-  failurePolicy: Ignore
-  matchPolicy: Exact
-  rules: [{apiGroups: [kubeflow.org], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [pytorchjobs]}]
-  sideEffects: None
-  timeoutSeconds: 3
-`, out.hook, port, base64.StdEncoding.EncodeToString(authority))
-	for _, text := range []string{gatekeeperTemplate, gatekeeperConstraint, hook} {
+	for _, text := range []string{gatekeeperTemplate, gatekeeperConstraint, registration("gatekeeper-validating-webhook-configuration", out.hook, fmt.Sprintf("https://127.0.0.1:%d/v1/admit", port), authority)} {
 		if err := wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, func(ctx context.Context) (bool, error) {
 			return plane.Apply(ctx, text) == nil, nil // a template's kind is there when Gatekeeper has made it
 		}); err != nil {
@@ -127,6 +114,23 @@ webhooks:
 	})
 }
 
+// registration is the configuration by which the API server asks a webhook about the jobs that are created.
+func registration(name, hook, url string, authority []byte) string {
+	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: %s}
+webhooks:
+- name: %s
+  admissionReviewVersions: [v1]
+  clientConfig: {url: %q, caBundle: %s}
+  failurePolicy: Ignore
+  matchPolicy: Exact
+  rules: [{apiGroups: [kubeflow.org], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [pytorchjobs]}]
+  sideEffects: None
+  timeoutSeconds: 3
+`, name, hook, url, base64.StdEncoding.EncodeToString(authority))
+}
+
 // writeCertificate writes tls.crt and tls.key for 127.0.0.1, signed by themselves, into a folder.
 func writeCertificate(dir string) (authority []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -134,7 +138,7 @@ func writeCertificate(dir string) (authority []byte, err error) {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gatekeeper"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhook"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 0, 1),
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		IsCA: true, BasicConstraintsValid: true,

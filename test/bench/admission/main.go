@@ -39,6 +39,7 @@ type settings struct {
 	pprof, heap string
 	onlyWebhook bool
 	gatekeeper  bool
+	yes         bool
 	shell       bool
 	earlier     string        // programs, separated by commas
 	idle        time.Duration // before jobs come
@@ -58,10 +59,17 @@ func main() {
 	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory at the end")
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
 	flag.BoolVar(&s.gatekeeper, "gatekeeper", true, "measure Gatekeeper, too; it is in bin/controlplane")
+	flag.BoolVar(&s.yes, "yes", true, "measure a webhook that looks at nothing, too: what any webhook costs here")
+	answers := flag.String("answer-yes", "", "be that webhook, at this `address,folder of a certificate`")
 	flag.BoolVar(&s.shell, "shell", false, "only what check and fit in a shell cost: asked of the installation, and listing without one")
 	flag.StringVar(&s.earlier, "earlier", "", "other `programs`, separated by commas: Signalbox as it was built before, each measured in the same way before this one")
 	flag.DurationVar(&s.idle, "idle", 20*time.Second, "how long Signalbox is there before jobs come")
 	flag.Parse()
+	if *answers != "" {
+		address, certs, _ := strings.Cut(*answers, ",")
+		fmt.Fprintln(os.Stderr, answerYes(address, certs))
+		os.Exit(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, s); err != nil {
@@ -106,6 +114,13 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	p.rows = append(p.rows, row{"without a webhook", without})
+	if s.yes {
+		with, err := measureYes(ctx, plane, s, job)
+		if err != nil {
+			return err
+		}
+		p.rows = append(p.rows, row{"with a webhook that looks at nothing", with})
+	}
 	if s.gatekeeper {
 		with, err := measureGatekeeper(ctx, plane, s, job)
 		if err != nil {

@@ -43,9 +43,9 @@ func (p page) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What the webhook costs
 
-`+"`make bench-webhook`"+` fills a real API server, creates jobs without a webhook, with Gatekeeper and with
-Signalbox, and writes this page.
-The API server asks both webhooks by HTTP/1.1, as it does behind a Service.
+`+"`make bench-webhook`"+` fills a real API server, creates jobs without a webhook, with one that says
+yes to everything and looks at nothing, with Gatekeeper and with Signalbox, and writes this page.
+The API server asks all webhooks by HTTP/1.1, as it does behind a Service.
 API server, etcd, the webhook (one replica; Signalbox: %s) and those who create the jobs share the processors of one machine: where
 the load average is above their number, all times are too long.
 
