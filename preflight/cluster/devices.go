@@ -198,7 +198,7 @@ func (s *Snapshot) Devices(name corev1.ResourceName) bool {
 // known: one in the domain of the resource. Empty: none, or classes are known.
 func (s *Snapshot) driverOf(name corev1.ResourceName) string {
 	domain, _, ok := strings.Cut(string(name), "/")
-	if !ok || s.rules == nil || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
+	if !ok || s.rules == nil || len(s.rules.Published.drivers) == 0 || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
 		return ""
 	}
 	for _, driver := range slices.Sorted(maps.Keys(s.rules.Published.drivers)) {

@@ -98,9 +98,16 @@ func Selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
 // selectsByLabels is Selects for pods that choose nodes by nothing but labels, as most do: it makes nothing
 // for a node that is asked. nil: they choose by fields, too.
 func selectsByLabels(spec *corev1.PodSpec) func(*corev1.Node) bool {
-	chosen := labels.SelectorFromSet(spec.NodeSelector)
+	chosen := func(n *corev1.Node) bool {
+		for key, value := range spec.NodeSelector {
+			if has, ok := n.Labels[key]; !ok || has != value {
+				return false
+			}
+		}
+		return true
+	}
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return func(n *corev1.Node) bool { return chosen.Matches(labels.Set(n.Labels)) }
+		return chosen
 	}
 	var terms []labels.Selector
 	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
@@ -113,7 +120,7 @@ func selectsByLabels(spec *corev1.PodSpec) func(*corev1.Node) bool {
 	}
 	return func(n *corev1.Node) bool {
 		set := labels.Set(n.Labels)
-		return chosen.Matches(set) && slices.ContainsFunc(terms, func(t labels.Selector) bool { return t.Matches(set) })
+		return chosen(n) && slices.ContainsFunc(terms, func(t labels.Selector) bool { return t.Matches(set) })
 	}
 }
 

@@ -96,15 +96,16 @@ func (q *Solver) NewAssignment(podSets []*PodSet, idle bool, beside Reserved) *A
 	q.Cycle.Budget.Spend(len(p.Fresh)/16 + len(podSets))
 	q.Cycle.Arena.prepare(p)
 	p.clash = q.clashing(podSets)
+	p.Needs = make([][]cluster.Need, 0, len(podSets))
 	for _, k := range podSets {
-		var needs []cluster.Need
+		needs := make([]cluster.Need, 0, len(k.Needs))
 		for _, n := range k.Needs {
 			if n.Column < 0 {
 				continue
 			}
 			at := slices.Index(p.Column, n.Column)
 			if at < 0 {
-				at = len(p.Column)
+				at, p.Column = len(p.Column), slices.Grow(p.Column, len(k.Needs))
 				p.Column = append(p.Column, n.Column)
 			}
 			needs = append(needs, cluster.Need{Column: at, Name: n.Name, N: n.N})

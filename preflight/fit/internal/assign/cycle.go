@@ -164,7 +164,8 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 	cycle.Order, _ = g.Order(b.Spend) // where that was too much, there is no verdict
 	cycle.countOwn(g)
 	cycle.findSameLabels(g)
-	keys, byName := map[string]bool{}, false
+	var keys []string // of the labels by which pods choose nodes
+	byName := false
 	for i := range g.Groups {
 		if g.Groups[i].Count <= 0 {
 			continue
@@ -179,20 +180,19 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 		if class := s.RuntimeClass(spec); class != nil && class.Scheduling != nil {
 			more = append(more, slices.Collect(maps.Keys(class.Scheduling.NodeSelector))...)
 		}
-		for _, key := range more {
-			keys[key] = true
-		}
+		keys = append(keys, more...)
 	}
 	if byName {
-		keys[corev1.LabelHostname] = true
+		keys = append(keys, corev1.LabelHostname)
 	}
+	keys = Distinct(keys)
 	if !b.Spend(stepsOfLabels(len(s.Nodes()), len(keys))) {
 		return cycle
 	}
 	cycle.doubtSharedClasses()
 	cycle.doubtStorage(g)
 	cycle.closeNominated(g)
-	cycle.Grouping = s.GroupNodes(slices.Sorted(maps.Keys(keys)))
+	cycle.Grouping = s.GroupNodes(keys)
 	byLabels := cycle.Grouping
 	if byName {
 		cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return at })
@@ -212,7 +212,7 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 		cycle.splitByTopology(cycle.topologyKeys())
 	}
 	if cycle.Grouping != byLabels && len(keys) > 0 {
-		cycle.Grouping = cycle.Grouping.Labelled(s.LabelColumn(slices.Sorted(maps.Keys(keys))))
+		cycle.Grouping = cycle.Grouping.Labelled(s.LabelColumn(keys))
 	} else if cycle.Grouping.LabelSet == nil {
 		cycle.Grouping.LabelSet, cycle.Grouping.LabelSets = make([]int32, len(cycle.Grouping.Nodes)), 1
 	}

@@ -157,7 +157,10 @@ func (q *Solver) PodSets(stage []int) []*PodSet {
 			continue
 		}
 		group := &q.Gang.Groups[i]
-		asks := q.asks(i)
+		var asks string
+		if len(stage) > 1 { // one group is like no other
+			asks = q.asks(i)
+		}
 		k := q.alike(like[asks], i)
 		if k == nil {
 			k = &PodSet{Name: group.Name, source: &group.Pod, Pod: &group.Pod, Facts: &q.Cycle.Facts[i]}
@@ -193,7 +196,7 @@ func (q *Solver) alike(podSets []*PodSet, group int) *PodSet {
 func (q *Solver) asks(group int) string {
 	text := make([]byte, 0, 128)
 	requested := q.requested(group)
-	for _, name := range slices.Sorted(maps.Keys(requested)) {
+	for _, name := range requested.Names() {
 		text = strconv.AppendInt(append(append(text, name...), '='), requested[name], 10)
 		text = append(text, '\n')
 	}

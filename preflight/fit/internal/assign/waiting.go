@@ -271,6 +271,9 @@ func (cycle *Cycle) doubtSharedClasses() {
 		waitingClaim
 		group int
 	}
+	if !slices.ContainsFunc(cycle.Facts, func(t podFacts) bool { return len(t.waiting) > 0 }) {
+		return
+	}
 	classes := map[string][]user{}
 	for i := range cycle.Facts {
 		for _, w := range cycle.Facts[i].waiting {
