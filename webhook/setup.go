@@ -130,8 +130,10 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Jobs != nil {
 		group.Go(func() error { return w.o.Jobs.Start(ctx) })
 	}
+	// What is reviewed while the last calls are answered is told, too.
+	answering, answered := context.WithCancel(context.WithoutCancel(ctx))
 	if w.o.Reviewed != nil {
-		group.Go(func() error { return w.o.Reviewed.Start(ctx) })
+		group.Go(func() error { return w.o.Reviewed.Start(answering) })
 	}
 	ends := &expiry{
 		announcer: announcer{client: w.o.Events, log: w.o.Log, now: time.Now}, soon: w.o.Certificates.EndsSoon,
@@ -141,7 +143,10 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Closed != nil {
 		group.Go(func() error { return w.o.Closed.Start(ctx) })
 	}
-	group.Go(func() error { return w.listen(ctx, server, open) })
+	group.Go(func() error {
+		defer answered()
+		return w.listen(ctx, server, open)
+	})
 	return group.Wait()
 }
 

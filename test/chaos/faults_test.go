@@ -196,8 +196,14 @@ var _ = Describe("Jobs are created while", Ordered, ContinueOnFailure, func() {
 		address := strings.TrimSuffix(strings.TrimPrefix(hangs.URL, "http://"), "/v1")
 		talks.Store(&address)
 		defer talks.Store(nil)
-		l.fail(ctx, "failed-in-it")
-		Eventually(func() int { return len(hangs.Requests()) }).ShouldNot(BeZero(), "the model was asked, and says nothing")
+		// Up to now there was none, so that it is left alone for a minute after the last failure: a finding of meanwhile stands
+		// without it.
+		failures := 0
+		Eventually(func() int {
+			failures++
+			l.fail(ctx, fmt.Sprintf("failed-in-it-%d", failures))
+			return len(hangs.Requests())
+		}).WithTimeout(3*time.Minute).WithPolling(5*time.Second).ShouldNot(BeZero(), "the model was asked, and says nothing")
 		l.fail(ctx, "failed-while-it-hangs")
 		wait(6 * time.Second)
 	}))

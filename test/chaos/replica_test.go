@@ -123,6 +123,15 @@ func (r *replica) start() {
 	}(r.ended)
 }
 
+// said is the end of its log: why it is not what was waited for.
+func (r *replica) said() string {
+	log, err := os.ReadFile(r.log)
+	if err != nil {
+		return err.Error()
+	}
+	return "the replica says:\n" + string(log[max(0, len(log)-4096):])
+}
+
 // kill ends the process at once.
 func (r *replica) kill() {
 	r.denied = r.denials()

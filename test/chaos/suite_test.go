@@ -91,7 +91,7 @@ var _ = BeforeSuite(func() {
 		r.start()
 	}
 	for _, r := range replicas {
-		Eventually(r.ready.Load).Should(BeTrue(), "a replica is ready")
+		Eventually(r.ready.Load).Should(BeTrue(), r.said)
 	}
 })
 
