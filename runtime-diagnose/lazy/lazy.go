@@ -8,7 +8,16 @@ import (
 )
 
 // Regexp is a regular expression; its methods are those of [regexp.Regexp].
-type Regexp struct{ compiled func() *regexp.Regexp }
+type Regexp struct{ compiled func() *compiled }
+
+// compiled is an expression, and what it requires of a text.
+type compiled struct {
+	*regexp.Regexp
+	required
+}
+
+// longPrefix is how long what every match begins with must be for package regexp to look for it by itself, fast.
+const longPrefix = 3
 
 var (
 	lock sync.Mutex
@@ -17,7 +26,13 @@ var (
 
 // MustCompile is the expression that text is, for a variable of a package; it panics, when first asked, if it is none.
 func MustCompile(text string) *Regexp {
-	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	r := &Regexp{sync.OnceValue(func() *compiled {
+		c := &compiled{Regexp: regexp.MustCompile(text)}
+		if prefix, _ := c.LiteralPrefix(); len(prefix) < longPrefix {
+			c.required = requiredBy(text)
+		}
+		return c
+	})}
 	lock.Lock()
 	defer lock.Unlock()
 	made = append(made, r)
@@ -35,48 +50,99 @@ func CompileAll() (expressions int) {
 }
 
 // MatchString is [regexp.Regexp.MatchString].
-func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
+func (r *Regexp) MatchString(s string) bool {
+	c := r.compiled()
+	return c.in(s) && c.Regexp.MatchString(s)
+}
 
 // FindString is [regexp.Regexp.FindString].
-func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+func (r *Regexp) FindString(s string) string {
+	c := r.compiled()
+	if !c.in(s) {
+		return ""
+	}
+	return c.FindString(s)
+}
 
 // FindStringIndex is [regexp.Regexp.FindStringIndex].
-func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+func (r *Regexp) FindStringIndex(s string) []int {
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindStringIndex(s)
+}
 
 // FindStringSubmatch is [regexp.Regexp.FindStringSubmatch].
-func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string {
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindStringSubmatch(s)
+}
 
 // FindStringSubmatchIndex is [regexp.Regexp.FindStringSubmatchIndex].
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
-	return r.compiled().FindStringSubmatchIndex(s)
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindStringSubmatchIndex(s)
 }
 
 // FindAllString is [regexp.Regexp.FindAllString].
-func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
+func (r *Regexp) FindAllString(s string, n int) []string {
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindAllString(s, n)
+}
 
 // FindAllStringIndex is [regexp.Regexp.FindAllStringIndex].
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	return r.compiled().FindAllStringIndex(s, n)
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindAllStringIndex(s, n)
 }
 
 // FindAllStringSubmatch is [regexp.Regexp.FindAllStringSubmatch].
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
-	return r.compiled().FindAllStringSubmatch(s, n)
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindAllStringSubmatch(s, n)
 }
 
 // FindAllStringSubmatchIndex is [regexp.Regexp.FindAllStringSubmatchIndex].
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return r.compiled().FindAllStringSubmatchIndex(s, n)
+	c := r.compiled()
+	if !c.in(s) {
+		return nil
+	}
+	return c.FindAllStringSubmatchIndex(s, n)
 }
 
 // ReplaceAllString is [regexp.Regexp.ReplaceAllString].
 func (r *Regexp) ReplaceAllString(src, repl string) string {
-	return r.compiled().ReplaceAllString(src, repl)
+	c := r.compiled()
+	if !c.in(src) {
+		return src
+	}
+	return c.ReplaceAllString(src, repl)
 }
 
 // ReplaceAllStringFunc is [regexp.Regexp.ReplaceAllStringFunc].
 func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) string {
-	return r.compiled().ReplaceAllStringFunc(src, repl)
+	c := r.compiled()
+	if !c.in(src) {
+		return src
+	}
+	return c.ReplaceAllStringFunc(src, repl)
 }
 
 // Split is [regexp.Regexp.Split].

@@ -184,10 +184,12 @@ func TestALargeGangIsJudgedAsASmallOne(t *testing.T) {
 			if !reflect.DeepEqual(r.Coverage, whole.Coverage) {
 				t.Errorf("%s, %+v, pods %v: coverage is %+v, of each log %+v", f.Name, shape, pods, r.Coverage, whole.Coverage)
 			}
-			inOrder := diagnose.Text(diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{Apart: 4 * apart}))
-			slices.Reverse(c.Logs)
-			if again := diagnose.Text(diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{Apart: 4 * apart})); again != inOrder {
-				t.Errorf("%s, %+v, pods %v: in another order the logs say\n%s\ninstead of\n%s", f.Name, shape, pods, again, inOrder)
+			if pods == (i%2 == 0) {
+				inOrder := diagnose.Text(diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{Apart: 4 * apart}))
+				slices.Reverse(c.Logs)
+				if again := diagnose.Text(diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{Apart: 4 * apart})); again != inOrder {
+					t.Errorf("%s, %+v, pods %v: in another order the logs say\n%s\ninstead of\n%s", f.Name, shape, pods, again, inOrder)
+				}
 			}
 			for _, item := range r.Evidence {
 				if item.Text == "" {
