@@ -232,7 +232,7 @@ const endless = `deny contains {"path": "spec", "msg": "x"} if {
 // A rule that does not end costs the others nothing, wherever it stands in the alphabet.
 func TestASlowPolicyDoesNotStarveTheOthers(t *testing.T) {
 	o := load(t, files("a.rego", policy("endless", endless), "b.rego", policy("later", `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > 8`)))
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
 	defer cancel()
 	got := decideIn(t, ctx, o, input("enforce"))
 	want := preflight.Ruled{
