@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -96,12 +95,12 @@ notifications: {receivers: [{name: nowhere, form: generic, url: "http://%s/told"
 	return r
 }
 
+// free is an address that stays free until a replica listens there, and while it is started again.
 func free() string {
 	GinkgoHelper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := cluster.FreePorts(1)
 	Expect(err).NotTo(HaveOccurred())
-	defer socket.Close()
-	return socket.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", ports[0])
 }
 
 func (r *replica) start() {

@@ -19,7 +19,8 @@ var handedOut struct {
 	ports map[int]bool
 }
 
-func freePorts(n int) ([]int, error) {
+// FreePorts are so many ports of this machine on which nobody listens.
+func FreePorts(n int) ([]int, error) {
 	handedOut.Lock()
 	defer handedOut.Unlock()
 	if handedOut.ports == nil {

@@ -68,7 +68,7 @@ const attempts = 5
 func (c *Cluster) run(ctx context.Context, name string, ports int, plan func(port []int) (launch, error)) error {
 	begun := time.Now()
 	for attempt := 1; ; attempt++ {
-		port, err := freePorts(ports)
+		port, err := FreePorts(ports)
 		if err != nil {
 			return fmt.Errorf("start %s: %w", name, err)
 		}
