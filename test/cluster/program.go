@@ -28,18 +28,24 @@ func (c *Cluster) Run(ctx context.Context, p Program) error {
 
 // Answers is a probe: nil when a GET of the URL answers 200.
 func Answers(ctx context.Context, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	_, err := Get(ctx, url)
+	return err
+}
+
+// Get is what a URL answers with 200.
+func Get(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s: %s", url, answer.Status, body)
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s: %.1024s", url, answer.Status, body)
 	}
-	return nil
+	return body, err
 }

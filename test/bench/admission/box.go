@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -109,7 +107,7 @@ func (b *subject) cpu() float64 {
 
 // profile writes what the time goes to for so many seconds.
 func (b *subject) profile(ctx context.Context, seconds int, file string) error {
-	text, err := fetch(ctx, fmt.Sprintf("%s/pprof/profile?seconds=%d", b.debug, seconds))
+	text, err := cluster.Get(ctx, fmt.Sprintf("%s/pprof/profile?seconds=%d", b.debug, seconds))
 	if err != nil {
 		return err
 	}
@@ -118,7 +116,7 @@ func (b *subject) profile(ctx context.Context, seconds int, file string) error {
 
 // heap writes what the memory holds.
 func (b *subject) heap(ctx context.Context, file string) error {
-	text, err := fetch(ctx, b.debug+"/pprof/heap?gc=1")
+	text, err := cluster.Get(ctx, b.debug+"/pprof/heap?gc=1")
 	if err != nil {
 		return err
 	}
@@ -130,21 +128,8 @@ func (b *subject) says(ctx context.Context) (unchecked, asked float64, err error
 	if b.metrics == "" {
 		return 0, 0, nil
 	}
-	text, err := fetch(ctx, b.metrics)
+	text, err := cluster.Get(ctx, b.metrics)
 	return sum(string(text), "signalbox_admission_not_checked_total", ""), sum(string(text), "rest_client_requests_total", ""), err
-}
-
-func fetch(ctx context.Context, url string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	return io.ReadAll(answer.Body)
 }
 
 // sum adds up the series of a metric that carry a text in their labels.

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -34,6 +33,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/test/bench/filled"
+	"github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/test/line"
 	"github.com/signalbox-dev/signalbox/test/resident"
 )
@@ -317,7 +317,7 @@ func start(ctx context.Context, s settings, program, api string) (*box, error) {
 		return nil, err
 	}
 	for range 600 {
-		if _, err = fetch(ctx, "http://"+address[1]+"/readyz"); err == nil {
+		if _, err = cluster.Get(ctx, "http://"+address[1]+"/readyz"); err == nil {
 			return b, nil
 		}
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
@@ -350,7 +350,7 @@ func (b *box) look(ctx context.Context) look {
 			out.cpu = (user + system) / 100
 		}
 	}
-	text, _ := fetch(ctx, "http://"+b.metrics+"/metrics")
+	text, _ := cluster.Get(ctx, "http://"+b.metrics+"/metrics")
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		n, _ := strconv.ParseFloat(value, 64)
@@ -384,28 +384,11 @@ func (b *box) rest(ctx context.Context) error {
 }
 
 func (b *box) profile(ctx context.Context, what, file string) error {
-	text, err := fetch(ctx, "http://"+b.debug+"/debug/pprof/"+what)
+	text, err := cluster.Get(ctx, "http://"+b.debug+"/debug/pprof/"+what)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(file, text, 0o600)
-}
-
-func fetch(ctx context.Context, url string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", answer.Status, text)
-	}
-	return text, err
 }
 
 func pause(ctx context.Context, long time.Duration) error {
