@@ -33,6 +33,7 @@ type Jobs struct {
 	kinds   []*kinds.Kind
 	others  Others
 	poll    time.Duration
+	awaited time.Duration // for so long the first list of a kind is
 	log     logr.Logger
 	runs    runs
 
@@ -56,13 +57,14 @@ type followedJobs struct {
 	kind     schema.GroupVersionKind
 	resource string
 	informer cache.SharedIndexInformer
-	users    int    // who wants it to run
-	stop     func() // nil: it does not run yet
+	since    time.Time // it is followed
+	users    int       // who wants it to run
+	stop     func()    // nil: it does not run yet
 }
 
 // NewJobs prepares to follow the jobs of kinds; nothing is read before Start.
 func NewJobs(clients live.Clients, of []*kinds.Kind, others Others, log logr.Logger) *Jobs {
-	return &Jobs{clients: clients, kinds: of, others: others, poll: 30 * time.Second, log: log, followed: map[schema.GroupKind]*followedJobs{}}
+	return &Jobs{clients: clients, kinds: of, others: others, poll: 30 * time.Second, awaited: 20 * time.Second, log: log, followed: map[schema.GroupKind]*followedJobs{}}
 }
 
 // Job implements Stored.
@@ -203,7 +205,7 @@ func (j *Jobs) follow(k *kinds.Kind, served schema.GroupVersionKind) {
 		j.log.Error(err, "follow jobs", "kind", k.Name)
 		return
 	}
-	f := &followedJobs{kind: served, resource: k.Resource, informer: informer, users: 1}
+	f := &followedJobs{kind: served, resource: k.Resource, informer: informer, since: time.Now(), users: 1}
 	j.followed[k.GVKs[0].GroupKind()] = f
 	if j.begin != nil {
 		f.stop = j.begin(f.informer.RunWithContext)
@@ -405,20 +407,33 @@ func (j storedJob) resource() schema.GroupVersionResource {
 	return j.kind.GroupVersion().WithResource(j.plural)
 }
 
+func (j storedJob) groupKind() string { return j.kind.GroupKind().String() }
+
 func (j storedJob) ownerKind() schema.GroupKind {
 	return schema.FromAPIVersionAndKind(j.owner.APIVersion, j.owner.Kind).GroupKind()
 }
 
 // Synced says whether all jobs that there are have been seen.
 func (j *Jobs) Synced() bool {
+	listed, ok := j.listed()
+	for _, of := range listed {
+		ok = ok && of
+	}
+	return ok
+}
+
+// listed says of each kind that is served whether its jobs have been seen, as Kind.group. The API server may not be able
+// to list one, because a conversion webhook is away, and is waited for a while only: ok is false until then.
+func (j *Jobs) listed() (of map[string]bool, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, f := range j.followed {
-		if !f.informer.HasSynced() {
-			return false
-		}
+	of, ok = make(map[string]bool, len(j.followed)), j.asked
+	for kind, f := range j.followed {
+		synced := f.informer.HasSynced()
+		of[kind.String()] = synced
+		ok = ok && (synced || time.Since(f.since) >= j.awaited)
 	}
-	return j.asked
+	return of, ok
 }
 
 // all are the jobs of all kinds, in no order.

@@ -118,8 +118,12 @@ type remembered struct {
 // ReviewedName is the ConfigMap by which replicas tell each other what they have reviewed.
 const ReviewedName = "signalbox-reviews"
 
-// sweptUntil is its key that says up to when all jobs have been dealt with, in the API server's time.
-const sweptUntil = "swept-until"
+const (
+	// sweptUntil is its key that says up to when all jobs have been dealt with, in the API server's time.
+	sweptUntil = "swept-until"
+	// sweptBehind says in JSON up to when those of kinds have that could not be listed since.
+	sweptBehind = "swept-behind"
+)
 
 var notInKeys = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
 
@@ -306,7 +310,7 @@ func (r *Reviewed) make(ctx context.Context) (*corev1.ConfigMap, error) {
 
 // others reads what the other replicas have reviewed, and up to when all jobs have been dealt with. Where nobody
 // has said so yet, that is when Signalbox came: what was there before is none of its business.
-func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error) {
+func (r *Reviewed) others(ctx context.Context) (map[state]bool, progress, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	found, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, ReviewedName, metav1.GetOptions{})
@@ -314,7 +318,7 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error
 		found, err = r.make(ctx)
 	}
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("read what was reviewed: %w", err)
+		return nil, progress{}, fmt.Errorf("read what was reviewed: %w", err)
 	}
 	r.mu.Lock()
 	r.salt = found.UID
@@ -337,9 +341,13 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error
 	}
 	until, err := time.Parse(time.RFC3339, found.Data[sweptUntil])
 	if err != nil {
-		return out, found.CreationTimestamp.Time, nil // what cannot be read was never said
+		return out, progress{until: found.CreationTimestamp.Time}, nil // what cannot be read was never said
 	}
-	return out, until, nil
+	p := progress{until: until}
+	if text := found.Data[sweptBehind]; text != "" && json.Unmarshal([]byte(text), &p.behind) != nil {
+		p.behind = nil
+	}
+	return out, p, nil
 }
 
 // sign is a word for a state that every replica finds and no author does: who may not read the ConfigMap of this
@@ -351,7 +359,15 @@ func (r *Reviewed) sign(s state) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// dealt writes up to when all jobs have been dealt with.
-func (r *Reviewed) dealt(ctx context.Context, until time.Time) error {
-	return r.patch(ctx, map[string]any{"data": map[string]any{sweptUntil: until.UTC().Format(time.RFC3339)}})
+// dealt writes up to when jobs have been dealt with.
+func (r *Reviewed) dealt(ctx context.Context, p progress) error {
+	data := map[string]any{sweptUntil: p.until.UTC().Format(time.RFC3339), sweptBehind: nil}
+	if len(p.behind) > 0 {
+		text, err := json.Marshal(p.behind)
+		if err != nil {
+			return err
+		}
+		data[sweptBehind] = string(text)
+	}
+	return r.patch(ctx, map[string]any{"data": data})
 }

@@ -74,9 +74,9 @@ type Sweep struct {
 	dealt   map[types.UID]state
 	waiting map[types.UID]*waits
 	turn    map[string]time.Time // when a job of a namespace was reviewed last
-	from    time.Time            // of the one who swept before
+	from    progress             // of the one who swept before; of a kind that could not be listed meanwhile, as far as it had come
 	begun   bool
-	until   time.Time // as written
+	until   progress  // as written
 	written time.Time // when
 }
 
@@ -135,7 +135,8 @@ func (s *Sweep) Run(ctx context.Context) error {
 
 // step looks at all jobs once. A job is dealt with when its state was reviewed, by whomever.
 func (s *Sweep) step(ctx context.Context) error {
-	if !s.o.Jobs.Synced() || s.o.View.Snapshot().Incomplete() != "" || !s.o.Policies.Synced() {
+	listed, ok := s.o.Jobs.listed()
+	if !ok || s.o.View.Snapshot().Incomplete() != "" || !s.o.Policies.Synced() {
 		return nil // a review now would not be whole, either
 	}
 	others, until, err := s.o.Reviewed.others(ctx)
@@ -144,15 +145,17 @@ func (s *Sweep) step(ctx context.Context) error {
 	}
 	jobs := s.o.Jobs.all()
 	if !s.begun {
-		s.begun, s.from, s.until = true, until, until
+		s.begun, s.from, s.until = true, until, progress{until.until, maps.Clone(until.behind)}
 	}
-	newest, pending := s.from, time.Time{}
+	s.behind(listed)
+	newest, pending, left := s.from.until, time.Time{}, map[string]bool{}
 	settle := func(j storedJob, err error) {
-		switch {
-		case err == nil:
+		if err == nil {
 			s.dealt[j.uid] = j.state
 			delete(s.waiting, j.uid)
-		case pending.IsZero() || j.changed.Before(pending):
+			return
+		}
+		if left[j.groupKind()] = true; pending.IsZero() || j.changed.Before(pending) {
 			pending = j.changed
 		}
 	}
@@ -160,6 +163,9 @@ func (s *Sweep) step(ctx context.Context) error {
 	there, namespaces := make(map[types.UID]bool, len(jobs)), map[string]bool{}
 	for _, j := range jobs {
 		there[j.uid], namespaces[j.namespace] = true, true
+		if !listed[j.groupKind()] {
+			continue
+		}
 		if j.changed.After(newest) && !s.comes(j.changed) {
 			newest = j.changed
 		}
@@ -171,7 +177,7 @@ func (s *Sweep) step(ctx context.Context) error {
 		switch {
 		case known && j.noted: // what stands there is about another state, or another job
 			settle(j, s.annotate(ctx, j, nil))
-		case known, s.passes(j), !seen && j.changed.Before(s.from.Add(-time.Second)):
+		case known, s.passes(j), !seen && j.changed.Before(s.from.of(j.groupKind()).Add(-time.Second)):
 			// What this process has seen change was changed, whatever its author writes about when.
 			settle(j, nil)
 		case s.isDue(j):
@@ -182,6 +188,7 @@ func (s *Sweep) step(ctx context.Context) error {
 	}
 	s.inTurn(ctx, due, func(j storedJob) { settle(j, s.late(ctx, j)) }, func(j storedJob) { settle(j, errWaits) })
 	s.forget(there, namespaces)
+	maps.DeleteFunc(s.from.behind, func(kind string, _ time.Time) bool { return listed[kind] && !left[kind] })
 	if before := pending.Add(-time.Second); !pending.IsZero() && before.Before(newest) {
 		newest = before
 	}
@@ -240,14 +247,18 @@ func (s *Sweep) forget(there map[types.UID]bool, namespaces map[string]bool) {
 
 // mark writes up to when all jobs are dealt with, for whoever sweeps after this process.
 func (s *Sweep) mark(ctx context.Context, until time.Time) error {
-	if !until.After(s.until) || s.now().Sub(s.written) < 2*s.o.Every {
+	if !until.After(s.until.until) && maps.Equal(s.from.behind, s.until.behind) || s.now().Sub(s.written) < 2*s.o.Every {
 		return nil
 	}
 	s.written = s.now()
-	if err := s.o.Reviewed.dealt(ctx, until); err != nil {
+	now := progress{until, maps.Clone(s.from.behind)}
+	if now.until.Before(s.until.until) {
+		now.until = s.until.until
+	}
+	if err := s.o.Reviewed.dealt(ctx, now); err != nil {
 		return fmt.Errorf("write up to when jobs were looked at: %w", err)
 	}
-	s.until = until
+	s.until = now
 	return nil
 }
 

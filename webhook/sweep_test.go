@@ -45,6 +45,7 @@ type swept struct {
 	t     *testing.T
 	kube  *fake.Clientset
 	jobs  *dynamicfake.FakeDynamicClient
+	api   *fakediscovery.FakeDiscovery
 	seen  *Jobs
 	known *Reviewed
 	sweep *Sweep
@@ -52,7 +53,10 @@ type swept struct {
 	reg   *prometheus.Registry
 }
 
-var pytorch = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}
+var (
+	pytorch = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}
+	mpi     = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "mpijobs"}
+)
 
 // stored is a PyTorchJob of namespace ml as the API server has it, written so long after Signalbox came.
 func stored(name string, after time.Duration, changes ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
@@ -86,7 +90,7 @@ func newSwept(t *testing.T, mode string, objects ...*unstructured.Unstructured) 
 	for _, o := range objects {
 		all = append(all, o)
 	}
-	s.jobs = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{pytorch: "PyTorchJobList"}, all...)
+	s.jobs = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{pytorch: "PyTorchJobList", mpi: "MPIJobList"}, all...)
 	api, ok := s.kube.Discovery().(*fakediscovery.FakeDiscovery)
 	if !ok {
 		t.Fatal("the fake has no discovery")
@@ -97,6 +101,7 @@ func newSwept(t *testing.T, mode string, objects ...*unstructured.Unstructured) 
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = s.seen.Start(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
+	s.api = api
 	s.again(mode)
 	s.until("the jobs are seen", func() bool { return s.seen.Synced() && len(s.seen.all()) == len(objects) })
 	return s
@@ -147,7 +152,7 @@ func (s *swept) told() string {
 	s.t.Helper()
 	var b strings.Builder
 	for _, j := range s.seen.all() {
-		u, err := s.jobs.Resource(pytorch).Namespace(j.namespace).Get(s.t.Context(), j.name, metav1.GetOptions{})
+		u, err := s.jobs.Resource(j.resource()).Namespace(j.namespace).Get(s.t.Context(), j.name, metav1.GetOptions{})
 		if err != nil {
 			s.t.Fatal(err)
 		}

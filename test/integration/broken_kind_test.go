@@ -61,6 +61,7 @@ var _ = Describe("a kind that cannot be listed", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(plane.Apply(ctx, colossal)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) error {
+			convert(ctx, `{"strategy":"None","webhook":null}`) // or it does not go
 			return objects.Resource(definitions).Delete(ctx, "colossalaijobs.batch.tensorstack.dev", metav1.DeleteOptions{})
 		})
 	})
@@ -79,7 +80,9 @@ var _ = Describe("a kind that cannot be listed", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		well := objects.Resource(pytorchJobs).Namespace(namespace)
 		conditionIn(ctx, well, "well", "Running", "PyTorchJobRunning")
-		pod := createPod(ctx, created, "master", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
+		runs := func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }
+		pod := createPod(ctx, created, "master", runs)
+		createPod(ctx, created, "worker", runs)
 		touchIn(ctx, well, "well", controller.Ask, "now") // whoever is answered knows that the kind is watched
 		Eventually(annotationsIn(ctx, well, "well")).Should(HaveKey(controller.Diagnosis))
 
