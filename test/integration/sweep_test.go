@@ -168,6 +168,8 @@ var _ = Describe("A job that was admitted while no webhook answered", Ordered, f
 		stored, err := jobs.Get(ctx, "forged", metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(stored.GetManagedFields()).To(ContainElement(HaveField("Time.Time.Year()", 2099)), "the API server keeps it")
+		before, err := jobs.Get(ctx, "grown", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
 		Eventually(func() (until time.Time) { // all that stands there is looked at
 			kept, err := plane.Clientset().CoreV1().ConfigMaps("signalbox-system").Get(ctx, webhook.ReviewedName, metav1.GetOptions{})
 			if err != nil {
@@ -175,7 +177,7 @@ var _ = Describe("A job that was admitted while no webhook answered", Ordered, f
 			}
 			until, _ = time.Parse(time.RFC3339, kept.Data["swept-until"])
 			return until
-		}).WithTimeout(2 * time.Minute).Should(BeTemporally(">=", stored.GetCreationTimestamp().Time))
+		}).WithTimeout(2 * time.Minute).Should(BeTemporally(">=", before.GetCreationTimestamp().Time))
 
 		first.session.Kill().Wait()
 		grown, err := jobs.Get(ctx, "grown", metav1.GetOptions{})
