@@ -20,6 +20,11 @@ const (
 	topologyGroup         = "kueue.x-k8s.io/podset-group-name"
 )
 
+// TopologyAnnotations are the annotations by which Kueue is asked for places that lie near each other, on pod templates.
+func TopologyAnnotations() []string {
+	return []string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology, topologyGroup}
+}
+
 // kaiTopology is the label of nodes by one value of which KAI places a whole job
 // (https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/topology/README.md).
 const kaiTopology = "kai.scheduler/topology-required-placement"

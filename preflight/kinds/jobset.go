@@ -46,6 +46,7 @@ var jobSet = &Kind{
 		LongestName: jobSetLongestName,
 		Hosts:       jobSetHosts,
 		Peers:       PeersByService,
+		Annotations: []string{jobSetExclusive, jobSetNodeSelector},
 		ManagedBy:   ManagedBy{At: "spec.managedBy"},
 		TTL:         "spec.ttlSecondsAfterFinished",
 		Fixed:       jobSetFixed,

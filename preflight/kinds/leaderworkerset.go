@@ -40,7 +40,8 @@ var leaderWorkerSet = &Kind{
 			Refuses: []string{"immutable-field-changed", "job-name-invalid"},
 		},
 		Names: dnsLabel1035, LongestName: lwsLongestName, Hosts: lwsHosts, Peers: PeersByService,
-		Fixed: []FixedField{{At: "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", Reason: "the pods were put into subgroups when they were made"}},
+		Annotations: []string{lwsExclusive, lwsSubExclusive},
+		Fixed:       []FixedField{{At: "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", Reason: "the pods were put into subgroups when they were made"}},
 		Choices: []Choice{ // api/leaderworkerset/v1/leaderworkerset_types.go
 			{At: "spec.startupPolicy", Words: []string{"LeaderCreated", "LeaderReady"}},
 			{At: "spec.leaderWorkerTemplate.restartPolicy", Words: []string{"RecreateGroupOnPodRestart", "None", "Default"}},

@@ -28,6 +28,8 @@ type Operator struct {
 	// Peers says how the pods find each other by name.
 	Peers Peers
 
+	// Annotations are those that authors write and the operator reads; there may be others that it writes itself.
+	Annotations []string
 	// ManagedBy is the field that gives a job to another controller.
 	ManagedBy ManagedBy
 	// Hold is the field with which a job of the kind is held back; empty: spec.suspend of the API

@@ -14,6 +14,7 @@ func All() []*check.Check {
 	return slices.Concat(missing, missingKeys, []*check.Check{
 		addressOfNoPod,
 		amountMissing,
+		annotationNotRead,
 		choiceMisspelt,
 		deviceClassMissing,
 		frameworkRoleTwice,

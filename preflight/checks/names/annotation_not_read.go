@@ -1,0 +1,68 @@
+package names
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var annotationNotRead = &check.Check{
+	Name:     "annotation-not-read",
+	Title:    "an annotation is almost one that is read",
+	Remedy:   "Write the key that is read.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		known := slices.Clone(p.Operator.Annotations)
+		if p.Operator.Kueue {
+			known = append(known, gang.TopologyAnnotations()...)
+		}
+		report := func(annotations map[string]string, at job.Path) {
+			for _, key := range slices.Sorted(maps.Keys(annotations)) {
+				if meant := meantAnnotation(key, known); meant != "" && p.Job.Field(at.Key(key)) != nil {
+					p.Reportf(at.Key(key), "nobody reads this annotation, which says %s; %s is read", facts.Quoted(annotations[key]), meant)
+				}
+			}
+		}
+		if p.Job.Source != nil {
+			report(p.Job.Source.GetAnnotations(), job.Path("metadata.annotations"))
+		}
+		for i := range p.Job.Roles {
+			pod := &p.Job.Roles[i].Pod
+			report(pod.Annotations, pod.Path.Parent().Child("metadata", "annotations"))
+		}
+		return nil
+	},
+}
+
+// meantAnnotation is the annotation that one is a slip of the pen away from, or that has its name in another domain of the
+// same project; empty: it is read as it is, or somebody else's.
+func meantAnnotation(key string, known []string) string {
+	domain, name, ok := strings.Cut(key, "/")
+	if !ok || slices.Contains(known, key) {
+		return ""
+	}
+	for _, k := range known {
+		if of, meant, _ := strings.Cut(k, "/"); meant == name && sameProject(domain, of) {
+			return k
+		}
+	}
+	if k := check.Nearest(key, known, 2); strings.HasPrefix(k, domain+"/") {
+		return k
+	}
+	return ""
+}
+
+// sameProject says that two domains are of one project of Kubernetes: alpha.jobset.sigs.k8s.io and jobset.x-k8s.io.
+func sameProject(a, b string) bool {
+	project := func(domain string) string {
+		of := strings.TrimSuffix(strings.TrimSuffix(domain, ".sigs.k8s.io"), ".x-k8s.io")
+		return of[strings.LastIndexByte(of, '.')+1:]
+	}
+	return project(a) == project(b)
+}
