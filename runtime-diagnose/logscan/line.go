@@ -57,6 +57,7 @@ type said struct {
 	warned          bool // it stands below the head of a warning, and is of it
 	again           bool // a line close below announces a try that others are to follow
 	instead         bool // a line close below says what is done instead
+	beside          bool // it was raised in a thread beside the main one, or in a task that nobody waits for
 }
 
 // saidBy notes it for the next sighting.
@@ -383,6 +384,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 		return false
 	}
+	if s.Category == notFiniteCategory && progress.NotBegun(l.Body()) {
+		return false // nothing was computed yet: a minimum begins with infinity
+	}
 	if says(m) && s.Category != notFiniteCategory {
 		r.counters.Failure(l.Body())
 	}
@@ -412,6 +416,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	r.saidBy(strings.Clone(l.Lane))
 	last := &r.said[len(r.said)-1]
 	last.top = l.Trace != nil && l.Trace.Top
+	last.beside = l.Trace != nil && l.Trace.Thread
 	last.informed, last.named = r.informed(l)
 	last.warned = l.Trace == nil && r.inRecord.first < l.Number && r.inRecord.last == l.Number && r.inRecord.of().warns
 	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())

@@ -32,8 +32,10 @@ var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case r.failed, s.Raised, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
+	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
 		return false
+	case said.beside:
+		return r.goesOnBelow(s, d)
 	case s.Signature.Category == "rendezvous-timeout" && recovery.Warns(s.Line):
 		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
 	case s.Mild && slices.Contains(meetings, s.Signature.Category) && !recovery.HandsOn(s.Line):

@@ -76,6 +76,9 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 			return reduce.Kept{Number: l.Number, Text: strings.Clone(text)}, signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(module[1])}}
 		}
 		read++
+		if len(text) > mostLineInResults { // values that a program prints, not its word
+			continue
+		}
 		if !d.InTraceback && !recovery.Exits(text) && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text) || source.MatchString(text)) {
 			continue
 		}

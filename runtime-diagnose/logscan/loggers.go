@@ -1,0 +1,77 @@
+package logscan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// How many records below a warning a logger writes to the end of a log, where its process outlived an error that it
+// logged: one that ends for it says that it cleans up, and how it ends. Of memory, devices and collectives it takes more.
+const (
+	recordsGoneOn     = 4
+	recordsGoneOnLong = 8
+)
+
+// leveled is the level in the head of a record of a logger, and stampOf how much before it is its stamp.
+var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
+
+const (
+	stampOf       = 20
+	leastOfAStamp = 6 // digits
+)
+
+// stampForm is the form of the stamp with which a record of a logger begins: digits as 0, letters as a. Empty: it is no
+// record, or has no stamp.
+func stampForm(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) < stampOf || !leveled.MatchString(text[:min(len(text), 160)]) {
+		return ""
+	}
+	form, digits := []byte(text[:stampOf]), 0
+	for i, b := range form {
+		switch {
+		case '0' <= b && b <= '9':
+			form[i], digits = '0', digits+1
+		case isLetter(b):
+			form[i] = 'a'
+		}
+	}
+	if digits < leastOfAStamp {
+		return ""
+	}
+	return string(form)
+}
+
+// loggerGoesOn says that the logger which logged a complaint informs of other things to the end of the log, and nothing
+// complains below it any more: its process goes on.
+func (r *logReader) loggerGoesOn(s *evidence.Observation, d reduce.Digest) bool {
+	if r.failed || r.log.Pasted || s.Raised || s.Signature.Lasts() || s.Signature.SaysOf() == signature.ToldToStop || d.InTraceback || recovery.Exits(s.Line) || recovery.EndsBadly(s.Line) {
+		return false
+	}
+	form := stampForm(s.Line)
+	if form == "" {
+		return false
+	}
+	wanted := recordsGoneOnLong
+	if isSurrounding(s) || isGuess(s) {
+		wanted = recordsGoneOn
+	}
+	for at, l := range slices.Backward(d.Lines) {
+		if l.Number <= s.Item.Source.Line || wanted == 0 {
+			break
+		}
+		if b := r.lineBelow(d, at); b.ends || b.wrong && !recovery.Mild(l.Text) {
+			return false
+		}
+		if recovery.Informs(l.Text) && stampForm(l.Text) == form {
+			wanted--
+		}
+	}
+	return wanted == 0
+}

@@ -1,0 +1,51 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A log of which nothing else is known is of a failure where it ends with one: a process that goes on below what went
+// wrong did not end for it.
+func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
+	const (
+		start   = "2026-03-02 11:30:01,120 INFO    MainThread:77 [run.py:setup():10] reading the settings\n"
+		hook    = "2026-03-02 11:30:02,120 ERROR   MainThread:77 [hook.py:save():45] Run pip install nbformat to save the history\n"
+		memory  = "2026-03-02 11:30:02,120 ERROR   MainThread:77 [cache.py:warm():45] CUDA out of memory. Tried to allocate 2.00 GiB\n"
+		records = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n" +
+			"2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n2026-03-02 11:30:06,123 INFO    MainThread:77 [run.py:d():49] kernel of the cell\n"
+		three  = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n"
+		others = "INFO:launch:history of 3\nINFO:launch:summary of 3\nINFO:launch:files of 3\nINFO:launch:kernel of 3\n"
+		inJSON = `{"time":"2026-03-02T11:30:02.94Z","level":"ERROR","msg":"dialing: could not find default credentials"}` + "\n"
+		goesOn = `{"time":"2026-03-02T11:30:03.10Z","level":"INFO","msg":"stream: started"}` + "\n" + `{"time":"2026-03-02T11:30:03.11Z","level":"INFO","msg":"sender: started"}` + "\n"
+		task   = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
+		raised = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
+		bars   = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
+	)
+	launch := "main.py: a package is old\nplease update it\n"
+	failed := "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
+	for name, tc := range map[string]struct{ log, want string }{
+		"records of its logger to the end":                 {start + hook + records, ""},
+		"three records, as of one that cleans up":          {start + hook + three, "missing-module"},
+		"records of another logger":                        {start + hook + others, "missing-module"},
+		"a complaint among the records":                    {start + hook + records + hook, "missing-module"},
+		"records of JSON":                                  {inJSON + goesOn + goesOn, ""},
+		"two records of JSON":                              {inJSON + goesOn, "permission-denied"},
+		"memory, and four records":                         {start + memory + records, "gpu-oom"},
+		"memory, and eight records":                        {start + memory + records + records, ""},
+		"a task that nobody waits for, and words below":    {"INFO:     Shutting down\n" + task + raised + "INFO:     Application shutdown complete.\n", ""},
+		"a task that nobody waits for, at the end":         {"INFO:     Shutting down\n" + task + raised, "storage-io"},
+		"what is raised where somebody waits":              {"INFO:     Shutting down\n" + raised + "INFO:     Application shutdown complete.\n", "storage-io"},
+		"a launch that has begun below one that failed":    {launch + failed + launch + "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n", ""},
+		"one of which the first lines are there":           {launch + failed + launch + "a: 1\n", "file-not-found"},
+		"a minimum before the first step of a bar":         {bars + "\r 99%|█████████▉| 1540/1541 [03:26<00:00,  7.45it/s, class_loss=0.09, total_loss=0.33]\nMean Average Precision = 56.64%\n", "healthy"},
+		"a loss that is none where a bar has begun":        {strings.Replace(bars, " 0/", " 9/", 1) + "\n", "nan-loss"},
+		"values of an environment that hold a word or two": {"environ({'SHELL': '/bin/bash', " + strings.Repeat("'COLAB_ADDR': '172.28.0.1:8011', ", 80) + "'ON_ERROR': 'invalid option'})\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {
+				t.Errorf("category is %q, want %q; %s", r.Category, tc.want, r.Verdict)
+			}
+		})
+	}
+}
