@@ -14,17 +14,21 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		memory  = "2026-03-02 11:30:02,120 ERROR   MainThread:77 [cache.py:warm():45] CUDA out of memory. Tried to allocate 2.00 GiB\n"
 		records = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n" +
 			"2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n2026-03-02 11:30:06,123 INFO    MainThread:77 [run.py:d():49] kernel of the cell\n"
-		three  = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n"
-		others = "INFO:launch:history of 3\nINFO:launch:summary of 3\nINFO:launch:files of 3\nINFO:launch:kernel of 3\n"
-		inJSON = `{"time":"2026-03-02T11:30:02.94Z","level":"ERROR","msg":"dialing: could not find default credentials"}` + "\n"
-		goesOn = `{"time":"2026-03-02T11:30:03.10Z","level":"INFO","msg":"stream: started"}` + "\n" + `{"time":"2026-03-02T11:30:03.11Z","level":"INFO","msg":"sender: started"}` + "\n"
-		task   = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
-		raised = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
-		bars   = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
+		three   = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n"
+		others  = "INFO:launch:history of 3\nINFO:launch:summary of 3\nINFO:launch:files of 3\nINFO:launch:kernel of 3\n"
+		inJSON  = `{"time":"2026-03-02T11:30:02.94Z","level":"ERROR","msg":"dialing: could not find default credentials"}` + "\n"
+		goesOn  = `{"time":"2026-03-02T11:30:03.10Z","level":"INFO","msg":"stream: started"}` + "\n" + `{"time":"2026-03-02T11:30:03.11Z","level":"INFO","msg":"sender: started"}` + "\n"
+		task    = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
+		raised  = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
+		said    = "size mismatch for rpn_head.rpn_cls.weight: copying a param with shape torch.Size([3, 256, 1, 1]) from checkpoint, the shape in current model is torch.Size([5, 256, 1, 1]).\n"
+		results = "Average Precision (AP) = 0.407\nAverage Recall (AR) = 0.606\nresults saved to out.json\n"
+		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
 	)
 	launch := "main.py: a package is old\nplease update it\n"
 	failed := "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
 	for name, tc := range map[string]struct{ log, want string }{
+		"what was only said, and results much later":       {said + many("part %d of the data was read\n", 24) + results, "healthy"},
+		"what was raised, and results much later":          {"Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    load(m)\nRuntimeError: " + said + many("part %d of the data was read\n", 24) + results, "checkpoint-corrupt-or-mismatch"},
 		"records of its logger to the end":                 {start + hook + records, ""},
 		"three records, as of one that cleans up":          {start + hook + three, "missing-module"},
 		"records of another logger":                        {start + hook + others, "missing-module"},
