@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -27,10 +26,10 @@ const (
 )
 
 // stampForm is the form of the stamp with which a record of a logger begins: digits as 0, letters as a. Empty: it is no
-// record, or has no stamp.
+// record, has no stamp, or is NCCL's, which informs of the callers that an error is handed to.
 func stampForm(text string) string {
 	text = strings.TrimSpace(text)
-	if len(text) < stampOf || !leveled.MatchString(text[:min(len(text), 160)]) {
+	if len(text) < stampOf || strings.Contains(text, " NCCL ") || !leveled.MatchString(text[:min(len(text), 160)]) {
 		return ""
 	}
 	form, digits := []byte(text[:stampOf]), 0
@@ -48,28 +47,32 @@ func stampForm(text string) string {
 	return string(form)
 }
 
-// loggerGoesOn says that the logger which logged a complaint informs of other things to the end of the log, and nothing
-// complains below it any more: its process goes on.
-func (r *logReader) loggerGoesOn(s *evidence.Observation, d reduce.Digest) bool {
-	if r.failed || r.log.Pasted || s.Raised || s.Signature.Lasts() || s.Signature.SaysOf() == signature.ToldToStop || d.InTraceback || recovery.Exits(s.Line) || recovery.EndsBadly(s.Line) {
+// loggerGoesOn says that the logger which logged a complaint, or an exception that was caught, informs of other things
+// below it: its process goes on. What it complains of later is another matter.
+func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
+	s := &r.sightings[i]
+	if r.failed || r.log.Pasted || s.Signature.Lasts() || s.Signature.SaysOf() == signature.ToldToStop || d.InTraceback || recovery.Exits(s.Line) || recovery.EndsBadly(s.Line) {
 		return false
 	}
-	form := stampForm(s.Line)
+	form, wanted := r.said[i].logged, recordsGoneOnLong
+	if !s.Raised {
+		form = stampForm(s.Line)
+		if isSurrounding(s) || isGuess(s) {
+			wanted = recordsGoneOn
+		}
+	}
 	if form == "" {
 		return false
-	}
-	wanted := recordsGoneOnLong
-	if isSurrounding(s) || isGuess(s) {
-		wanted = recordsGoneOn
 	}
 	for at, l := range slices.Backward(d.Lines) {
 		if l.Number <= s.Item.Source.Line || wanted == 0 {
 			break
 		}
-		if b := r.lineBelow(d, at); b.ends || b.wrong && !recovery.Mild(l.Text) {
+		same := stampForm(l.Text) == form
+		if b := r.lineBelow(d, at); (!same || SameStatement(l.Text, s.Line)) && (b.ends || b.wrong && !recovery.Mild(l.Text)) {
 			return false
 		}
-		if recovery.Informs(l.Text) && stampForm(l.Text) == form {
+		if same && recovery.Informs(l.Text) {
 			wanted--
 		}
 	}

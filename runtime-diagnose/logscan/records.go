@@ -11,10 +11,12 @@ import (
 // logRecord is what a logger writes at once: the line that begins with its time or level, and those below it that have
 // neither. What it prints of an exception has the level of the record.
 type logRecord struct {
-	head  []byte // of its first line: what has the level
-	level *level // as far as somebody has asked; most records are of one line and of no interest
-	first int    // number of its first line
-	last  int    // and of its last one so far
+	head     []byte // of its first line: what has the level
+	level    *level // as far as somebody has asked; most records are of one line and of no interest
+	first    int    // number of its first line
+	last     int    // and of its last one so far
+	above    []byte // of the record right above a traceback: where a logger prints one, it is of that record
+	tracedAt int    // number of the traceback's first line
 }
 
 // level is that of a record.
@@ -47,6 +49,9 @@ var (
 func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
+		if body != "" && body[0] == 'T' && strings.HasPrefix(body, "Traceback (") {
+			in.above, in.tracedAt = append(in.above[:0], in.head...), l.Number
+		}
 		in.head = append(in.head[:0], body[:min(len(body), mostHead)]...)
 		in.level, in.first, in.last = nil, l.Number, l.Number
 		return
