@@ -418,8 +418,8 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	last := &r.said[len(r.said)-1]
 	last.top = l.Trace != nil && l.Trace.Top
 	last.beside = l.Trace != nil && l.Trace.Thread
-	if l.Trace != nil && l.Trace.Chain == reduce.Alone && r.inRecord.tracedAt == l.Trace.First && !recovery.Informs(string(r.inRecord.above)) {
-		last.logged = stampForm(string(r.inRecord.above))
+	if l.Trace != nil {
+		last.logged = r.inRecord.tracedIn(l.Trace)
 	}
 	last.informed, last.named = r.informed(l)
 	last.warned = l.Trace == nil && r.inRecord.first < l.Number && r.inRecord.last == l.Number && r.inRecord.of().warns

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 )
 
@@ -36,6 +37,8 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return false
 	case said.beside:
 		return r.goesOnBelow(s, d)
+	case recovery.Warns(s.Line) && (r.raisedBelow(i) || r.goesOnBelow(s, d)):
+		return true
 	case s.Signature.Category == "rendezvous-timeout" && recovery.Warns(s.Line):
 		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
 	case s.Mild && slices.Contains(meetings, s.Signature.Category) && !recovery.HandsOn(s.Line):
@@ -46,6 +49,13 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return true
 	}
 	return isSurrounding(s) && (said.again || recovery.TriesOf(s.Line)) || !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
+}
+
+// raisedBelow says that an exception was raised after a sighting: what its program warned of before did not end it.
+func (r *logReader) raisedBelow(i int) bool {
+	return slices.ContainsFunc(r.sightings[i+1:], func(s evidence.Observation) bool {
+		return s.Raised && !s.Mild && !s.Over && s.Signature.Role == signature.Root
+	})
 }
 
 // isSurrounding says that a complaint is of the surroundings.

@@ -11,12 +11,13 @@ import (
 // logRecord is what a logger writes at once: the line that begins with its time or level, and those below it that have
 // neither. What it prints of an exception has the level of the record.
 type logRecord struct {
-	head     []byte // of its first line: what has the level
-	level    *level // as far as somebody has asked; most records are of one line and of no interest
-	first    int    // number of its first line
-	last     int    // and of its last one so far
-	above    []byte // of the record right above a traceback: where a logger prints one, it is of that record
-	tracedAt int    // number of the traceback's first line
+	head  []byte // of its first line: what has the level
+	level *level // as far as somebody has asked; most records are of one line and of no interest
+	first int    // number of its first line
+	last  int    // and of its last one so far
+	above []byte // of the record right above the last traceback: where a logger prints one, it is of that record
+	begun int    // number of that traceback's first line
+	trace string // the form of the stamp of the record that holds it; what is raised while one is handled is of the same
 }
 
 // level is that of a record.
@@ -50,7 +51,7 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
 		if body != "" && body[0] == 'T' && strings.HasPrefix(body, "Traceback (") {
-			in.above, in.tracedAt = append(in.above[:0], in.head...), l.Number
+			in.above, in.begun = append(in.above[:0], in.head...), l.Number
 		}
 		in.head = append(in.head[:0], body[:min(len(body), mostHead)]...)
 		in.level, in.first, in.last = nil, l.Number, l.Number
@@ -60,6 +61,16 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	if n := len(r.sightings) - 1; n >= 0 && r.said[n].named && r.sightings[n].Item.Source.Line == l.Number-1 && jvmFrame.MatchString(l.Text) {
 		r.said[n].informed = true
 	}
+}
+
+// tracedIn is the form of the stamp of the record above the level of information that holds a traceback; empty: none does.
+func (in *logRecord) tracedIn(t *reduce.Trace) string {
+	if t.Chain == reduce.Alone {
+		if in.trace = ""; in.begun == t.First && !recovery.Informs(string(in.above)) {
+			in.trace = stampForm(string(in.above))
+		}
+	}
+	return in.trace
 }
 
 // goesOnWith says that a line is written as one that goes on with the record above.
