@@ -18,6 +18,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		others  = "INFO:launch:history of 3\nINFO:launch:summary of 3\nINFO:launch:files of 3\nINFO:launch:kernel of 3\n"
 		inJSON  = `{"time":"2026-03-02T11:30:02.94Z","level":"ERROR","msg":"dialing: could not find default credentials"}` + "\n"
 		goesOn  = `{"time":"2026-03-02T11:30:03.10Z","level":"INFO","msg":"stream: started"}` + "\n" + `{"time":"2026-03-02T11:30:03.11Z","level":"INFO","msg":"sender: started"}` + "\n"
+		advice  = "Warning: When compiling code please add the following flags to nvcc:\n         -gencode arch=compute_35,code=[compute_35,sm_35] \\\n         -gencode arch=compute_61,code=[compute_61,sm_61] \n"
 		driver  = "/lib/python3.12/site-packages/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver.\n  return torch._C._cuda_getDeviceCount() > 0\n"
 		task    = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
 		raised  = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
@@ -36,6 +37,8 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"a complaint among the records":                    {start + hook + records + hook, "missing-module"},
 		"an exception in a record, and eight records":      {start + hook + raised + records + records, ""},
 		"two exceptions in a record, and eight records":    {start + hook + raised + "\nDuring handling of the above exception, another exception occurred:\n\n" + raised + records + records, ""},
+		"lines that a warning goes on with":                {advice + "Note: nothing is compiled now\n", ""},
+		"the same below an error":                          {strings.Replace(advice, "Warning", "Error", 1), "argument-or-config-error"},
 		"an old driver, and what the program raises":       {driver + "cpu\n" + raised, "storage-io"},
 		"an old driver, and work without it":               {driver + "cpu\nrows: 12\ncolumns: 3\n", ""},
 		"an old driver, and a complaint":                   {driver + "cpu\n    assert torch.cuda.is_available()\nAssertionError:\n", "cuda-driver-mismatch"},
