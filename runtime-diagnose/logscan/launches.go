@@ -82,6 +82,8 @@ func (r *logReader) launched(l *reduce.Line) {
 			last.progress, last.bad = r.progress, n.bad
 			n.runs = append(n.runs, launch{line: n.at, seen: len(r.sightings)})
 			r.progress, n.bad = 0, 0
+			clear(r.perSignature) // what was said often before is new of this one
+			r.view.Afresh()
 			r.listen()
 		}
 		n.at = 0
