@@ -19,6 +19,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		inJSON  = `{"time":"2026-03-02T11:30:02.94Z","level":"ERROR","msg":"dialing: could not find default credentials"}` + "\n"
 		goesOn  = `{"time":"2026-03-02T11:30:03.10Z","level":"INFO","msg":"stream: started"}` + "\n" + `{"time":"2026-03-02T11:30:03.11Z","level":"INFO","msg":"sender: started"}` + "\n"
 		advice  = "Warning: When compiling code please add the following flags to nvcc:\n         -gencode arch=compute_35,code=[compute_35,sm_35] \\\n         -gencode arch=compute_61,code=[compute_61,sm_61] \n"
+		cuda    = "2021-02-14 21:26:40.783133: W tensorflow/stream_executor/platform/default/dso_loader.cc:59] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file: No such file or directory\n"
 		driver  = "/lib/python3.12/site-packages/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver.\n  return torch._C._cuda_getDeviceCount() > 0\n"
 		task    = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
 		raised  = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
@@ -46,6 +47,8 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"an exception in no record, and eight records":     {start + raised + records + records, "storage-io"},
 		"a later complaint, and records below":             {start + hook + raised + records + memory + records + "done\n", "gpu-oom"},
 		"NCCL's words of an error that is handed on":       {"w1:8640:8763 [1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device\n" + many("w1:8640:8763 [1] NCCL INFO channel.cc:%d is set up\n", 9), "shm-exhausted"},
+		"a library of a card, and eight records":           {cuda + many("2021-02-14 21:26:41.05458%d: I tensorflow/compiler/xla/service/service.cc:176]   StreamExecutor device (0): Host\n", 8), ""},
+		"a library of a card, and three":                   {cuda + many("2021-02-14 21:26:41.05458%d: I tensorflow/compiler/xla/service/service.cc:176]   StreamExecutor device (0): Host\n", 3), "no-gpu-visible"},
 		"records of JSON":                                  {inJSON + goesOn + goesOn, ""},
 		"two records of JSON":                              {inJSON + goesOn, "permission-denied"},
 		"memory, and four records":                         {start + memory + records, "gpu-oom"},

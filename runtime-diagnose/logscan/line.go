@@ -57,7 +57,7 @@ type said struct {
 	warned          bool   // it stands below the head of a warning, and is of it
 	again           bool   // a line close below announces a try that others are to follow
 	instead         bool   // a line close below says what is done instead
-	logged          string // the stamp's form of the record that its traceback is printed in; empty: of none
+	logged          string // the stamp's form of its record, or of the one that its traceback is printed in; empty: of none
 	beside          bool   // it was raised in a thread beside the main one, or in a task that nobody waits for
 }
 
@@ -418,7 +418,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	last := &r.said[len(r.said)-1]
 	last.top = l.Trace != nil && l.Trace.Top
 	last.beside = l.Trace != nil && l.Trace.Thread
-	if l.Trace != nil {
+	if last.logged = stampForm(l.Body()); l.Trace != nil {
 		last.logged = r.inRecord.tracedIn(l.Trace)
 	}
 	last.informed, last.named = r.informed(l)

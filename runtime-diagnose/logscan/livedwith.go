@@ -84,6 +84,10 @@ type below struct {
 	wrong  bool // it complains itself
 	begun  bool // the program informs of it, does a step of its work, or says what it does instead
 	words  bool // it is more than a rule, and no other try
+	mild   bool // it has a level below an error's
+	// form is that of the stamp of the record that it is, and informs that the record is one of information.
+	form    string
+	informs bool
 }
 
 // lineBelow is that of one of the lines that were kept; many complaints ask about the same ones.
@@ -100,7 +104,8 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 	b.known, b.refers = true, refers.MatchString(body)
 	b.ends = recovery.EndsBadly(body) || strings.Contains(body, "Traceback (") || strings.Contains(body, "tack trace")
 	b.wrong = recovery.HandsOn(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body)
-	b.begun = recovery.Instead(body) || l.Number == r.series.Last.Line || recovery.Informs(l.Text) || progress.Measures(body)
+	b.mild, b.form, b.informs = recovery.Mild(l.Text), stampForm(l.Text), recovery.Informs(l.Text)
+	b.begun = recovery.Instead(body) || l.Number == r.series.Last.Line || b.informs || progress.Measures(body)
 	b.words = strings.ContainsFunc(body, unicode.IsLetter) && !recovery.TriesAgain(body)
 	return *b
 }

@@ -18,7 +18,11 @@ const (
 )
 
 // leveled is the level in the head of a record of a logger, and stampOf how much before it is its stamp.
-var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
+var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
+
+// runtimeInforms is a record of information of TensorFlow's runtime
+// (https://github.com/tensorflow/tensorflow/blob/v2.4.0/tensorflow/core/platform/default/logging.cc).
+var runtimeInforms = lazy.MustCompile(`^[\d: .-]{10,30}: I \S{1,120}\.cc:\d+\] `)
 
 const (
 	stampOf       = 20
@@ -56,8 +60,7 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 	}
 	form, wanted := r.said[i].logged, recordsGoneOnLong
 	if !s.Raised {
-		form = stampForm(s.Line)
-		if isSurrounding(s) || isGuess(s) {
+		if s.Mild || isSurrounding(s) || isGuess(s) {
 			wanted = recordsGoneOn
 		}
 	}
@@ -68,11 +71,12 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		if l.Number <= s.Item.Source.Line || wanted == 0 {
 			break
 		}
-		same := stampForm(l.Text) == form
-		if b := r.lineBelow(d, at); (!same || SameStatement(l.Text, s.Line)) && (b.ends || b.wrong && !recovery.Mild(l.Text)) {
+		b := r.lineBelow(d, at)
+		same := b.form == form
+		if (!same || SameStatement(l.Text, s.Line)) && (b.ends || b.wrong && !b.mild) {
 			return false
 		}
-		if same && recovery.Informs(l.Text) {
+		if same && (b.informs || runtimeInforms.MatchString(l.Text)) {
 			wanted--
 		}
 	}
