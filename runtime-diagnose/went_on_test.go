@@ -43,6 +43,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"an old driver, and what the program raises":       {driver + "cpu\n" + raised, "storage-io"},
 		"an old driver, and work without it":               {driver + "cpu\nrows: 12\ncolumns: 3\n", ""},
 		"an old driver, and a complaint":                   {driver + "cpu\n    assert torch.cuda.is_available()\nAssertionError:\n", "cuda-driver-mismatch"},
+		"an exception that ended the training, and eight":  {start + strings.Replace(hook, "Run pip", "Training failed: run pip", 1) + raised + records + records, "storage-io"},
 		"an exception in a record, and four":               {start + hook + raised + records, "storage-io"},
 		"an exception in no record, and eight records":     {start + raised + records + records, "storage-io"},
 		"a later complaint, and records below":             {start + hook + raised + records + memory + records + "done\n", "gpu-oom"},

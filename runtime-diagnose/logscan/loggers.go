@@ -11,7 +11,8 @@ import (
 )
 
 // How many records below a warning a logger writes to the end of a log, where its process outlived an error that it
-// logged: one that ends for it says that it cleans up, and how it ends. Of memory, devices and collectives it takes more.
+// logged: one that ends for it says that it cleans up, and how it ends. For what a signature knows, or an exception, it
+// takes more than for a guess or what its program calls a warning.
 const (
 	recordsGoneOn     = 4
 	recordsGoneOnLong = 8
@@ -59,10 +60,8 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		return false
 	}
 	form, wanted := r.said[i].logged, recordsGoneOnLong
-	if !s.Raised {
-		if s.Mild || isSurrounding(s) || isGuess(s) {
-			wanted = recordsGoneOn
-		}
+	if !s.Raised && (s.Mild || isGuess(s)) {
+		wanted = recordsGoneOn
 	}
 	if form == "" {
 		return false

@@ -66,8 +66,9 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 // tracedIn is the form of the stamp of the record above the level of information that holds a traceback; empty: none does.
 func (in *logRecord) tracedIn(t *reduce.Trace) string {
 	if t.Chain == reduce.Alone {
-		if in.trace = ""; in.begun == t.First && !recovery.Informs(string(in.above)) {
-			in.trace = stampForm(string(in.above))
+		above := string(in.above)
+		if in.trace = ""; in.begun == t.First && !recovery.Informs(above) && !recovery.EndsBadly(above) {
+			in.trace = stampForm(above)
 		}
 	}
 	return in.trace
