@@ -25,11 +25,16 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		memory  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	)
 	ruled := "Mon Mar  2 10:00:00 2026\n+----------+\n| NVIDIA-SMI 535.1   Driver Version: 535.1 |\n+----------+\n"
+	often := ""
+	for i := range 20 {
+		often += head + strings.Replace(missing, "a.bin", fmt.Sprintf("%d.bin", i+1), 1)
+	}
 	cases := map[string]struct {
 		log  string
 		want diagnose.Verdict
 		line string
 	}{
+		"more launches than one thing is kept of":            {often, diagnose.Diagnosed, "/data/20.bin"},
 		"the second trains":                                  {head + missing + again + trained(5), diagnose.Healthy, ""},
 		"the second fails of something else":                 {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
 		"the second says nothing yet":                        {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},

@@ -82,6 +82,8 @@ func (r *logReader) launched(l *reduce.Line) {
 			last.progress, last.bad = r.progress, n.bad
 			n.runs = append(n.runs, launch{line: n.at, seen: len(r.sightings)})
 			r.progress, n.bad = 0, 0
+			clear(r.perSignature) // what was said often before is new of this one
+			r.view.Afresh()
 			r.listen()
 		}
 		n.at = 0
@@ -165,7 +167,7 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 	end, until := len(r.sightings), d.Last.Number+1
 	done := !d.InTraceback && d.Last.Number > runs[len(runs)-1].line+1 && recovery.EndsWell(recovery.WithoutCounts(d.Last.Text))
 	for i, run := range slices.Backward(runs) {
-		if i == 0 || done && i == len(runs)-1 || r.tells(run, min(run.seen, end), end, until) || further(runs[:i], run, until) {
+		if i == 0 || i == len(runs)-1 && (done || d.Last.Number-run.line >= linesBegun) || r.tells(run, min(run.seen, end), end, until) || further(runs[:i], run, until) {
 			for k := range r.sightings[:min(run.seen, end)] {
 				r.sightings[k].Over = true
 			}
@@ -180,6 +182,9 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 		end, until = min(run.seen, end), run.line
 	}
 }
+
+// linesBegun is how many lines the last launch of a file has at least that has begun: one that fails at once has said so.
+const linesBegun = 6
 
 // further says that a launch, whose lines end before one, has come at least two lines further than the last of those before
 // it that went wrong had: it has passed where that one failed.

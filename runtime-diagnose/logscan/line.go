@@ -53,10 +53,12 @@ type said struct {
 	well  bool   // the loss in that line is a number, only the gradient is not
 	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
 	informed, named bool
-	debugs          bool // it is for those who debug the program
-	warned          bool // it stands below the head of a warning, and is of it
-	again           bool // a line close below announces a try that others are to follow
-	instead         bool // a line close below says what is done instead
+	debugs          bool   // it is for those who debug the program
+	warned          bool   // it stands below the head of a warning, and is of it
+	again           bool   // a line close below announces a try that others are to follow
+	instead         bool   // a line close below says what is done instead
+	logged          string // the stamp's form of its record, or of the one that its traceback is printed in; empty: of none
+	beside          bool   // it was raised in a thread beside the main one, or in a task that nobody waits for
 }
 
 // saidBy notes it for the next sighting.
@@ -383,6 +385,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 		return false
 	}
+	if s.Category == notFiniteCategory && progress.NotBegun(l.Body()) {
+		return false // nothing was computed yet: a minimum begins with infinity
+	}
 	if says(m) && s.Category != notFiniteCategory {
 		r.counters.Failure(l.Body())
 	}
@@ -412,6 +417,10 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	r.saidBy(strings.Clone(l.Lane))
 	last := &r.said[len(r.said)-1]
 	last.top = l.Trace != nil && l.Trace.Top
+	last.beside = l.Trace != nil && l.Trace.Thread
+	if last.logged = stampForm(l.Body()); l.Trace != nil {
+		last.logged = r.inRecord.tracedIn(l.Trace)
+	}
 	last.informed, last.named = r.informed(l)
 	last.warned = l.Trace == nil && r.inRecord.first < l.Number && r.inRecord.last == l.Number && r.inRecord.of().warns
 	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())

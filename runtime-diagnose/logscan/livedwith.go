@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 )
 
@@ -32,8 +33,12 @@ var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case r.failed, s.Raised, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
+	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
 		return false
+	case said.beside:
+		return r.goesOnBelow(s, d)
+	case recovery.Warns(s.Line) && (r.raisedBelow(i) || r.goesOnBelow(s, d)):
+		return true
 	case s.Signature.Category == "rendezvous-timeout" && recovery.Warns(s.Line):
 		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
 	case s.Mild && slices.Contains(meetings, s.Signature.Category) && !recovery.HandsOn(s.Line):
@@ -44,6 +49,13 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return true
 	}
 	return isSurrounding(s) && (said.again || recovery.TriesOf(s.Line)) || !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
+}
+
+// raisedBelow says that an exception was raised after a sighting: what its program warned of before did not end it.
+func (r *logReader) raisedBelow(i int) bool {
+	return slices.ContainsFunc(r.sightings[i+1:], func(s evidence.Observation) bool {
+		return s.Raised && !s.Mild && !s.Over && s.Signature.Role == signature.Root
+	})
 }
 
 // isSurrounding says that a complaint is of the surroundings.
@@ -72,6 +84,10 @@ type below struct {
 	wrong  bool // it complains itself
 	begun  bool // the program informs of it, does a step of its work, or says what it does instead
 	words  bool // it is more than a rule, and no other try
+	mild   bool // it has a level below an error's
+	// form is that of the stamp of the record that it is, and informs that the record is one of information.
+	form    string
+	informs bool
 }
 
 // lineBelow is that of one of the lines that were kept; many complaints ask about the same ones.
@@ -88,7 +104,8 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 	b.known, b.refers = true, refers.MatchString(body)
 	b.ends = recovery.EndsBadly(body) || strings.Contains(body, "Traceback (") || strings.Contains(body, "tack trace")
 	b.wrong = recovery.HandsOn(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body)
-	b.begun = recovery.Instead(body) || l.Number == r.series.Last.Line || recovery.Informs(l.Text) || progress.Measures(body)
+	b.mild, b.form, b.informs = recovery.Mild(l.Text), stampForm(l.Text), recovery.Informs(l.Text)
+	b.begun = recovery.Instead(body) || l.Number == r.series.Last.Line || b.informs || progress.Measures(body)
 	b.words = strings.ContainsFunc(body, unicode.IsLetter) && !recovery.TriesAgain(body)
 	return *b
 }

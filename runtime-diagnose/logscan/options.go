@@ -14,7 +14,7 @@ type Heuristic string
 
 // Heuristics are those of reading, in the order in which they are asked.
 func Heuristics() []Heuristic {
-	return []Heuristic{unwraps, translates, asksRaiser, readsCodes, asksPlace, asksLoader, asksSubject, lastLaunch, harmless, lastWords, success, survival, calmEnd, platformsWord}
+	return []Heuristic{unwraps, translates, asksRaiser, readsCodes, asksPlace, asksLoader, asksSubject, lastLaunch, harmless, lastWords, success, survival, loggers, calmEnd, platformsWord}
 }
 
 const (
@@ -30,6 +30,7 @@ const (
 	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
 	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
 	survival      Heuristic = "survival"       // what training goes on after was survived
+	loggers       Heuristic = "loggers"        // a logger that informs of other things to the end shows that what it complained of did not end its process
 	calmEnd       Heuristic = "calm-end"       // a log without complaint whose last lines say what was done, or its results, is of a run that went well
 	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
 )

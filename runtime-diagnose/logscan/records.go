@@ -15,6 +15,9 @@ type logRecord struct {
 	level *level // as far as somebody has asked; most records are of one line and of no interest
 	first int    // number of its first line
 	last  int    // and of its last one so far
+	above []byte // of the record right above the last traceback: where a logger prints one, it is of that record
+	begun int    // number of that traceback's first line
+	trace string // the form of the stamp of the record that holds it; what is raised while one is handled is of the same
 }
 
 // level is that of a record.
@@ -47,6 +50,9 @@ var (
 func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
+		if body != "" && body[0] == 'T' && strings.HasPrefix(body, "Traceback (") {
+			in.above, in.begun = append(in.above[:0], in.head...), l.Number
+		}
 		in.head = append(in.head[:0], body[:min(len(body), mostHead)]...)
 		in.level, in.first, in.last = nil, l.Number, l.Number
 		return
@@ -55,6 +61,17 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	if n := len(r.sightings) - 1; n >= 0 && r.said[n].named && r.sightings[n].Item.Source.Line == l.Number-1 && jvmFrame.MatchString(l.Text) {
 		r.said[n].informed = true
 	}
+}
+
+// tracedIn is the form of the stamp of the record above the level of information that holds a traceback; empty: none does.
+func (in *logRecord) tracedIn(t *reduce.Trace) string {
+	if t.Chain == reduce.Alone {
+		above := string(in.above)
+		if in.trace = ""; in.begun == t.First && !recovery.Informs(above) && !recovery.EndsBadly(above) {
+			in.trace = stampForm(above)
+		}
+	}
+	return in.trace
 }
 
 // goesOnWith says that a line is written as one that goes on with the record above.

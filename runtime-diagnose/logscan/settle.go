@@ -38,7 +38,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
 	}
@@ -150,21 +150,26 @@ func (r *logReader) stepsAfter(i int) int {
 	return max(steps, r.counters.Steps()-r.said[i].grown)
 }
 
-// stands says that a complaint is open where the log ends. One that somebody logged, and no exception that ended
-// its process, is not where training went on below it: the end of the log is the program's own, then.
+// stands says that a complaint is open where the log ends. One that somebody logged, and no exception that ended its
+// process, is not where the run went on below it: the end of the log is the program's own, then.
 func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
 	if s.Over || s.Mild || s.Signature.Role == signature.Context || recovery.MissesCommand(s.Line) {
 		return false
 	}
-	if at := s.Item.Source.Line; !r.failed && !s.Signature.Lasts() && at*longAfter < last && last-at > linesAfterWorst*2 {
-		return false // ten times as much was written since
+	switch at, below := s.Item.Source.Line, last-s.Item.Source.Line; {
+	case s.Signature.Lasts():
+		return true
+	case s.Raised:
+		return r.failed || at*longAfter >= last || below <= linesAfterWorst*2
+	case !r.failed && below >= linesSurvived:
+		return false
 	}
-	return s.Raised || s.Signature.Lasts() || r.stepsAfter(i) < stepsSurvivedAlone
+	return r.stepsAfter(i) < stepsSurvivedAlone
 }
 
-// longAfter is how many times as long as the log was when it complained a log is that has gone on: the complaint was of
-// a process before, or of nothing that was needed.
+// longAfter is how many times as long as the log was when something was raised a log is that has gone on: that was of a
+// process before, or of nothing that was needed.
 const longAfter = 10
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks

@@ -76,6 +76,12 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 			return reduce.Kept{Number: l.Number, Text: strings.Clone(text)}, signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(module[1])}}
 		}
 		read++
+		if head := headOf(d.Lines, i); recovery.CallsWarning(head) || recovery.Mild(head) {
+			continue
+		}
+		if len(text) > mostLineInResults { // values that a program prints, not its word
+			continue
+		}
 		if !d.InTraceback && !recovery.Exits(text) && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text) || source.MatchString(text)) {
 			continue
 		}
@@ -96,6 +102,16 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		}
 	}
 	return first, m
+}
+
+// headOf is the line that an indented one goes on with; empty: it is not indented, or that line was not kept.
+func headOf(kept []reduce.Kept, at int) string {
+	for ; at > 0 && strings.HasPrefix(kept[at].Text, " ") && kept[at-1].Number == kept[at].Number-1; at-- {
+		if above := kept[at-1].Text; above != "" && above[0] != ' ' {
+			return above
+		}
+	}
+	return ""
 }
 
 // imported is the source of the innermost frame of a traceback that breaks off where a module was imported: it is not

@@ -140,3 +140,9 @@ func hasNumber(s string) bool {
 	}
 	return false
 }
+
+// NotBegun says that a line is a bar of tqdm's that has counted nothing of its total: "0%|   | 0/1541 [00:00<?, ?it/s".
+func NotBegun(body string) bool {
+	n, ok := beforeBracket(body, bar)
+	return ok && n.number == "0" && n.of != "0"
+}

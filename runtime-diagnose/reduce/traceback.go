@@ -18,7 +18,7 @@ type Trace struct {
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
 	Top     bool // it reached the outermost frame, that of a module: nobody was left to handle it
-	Thread  bool // raised in a thread beside the main one: its process went on without that thread
+	Thread  bool // raised in a thread beside the main one, or in a task that nobody waits for: its process went on without it
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", a record that could not be logged, or raised by a finaliser
 }
 
@@ -39,8 +39,12 @@ const (
 	loggingError = "--- Logging error ---"
 	// inThread stands above what nobody handled in a thread (https://docs.python.org/3/library/threading.html#threading.excepthook).
 	inThread = "Exception in thread "
-	causedBy = "The above exception was the direct cause of the following exception"
-	during   = "During handling of the above exception, another exception occurred"
+	// notRetrieved ends what asyncio logs of an exception in a task that nobody waits for, above the future's own line
+	// (https://docs.python.org/3/library/asyncio-dev.html#detect-never-retrieved-exceptions).
+	notRetrieved = " exception was never retrieved"
+	ofFuture     = "future: <"
+	causedBy     = "The above exception was the direct cause of the following exception"
+	during       = "During handling of the above exception, another exception occurred"
 )
 
 // exceptionLine reads how Python prints an exception: a dotted type, then a colon and the
@@ -73,7 +77,7 @@ type folder struct {
 	open   map[string]*openTrace
 	chain  map[string]Chain
 	after  map[string]bool   // "Exception ignored in" was the line before
-	beside map[string]bool   // "Exception in thread Thread-5:" was
+	beside map[string]bool   // "Exception in thread Thread-5:" was, or asyncio's word of a task
 	frame  map[string]string // white space before the last frame, if the line before was one
 
 	runtime  map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
@@ -230,9 +234,13 @@ func (f *folder) fold(l *Line) {
 		return
 	}
 	if len(f.beside) > 0 {
+		if f.beside[l.Lane] && strings.HasPrefix(body, ofFuture) {
+			l.Code = true // it quotes the exception that is printed below
+			return
+		}
 		delete(f.beside, l.Lane)
 	}
-	if strings.HasPrefix(body, inThread) && strings.HasSuffix(body, ":") && len(f.beside) < mostLanes {
+	if (strings.HasPrefix(body, inThread) && strings.HasSuffix(body, ":") || strings.HasSuffix(body, notRetrieved)) && len(f.beside) < mostLanes {
 		f.beside[strings.Clone(l.Lane)] = true
 		return
 	}

@@ -52,6 +52,13 @@ func (v *View) Enough(s *Signature) {
 	}
 }
 
+// Afresh looks for everything again.
+func (v *View) Afresh() {
+	clear(v.full)
+	clear(v.quiet)
+	v.text = ""
+}
+
 func (v *View) settle(lit int) {
 	v.quiet[lit] = true
 	for _, o := range v.c.owners[lit] {

@@ -1,0 +1,72 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A log of which nothing else is known is of a failure where it ends with one: a process that goes on below what went
+// wrong did not end for it.
+func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
+	const (
+		start   = "2026-03-02 11:30:01,120 INFO    MainThread:77 [run.py:setup():10] reading the settings\n"
+		hook    = "2026-03-02 11:30:02,120 ERROR   MainThread:77 [hook.py:save():45] Run pip install nbformat to save the history\n"
+		memory  = "2026-03-02 11:30:02,120 ERROR   MainThread:77 [cache.py:warm():45] CUDA out of memory. Tried to allocate 2.00 GiB\n"
+		records = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n" +
+			"2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n2026-03-02 11:30:06,123 INFO    MainThread:77 [run.py:d():49] kernel of the cell\n"
+		three   = "2026-03-02 11:30:03,120 INFO    MainThread:77 [run.py:a():46] history of the cell\n2026-03-02 11:30:04,121 INFO    MainThread:77 [run.py:b():47] summary of the cell\n2026-03-02 11:30:05,122 INFO    MainThread:77 [run.py:c():48] files of the cell\n"
+		others  = "INFO:launch:history of 3\nINFO:launch:summary of 3\nINFO:launch:files of 3\nINFO:launch:kernel of 3\n"
+		inJSON  = `{"time":"2026-03-02T11:30:02.94Z","level":"ERROR","msg":"dialing: could not find default credentials"}` + "\n"
+		goesOn  = `{"time":"2026-03-02T11:30:03.10Z","level":"INFO","msg":"stream: started"}` + "\n" + `{"time":"2026-03-02T11:30:03.11Z","level":"INFO","msg":"sender: started"}` + "\n"
+		advice  = "Warning: When compiling code please add the following flags to nvcc:\n         -gencode arch=compute_35,code=[compute_35,sm_35] \\\n         -gencode arch=compute_61,code=[compute_61,sm_61] \n"
+		cuda    = "2021-02-14 21:26:40.783133: W tensorflow/stream_executor/platform/default/dso_loader.cc:59] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file: No such file or directory\n"
+		driver  = "/lib/python3.12/site-packages/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver.\n  return torch._C._cuda_getDeviceCount() > 0\n"
+		task    = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
+		raised  = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
+		said    = "size mismatch for rpn_head.rpn_cls.weight: copying a param with shape torch.Size([3, 256, 1, 1]) from checkpoint, the shape in current model is torch.Size([5, 256, 1, 1]).\n"
+		results = "Average Precision (AP) = 0.407\nAverage Recall (AR) = 0.606\nresults saved to out.json\n"
+		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
+	)
+	launch := "main.py: a package is old\nplease update it\n"
+	failed := "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
+	for name, tc := range map[string]struct{ log, want string }{
+		"what was only said, and results much later":       {said + many("part %d of the data was read\n", 24) + results, "healthy"},
+		"what was raised, and results much later":          {"Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    load(m)\nRuntimeError: " + said + many("part %d of the data was read\n", 24) + results, "checkpoint-corrupt-or-mismatch"},
+		"records of its logger to the end":                 {start + hook + records, ""},
+		"three records, as of one that cleans up":          {start + hook + three, "missing-module"},
+		"records of another logger":                        {start + hook + others, "missing-module"},
+		"a complaint among the records":                    {start + hook + records + hook, "missing-module"},
+		"an exception in a record, and eight records":      {start + hook + raised + records + records, ""},
+		"two exceptions in a record, and eight records":    {start + hook + raised + "\nDuring handling of the above exception, another exception occurred:\n\n" + raised + records + records, ""},
+		"lines that a warning goes on with":                {advice + "Note: nothing is compiled now\n", ""},
+		"the same below an error":                          {strings.Replace(advice, "Warning", "Error", 1), "argument-or-config-error"},
+		"an old driver, and what the program raises":       {driver + "cpu\n" + raised, "storage-io"},
+		"an old driver, and work without it":               {driver + "cpu\nrows: 12\ncolumns: 3\n", ""},
+		"an old driver, and a complaint":                   {driver + "cpu\n    assert torch.cuda.is_available()\nAssertionError:\n", "cuda-driver-mismatch"},
+		"an exception that ended the training, and eight":  {start + strings.Replace(hook, "Run pip", "Training failed: run pip", 1) + raised + records + records, "storage-io"},
+		"an exception in a record, and four":               {start + hook + raised + records, "storage-io"},
+		"an exception in no record, and eight records":     {start + raised + records + records, "storage-io"},
+		"a later complaint, and records below":             {start + hook + raised + records + memory + records + "done\n", "gpu-oom"},
+		"NCCL's words of an error that is handed on":       {"w1:8640:8763 [1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device\n" + many("w1:8640:8763 [1] NCCL INFO channel.cc:%d is set up\n", 9), "shm-exhausted"},
+		"a library of a card, and eight records":           {cuda + many("2021-02-14 21:26:41.05458%d: I tensorflow/compiler/xla/service/service.cc:176]   StreamExecutor device (0): Host\n", 8), ""},
+		"a library of a card, and three":                   {cuda + many("2021-02-14 21:26:41.05458%d: I tensorflow/compiler/xla/service/service.cc:176]   StreamExecutor device (0): Host\n", 3), "no-gpu-visible"},
+		"records of JSON":                                  {inJSON + goesOn + goesOn, ""},
+		"two records of JSON":                              {inJSON + goesOn, "permission-denied"},
+		"memory, and four records":                         {start + memory + records, "gpu-oom"},
+		"memory, and eight records":                        {start + memory + records + records, ""},
+		"a task that nobody waits for, and words below":    {"INFO:     Shutting down\n" + task + raised + "INFO:     Application shutdown complete.\n", ""},
+		"a task that nobody waits for, at the end":         {"INFO:     Shutting down\n" + task + raised, "storage-io"},
+		"what is raised where somebody waits":              {"INFO:     Shutting down\n" + raised + "INFO:     Application shutdown complete.\n", "storage-io"},
+		"a launch that has begun below one that failed":    {launch + failed + launch + "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n", ""},
+		"one of which the first lines are there":           {launch + failed + launch + "a: 1\n", "file-not-found"},
+		"a minimum before the first step of a bar":         {bars + "\r 99%|█████████▉| 1540/1541 [03:26<00:00,  7.45it/s, class_loss=0.09, total_loss=0.33]\nMean Average Precision = 56.64%\n", "healthy"},
+		"a loss that is none where a bar has begun":        {strings.Replace(bars, " 0/", " 9/", 1) + "\n", "nan-loss"},
+		"values of an environment that hold a word or two": {"environ({'SHELL': '/bin/bash', " + strings.Repeat("'COLAB_ADDR': '172.28.0.1:8011', ", 80) + "'ON_ERROR': 'invalid option'})\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {
+				t.Errorf("category is %q, want %q; %s", r.Category, tc.want, r.Verdict)
+			}
+		})
+	}
+}
