@@ -47,6 +47,7 @@ var volcanoJob = &Kind{
 			{At: "policies", Each: "action", Words: volcanoActions},
 		},
 		PolicyEnds: true, ZeroPods: true,
+		Env: volcanoEnv, NoEnv: "neither does Volcano without its plugins env and pytorch",
 		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
 	},
 }
@@ -63,6 +64,19 @@ var volcanoFixed = []FixedField{
 	{At: "spec.plugins", Reason: "what the plugins add is settled when the job is created"},
 	{At: "spec.policies", Reason: "what an event leads to is settled when the job is created"},
 	{At: "spec.volumes", Reason: "the pods mount what the job had when it was created"},
+}
+
+// volcanoEnv is what plugins of the job append to its containers (volcano ed72c7c8 pkg/controllers/job/plugins, env/env.go and
+// distributed-framework/pytorch/pytorch.go). Which tasks are masters and workers may be written in arguments of the plugin.
+func volcanoEnv(j *job.Job, _ *job.Role, _ int) (out []string) {
+	plugin := func(name string) bool { return j.Field(job.Path("spec.plugins").Key(name)) != nil }
+	if plugin("env") {
+		out = append(out, "VK_TASK_INDEX", "VC_TASK_INDEX")
+	}
+	if plugin("pytorch") {
+		out = append(out, "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+	}
+	return out
 }
 
 // volcanoHosts are the names of the pods, which the plugin svc makes known in a domain of the job's.

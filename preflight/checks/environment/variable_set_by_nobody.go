@@ -57,7 +57,7 @@ var variableSetByNobody = &check.Check{
 // given. What an image may well bring (paths, devices) is not among them.
 var watched = regexp.MustCompile(`\$(?:\{(` + watchedNames + `)\}|\((` + watchedNames + `)\)|(` + watchedNames + `)\b)`)
 
-const watchedNames = `MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK|PET_NODE_RANK|PET_NNODES|PET_MASTER_ADDR|PET_MASTER_PORT|JOB_COMPLETION_INDEX`
+const watchedNames = `MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK|PET_NODE_RANK|PET_NNODES|PET_MASTER_ADDR|PET_MASTER_PORT|JOB_COMPLETION_INDEX|VC_TASK_INDEX|VK_TASK_INDEX`
 
 // referredTo are the watched variables that a word refers to, without a default.
 func referredTo(word string) (out []string) {
