@@ -167,8 +167,8 @@ var underway = lazy.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 // hedged says that something may be so, or that somebody says it.
 var hedged = lazy.MustCompile(`(?i)\b(?:suspect(?:s|ed)?|may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
 
-// negatedWord is a word that says by its beginning that something is not so.
-var negatedWord = lazy.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
+// negatedWord is a word that says by its beginning that something is not so. What begins with "un" and is no adjective only undoes: unscale.
+var negatedWord = lazy.MustCompile(`(?i)\b(?:(?:in|im|dis|mis|non-?)([a-z]{5,})|un([a-z]{3,}(?:ed|able|ible|al|ar|wn|en|ent|ant|ful|y)))\b`)
 
 // affirms says whether a clause uses the words of what is denied as if it were so: firmly by one that says that something is
 // well, or is denied itself, or by two of them.
@@ -210,7 +210,7 @@ var beingSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly
 // turnedWords are the words of a text that a beginning turns round, without it: "expected" of "unexpected".
 func turnedWords(text string) (out []string) {
 	for _, m := range negatedWord.FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
+		out = append(out, m[1]+m[2])
 	}
 	return out
 }
