@@ -298,7 +298,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites), g.ofEffect(c.cites)); loose == Otherwise && !supposes(c.body) {
+		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
 			return loose
 		}
 	}
@@ -424,7 +424,7 @@ func asCounted(body, support string) string {
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {
+func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason) {
 	body = asCounted(body, support)
 	if denies(support) {
 		body = noneHas.ReplaceAllString(body, "0 of $1 lack")
@@ -448,7 +448,7 @@ func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (lo
 		}
 		return Word // of what did not fail, it may be so
 	}
-	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || deniesWhatIs(body, whole, ofEffect) || able(body, texts) {
+	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || able(body, texts) {
 		return Word
 	}
 	return loose

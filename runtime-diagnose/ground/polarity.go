@@ -398,57 +398,6 @@ func unlikeAny(body, support string) bool {
 // ofMember is a word for a member of a job.
 var ofMember = lazy.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
 
-// denials say that the cause is none, or that what is said is not so.
-var denials = lazy.MustCompile(`(?i)\b(?:not|never|no longer|n['’]t) (?:\w+ ){0,2}(?:caus\w*|due|because|relat\w*|respons\w*|true|so|the (?:case|cause|reason))\b|\b(?:untrue|hardly|barely|scarcely|unrelated|ruled out)\b`)
-
-// notCause says of a consequence that it is none of the causes, as the rules do, and supposed that something may be so.
-var (
-	notCause = lazy.MustCompile(`(?i)\b(?:not|never) (?:\w+ ){0,2}(?:cause|reason)\b`)
-	supposed = lazy.MustCompile(`(?i)^\W*(?:most |very )?(?:likely|probably|possibly|perhaps|maybe)\b`)
-)
-
-// deniesWhatIs says whether a claim denies what its evidence says to be so: its first word or most of its words, or something
-// with a number or a name.
-func deniesWhatIs(body, support string, ofEffect bool) bool {
-	if supposed.MatchString(body) {
-		return false
-	}
-	rest := asCounted(failing.ReplaceAllString(exhausted.ReplaceAllString(byItself.ReplaceAllString(body, " "), "exhausted"), " "), support)
-	if denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) || han(rest) && negation.MatchString(rest) && !denies(support) {
-		return true
-	}
-	if !negation.MatchString(rest) {
-		return false
-	}
-	so, not := affirmed(support)
-	has, hasNot := stemsOf(so), stemsOf(not)
-	for from := 0; from < len(rest); {
-		end, next := len(rest), len(rest)
-		if m := clauseEnd.FindStringIndex(rest[from:]); m != nil {
-			end, next = from+m[0], from+m[1]
-		}
-		clause := rest[from:end]
-		from = next
-		if !negation.MatchString(clause) {
-			continue
-		}
-		_, denied := affirmed(clause)
-		words, n := tellingWords(denied), 0
-		for _, w := range words {
-			if has.has(w) && !hasNot.has(w) {
-				n++
-			}
-		}
-		if len(words) > 0 && hasNot.has(words[0]) {
-			continue
-		}
-		if concrete(clause) && !denies(support) || n > 0 && (has.has(words[0]) || n*2 >= len(words)) {
-			return true
-		}
-	}
-	return false
-}
-
 // concrete says whether a text has a number or a name that is no mere abbreviation.
 func concrete(text string) bool {
 	return slices.ContainsFunc(looked(text), func(w string) bool { return hasDigit(w) || w != strings.ToUpper(w) })
