@@ -316,7 +316,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart // somebody makes something of what is no consequence
 	case g.ofWriter(c.plain, c.cites), g.ofOtherContainer(c.plain, c.cites):
 		return Member
-	case loose != "", turned, miscounted, mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+	case loose != "", turned, miscounted, mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
