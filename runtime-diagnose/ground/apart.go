@@ -39,9 +39,9 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
+	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) && !g.ofSomethingElse(so, cites) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && !g.ofSomethingElse(so, cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
@@ -54,10 +54,14 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
 	}
+	g.showApart(body)
+	return ""
+}
+
+func (g *grounds) showApart(body string) {
 	if !slices.Contains(g.apart, body) {
 		g.apart = append(g.apart, body)
 	}
-	return ""
 }
 
 // forRules puts something into the mouth of the rules.
@@ -293,16 +297,33 @@ var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actua
 // noDemand are turns that hold a word of a demand and are none.
 var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
-// mustBe is what something must be, and the word behind it.
-var mustBe = lazy.MustCompile(`(?i)\b(?:must|should|shall|ought to|(?:need|ha)(?:s|ve|d)? to) (?:not )?be ([\w./-]+)`)
+// mustDo is who or what must do something, or be something, and what that is.
+var mustDo = lazy.MustCompile(`(?i)\b([\w-]+) (?:must|should|shall|ought to|(?:need|ha)(?:s|ve|d)? to) (?:(?:not|also|then|first|only|all|at least) )*(be )?([\w./-]+)`)
 
-// withoutStates is a text without what it says that something must be: where no verb follows of what is to be done to it, nobody is told to do it.
+// told are those who can be told to do something.
+var told = words("you we i they one somebody someone anybody anyone everybody everyone people user users operator operators admin admins administrator administrators team author owner engineer engineers colleague colleagues reader parser assistant model signalbox diagnosis rules")
+
+// withoutStates is a text without what it says that something must do or be: nobody is told to do it, unless somebody is named who could, or it is
+// to be done to something.
 func withoutStates(text string) string {
-	return mustBe.ReplaceAllStringFunc(text, func(m string) string {
-		if w := strings.ToLower(mustBe.FindStringSubmatch(m)[1]); strings.HasSuffix(w, "ed") || doneIrregularly[w] {
+	return mustDo.ReplaceAllStringFunc(text, func(m string) string {
+		of := mustDo.FindStringSubmatch(m)
+		verb := strings.ToLower(of[3])
+		if told[strings.ToLower(of[1])] || of[2] != "" && (strings.HasSuffix(verb, "ed") || doneIrregularly[verb]) {
 			return m
 		}
 		return " "
+	})
+}
+
+// cures says of something that it mends the failure: who offers a step says so, and the rules did not.
+var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:it|this|that|them|the (?:problem|issue|error|failure|job))\b`)
+
+// tellsWhatToDo says whether a clause of a claim is an order, or holds a command.
+func tellsWhatToDo(text string) bool {
+	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
+		clause = strings.TrimSpace(clause)
+		return imperative.MatchString(clause) && !states.MatchString(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
 	})
 }
 
@@ -310,7 +331,7 @@ func withoutStates(text string) string {
 var doneIrregularly = words("set put cut shut sent run rerun made remade built rebuilt kept told bound rebuild brought left lost split reset given taken written rewritten chosen broken shown driven frozen")
 
 // demands are words by which somebody is told what is to be done, or spoken to.
-var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
+var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose|ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing: in Chinese, or with a word that holds an English
 // sentence together.

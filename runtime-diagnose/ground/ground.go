@@ -218,6 +218,12 @@ func (g *grounds) part(text string, cause bool) string {
 				continue
 			}
 		}
+		if why == Order && !cause {
+			if step, no := g.step(s); no == "" && !strings.HasPrefix(step, "`") {
+				g.showApart(step) // what the rules offer, in their words
+				continue
+			}
+		}
 		if why != "" {
 			g.drop(why)
 			continue

@@ -26,7 +26,7 @@ func TestWhatIsLeftOutHasAReason(t *testing.T) {
 		"The node was added only on the evening before, so probably the cache was not there yet [pod/run-2/node] [pod/run-2/t#3].":           "run-0 waited too long, so the cache was no directory [pod/run-0/t#4] [pod/run-2/t#3].",
 		"The uid has to be in the range of 1000 to 2000 [pod/run-2/t#3].":                                                                    "The volume has to be mounted by somebody [pod/run-2/t#3].",
 		"The node should be the one of the evening before [pod/run-2/node].":                                                                 "The node should be given a new volume [pod/run-2/node].",
-		"Waiting won't fix it [pod/run-2/t#3].":                                                                                              "Warten hilft hier leider überhaupt nicht [pod/run-2/t#3].",
+		"Waiting won't fix it [pod/run-2/t#3].":                                                                                              "Making the directory fixes this [pod/run-2/t#3].",
 		"The job's own code doesn't appear to be at fault.":                                                                                  "The driver of the switch is at fault [pod/run-2/spec].",
 		"For 128 s no heartbeat was sent, which is the reason why it lost the executor [pod/run-1/t#4].":                                     "The executor was lost because it sent no heartbeat for 900 s [pod/run-1/t#4].",
 		"With float16, trainable parameters usually stay in FP32 [pod/run-2/spec].":                                                          "The parameters stayed in A6000_32 [pod/run-2/spec].",
@@ -35,6 +35,8 @@ func TestWhatIsLeftOutHasAReason(t *testing.T) {
 		"The scaler of the cache was asked to unscale it [pod/run-0/t#5].":                                                                   "The cache was unscaled twice by A6000_32 [pod/run-0/t#5].",
 		"The RuntimeError of run-0 came after the check of the hostPath, because it was still waiting then [pod/run-0/t#4] [pod/run-2/t#3].": "The mount failed because run-0 was still waiting [pod/run-0/t#4] [pod/run-2/t#3].",
 		"run-0 收到信号是收尾时的正常动作 [pod/run-0/t#5]。":                                                                                               "run-0 一切正常 [pod/run-0/t#5]。",
+		"The spec of run-2 needs to name the type, and your own program reads it [pod/run-2/spec].":                                          "The team needs to name the type in the spec of run-2 [pod/run-2/spec].",
+		"The spec of run-2 is in use and its loading went well [pod/run-2/spec].":                                                            "The job went well [pod/run-2/spec].",
 	} {
 		if k := Keep(Answer{Analysis: so}, job); outcomeOf(k) == dropped {
 			t.Errorf("%s: is left out: %s", so, k.LeftOut())

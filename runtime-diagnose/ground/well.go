@@ -63,7 +63,7 @@ var ofTheWhole = lazy.MustCompile(`(?i)\b(?:jobs?|runs?|training|everything|ever
 // ofSomethingElse says whether a claim rests on evidence that is none of the cause or of a consequence, and speaks of something in it: that this is
 // well contradicts no finding.
 func (g *grounds) ofSomethingElse(body string, cites []evidence.ID) bool {
-	return len(cites) > 0 && !ofTheWhole.MatchString(body) && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+	return len(cites) > 0 && !ofTheWhole.MatchString(g.withoutNames(body)) && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
 		return slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
 	})
 }
