@@ -39,29 +39,29 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case len(Reported(spoke)) < len(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(spoke, " ")):
+	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
 		return Order
-	case !g.Healthy && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
-	case !g.Healthy && len(cites) == 0 && !generally.MatchString(body) && !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && positives.MatchString(so) && g.better(so, cites):
-		return Contradicts // nobody was read to say so
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
 	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body) && !g.rightWay(body, cites):
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !g.legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(body)):
+	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(body)):
 		return why // what nobody mentions
-	case g.ofAnother(body, cites):
-		return Member
 	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
 	}
+	g.showApart(body)
+	return ""
+}
+
+func (g *grounds) showApart(body string) {
 	if !slices.Contains(g.apart, body) {
 		g.apart = append(g.apart, body)
 	}
-	return ""
 }
 
 // forRules puts something into the mouth of the rules.
@@ -231,7 +231,7 @@ func renumbered(body, texts string) iter.Seq[string] {
 var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
 
 // initials are what everybody calls so: DNS, OOM, PCIe.
-var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^PCIe$|^NVLink$|^(?:fp|bf|tf|int|float)\d{1,2}(?:'s)?$`)
+var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
 
 // apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
 // https://kubernetes.io/docs/reference/kubernetes-api/
@@ -269,7 +269,7 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
 	low, texts := strings.ToLower(support), g.texts(cites)
 	body = g.ownNumbers(body, support, texts, cites)
 	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
+		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
 	})
 }
 
@@ -297,35 +297,49 @@ var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actua
 // noDemand are turns that hold a word of a demand and are none.
 var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
-// demands are words by which somebody is told what is to be done, or spoken to.
-var demands = lazy.MustCompile(`(?i)\b(?:you|your|yours|we|our|us|i|my|me|please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|answers?|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应|必须|需要您|建议|您|你|我`)
+// mustDo is who or what must do something, or be something, and what that is.
+var mustDo = lazy.MustCompile(`(?i)\b([\w-]+) (?:must|should|shall|ought to|(?:need|ha)(?:s|ve|d)? to) (?:(?:not|also|then|first|only|all|at least) )*(be )?([\w./-]+)`)
 
-// legible says whether a text is in a language in which it can be told that it contradicts nothing. A line of a list has hardly a word that holds
-// a sentence together: then most of its words are those of what was read.
-func (g *grounds) legible(body string) bool {
+// told are those who can be told to do something.
+var told = words("you we i they one somebody someone anybody anyone everybody everyone people user users operator operators admin admins administrator administrators team author owner engineer engineers colleague colleagues reader parser assistant model signalbox diagnosis rules")
+
+// withoutStates is a text without what it says that something must do or be: nobody is told to do it, unless somebody is named who could, or it is
+// to be done to something.
+func withoutStates(text string) string {
+	return mustDo.ReplaceAllStringFunc(text, func(m string) string {
+		of := mustDo.FindStringSubmatch(m)
+		verb := strings.ToLower(of[3])
+		if told[strings.ToLower(of[1])] || of[2] != "" && (strings.HasSuffix(verb, "ed") || doneIrregularly[verb]) {
+			return m
+		}
+		return " "
+	})
+}
+
+// cures says of something that it mends the failure: who offers a step says so, and the rules did not.
+var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:it|this|that|them|the (?:problem|issue|error|failure|job))\b`)
+
+// tellsWhatToDo says whether a clause of a claim is an order, or holds a command.
+func tellsWhatToDo(text string) bool {
+	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
+		clause = strings.TrimSpace(clause)
+		return imperative.MatchString(clause) && !states.MatchString(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
+	})
+}
+
+// doneIrregularly are verbs of what is done to something that end otherwise.
+var doneIrregularly = words("set put cut shut sent run rerun made remade built rebuilt kept told bound rebuild brought left lost split reset given taken written rewritten chosen broken shown driven frozen")
+
+// demands are words by which somebody is told what is to be done, or spoken to.
+var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose|ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
+
+// legible says whether a text is in a language in which it can be told that it contradicts nothing: in Chinese, or with a word that holds an English
+// sentence together.
+func legible(body string) bool {
 	if strings.ContainsFunc(body, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) }) {
 		return false
 	}
-	if han(body) {
-		return true
-	}
-	n := 0
-	for w := range strings.FieldsSeq(strings.ToLower(body)) {
-		if stops[w] {
-			n++
-		}
-	}
-	if n > 1 {
-		return true
-	}
-	read, known := vocabulary(g.support(slices.Sorted(maps.Keys(g.items)))), 0
-	words := tellingWords(body)
-	for _, w := range words {
-		if neutral[w] || read(w) {
-			known++
-		}
-	}
-	return known*2 > len(words)
+	return han(body) || slices.ContainsFunc(strings.Fields(strings.ToLower(body)), func(w string) bool { return stops[strings.Trim(w, ".,;:()")] })
 }
 
 // plainTopics are what explanations speak of whatever happened.
@@ -354,47 +368,11 @@ func (g *grounds) strange(body string) bool {
 		}
 	}
 	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body)) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body)) {
 			return true
 		}
 	}
 	return false
-}
-
-// memberIn is a member that a claim names, by rank or role.
-var memberIn = lazy.MustCompile(`(?i)\branks? \d|\b(?:the|a) (?:master|worker|launcher|chief)|\d+\s*号进程|第\s*\d+\s*号|主节点`)
-
-// ofAnother says whether a claim that names a member says of it what was read of another: more of its words are of lines
-// of members that it does not name than of those it rests on.
-func (g *grounds) ofAnother(body string, cites []evidence.ID) bool {
-	if len(cites) == 0 || !memberIn.MatchString(body) && !slices.ContainsFunc(g.Names, func(n string) bool { return n != g.Job && n != "" && containsToken(body, n) }) {
-		return false
-	}
-	affirmative := affirmative(body) // what a member is said not to have done is what another did
-	words, signs := tellingWords(affirmative), hanSigns(affirmative)
-	count := func(ids []evidence.ID) (n int) {
-		support := g.support(ids)
-		for _, sign := range signs {
-			if sign.MatchString(support) {
-				n++
-			}
-		}
-		has := stemsOf(support)
-		for _, w := range words {
-			if has.has(w) {
-				n++
-			}
-		}
-		return n
-	}
-	own := count(cites)
-	return slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
-		if i.Source.Pod == "" || slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Source.Pod == i.Source.Pod }) {
-			return false
-		}
-		n := count([]evidence.ID{i.ID})
-		return n > own+1 || n > own && len(signs) > 0
-	})
 }
 
 // subordinate begins a clause that hangs on another.
@@ -402,8 +380,3 @@ var subordinate = lazy.MustCompile(`(?i)\b(?:and|but|although|though|while|where
 
 // clauseMark ends a clause in either language.
 var clauseMark = lazy.MustCompile(`[,;:，；：。] *|\b(?:but|which|hence|so)\b`)
-
-// affirmative are the clauses of a claim that say what is so.
-func affirmative(body string) string {
-	return strings.Join(slices.DeleteFunc(clauseMark.Split(body, -1), negation.MatchString), "\n")
-}

@@ -25,7 +25,6 @@ func TestWhatNothingSupportsStandsApart(t *testing.T) {
 		"The volume for checkpoints holds 40 of them, which is too many [pod/w-1/t#9].":            nil, // a number of its own
 		"The volume nfs_fast2 for checkpoints is too small for them [pod/w-1/t#9].":                nil, // a name of its own
 		"The checkpoint was saved and the disk has plenty of room [pod/w-1/t#9].":                  nil, // well, where it is not
-		"Rank 0 filled its disk with checkpoints that are too large [pod/w-0/t#4].":                nil, // of another member
 		"The volume for checkpoints should be made larger by somebody [pod/w-1/t#9].":              nil, // an order
 		"On this disk the scratch quota was raised by somebody, so it grew [pod/w-0/t#4].":         nil, // a line of the log
 		"It looks like an issue of the network, with a broken switch.":                             nil, // nobody speaks of a network

@@ -25,10 +25,20 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if plain := strings.TrimSpace(brackets.ReplaceAllString(s, " ")); !slices.ContainsFunc(tellingWords(plain[len(withoutNoCause(plain)):]), stemsOf(g.Says).has) {
 		s = withoutNoCause(plain)
 	}
+	if !cause && (generally.MatchString(s) || onlyMaybe.MatchString(s)) {
+		return true
+	}
+	s = notToBlame.ReplaceAllString(s, " ")
 	// A template may show nothing of the cause: then the error may be said of what it shows.
 	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
 	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
 }
+
+// onlyMaybe says what can be so, and of nobody that it is.
+var onlyMaybe = lazy.MustCompile(`(?i)\b(?:may|might|can|could|need not|would)\b|可能|也许|或许`)
+
+// notToBlame is what is said not to be the cause.
+var notToBlame = lazy.MustCompile(`(?i)(?:\b(?:not|never|no|nothing|nobody|hardly|rather than)\b|n['’]t\b)[^,;:.]{0,60}\b(?:caus(?:e[sd]?|ing)|because|due to|to blame|responsible|at fault|faults? of|reason)\b|(?:不是|并非|没有|不)[^，；。]{0,20}(?:导致|造成|引起|引发|原因|责任)`)
 
 // What is so in general is told without a citation, without a number and of no member. Nothing that was read can contradict it.
 var (

@@ -180,7 +180,7 @@ func (g *grounds) foreign(c *claim) Reason {
 			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-:=,;")) }) {
 				return Word // code is put so, whatever stands between its words
 			}
-			if m[2] == "" && letters(q) && q == strings.ToLower(q) && !strings.Contains(q, "-") {
+			if letters(q) && q == strings.ToLower(q) && !strings.Contains(q, "-") {
 				return Word // a word, and no message
 			}
 			return Quotation
@@ -298,7 +298,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites), g.ofEffect(c.cites)); loose == Otherwise {
+		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
 			return loose
 		}
 	}
@@ -310,13 +310,13 @@ func (g *grounds) contradicted(c *claim) Reason {
 	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
 		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
-	case g.ownDoing(c.plain, c.cites), g.bringsAbout(c.plain, c.cites), (g.ofEffect(c.cites) || !infers(c.plain)) && g.reversed(c.plain, c.cites):
+	case g.ownDoing(c.plain, c.cites), g.judged(c) && (g.bringsAbout(c.plain, c.cites) || g.reversed(c.plain, c.cites)):
 		return Reversed
-	case g.reversed(c.plain, c.cites):
+	case g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
 		return Apart // somebody makes something of what is no consequence
 	case g.ofWriter(c.plain, c.cites), g.ofOtherContainer(c.plain, c.cites):
 		return Member
-	case loose != "", turned, miscounted, scattered(c.unquoted, c.texts), mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), misset(c.plain, c.support), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+	case loose != "", turned, miscounted, mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
@@ -424,7 +424,7 @@ func asCounted(body, support string) string {
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
-func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (loose Reason) {
+func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason) {
 	body = asCounted(body, support)
 	if denies(support) {
 		body = noneHas.ReplaceAllString(body, "0 of $1 lack")
@@ -448,11 +448,16 @@ func (g *grounds) turned(body, support, texts string, ofRoot, ofEffect bool) (lo
 		}
 		return Word // of what did not fail, it may be so
 	}
-	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || deniesWhatIs(body, whole, ofEffect) || able(body, texts) {
+	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || able(body, texts) {
 		return Word
 	}
 	return loose
 }
+
+// supposes says whether a claim tells what is so in general, or what would or may be: it asserts nothing of what was read.
+func supposes(body string) bool { return generally.MatchString(body) || wouldBe.MatchString(body) }
+
+var wouldBe = lazy.MustCompile(`(?i)\b(?:would|may|might)\b`)
 
 // noAnswer says that nobody answered, answered that somebody did, and noneCame that this was waited for in vain.
 var (

@@ -47,6 +47,13 @@ func (g *grounds) bringsAbout(body string, cites []evidence.ID) bool {
 	return brings.MatchString(wasMade.ReplaceAllString(body, " ")) && (root == "" || rest == "") && !blames.MatchString(root+rest) && !brings.MatchString(root+rest)
 }
 
+// judged says whether what came of what in a claim is a matter that the rules decided: it rests on a consequence, or on the cause alone, or brings
+// something about. What else was read may be behind the cause as well as before it.
+func (g *grounds) judged(c *claim) bool {
+	root, rest := g.sides(c.cites)
+	return len(g.Effects) == 0 || g.ofEffect(c.cites) || root != "" && (rest == "" || brings.MatchString(c.plain))
+}
+
 // reversed says whether a claim makes a consequence the cause of what it followed. The sides are told by the words that
 // only the root, or only a consequence, has.
 func (g *grounds) reversed(body string, cites []evidence.ID) bool {
@@ -85,6 +92,9 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			continue // how long before: of what, another sentence says
 		}
 		cause, effect := body[from:w.from], body[w.to:to]
+		if i > 0 && w.backward && words[i-1].backward && strings.ContainsAny(body[words[i-1].to:w.from], ",，") {
+			cause = body[:words[i-1].from] // X after Y, because Z: that is why X
+		}
 		if w.backward {
 			if at := strings.Index(effect, " with "); at > 0 && timely.MatchString(body[w.from:w.to]) {
 				cause, effect = cause+effect[at:], effect[:at] // with what it failed, and not what came before
@@ -290,15 +300,6 @@ func (g *grounds) ofEffect(cites []evidence.ID) bool {
 func (g *grounds) ofRoot(cites []evidence.ID) bool {
 	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) })
 }
-
-// infers says whether what a claim has between its parts are words by which somebody also draws a conclusion, and nothing was brought
-// about.
-func infers(body string) bool {
-	return concludes.MatchString(body) && !backward.MatchString(concludes.ReplaceAllString(body, " ")) && !forward.MatchString(concludes.ReplaceAllString(body, " "))
-}
-
-// concludes are such words.
-var concludes = lazy.MustCompile(`(?i)\b(?:so|since|hence|thus|therefore)\b|所以|因此`)
 
 // around is a word that says what came before what.
 var around = lazy.MustCompile(`(?i)\b(?:before|after|until)\b`)

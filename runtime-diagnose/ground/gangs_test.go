@@ -102,3 +102,8 @@ func TestEvaluationFourthStrangers(t *testing.T) {
 func TestEvaluationFifthStrangers(t *testing.T) {
 	judgeStyled(t, "fifth strangers", scenariosOf(t, "strangers_fifth"), 5)
 }
+
+// The same of a sixth set, of kinds of failure that no other set has.
+func TestEvaluationSixthStrangers(t *testing.T) {
+	judgeStyled(t, "sixth strangers", scenariosOf(t, "strangers_sixth"))
+}

@@ -200,8 +200,12 @@ func (g *grounds) part(text string, cause bool) string {
 			continue
 		}
 		body, cites, why := g.supports(s)
-		if why == "" && !g.mayBlame(s, cites, cause) {
+		blames := !g.mayBlame(s, cites, cause)
+		if why == "" && blames {
 			why = Contradicts
+			if !cause { // its own line says so, and the rules took that for no cause
+				blames, why = false, Word
+			}
 		}
 		if why == "" && g.undecided(body, cites) {
 			why = Undecided
@@ -209,8 +213,14 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
-		if doubtful[why] && (g.mayBlame(s, cites, cause) || !cause && g.ofEffects(body, cites)) {
+		if doubtful[why] && (!blames || !cause && g.ofEffects(body, cites)) {
 			if why = g.standsApart(body, cites, why); why == "" {
+				continue
+			}
+		}
+		if why == Order && !cause {
+			if step, no := g.step(s); no == "" && !strings.HasPrefix(step, "`") {
+				g.showApart(step) // what the rules offer, in their words
 				continue
 			}
 		}
@@ -286,7 +296,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && g.saysWell(body, cites):
-		if len(cites) > 0 && (g.unharmed(cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
+		if len(cites) > 0 && (g.unharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
 		return body, nil, Contradicts

@@ -284,6 +284,7 @@ func ofMembers(body, support string) bool {
 	if fraction.MatchString(body) {
 		return false
 	}
+	body = shortExit.ReplaceAllString(body, "exit code $1")
 	body = perEach.ReplaceAllString(span.ReplaceAllString(body, " "), " ") // "the master 3 seconds later" is not the third master
 	for _, m := range ranksOfClaim(body) {
 		for _, n := range numbers.FindAllString(m.list, -1) {
@@ -345,6 +346,9 @@ var wasThe = lazy.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?:
 
 // codeOf is the code that something exits with.
 var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(-?\d+)\b`)
+
+// shortExit is it without its name.
+var shortExit = lazy.MustCompile(`(?i)\bexit (\d{1,3})\b`)
 
 // hanCode is it in Chinese.
 var hanCode = lazy.MustCompile(`(退出码)\s*(?:均?(?:为|是)|都是|[:：=])?\s*(-?\d+)`)

@@ -167,8 +167,8 @@ var underway = lazy.MustCompile(`(?i)^\s*[a-z]+ing\b`)
 // hedged says that something may be so, or that somebody says it.
 var hedged = lazy.MustCompile(`(?i)\b(?:suspect(?:s|ed)?|may|might|possibl[ey]|perhaps|likely|probably|suggests?|suggested|recommends?|recommended|advises?|advised|asks?|hints?|named)\b|可能|建议|提示`)
 
-// negatedWord is a word that says by its beginning that something is not so.
-var negatedWord = lazy.MustCompile(`(?i)\b(?:in|un|im|dis|mis|non-?)([a-z]{5,})\b`)
+// negatedWord is a word that says by its beginning that something is not so. What begins with "un" and is no adjective only undoes: unscale.
+var negatedWord = lazy.MustCompile(`(?i)\b(?:(?:in|im|dis|mis|non-?)([a-z]{5,})|un([a-z]{3,}(?:ed|able|ible|al|ar|wn|en|ent|ant|ful|y)))\b`)
 
 // affirms says whether a clause uses the words of what is denied as if it were so: firmly by one that says that something is
 // well, or is denied itself, or by two of them.
@@ -210,7 +210,7 @@ var beingSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly
 // turnedWords are the words of a text that a beginning turns round, without it: "expected" of "unexpected".
 func turnedWords(text string) (out []string) {
 	for _, m := range negatedWord.FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
+		out = append(out, m[1]+m[2])
 	}
 	return out
 }
@@ -397,57 +397,6 @@ func unlikeAny(body, support string) bool {
 
 // ofMember is a word for a member of a job.
 var ofMember = lazy.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
-
-// denials say that the cause is none, or that what is said is not so.
-var denials = lazy.MustCompile(`(?i)\b(?:not|never|no longer|n['’]t) (?:\w+ ){0,2}(?:caus\w*|due|because|relat\w*|respons\w*|true|so|the (?:case|cause|reason))\b|\b(?:untrue|hardly|barely|scarcely|unrelated|ruled out)\b`)
-
-// notCause says of a consequence that it is none of the causes, as the rules do, and supposed that something may be so.
-var (
-	notCause = lazy.MustCompile(`(?i)\b(?:not|never) (?:\w+ ){0,2}(?:cause|reason)\b`)
-	supposed = lazy.MustCompile(`(?i)^\W*(?:most |very )?(?:likely|probably|possibly|perhaps|maybe)\b`)
-)
-
-// deniesWhatIs says whether a claim denies what its evidence says to be so: its first word or most of its words, or something
-// with a number or a name.
-func deniesWhatIs(body, support string, ofEffect bool) bool {
-	if supposed.MatchString(body) {
-		return false
-	}
-	rest := asCounted(failing.ReplaceAllString(exhausted.ReplaceAllString(byItself.ReplaceAllString(body, " "), "exhausted"), " "), support)
-	if denials.MatchString(rest) && !(ofEffect && notCause.MatchString(rest)) || han(rest) && negation.MatchString(rest) && !denies(support) {
-		return true
-	}
-	if !negation.MatchString(rest) {
-		return false
-	}
-	so, not := affirmed(support)
-	has, hasNot := stemsOf(so), stemsOf(not)
-	for from := 0; from < len(rest); {
-		end, next := len(rest), len(rest)
-		if m := clauseEnd.FindStringIndex(rest[from:]); m != nil {
-			end, next = from+m[0], from+m[1]
-		}
-		clause := rest[from:end]
-		from = next
-		if !negation.MatchString(clause) {
-			continue
-		}
-		_, denied := affirmed(clause)
-		words, n := tellingWords(denied), 0
-		for _, w := range words {
-			if has.has(w) && !hasNot.has(w) {
-				n++
-			}
-		}
-		if len(words) > 0 && hasNot.has(words[0]) {
-			continue
-		}
-		if concrete(clause) && !denies(support) || n > 0 && (has.has(words[0]) || n*2 >= len(words)) {
-			return true
-		}
-	}
-	return false
-}
 
 // concrete says whether a text has a number or a name that is no mere abbreviation.
 func concrete(text string) bool {

@@ -189,26 +189,6 @@ func countsOthers(plain, support string) bool {
 	})
 }
 
-// process is one that a claim names by its number.
-var process = lazy.MustCompile(`(?i)\b(?:process|pid)[ =:]{1,2}(\d+)\b`)
-
-// scattered says whether a part of a claim gives to a process a number that its evidence has in another sentence.
-func scattered(plain, texts string) bool {
-	said := sentenceOf.Split(texts, -1)
-	for part := range strings.SplitSeq(parts.ReplaceAllString(plain, "|"), "|") {
-		m := process.FindStringSubmatch(part)
-		if m == nil {
-			continue
-		}
-		if !slices.ContainsFunc(said, func(s string) bool {
-			return !slices.ContainsFunc(digitsOf.FindAllString(part, -1), func(n string) bool { return containsToken(texts, n) && !containsToken(s, n) })
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
 // sentenceOf ends a sentence of a line of evidence.
 var sentenceOf = lazy.MustCompile(`[.;\n](?:\s|$)`)
 

@@ -11,33 +11,6 @@ import (
 // Who did what to whom, what has which value, what is one of two: the words of a claim may all stand in its evidence, and
 // be of each other there in another way.
 
-// settings are values that evidence has for keys, and settles is how a claim gives a value to something.
-var (
-	settings = lazy.MustCompile(`\b([A-Za-z_][\w.-]*)=["']?([A-Za-z_][\w.-]*)`)
-	settles  = lazy.MustCompile(`\b([A-Za-z_][\w.-]*)["'` + "`" + `]? (?:(?:was|is|were|are|has been|had been|to be) )?(?:set to|equals?|left at|configured (?:as|to)) ["'` + "`" + `]?([A-Za-z_][\w.-]*)`)
-	loadedIn = lazy.MustCompile(`\b(?:in|as|with) ([A-Za-z_]+\d\w*)\b`)
-)
-
-// misset says whether a claim gives to one key the value that its evidence has for another.
-func misset(plain, support string) bool {
-	keys := map[string][]string{}
-	values := map[string]bool{}
-	for _, m := range settings.FindAllStringSubmatch(support, -1) {
-		key, v := strings.ToLower(m[1]), strings.ToLower(strings.TrimRight(m[2], "."))
-		keys[v], values[key] = append(keys[v], key), true
-	}
-	for _, m := range settles.FindAllStringSubmatch(plain, -1) {
-		key, v := strings.ToLower(m[1]), strings.ToLower(strings.TrimRight(m[2], "."))
-		if of := keys[v]; len(of) > 0 && !slices.ContainsFunc(of, func(k string) bool { return k == key || strings.Contains(k, key) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(loadedIn.FindAllStringSubmatch(plain, -1), func(m []string) bool { // a key is no value
-		w := strings.ToLower(m[1])
-		return values[w] && len(keys[w]) == 0
-	})
-}
-
 // either are two that evidence leaves open.
 var either = lazy.MustCompile(`(?i)([^,.;:()\n]+?)\bor\b([^,.;:()\n]+)`)
 

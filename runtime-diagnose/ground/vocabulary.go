@@ -134,13 +134,17 @@ func inDigits(claim string) string {
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = orSo.ReplaceAllString(claim, "some $1")
 	claim = oneOf.ReplaceAllString(claim, "1$1")
-	return inWords.ReplaceAllStringFunc(claim, func(w string) string {
+	claim = inWords.ReplaceAllStringFunc(claim, func(w string) string {
 		if n := numberWords[strings.ToLower(w)]; n != "" {
 			return n
 		}
 		return "1" + w[len("one"):]
 	})
+	return andHalf.ReplaceAllString(claim, "$1.5 $2")
 }
+
+// andHalf is a number and a half of something: 5 and a half minutes.
+var andHalf = lazy.MustCompile(`(?i)\b(\d+) and a half ([a-z]+s)\b`)
 
 // neutral are the stems of plainWords and stops.
 var neutral = func() map[string]bool {

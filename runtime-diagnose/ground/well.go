@@ -11,7 +11,7 @@ import (
 // That all is well contradicts a finding. What is said to be well of something else, of another time, or not at all, does not.
 
 // noWell are words of a claim that all is well where it says no such thing: what is not healthy, an error file, what is normal for a signal.
-var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|\b(?:did|does|do)(?: not|n['’]t) (?:stop|end|finish|exit) (?:within|in time|by|on|before)\b|\bhad (?:been |already )?\w+(?: \w+){0,4} without (?:an?|any) (?:problem|difficulty|trouble|issue|error|hitch)\w*|\bhad been (?:\w+ )?(?:fine|ok|okay|well|normal|healthy)\b|\b(?:has|have|had) nothing to do\W*$|不健康|没有(?:任何)?健康的?`)
+var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|\b(?:did|does|do)(?: not|n['’]t) (?:stop|end|finish|exit) (?:within|in time|by|on|before)\b|\bhad (?:been |already )?\w+(?: \w+){0,4} without (?:an?|any) (?:problem|difficulty|trouble|issue|error|hitch)\w*|\bhad been (?:\w+ )?(?:fine|ok|okay|well|normal|healthy)\b|\b(?:has|have|had) nothing to do\W*$|不健康|没有(?:任何)?健康的?|正常的?(?:动作|行为|现象|流程|步骤|反应)`)
 
 // noSuch says of somebody else that what happened did not happen there.
 var noSuch = lazy.MustCompile(`(?i)\bno such (?:problems?|errors?|issues?|failures?|trouble)\b`)
@@ -54,6 +54,17 @@ func (g *grounds) beforeIt(cites []evidence.ID) bool {
 func (g *grounds) unharmed(cites []evidence.ID) bool {
 	return !slices.ContainsFunc(cites, func(id evidence.ID) bool {
 		return !strings.HasPrefix(string(id), "event/") || slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
+	})
+}
+
+// ofTheWhole are words for the job as a whole, or for nothing in particular.
+var ofTheWhole = lazy.MustCompile(`(?i)\b(?:jobs?|runs?|training|everything|every(?:one|body)|all|nothing|nobody|cluster|system|pods?|it|this|that|they|no (?:\w+ )?(?:problems?|errors?|issues?|failures?|faults?|crash\w*|need|action)|false (?:alarm|positive)|success\w*)\b|作业|任务|训练|一切|全部|整体|没有|无需|无异常|无故障|成功`)
+
+// ofSomethingElse says whether a claim rests on evidence that is none of the cause or of a consequence, and speaks of something in it: that this is
+// well contradicts no finding.
+func (g *grounds) ofSomethingElse(body string, cites []evidence.ID) bool {
+	return len(cites) > 0 && !ofTheWhole.MatchString(g.withoutNames(body)) && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) || denies(g.items[id].Text)
 	})
 }
 

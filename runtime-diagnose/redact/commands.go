@@ -355,11 +355,11 @@ func slashes(text string, at int) int {
 	return at
 }
 
-// inHeader is what the value of a header without quotation marks holds, and inScheme what stands behind a scheme in it.
-var (
-	inHeader = func() bytesOf { ends := set("'\\`"); return ends.others() }()
-	inScheme = until("\",;")
-)
+// endsHeader end the value of a header without quotation marks. Looked for one by one, they are found faster than by a set.
+const endsHeader = "'\\`"
+
+// inScheme is what stands behind a scheme in it.
+var inScheme = until("\",;")
 
 // byAuthorization masks what stands behind the scheme of an Authorization header.
 func byAuthorization(s *scan, at int) int {
@@ -375,7 +375,11 @@ func byAuthorization(s *scan, at int) int {
 			end = i
 		}
 	} else {
-		end = inHeader.run(s.text[:end], from)
+		for i := range len(endsHeader) {
+			if at := strings.IndexByte(s.text[from:end], endsHeader[i]); at >= 0 {
+				end = from + at
+			}
+		}
 	}
 	scheme, rest, two := strings.Cut(s.text[from:end], " ")
 	switch {
@@ -406,6 +410,9 @@ func byScheme(s *scan, at int) int {
 	from := at + strings.IndexByte(s.text[at:], ' ')
 	from = blanks.run(s.text, from)
 	to := tokenish.run(s.text, from)
+	if n := len(s.spans); n > 0 && s.spans[n-1].from <= from && to <= s.spans[n-1].to {
+		return to // as behind the name of the header
+	}
 	v := strings.TrimRight(s.text[from:to], ".")
 	if len(v) < 8 || !(digits.has(v) && letters.has(v) || lowers.has(v) && uppers.has(v[1:]) || len(v) >= 32) || path(v) {
 		return to

@@ -14,10 +14,14 @@ const longestPiece = 1 << 20
 // longestBlock is how much of a log is read at once: the lines of a block are made texts together.
 const longestBlock = 64 << 10
 
+// longestWritten is how much of what is masked is made at once.
+const longestWritten = 16 << 10
+
 // Copy writes a log as it is, but for its secrets. It holds no more than a line of it. n is what was
 // written; the error is the reader's or the writer's.
 func Copy(to io.Writer, from io.Reader) (n int64, err error) {
-	c := &copier{from: bufio.NewReaderSize(from, longestBlock)}
+	c := &copier{from: bufio.NewReaderSize(from, longestBlock), scan: newScan()}
+	c.scan.out.Grow(longestWritten)
 	out := bufio.NewWriterSize(to, longestBlock)
 	count := &counter{to: out}
 	for {
@@ -53,6 +57,7 @@ type copier struct {
 	from  *bufio.Reader
 	rest  strings.Builder // of a line that is too long for one piece
 	lines Lines
+	scan  *scan
 }
 
 // next are the lines that are read already, or else the next one with its end, or so much of a very long one, up to a blank
@@ -107,7 +112,7 @@ func (c *copier) mask(to *counter, text string) error {
 		for line != "" && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
 			line = line[:len(line)-1]
 		}
-		if hidden := c.lines.masked(line); hidden != line {
+		if hidden := c.lines.masked(line, c.scan); hidden != line {
 			if err := to.WriteString(text[written:from]); err != nil {
 				return err
 			}

@@ -196,7 +196,7 @@ var forms = []form{
 // byForm masks a token of a form, whose beginning stands at a place.
 func byForm(s *scan, f *form, at int) {
 	end := at + len(f.prefix)
-	if insideWord(s.text, at) {
+	if insideWord(s.text, at) && !s.masksUpTo(at) {
 		return
 	}
 	to := s.run(f.of, end)

@@ -48,11 +48,14 @@ func TestAGateStandsInEveryNameOfASecret(t *testing.T) {
 	if known < 1000 {
 		t.Errorf("%d names of secrets, want 1000 at least", known)
 	}
-	for _, all := range opening.all {
-		for _, g := range all {
-			if strings.ContainsAny(g.text, "\n") {
-				t.Errorf("the gate %q goes over the end of a line", g.text)
-			}
+	for _, g := range opening.all {
+		if strings.ContainsAny(g.text, "\n") {
+			t.Errorf("the gate %q goes over the end of a line", g.text)
+		}
+		// So no gate comes about where something is masked: those of the next round stood there before. A token of Twilio that began with
+		// "ske" would begin within a word.
+		if strings.ContainsAny(g.text, "[]") || g.text != "" && g.text != "ske" && strings.Contains(masked, g.text) {
+			t.Errorf("the gate %q may stand in what is masked, or at its edge", g.text)
 		}
 	}
 }

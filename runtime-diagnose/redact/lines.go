@@ -33,8 +33,9 @@ func (l *Lines) NextOf(text string, has Bytes) string {
 	return hidden
 }
 
-// masked is the next line without its secrets: those that it holds alone as well. A line that holds none stays as it is.
-func (l *Lines) masked(text string) string {
+// masked is the next line without its secrets: those that it holds alone as well. A line that holds none stays as it is; one that does
+// is a part of what s has written, and is to be written and forgotten.
+func (l *Lines) masked(text string, s *scan) string {
 	has, plain := Look(text), text
 	if has.Has(Control | Beyond) {
 		plain = cleaned(text, has) // no kind of bytes that starts asks for comes to it
@@ -50,7 +51,10 @@ func (l *Lines) masked(text string) string {
 	if hidden != plain {
 		return Line(hidden)
 	}
-	if hidden = settleFrom(plain, gate); hidden != plain || plain == text {
+	if gate >= 0 {
+		hidden = s.settle(plain, gate)
+	}
+	if hidden != plain || plain == text {
 		return hidden
 	}
 	return settle(text)
@@ -134,7 +138,7 @@ func (l *Lines) read(text string) {
 }
 
 // widths are how many characters a line of a private key has: of PEM (RFC 7468), of OpenSSH and of MIME.
-var widths = map[int]bool{64: true, 70: true, 76: true}
+var widths = [...]int{64, 70, 76}
 
 // bareBody says whether a line, or all of it behind a stamp, is a full line of base64: the beginning of its key may
 // have gone with an older file. A digest says what it is, or is hexadecimal.
@@ -142,9 +146,15 @@ func bareBody(text string) bool {
 	if len(text) < 64 || !base64s[text[len(text)-1]] {
 		return false
 	}
-	from := base64s.runBack(text, len(text))
-	body, stamp := text[from:], strings.TrimSpace(text[:from])
-	return widths[len(body)] && uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
+	for _, width := range widths {
+		from := len(text) - width
+		if from < 0 || !base64s[text[from]] || from > 0 && base64s[text[from-1]] || base64s.runBack(text, len(text)) != from {
+			continue
+		}
+		body, stamp := text[from:], strings.TrimSpace(text[:from])
+		return uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
+	}
+	return false
 }
 
 // begins is a line with the beginning of a private key.

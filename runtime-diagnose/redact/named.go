@@ -36,6 +36,7 @@ func byName(s *scan, at int) int {
 		c = ofTwoWords(text, from, to, c)
 	}
 	if c == none {
+		s.looked = max(0, letters.runBack(text, max(0, from-1))-1)
 		return read
 	}
 	n := named{scan: s, class: c, from: from, to: to, option: dashes > 0 && dashes < 3 && (from-dashes == 0 || !word[text[from-dashes-1]])}

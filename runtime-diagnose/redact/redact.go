@@ -35,25 +35,6 @@ func lineOf(text, plain string) string {
 	return settle(text)
 }
 
-// settle masks until there is nothing more to mask: what is masked may bring a name beside a value. It
-// ends because each round leaves fewer characters outside of "[masked]".
-func settle(text string) string { return settleFrom(text, opening.next(text, 0)) }
-
-// settleFrom is settle of a text of which it is known where the first gate stands.
-func settleFrom(text string, gate int) string {
-	for range mostRounds {
-		next := once(text, gate)
-		if next == text {
-			break
-		}
-		text, gate = next, opening.next(next, 0)
-	}
-	return text
-}
-
-// mostRounds is more than any text was seen to need: two.
-const mostRounds = 8
-
 // Text masks a text that came in one piece and may have many lines (a message of the platform, the end of
 // a log in it), and removes what a terminal would obey and what nobody sees.
 func Text(text string) string {
@@ -154,27 +135,4 @@ func Map(texts map[string]string) map[string]string {
 		return texts
 	}
 	return changed
-}
-
-// once masks in one pass.
-func once(text string, gate int) string {
-	if gate < 0 {
-		return text // nothing here can be a secret: no rule has to be asked
-	}
-	s := scans.Get().(*scan)
-	defer scans.Put(s)
-	spans := s.find(text, gate)
-	if len(spans) == 0 {
-		return text
-	}
-	var out strings.Builder
-	out.Grow(len(text) + len(masked))
-	at := 0
-	for _, s := range spans {
-		out.WriteString(text[at:s.from])
-		out.WriteString(masked)
-		at = s.to
-	}
-	out.WriteString(text[at:])
-	return out.String()
 }

@@ -2,9 +2,10 @@ package redact
 
 import (
 	"cmp"
+	"maps"
+	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Most lines hold no secret, and asking each rule of each line takes as long as everything else that is
@@ -27,10 +28,17 @@ type scan struct {
 	text  string
 	spans []span
 	read  []int // by rule: up to where it has read
+	asked []int // the rules of which that is known
+	held  held  // whether "[masked]" stands in the text
 	runs  []stretch
 	words []stretch
 	tail  stretch // of what stands at the end of a word and is not of it
 	noEnd bool    // no private key ends behind what was read
+	hits  []hit   // the gates that stand in the text, in order
+	more  bool    // than are noted
+	out   strings.Builder
+	// looked is from where on a rule that found nothing has looked, up to where it answers, if it says so; else -1.
+	looked int
 }
 
 // stretch is a part of the text in which nothing stands that would end it. Many secrets may seem to begin in one word
@@ -73,11 +81,34 @@ func (s *scan) word(of *bytesOf, at int) int {
 	})
 }
 
-// scans are used again: most lines in which a gate stands hold no secret either.
-var scans = sync.Pool{New: func() any { return &scan{read: make([]int, len(rules))} }}
+// held is what is known of whether "[masked]" stands in a text: it is looked for once, when something is to be masked.
+type held int8
+
+const (
+	notLooked held = iota
+	holdsNone
+	holdsSome
+)
+
+// holds says whether "[masked]" stands in the text.
+func (s *scan) holds() bool {
+	if s.held == notLooked {
+		s.held = holdsNone
+		if strings.Contains(s.text, masked) {
+			s.held = holdsSome
+		}
+	}
+	return s.held == holdsSome
+}
 
 // mask notes a span, but for what of it is masked already: half a "[masked]" at either end is none.
 func (s *scan) mask(from, to int) {
+	if !s.holds() {
+		if from < to {
+			s.spans = append(s.spans, span{from, to})
+		}
+		return
+	}
 	for i := max(0, from-len(masked)+1); i < from; i++ {
 		if strings.HasPrefix(s.text[i:], masked) {
 			from = i + len(masked)
@@ -97,12 +128,20 @@ func (s *scan) mask(from, to int) {
 	}
 }
 
+// masksUpTo says that what was found last goes up to a place, or beyond it: a token may begin there though letters stand before it.
+func (s *scan) masksUpTo(at int) bool {
+	n := len(s.spans)
+	return n > 0 && s.spans[n-1].from < at && at <= s.spans[n-1].to
+}
+
 type gate struct {
 	text string
 	// The first bytes of the text, eight at most, and which those are: most gates that begin alike are told apart by them at once.
 	first, of uint64
+	told      bool  // they tell all of it: letters alone, which no other byte is taken for
 	form      *form // or
 	rule      int
+	find      func(*scan, int) int // of the rule
 }
 
 const grams = 1 << 16
@@ -138,38 +177,48 @@ var lower = func() (t [256]byte) {
 
 // gates are all gates by their first three bytes.
 type gates struct {
-	begins [grams / 64]uint64 // grams with which a gate begins: a set that stays in the first cache
-	at     [grams]uint16      // gram → index in all; 0: no gate begins so
-	all    [][]gate
+	begins [grams / 64]uint64 // grams with which a gate begins: a set that stays in the first cache, as all of this does
+	before [grams / 64]uint16 // how many of them are in the words of the set before
+	from   []uint16           // by how many are before it: the first gate in all that begins with a gram
+	all    []gate             // those that begin alike stand together, and behind them an empty one
 }
 
 var opening = newGates(rules)
 
 func newGates(rules []rule) *gates {
-	g := &gates{all: [][]gate{nil}}
+	g, byGram := &gates{all: []gate{{}}}, map[uint32][]gate{}
+	add := func(one gate) {
+		for i := range min(8, len(one.text)) {
+			one.first |= uint64(one.text[i]|0x20) << (8 * i)
+			one.of |= 0xff << (8 * i)
+		}
+		one.told = len(one.text) <= 8 && lowers.only(one.text)
+		h := gram(three(one.text))
+		byGram[h] = append(byGram[h], one)
+	}
 	for i, r := range rules {
 		for _, text := range r.gates {
-			g.add(gate{text: text, rule: i})
+			add(gate{text: text, rule: i, find: r.find})
 		}
 	}
 	for i := range forms {
-		g.add(gate{text: strings.ToLower(forms[i].prefix), form: &forms[i]})
+		add(gate{text: strings.ToLower(forms[i].prefix), form: &forms[i]})
+	}
+	for _, h := range slices.Sorted(maps.Keys(byGram)) {
+		g.begins[h>>6] |= 1 << (h & 63)
+		for w := h>>6 + 1; w < grams/64; w++ {
+			g.before[w]++
+		}
+		g.from = append(g.from, uint16(len(g.all)))
+		g.all = append(append(g.all, byGram[h]...), gate{})
 	}
 	return g
 }
 
-func (g *gates) add(one gate) {
-	for i := range min(8, len(one.text)) {
-		one.first |= uint64(one.text[i]|0x20) << (8 * i)
-		one.of |= 0xff << (8 * i)
-	}
-	h := gram(three(one.text))
-	g.begins[h>>6] |= 1 << (h & 63)
-	if g.at[h] == 0 {
-		g.at[h] = uint16(len(g.all))
-		g.all = append(g.all, nil)
-	}
-	g.all[g.at[h]] = append(g.all[g.at[h]], one)
+// first is the first gate that begins with a gram, with which one does.
+func (g *gates) first(gram uint32) uint16 {
+	word := gram >> 6
+	return g.from[int(g.before[word])+bits.OnesCount64(g.begins[word]&(1<<(gram&63)-1))]
 }
 
 // next is where the first gate at a place or behind it stands; -1: none does. Six grams are in eight bytes.
@@ -205,16 +254,20 @@ func (g *gates) begin(word uint64) bool {
 	return g.begins[h>>6]>>(h&63)&1 != 0
 }
 
-// stands says that a text begins with a gate.
+// stands says that a text begins with a gate, where one begins with its gram.
 func (g *gates) stands(text string) bool {
 	first := firstOf(text)
-	all := g.all[g.at[gram(first)]]
-	for i := range all {
-		if one := &all[i]; first&one.of == one.first && beginsWith(text, one.text) {
+	for at := g.first(gram(first)); g.all[at].of != 0; at++ {
+		if g.all[at].is(first, text) {
 			return true
 		}
 	}
 	return false
+}
+
+// is says that a text, of which the first eight bytes are known, begins with the gate.
+func (g *gate) is(first uint64, text string) bool {
+	return first&g.of == g.first && (g.told || beginsWith(text, g.text))
 }
 
 // firstOf are the first eight bytes of a text, or as many as there are, in small letters but for some other bytes.
@@ -229,40 +282,15 @@ func firstOf(text string) (word uint64) {
 	return word
 }
 
-// find is what is to be masked in a text whose first gate stands at a place, in order and without overlaps. It is good until
-// the scan is used again.
-func (s *scan) find(text string, at int) []span {
-	s.text, s.spans, s.runs, s.words, s.noEnd = text, s.spans[:0], s.runs[:0], s.words[:0], false
-	s.tail.to = -1
-	clear(s.read)
-	for ; at >= 0; at = opening.next(text, at+1) {
-		s.ask(at)
-	}
-	s.text = ""
-	return merged(s.spans)
-}
-
-// ask asks the rules whose gates stand at a place.
-func (s *scan) ask(at int) {
-	first := firstOf(s.text[at:])
-	all := opening.all[opening.at[gram(first)]]
-	for i := range all {
-		switch g := &all[i]; {
-		case first&g.of != g.first || !beginsWith(s.text[at:], g.text):
-		case g.form != nil:
-			byForm(s, g.form, at)
-		case at >= s.read[g.rule]:
-			s.read[g.rule] = rules[g.rule].find(s, at)
-		}
-	}
-}
-
 // merged are spans in order, those that touch as one.
 func merged(spans []span) []span {
 	if len(spans) < 2 {
 		return spans
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	byBegin := func(a, b span) int { return cmp.Compare(a.from, b.from) }
+	if !slices.IsSortedFunc(spans, byBegin) { // most are found in order
+		slices.SortFunc(spans, byBegin)
+	}
 	out := spans[:1]
 	for _, next := range spans[1:] {
 		if last := &out[len(out)-1]; next.from <= last.to {

@@ -36,7 +36,6 @@ const longestJudged = 1 << 10
 
 // looks says whether a text is made as such a value is.
 func (c class) looks(v string, at place) bool {
-	letterAndDigit := digits.has(v) && letters.has(v)
 	if (at == option || at == optionIs) && notValues[strings.ToLower(v)] {
 		return false
 	}
@@ -46,7 +45,7 @@ func (c class) looks(v string, at place) bool {
 		case colon:
 			return utf8.RuneCountInString(v) >= 4
 		case exported, prose:
-			return len(v) >= 6 && letterAndDigit && !measure(v) && !path(v)
+			return len(v) >= 6 && letterAndDigit(v) && !measure(v) && !path(v)
 		}
 		return true
 	case secret:
@@ -58,7 +57,7 @@ func (c class) looks(v string, at place) bool {
 		case option:
 			return len(v) >= 4 && !path(v)
 		case exported:
-			return len(v) >= 8 && letterAndDigit && !path(v)
+			return len(v) >= 8 && letterAndDigit(v) && !path(v)
 		case prose:
 			return random(v, 16)
 		}
@@ -66,21 +65,21 @@ func (c class) looks(v string, at place) bool {
 	case token:
 		switch at { //nolint:exhaustive // the other places are alike
 		case quotedValue, setting, parameter:
-			return len(v) >= 8 && letterAndDigit && !path(v)
+			return len(v) >= 8 && letterAndDigit(v) && !path(v)
 		case option:
 			return len(v) >= 4 && (mixed(v) || len(v) >= 16) && !path(v)
 		case optionIs:
 			return len(v) >= 4 && !path(v)
 		case exported:
-			return len(v) >= 12 && letterAndDigit && !path(v)
+			return len(v) >= 12 && letterAndDigit(v) && !path(v)
 		case prose:
 			return random(v, 16)
 		}
-		return len(v) >= 16 && letterAndDigit && !path(v)
+		return len(v) >= 16 && letterAndDigit(v) && !path(v)
 	case key:
 		switch at { //nolint:exhaustive // the other places are alike
 		case parameter:
-			return len(v) >= 16 && letterAndDigit && !path(v)
+			return len(v) >= 16 && letterAndDigit(v) && !path(v)
 		case prose:
 			return false
 		case option, optionIs:
@@ -91,13 +90,18 @@ func (c class) looks(v string, at place) bool {
 	return false
 }
 
+func letterAndDigit(v string) bool { return digits.has(v) && letters.has(v) }
+
 // notValues are what stands where a value would, and is none.
 var notValues = words("null none nil true false yes no unset undefined str string int integer bytes bool any object optional required missing empty invalid wrong incorrect expired default enabled disabled " +
 	"is was or and not to must cannot requires option flag argument parameter value given for the in of strict redacted masked hidden self optional[str] not-set not_set changeme")
 
 // placeholder is what stands for a value: words for nothing, stars, variables and templates.
 func placeholder(v string) bool {
-	if word := v[:marks.runBack(v, len(v))]; len(word) <= longestNoValue && !digits.has(word) && notValues[strings.ToLower(word)] || strings.HasPrefix(v, masked) {
+	if strings.HasPrefix(v, masked) {
+		return true
+	}
+	if word := v[:marks.runBack(v, len(v))]; len(word) <= longestNoValue && !digits.has(word) && notValues[strings.ToLower(word)] {
 		return true
 	}
 	switch v[0] {
@@ -136,8 +140,11 @@ var code = lazy.MustCompile(`^(?:(?:args|self|config|cfg|os|settings|opts?|optio
 
 // path is the name of a file.
 func path(v string) bool {
-	if strings.Contains(v, "://") {
+	if strings.IndexByte(v, ':') >= 0 && strings.Contains(v, "://") {
 		return true
+	}
+	if v == "" || v[0] != '/' && v[0] != '.' && v[0] != '~' {
+		return false
 	}
 	for _, begin := range []string{"/", "./", "../", "~/"} {
 		if strings.HasPrefix(v, begin) {
