@@ -26,21 +26,32 @@ const (
 	// LeastLiteral is how short a literal may be, in bytes.
 	LeastLiteral = shortGram + shortStep - 1
 
-	gramBits = 17 // of the hash of a gram: 16 KiB of bits a class, which stay in the first cache
+	longBits = 19 // of the hash of a long gram: so many have one that fewer bits let others pass
+	gramBits = 17 // and of a shorter one: 16 KiB of bits a class, which stay in the first cache
+	nearBits = 15 // of the hash of a gram and what stands beside it
 	heads    = 12 // bits of the hash that choose where the entries of a gram begin
 )
 
 // finder finds which of many literals occur in a text. Letters are compared without case
 // (ASCII) unless the literal has a capital. It is immutable; memory is some 100 bytes a literal.
 type finder struct {
-	literals            []string // folded where they are compared so
-	exact               []bool
-	long, middle, short class
+	literals      []string // folded where they are compared so
+	exact         []bool
+	long          class
+	middle, short nearClass
+	longSet       [1 << longBits / 64]uint64 // of grams
+}
+
+// nearClass is a class of grams that are shorter than eight bytes: other words hold them as well, and what stands beside a
+// gram tells most of those apart.
+type nearClass struct {
+	class
+	bits   [1 << gramBits / 64]uint64
+	beside [1 << nearBits / 64]uint64 // of grams with the bytes on one side of them
 }
 
 // class holds the grams of the literals of one range of lengths.
 type class struct {
-	bits  [1 << gramBits / 64]uint64
 	first [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
 	tags  []uint32             // of the entries: the bits of the hash below those
 	all   []entry              // by hash
@@ -80,8 +91,11 @@ func newFinder(literals []string, left func(literal int32) bool) *finder {
 		}
 	}
 	f.long.index()
-	f.middle.index()
-	f.short.index()
+	for _, e := range f.long.all {
+		f.longSet[e.hash>>(64-longBits)>>6] |= 1 << (e.hash >> (64 - longBits) & 63)
+	}
+	f.middle.index(f.literals, middleGram, middleBeside)
+	f.short.index(f.literals, shortGram, shortBeside)
 	return f
 }
 
@@ -113,13 +127,54 @@ func (c *class) add(literal string, index int32, gram, step int, seen map[string
 func (c *class) index() {
 	slices.SortStableFunc(c.all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
 	for _, e := range c.all {
-		c.bits[e.hash>>(64-gramBits)>>6] |= 1 << (e.hash >> (64 - gramBits) & 63)
 		c.first[e.hash>>(64-heads)+1]++
 		c.tags = append(c.tags, tagOf(e.hash))
 	}
 	for i := range len(c.first) - 1 {
 		c.first[i+1] += c.first[i]
 	}
+}
+
+// index also notes so many bytes beside each gram, in front of it where the literal has them.
+func (c *nearClass) index(literals []string, gram, beside int) {
+	c.class.index()
+	for _, e := range c.all {
+		c.bits[e.hash>>(64-gramBits)>>6] |= 1 << (e.hash >> (64 - gramBits) & 63)
+		l, at := literals[e.literal], int(e.offset)
+		near := besideOf(e.hash, gramOf(l[at+gram:min(len(l), at+gram+beside)]))
+		if at >= beside {
+			near = besideOf(e.hash, inFront|gramOf(l[at-beside:at]))
+		}
+		c.beside[near>>6] |= 1 << (near & 63)
+	}
+}
+
+// Of a literal of the least length there are so many bytes in front of each of its grams, or else behind it.
+const (
+	middleBeside = (shortestMiddle - middleGram + 1) / 2
+	shortBeside  = (LeastLiteral - shortGram + 1) / 2
+)
+
+// inFront tells bytes in front of a gram from those behind it.
+const inFront = 1 << 32
+
+// besideOf hashes a gram, of which the hash is given, with the bytes on one side of it.
+func besideOf(hash, bytes uint64) uint64 { return hashOf(hash^bytes) >> (64 - nearBits) }
+
+// near says that what stands beside a gram in a text may be of a literal.
+func (c *nearClass) near(gram uint64, text string, at, length, beside int) bool {
+	hash := hashOf(gram)
+	if at >= beside {
+		if h := besideOf(hash, inFront|gramOf(text[at-beside:at])); c.beside[h>>6]>>(h&63)&1 != 0 {
+			return true
+		}
+	}
+	end := at + length
+	if end+beside > len(text) {
+		return false
+	}
+	h := besideOf(hash, gramOf(text[end:end+beside]))
+	return c.beside[h>>6]>>(h&63)&1 != 0
 }
 
 // hashOf spreads a gram over the high bits (Fibonacci hashing).
@@ -156,35 +211,43 @@ func (f *finder) find(text string, hit func(literal int32) bool) {
 	i := 0
 	for ; i+8 <= len(text); i += wideStep {
 		g := load(text, i) | caseless
-		if f.long.has(g) && !f.verify(&f.long, g, text, i, hit) {
+		if h := hashOf(g) >> (64 - longBits); f.longSet[h>>6]>>(h&63)&1 != 0 && !f.verify(&f.long, g, text, i, hit) {
 			return
 		}
-		if s := g & shortMask; f.short.has(s) && !f.verify(&f.short, s, text, i, hit) {
+		if s := g & shortMask; f.short.has(s) && !f.verifyShort(s, text, i, hit) {
 			return
 		}
-		if s := g >> (8 * shortStep) & shortMask; f.short.has(s) && !f.verify(&f.short, s, text, i+shortStep, hit) {
+		if s := g >> (8 * shortStep) & shortMask; f.short.has(s) && !f.verifyShort(s, text, i+shortStep, hit) {
 			return
 		}
-		if g &= 1<<(8*middleGram) - 1; f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+		if g &= 1<<(8*middleGram) - 1; f.middle.has(g) && !f.verifyMiddle(g, text, i, hit) {
 			return
 		}
 	}
 	if i+middleGram <= len(text) {
-		if g := gramOf(text[i : i+middleGram]); f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+		if g := gramOf(text[i : i+middleGram]); f.middle.has(g) && !f.verifyMiddle(g, text, i, hit) {
 			return
 		}
 	}
 	for ; i+shortGram <= len(text); i += shortStep {
-		if g := gramOf(text[i : i+shortGram]); f.short.has(g) && !f.verify(&f.short, g, text, i, hit) {
+		if g := gramOf(text[i : i+shortGram]); f.short.has(g) && !f.verifyShort(g, text, i, hit) {
 			return
 		}
 	}
 }
 
+func (f *finder) verifyMiddle(gram uint64, text string, at int, hit func(int32) bool) bool {
+	return !f.middle.near(gram, text, at, middleGram, middleBeside) || f.verify(&f.middle.class, gram, text, at, hit)
+}
+
+func (f *finder) verifyShort(gram uint64, text string, at int, hit func(int32) bool) bool {
+	return !f.short.near(gram, text, at, shortGram, shortBeside) || f.verify(&f.short.class, gram, text, at, hit)
+}
+
 // shortMask leaves a short gram of a longer one.
 const shortMask = 1<<(8*shortGram) - 1
 
-func (c *class) has(gram uint64) bool {
+func (c *nearClass) has(gram uint64) bool {
 	h := hashOf(gram) >> (64 - gramBits)
 	return c.bits[h>>6]>>(h&63)&1 != 0
 }
