@@ -167,7 +167,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
 	}
 	if !slices.ContainsFunc(matches, namesCause) {
-		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.Contains(text, pythonNumber) || strings.HasPrefix(strings.ToLower(text), checked)) {
+		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.Contains(text, pythonNumber) || begins(text, checked)) {
 			matches = append(matches, r.inOtherWords(text)...)
 		}
 		if l.Trace == nil && slices.ContainsFunc(matches, isGeneric) && !slices.ContainsFunc(matches, namesCause) {

@@ -78,6 +78,10 @@ const (
 	SmallX                     // x
 	Quote                      // "
 	CapitalM                   // M
+	CapitalH                   // H
+	Equals                     // =
+	Star                       // *
+	Backslash                  // \
 	capitalP
 	capitalV
 )
@@ -91,7 +95,7 @@ var kindOf = func() (t [256]Bytes) {
 			t[c] |= Beyond
 		}
 	}
-	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV} {
+	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV, 'H': CapitalH, '=': Equals, '*': Star, '\\': Backslash} {
 		t[c] |= kind
 	}
 	return t

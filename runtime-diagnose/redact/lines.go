@@ -94,7 +94,7 @@ func (l *Lines) starts(text string, has Bytes, gate int) string {
 		l.inside.left = longestManifest
 		l.inside.secret = l.inside.secret || strings.Contains(text, "Secret")
 	}
-	if has.Has(capitalV) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
+	if has.Has(capitalV) && has.Has(capitalP) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
 		return l.begins(text)
 	}
 	if gate >= 0 { // else it names no secret
@@ -134,7 +134,7 @@ func (l *Lines) read(text string) {
 }
 
 // widths are how many characters a line of a private key has: of PEM (RFC 7468), of OpenSSH and of MIME.
-var widths = map[int]bool{64: true, 70: true, 76: true}
+var widths = [...]bool{64: true, 70: true, 76: true}
 
 // bareBody says whether a line, or all of it behind a stamp, is a full line of base64: the beginning of its key may
 // have gone with an older file. A digest says what it is, or is hexadecimal.
@@ -143,8 +143,12 @@ func bareBody(text string) bool {
 		return false
 	}
 	from := base64s.runBack(text, len(text))
-	body, stamp := text[from:], strings.TrimSpace(text[:from])
-	return widths[len(body)] && uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
+	body := text[from:]
+	if len(body) >= len(widths) || !widths[len(body)] {
+		return false
+	}
+	stamp := strings.TrimSpace(text[:from])
+	return uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
 }
 
 // begins is a line with the beginning of a private key.

@@ -57,6 +57,9 @@ func (l Line) Clone() Line {
 	return l
 }
 
+// Has says that one of some kinds of bytes may be in the text.
+func (l *Line) Has(kinds redact.Bytes) bool { return l.has.Has(kinds) }
+
 // Body is the text behind time stamps and rank prefixes.
 func (l Line) Body() string { return l.Text[l.body:] }
 
