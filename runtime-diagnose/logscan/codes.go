@@ -140,7 +140,11 @@ func deviceError(message string) string {
 // (https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html).
 var childEnd = regexp.MustCompile(`\b(?i:exit(?:s|ed)?|return(?:s|ed)?|crashed|terminated|died|failed)\b.{0,30}?\b(?i:code|status)\b[ =:(]{1,3}(-\d{1,2}|1[34]\d|322122\d{4})\b`)
 
-var ofChildEnd = signature.NewGate(childEnd.String())
+// ofChildEnd and endedHow are what a line holds that it matches.
+var (
+	ofChildEnd = signature.NewGate(childEnd.String())
+	endedHow   = signature.NewGate(`(?i:exit|return|crashed|terminated|died|failed)`)
+)
 
 // statuses are what Windows gives a process that crashed, with the signal that it would be: an access violation, an
 // illegal instruction, an overflow of the stack, a failed check
@@ -168,7 +172,7 @@ func (r *logReader) bySignal(text string, signals []int) []signature.Match {
 	if !r.options.uses(readsCodes) {
 		return nil
 	}
-	if !r.view.MayMatch(ofChildEnd, text) { // most lines that are asked are of something else
+	if !r.view.MayMatch(ofChildEnd, text) || !r.view.MayMatch(endedHow, text) { // most lines that are asked are of something else
 		return nil
 	}
 	m := childEnd.FindStringSubmatch(text)

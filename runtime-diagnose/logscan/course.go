@@ -116,6 +116,9 @@ func (r *logReader) readCalls(l reduce.Line, text string) {
 		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
 		r.course.calls = append(r.course.calls, c)
 	}
+	if !strings.Contains(text, "commId ") {
+		return
+	}
 	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.course.comms) < r.share.calls {
 		if r.course.comms == nil {
 			r.course.comms = map[string]time.Time{}
