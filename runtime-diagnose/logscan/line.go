@@ -107,6 +107,15 @@ func (r *logReader) suspect(text string) bool {
 	return r.view.Matters(text) || r.cut
 }
 
+// search is what suspect asks a text for, by whatever goroutine; found is suspect of a text that was searched.
+func (r *logReader) search(found []int32, text string) []int32 {
+	return r.catalog.Search(found, unquoted(text))
+}
+
+func (r *logReader) found(text string, literals []int32) bool {
+	return r.view.Found(unquoted(text), literals) || r.cut
+}
+
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
 // within a string of its own, in JSON or by Go's %q, says the same as one that it prints.
 func unquoted(text string) string {

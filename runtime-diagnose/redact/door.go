@@ -70,18 +70,18 @@ type Bytes uint16
 
 // The kinds.
 const (
-	Control  Bytes = 1 << iota // other than tabs and line ends
-	Beyond                     // ASCII
-	Return                     // \r, which is a control byte as well
-	Percent                    // %
-	Paren                      // (
-	SmallX                     // x
-	Quote                      // "
-	CapitalM                   // M
-	CapitalH                   // H
-	Equals                     // =
-	Star                       // *
-	Backslash                  // \
+	Control   Bytes = 1 << iota // other than tabs and line ends
+	Beyond                      // ASCII
+	Return                      // \r, which is a control byte as well
+	Percent                     // %
+	Paren                       // (
+	SmallX                      // x
+	Quote                       // "
+	CapitalM                    // M
+	CapitalH                    // H
+	Equals                      // =
+	Star                        // *
+	Backslash                   // \
 	capitalP
 	capitalV
 )

@@ -21,6 +21,9 @@ type Lines struct {
 	inside  manifest
 }
 
+// Idle says that nothing is hidden of the next line for what stands above it.
+func (l *Lines) Idle() bool { return l.key == 0 && !l.body && l.class == none && l.inside.left == 0 }
+
 // Next is the next line with what it hides masked.
 func (l *Lines) Next(text string) string { return l.NextOf(text, Look(text)) }
 
