@@ -70,18 +70,16 @@ type Bytes uint16
 
 // The kinds.
 const (
-	Control   Bytes = 1 << iota // other than tabs and line ends
-	Beyond                      // ASCII
-	Return                      // \r, which is a control byte as well
-	Percent                     // %
-	Paren                       // (
-	SmallX                      // x
-	Quote                       // "
-	CapitalM                    // M
-	CapitalH                    // H
-	Equals                      // =
-	Star                        // *
-	Backslash                   // \
+	Control  Bytes = 1 << iota // other than tabs and line ends
+	Beyond                     // ASCII
+	Return                     // \r, which is a control byte as well
+	Percent                    // %
+	Paren                      // (
+	SmallX                     // x
+	Quote                      // "
+	CapitalM                   // M
+	CapitalH                   // H
+	Equals                     // =
 	capitalP
 	capitalV
 )
@@ -95,7 +93,7 @@ var kindOf = func() (t [256]Bytes) {
 			t[c] |= Beyond
 		}
 	}
-	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV, 'H': CapitalH, '=': Equals, '*': Star, '\\': Backslash} {
+	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV, 'H': CapitalH, '=': Equals} {
 		t[c] |= kind
 	}
 	return t
