@@ -9,11 +9,11 @@ import (
 )
 
 // So many batches of lines are on their way, of so many lines each, or a few more bytes of text than so many: with 200 bytes
-// a line besides its text, two megabytes in all.
+// a line besides its text, half a megabyte in all.
 const (
-	batches      = 4
-	linesOfBatch = 1024
-	bytesOfBatch = 128 << 10
+	batches      = 3
+	linesOfBatch = 512
+	bytesOfBatch = 64 << 10
 )
 
 // prefetcher reads a log ahead of the scanner, with a goroutine of its own: it does what depends on one line alone, and

@@ -122,14 +122,14 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestReadAheadIsBounded: however long its reader takes for a line, not more than four batches are read ahead of it.
+// TestReadAheadIsBounded: however long its reader takes for a line, not more than three batches are read ahead of it.
 func TestReadAheadIsBounded(t *testing.T) {
-	const buffer, batches, room = reduce.LongestLine, 4, 128 << 10
+	const buffer, batches, room = reduce.LongestLine, 3, 64 << 10
 	for name, tc := range map[string]struct {
 		line string
 		most int // bytes
 	}{
-		"short lines": {"e\n", batches*1024*len("e\n") + 2*buffer},
+		"short lines": {"e\n", batches*512*len("e\n") + 2*buffer},
 		"long lines":  {strings.Repeat("e", 50_000) + "\n", batches*(room+50_000) + 2*buffer},
 	} {
 		t.Run(name, func(t *testing.T) {
