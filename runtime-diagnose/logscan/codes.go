@@ -40,6 +40,15 @@ var failures = map[int]failure{
 	122: {"OSError", "Disk quota exceeded"},
 }
 
+// worded are their numbers, by text in lower case. None of the texts begins with another one.
+var worded = func() map[string]int {
+	of := map[string]int{}
+	for n, f := range failures {
+		of[strings.ToLower(f.text)] = n
+	}
+	return of
+}()
+
 // numbered are how other runtimes than Python print the number: Rust, twice, and native code.
 var numbered = regexp.MustCompile(`\bOs \{ code: (\d{1,3}),|\(os error (\d{1,3})\)|\b(?i:errno)[ =:]{1,3}(\d{1,3})\b`)
 
@@ -55,12 +64,19 @@ func failureOf(message string) (number int, f failure) {
 			return n, f
 		}
 	}
-	for n, f := range failures {
-		if at := strings.LastIndex(strings.ToLower(message), ": "+strings.ToLower(f.text)); at >= 0 && ends(message[at+2+len(f.text):]) {
-			return n, f
+	lower := strings.ToLower(message)
+	for end := len(lower); ; {
+		at := strings.LastIndex(lower[:end], ": ")
+		if at < 0 {
+			return 0, failure{}
 		}
+		for text, n := range worded {
+			if rest, ok := strings.CutPrefix(lower[at+len(": "):], text); ok && ends(rest) {
+				return n, failures[n]
+			}
+		}
+		end = at
 	}
-	return 0, failure{}
 }
 
 // ends says that what follows the words of a failure does not go on with them.
@@ -94,17 +110,25 @@ var deviceCode = regexp.MustCompile(`\bCUDA_ERROR_([A-Z_]{4,})\b|\b(?:cudaError_
 // checked is how a macro that native code copies prints what CUDA returned (https://stackoverflow.com/a/14038590).
 const checked = "gpuassert: "
 
+// begins says that a text begins with one in ASCII, in whatever case.
+func begins(text, with string) bool {
+	return len(text) >= len(with) && strings.EqualFold(text[:len(with)], with)
+}
+
 // deviceError is a message of CUDA in torch's words; empty: it names none. One that says the words without a number
 // may write them otherwise: "cuda error:misaligned address".
 func deviceError(message string) string {
-	m := deviceCode.FindStringSubmatch(message)
 	lower := strings.ToLower(message)
-	worded := m == nil && (strings.Contains(lower, "cuda error") || strings.HasPrefix(lower, checked))
-	if m == nil && !worded {
+	if !strings.Contains(lower, "cuda") && !strings.HasPrefix(lower, checked) {
+		return ""
+	}
+	m := deviceCode.FindStringSubmatch(message)
+	inWords := m == nil && (strings.Contains(lower, "cuda error") || strings.HasPrefix(lower, checked))
+	if m == nil && !inWords {
 		return ""
 	}
 	for _, e := range deviceErrors {
-		if m != nil && (m[1] == e.name || m[2] == strconv.Itoa(e.number)) || worded && strings.Contains(lower, strings.ToLower(e.text)) {
+		if m != nil && (m[1] == e.name || m[2] == strconv.Itoa(e.number)) || inWords && strings.Contains(lower, strings.ToLower(e.text)) {
 			return "RuntimeError: CUDA error: " + e.text
 		}
 	}
@@ -116,7 +140,11 @@ func deviceError(message string) string {
 // (https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html).
 var childEnd = regexp.MustCompile(`\b(?i:exit(?:s|ed)?|return(?:s|ed)?|crashed|terminated|died|failed)\b.{0,30}?\b(?i:code|status)\b[ =:(]{1,3}(-\d{1,2}|1[34]\d|322122\d{4})\b`)
 
-var ofChildEnd = signature.NewGate(childEnd.String())
+// ofChildEnd and endedHow are what a line holds that it matches.
+var (
+	ofChildEnd = signature.NewGate(childEnd.String())
+	endedHow   = signature.NewGate(`(?i:exit|return|crashed|terminated|died|failed)`)
+)
 
 // statuses are what Windows gives a process that crashed, with the signal that it would be: an access violation, an
 // illegal instruction, an overflow of the stack, a failed check
@@ -144,7 +172,7 @@ func (r *logReader) bySignal(text string, signals []int) []signature.Match {
 	if !r.options.uses(readsCodes) {
 		return nil
 	}
-	if !ofChildEnd.MayMatch(strings.ToLower(text)) { // most lines that are asked are of something else
+	if !r.view.MayMatch(ofChildEnd, text) || !r.view.MayMatch(endedHow, text) { // most lines that are asked are of something else
 		return nil
 	}
 	m := childEnd.FindStringSubmatch(text)

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -83,7 +84,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	r.wentOn(l.Number, body)
 	r.goOn(l.Number, body)
 	r.sound.See(l.Number, body)
-	if r.progress < enoughProgress || len(r.sightings) > 0 && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
+	if r.progress < enoughProgress || len(r.sightings) > 0 && l.Has(redact.CapitalH) && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
 		if r.counters.See(l.Number, body) && r.steps.Seeks() {
 			r.steps.Learn(body)
 		}
@@ -114,6 +115,9 @@ func (r *logReader) readCalls(l reduce.Line, text string) {
 		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
 		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
 		r.course.calls = append(r.course.calls, c)
+	}
+	if !strings.Contains(text, "commId ") {
+		return
 	}
 	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.course.comms) < r.share.calls {
 		if r.course.comms == nil {

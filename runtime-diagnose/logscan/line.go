@@ -109,6 +109,15 @@ func (r *logReader) suspect(text string) bool {
 	return r.view.Matters(text) || r.cut
 }
 
+// search is what suspect asks a text for, by whatever goroutine; found is suspect of a text that was searched.
+func (r *logReader) search(found []int32, text string) []int32 {
+	return r.catalog.Search(found, unquoted(text))
+}
+
+func (r *logReader) found(text string, literals []int32) bool {
+	return r.view.Found(unquoted(text), literals) || r.cut
+}
+
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
 // within a string of its own, in JSON or by Go's %q, says the same as one that it prints.
 func unquoted(text string) string {
@@ -169,7 +178,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
 	}
 	if !slices.ContainsFunc(matches, namesCause) {
-		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.Contains(text, pythonNumber) || strings.HasPrefix(strings.ToLower(text), checked)) {
+		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.Contains(text, pythonNumber) || begins(text, checked)) {
 			matches = append(matches, r.inOtherWords(text)...)
 		}
 		if l.Trace == nil && slices.ContainsFunc(matches, isGeneric) && !slices.ContainsFunc(matches, namesCause) {

@@ -176,7 +176,11 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, view: catalog.NewView(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: WantsLines(&c)}
 	now := c.Now
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, now) }
-	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
+	reading := reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit}
+	if o.readsAhead(len(c.Logs)) {
+		reading.Search, reading.Found, reading.AheadFrom = r.search, r.found, o.aheadFrom
+	}
+	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reading)
 	if err != nil {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 		h.broken = true
@@ -206,6 +210,12 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	h.Course.Ended = r.endedWell(digest) && !log.Pasted
 	h.advances = (!r.quotes() || r.endsAsARun(digest)) && (r.progress > 1 || r.counters.Advances(digest.Last.Number) || r.oneSample(digest) || r.movesCalmly(digest)) && !log.Pasted && !digest.InTraceback && h.Course.Bad.Number == 0 && !r.breaksOff(digest)
 	h.done = !h.advances && r.calm > 0
+}
+
+// readsAhead says that each of so many logs is read by two goroutines. Where there are as many logs as processors, each
+// processor reads one.
+func (o *Options) readsAhead(logs int) bool {
+	return o.aheadFrom > 0 || o.aheadFrom == 0 && logs < runtime.GOMAXPROCS(0)
 }
 
 // LastWord is what the platform says of the life of the container that a log is of.

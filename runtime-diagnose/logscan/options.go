@@ -7,6 +7,8 @@ type Options struct {
 	LogBudget int         // bytes of text kept of one log (32 KiB)
 	Apart     int         // logs that are kept apart; of more, those that print what others print are counted (1024)
 	Without   []Heuristic // left out, to measure what they are worth
+
+	aheadFrom int64 // for tests: from this byte on a log is read ahead, however many there are; below 0: none is
 }
 
 // Heuristic is one rule that may be wrong, by name.

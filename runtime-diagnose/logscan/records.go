@@ -11,11 +11,11 @@ import (
 // logRecord is what a logger writes at once: the line that begins with its time or level, and those below it that have
 // neither. What it prints of an exception has the level of the record.
 type logRecord struct {
-	head  []byte // of its first line: what has the level
+	head  string // of its first line: what has the level
 	level *level // as far as somebody has asked; most records are of one line and of no interest
 	first int    // number of its first line
 	last  int    // and of its last one so far
-	above []byte // of the record right above the last traceback: where a logger prints one, it is of that record
+	above string // of the record right above the last traceback: where a logger prints one, it is of that record
 	begun int    // number of that traceback's first line
 	trace string // the form of the stamp of the record that holds it; what is raised while one is handled is of the same
 }
@@ -29,8 +29,7 @@ type level struct {
 
 func (in *logRecord) of() level {
 	if in.level == nil {
-		head := string(in.head)
-		in.level = &level{recovery.Informs(head), recovery.Mild(head), recovery.CallsWarning(head)}
+		in.level = &level{recovery.Informs(in.head), recovery.Mild(in.head), recovery.CallsWarning(in.head)}
 	}
 	return *in.level
 }
@@ -51,9 +50,9 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
 		if body != "" && body[0] == 'T' && strings.HasPrefix(body, "Traceback (") {
-			in.above, in.begun = append(in.above[:0], in.head...), l.Number
+			in.above, in.begun = in.head, l.Number
 		}
-		in.head = append(in.head[:0], body[:min(len(body), mostHead)]...)
+		in.head = body[:min(len(body), mostHead)]
 		in.level, in.first, in.last = nil, l.Number, l.Number
 		return
 	}
@@ -66,9 +65,8 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 // tracedIn is the form of the stamp of the record above the level of information that holds a traceback; empty: none does.
 func (in *logRecord) tracedIn(t *reduce.Trace) string {
 	if t.Chain == reduce.Alone {
-		above := string(in.above)
-		if in.trace = ""; in.begun == t.First && !recovery.Informs(above) && !recovery.EndsBadly(above) {
-			in.trace = stampForm(above)
+		if in.trace = ""; in.begun == t.First && !recovery.Informs(in.above) && !recovery.EndsBadly(in.above) {
+			in.trace = stampForm(in.above)
 		}
 	}
 	return in.trace
@@ -108,18 +106,16 @@ func (r *logReader) informed(l reduce.Line) (informed, named bool) {
 	case recovery.Informs(l.Body()):
 		return true, false
 	}
-	in := &r.inRecord
-	if in.last != l.Number || in.first == l.Number {
-		return false, false
+	if in := &r.inRecord; in.last == l.Number && in.first < l.Number {
+		named = in.of().mild && namesException(l.Text)
 	}
-	named = in.of().mild && namesException(l.Text)
-	return in.of().informs && !named, named
+	return r.ofInforming(l), named
 }
 
-// isInformed says that a line is of a record below a warning, whatever it names.
-func (r *logReader) isInformed(l reduce.Line) bool {
-	informed, _ := r.informed(l)
-	return informed
+// ofInforming says that a line stands below the first one of a record below a warning, and names no exception.
+func (r *logReader) ofInforming(l reduce.Line) bool {
+	in := &r.inRecord
+	return in.last == l.Number && in.first < l.Number && in.of().informs && !(in.of().mild && namesException(l.Text))
 }
 
 // onlyInformed says that a sighting is no more than a guess at what a program informs of, or what it tells those who debug

@@ -52,7 +52,8 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || len(matches) > 0 || ruled(l.Body()) || r.isInformed(l) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.GoesOn(l.Body()) || r.log.Pasted {
+	// What informs and what goes on is mild as well, but for the words of a retry.
+	if l.Trace != nil || len(matches) > 0 || r.log.Pasted || ruled(l.Body()) || recovery.Mild(l.Body()) || r.ofInforming(l) || recovery.Warns(l.Body()) || recovery.TriesAgain(l.Body()) {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
@@ -119,11 +120,14 @@ func (w *worst) doesWithout(body string) {
 	}
 }
 
-// rule is a line of which nothing is left but its level and a row of one sign: it stands around a message.
-var rule = regexp.MustCompile(`[*=#~_-]{8,}\s*$`)
+// leastRule is how many signs a rule has at least.
+const leastRule = 8
 
-// ruled says that a line is one.
-func ruled(body string) bool { return rule.MatchString(body) }
+// ruled says that nothing is left of a line but its level and a row of such signs: it stands around a message.
+func ruled(body string) bool {
+	body = strings.TrimRight(body, " \t\n\f\r")
+	return len(body) >= leastRule && strings.Trim(body[len(body)-leastRule:], "*=#~_-") == ""
+}
 
 // advance is told of every line that shows training.
 func (w *worst) advance() {

@@ -6,6 +6,7 @@ type Recoveries struct {
 	sound  map[uint64]int // shape → the last line in which all are numbers
 	none   map[uint64]int // shape → lines in a row, to the last, in which one is none
 	begins [4]uint64      // how the shapes begin, a bit each: most lines begin otherwise, and need not be read on
+	firsts [256]bool      // the bytes that they begin with
 }
 
 // beginOf is how many letters tell how a shape begins.
@@ -20,6 +21,7 @@ func (r *Recoveries) Follow(body string) (key uint64) {
 		r.sound[key], r.none[key] = 0, max(r.none[key], 1)
 		begin := hashOf(body, beginOf) >> 56
 		r.begins[begin>>6] |= 1 << (begin & 63)
+		r.firsts[firstOf(body)] = true
 	}
 	return key
 }
@@ -27,6 +29,9 @@ func (r *Recoveries) Follow(body string) (key uint64) {
 // See is told of every line.
 func (r *Recoveries) See(line int, body string) {
 	if len(r.sound) == 0 {
+		return
+	}
+	if !r.firsts[firstOf(body)] {
 		return
 	}
 	begin := hashOf(body, beginOf) >> 56
@@ -51,6 +56,28 @@ func (r *Recoveries) InARow(key uint64) int { return r.none[key] }
 // After says that the last line of a shape is a later one, in which all numbers are numbers.
 func (r *Recoveries) After(line int, key uint64) bool { return r.sound[key] > line }
 
+// firstOf is the first byte of a shape; 0: it has none.
+func firstOf(body string) byte {
+	for i := 0; i < len(body); i++ {
+		if b := body[i]; shaping[b] {
+			if none := noneWithin(body, i); none > 0 {
+				i += none - 1
+				continue
+			}
+			return b
+		}
+	}
+	return 0
+}
+
+// noneWithin is the length of a number that is none and begins at a place of a line as a word does; 0: none does.
+func noneWithin(body string, at int) int {
+	if b := body[at] | 0x20; b != 'i' && b != 'n' || at > 0 && isWord(body[at-1]) {
+		return 0
+	}
+	return noneAt(body[at:])
+}
+
 // shape hashes the letters of the beginning of a line (FNV-1a). A number that is none is no word.
 func shape(body string) uint64 { return hashOf(body, shapeOf) }
 
@@ -62,11 +89,9 @@ func hashOf(body string, letters int) uint64 {
 		if !shaping[b] {
 			continue
 		}
-		if (b|0x20 == 'i' || b|0x20 == 'n') && (i == 0 || !isWord(body[i-1])) {
-			if none := noneAt(body[i:]); none > 0 {
-				i += none - 1
-				continue
-			}
+		if none := noneWithin(body, i); none > 0 {
+			i += none - 1
+			continue
 		}
 		hash = (hash ^ uint64(b)) * 1099511628211
 		n++

@@ -78,6 +78,8 @@ const (
 	SmallX                     // x
 	Quote                      // "
 	CapitalM                   // M
+	CapitalH                   // H
+	Equals                     // =
 	capitalP
 	capitalV
 )
@@ -91,7 +93,7 @@ var kindOf = func() (t [256]Bytes) {
 			t[c] |= Beyond
 		}
 	}
-	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV} {
+	for c, kind := range map[byte]Bytes{'\r': Return, '%': Percent, '(': Paren, 'x': SmallX, '"': Quote, 'M': CapitalM, 'P': capitalP, 'V': capitalV, 'H': CapitalH, '=': Equals} {
 		t[c] |= kind
 	}
 	return t

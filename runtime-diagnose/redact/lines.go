@@ -21,6 +21,9 @@ type Lines struct {
 	inside  manifest
 }
 
+// Idle says that nothing is hidden of the next line for what stands above it.
+func (l *Lines) Idle() bool { return l.key == 0 && !l.body && l.class == none && l.inside.left == 0 }
+
 // Next is the next line with what it hides masked.
 func (l *Lines) Next(text string) string { return l.NextOf(text, Look(text)) }
 
@@ -98,7 +101,7 @@ func (l *Lines) starts(text string, has Bytes, gate int) string {
 		l.inside.left = longestManifest
 		l.inside.secret = l.inside.secret || strings.Contains(text, "Secret")
 	}
-	if has.Has(capitalV) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
+	if has.Has(capitalV) && has.Has(capitalP) && strings.Contains(text, "PRIVATE KEY") || has.Has(capitalP) && strings.Contains(text, "Private-Lines:") {
 		return l.begins(text)
 	}
 	if gate >= 0 { // else it names no secret

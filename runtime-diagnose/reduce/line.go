@@ -57,6 +57,9 @@ func (l Line) Clone() Line {
 	return l
 }
 
+// Has says that one of some kinds of bytes may be in the text.
+func (l *Line) Has(kinds redact.Bytes) bool { return l.has.Has(kinds) }
+
 // Body is the text behind time stamps and rank prefixes.
 func (l Line) Body() string { return l.Text[l.body:] }
 
@@ -161,6 +164,11 @@ type scanner struct {
 	bytes  int64
 	hidden redact.Lines
 	err    error
+
+	prefetcher *prefetcher // reads the rest; nil: the scanner itself does
+	batch      *batch      // of it that is being taken
+	at         int         // the line in it that comes next
+	prefetched *readLine   // the line read last, if it need not be read again
 }
 
 // buffers are used again: of thousands of short logs they would be most of what reading allocates.
@@ -174,6 +182,9 @@ func newScanner(r io.Reader, numbers []int) *scanner {
 
 // close gives the buffer back; nothing of the scanner may be used any more.
 func (s *scanner) close() {
+	if s.prefetcher != nil {
+		s.prefetcher.close()
+	}
 	s.r.Reset(nil)
 	buffers.Put(s.r)
 	s.r = nil
@@ -181,6 +192,9 @@ func (s *scanner) close() {
 
 // next reads one line; false at the end or on an error, which is in err unless it is EOF.
 func (s *scanner) next() bool {
+	if s.prefetcher != nil {
+		return s.nextAhead()
+	}
 	part, err := s.r.ReadSlice('\n')
 	s.bytes += int64(len(part))
 	s.text = bytes.TrimSuffix(part, []byte("\n"))
@@ -198,11 +212,16 @@ func (s *scanner) next() bool {
 		}
 	}
 	s.has = redact.Look(s.text)
+	s.count()
+	return true
+}
+
+// count numbers the line that was read last.
+func (s *scanner) count() {
 	s.number++
 	if len(s.given) > 0 {
 		s.number, s.given = s.given[0], s.given[1:]
 	}
-	return true
 }
 
 // nextLong reads the rest of a line that did not fit the reader's buffer, of which part is all; it takes
@@ -253,16 +272,35 @@ func (s *scanner) joined(dropped bool) []byte {
 // read, or for longer; see done.
 func (s *scanner) line() []Line {
 	parts := append(s.parts[s.turn][:0], Line{})
-	b, at := unwrapped(s.text)
-	if len(b) == len(s.text) {
-		s.read(&parts[0], b, s.has)
+	l := &parts[0]
+	var at time.Time
+	if p := s.prefetched; p != nil {
+		at = p.at
+		if *l = p.line; s.hidden.Idle() {
+			l.Number = s.number
+		} else {
+			s.tell(l, l.Text, l.has)
+		}
 	} else {
-		s.read(&parts[0], b, redact.Look(b))
+		var text string
+		var has redact.Bytes
+		text, has, at = s.plain()
+		s.tell(l, text, has)
 	}
-	if parts[0].At.IsZero() {
-		parts[0].At = at
+	if l.At.IsZero() {
+		l.At = at
 	}
 	return parts
+}
+
+// plain is the text of the line that was read last, what stands in it, and when docker took it.
+func (s *scanner) plain() (text string, has redact.Bytes, at time.Time) {
+	b, at := unwrapped(s.text)
+	if has = s.has; len(b) != len(s.text) {
+		has = redact.Look(b)
+	}
+	text, has = s.cleaned(b, has)
+	return text, has, at
 }
 
 // done takes the parts of the line that was read last back; they are still read if they stay.
@@ -291,17 +329,19 @@ func (s *scanner) overwritten() iter.Seq[[]byte] {
 	}
 }
 
-// read reads a line of which it is known what stands in it.
-func (s *scanner) read(l *Line, b []byte, has redact.Bytes) {
-	text := ""
-	if has.Has(redact.Control | redact.Beyond) {
-		text = s.clean(b, has)
-		has = redact.Look(text)
-	} else {
-		text = s.copy(b)
-	}
+// tell makes a line of its text, and hides what those above it say.
+func (s *scanner) tell(l *Line, text string, has redact.Bytes) {
 	*l = Line{Number: s.number, Text: s.hidden.NextOf(text, has), Rank: -1, has: has}
 	l.readPrefixes()
+}
+
+// cleaned is the text of a line, and what stands in it.
+func (s *scanner) cleaned(b []byte, has redact.Bytes) (string, redact.Bytes) {
+	if has.Has(redact.Control | redact.Beyond) {
+		text := s.clean(b, has)
+		return text, redact.Look(text)
+	}
+	return s.copy(b), has
 }
 
 // jsonFile opens a line of docker's json-file driver, as it lies on a node's disk

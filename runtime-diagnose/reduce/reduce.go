@@ -32,6 +32,12 @@ type Options struct {
 	Watch func(*Line)
 	// Suspect is a cheap question asked of every line; nil: every line is suspect.
 	Suspect func(text string) bool
+	// Search adds what a text holds that Suspect asks about, and Found is Suspect of a text that was searched. With both, a log
+	// is read ahead by a second goroutine from AheadFrom bytes on (256 KiB): what depends on one line alone is done there.
+	// Search is called by it, and what it finds has to depend on the text alone.
+	Search    func(found []int32, text string) []int32
+	Found     func(text string, found []int32) bool
+	AheadFrom int64
 	// Visit sees suspect lines and the ends of tracebacks, in order, and says whether a line
 	// matters. The text is not masked. Of a line on which several ranks wrote, it sees what
 	// each of them did, under the line's number; and of one that was written over, what stood there
@@ -45,6 +51,7 @@ func (o Options) withDefaults() Options {
 	o.Tail = cmp.Or(o.Tail, 40)
 	o.Before = cmp.Or(o.Before, 3)
 	o.After = cmp.Or(o.After, 6)
+	o.AheadFrom = cmp.Or(o.AheadFrom, 256<<10)
 	if o.Suspect == nil {
 		o.Suspect = func(string) bool { return true }
 	}
@@ -89,7 +96,8 @@ func Read(r io.Reader, o Options) (Digest, error) {
 		matters, first := false, true
 		for segment := range lines.overwritten() {
 			var l Line
-			lines.read(&l, segment, redact.Look(segment))
+			text, has := lines.cleaned(segment, redact.Look(segment))
+			lines.tell(&l, text, has)
 			if l.Overwritten = true; first { // where a bar that writes over itself began to count
 				o.Watch(&l)
 				first = false
@@ -107,7 +115,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 			clock.note(l)
 			o.Watch(l)
 			tracebacks.fold(l)
-			if l.Trace != nil || o.Suspect(l.Text) {
+			if l.Trace != nil || lines.suspect(l.Text, &o) {
 				clock.stamp(l)
 				matters = o.Visit(*l) || matters
 			}
@@ -117,6 +125,9 @@ func Read(r io.Reader, o Options) (Digest, error) {
 		}
 		lines.done(parts, stays)
 		k.see(number, text, matters)
+		if o.Search != nil && o.Found != nil && lines.prefetcher == nil && lines.bytes >= o.AheadFrom {
+			lines.readAhead(o.Search)
+		}
 	}
 	d.Last = *last
 	d.Lines, d.InTraceback = k.kept(), tracebacks.within(d.Last.Number)

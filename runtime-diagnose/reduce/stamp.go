@@ -35,8 +35,9 @@ func TimeIn(text string, now time.Time) (time.Time, bool) {
 // https://github.com/pytorch/pytorch/blob/main/c10/util/Logging.cpp.
 func stampIn(head string, now time.Time) (time.Time, bool) {
 	for i := 0; i+8 <= len(head) && i <= earlyEnough+len("2006-01-02 "); i++ {
-		if head[i+2] != ':' {
-			continue
+		next := strings.IndexByte(head[i+2:], ':')
+		if i += next; next < 0 || i+8 > len(head) || i > earlyEnough+len("2006-01-02 ") {
+			break
 		}
 		if t, ok := absl(head[i:]); ok && i > 0 && head[i-1] == ' ' {
 			return t, true

@@ -132,7 +132,7 @@ func beginsStatement(s string) bool {
 }
 
 // isStatement asks statement of the few lines that may be one.
-func isStatement(body string) bool {
+func isStatement(body string, has redact.Bytes) bool {
 	s := body
 	for s != "" && (s[0] == ' ' || s[0] == '\t') {
 		s = s[1:]
@@ -140,9 +140,13 @@ func isStatement(body string) bool {
 	if s == "" || !isWord(s[0]) && s[0] != ':' {
 		return false
 	}
+	return (has.Has(redact.Equals) && assigns(s) || beginsStatement(s)) && statement.MatchString(s)
+}
+
+// assigns says that a text begins with a word that is given a value.
+func assigns(s string) bool {
 	space := strings.IndexByte(s[:min(len(s), mostName+1)], ' ')
-	assigns := space >= 0 && strings.HasPrefix(s[space:], " = ")
-	return (assigns || beginsStatement(s)) && statement.MatchString(s)
+	return space >= 0 && strings.HasPrefix(s[space:], " = ")
 }
 
 // mostName is more than a variable's name is long.
@@ -335,7 +339,7 @@ func (f *folder) link(lane string, c Chain) {
 // isCode recognises frames, the source line under a frame and the marks under that.
 func (f *folder) isCode(l *Line, body string) bool {
 	lane := l.Lane
-	if isStatement(body) {
+	if isStatement(body, l.has) {
 		return true
 	}
 	indented := body != "" && (body[0] == ' ' || body[0] == '\t')

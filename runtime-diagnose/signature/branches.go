@@ -24,6 +24,7 @@ type matcher struct {
 type branch struct {
 	parts  [][]factor // besides one of its literals each match holds one of each of these sets, in order; see factorsOf
 	begins []factor   // each match begins with one of these; none: with what, the expression does not say
+	starts *starts    // the expression is tried at the beginning of a text alone, and matches none that begins otherwise
 	re     func() *regexp.Regexp
 	atHead func() *regexp.Regexp // re at the beginning of a text
 	behind func() *regexp.Regexp // re behind the first character of one
@@ -58,6 +59,9 @@ func (m *matcher) find(text string, line *folded, among []owner) (*regexp.Regexp
 // find is the leftmost match in a text, which begins where a text stands that all matches begin with: between those
 // places the expression is not tried. Beyond ASCII letters have more than two forms.
 func (b *branch) find(text string, line *folded) (*regexp.Regexp, []int) {
+	if b.starts != nil && len(line.text) > 0 && !b.starts[line.text[0]] {
+		return nil, nil
+	}
 	if b.loose != nil && !b.loose().MatchString(text) {
 		return nil, nil
 	}
@@ -107,7 +111,7 @@ func newBranch(source string, needs []string) branch {
 	if parts := factorsOf(re); len(parts) != 1 || !slices.Equal(parts[0], needs) { // else it is known already
 		b.parts = factorsIn(parts)
 	}
-	b.begins = beginsOf(re)
+	b.begins, b.starts = beginsOf(re), startsOf(re)
 	if program, err := syntax.Compile(re.Simplify()); err == nil && len(program.Inst) > mostSteps {
 		b.loose = compiled(loosened(re).String())
 	}

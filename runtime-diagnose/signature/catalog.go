@@ -24,6 +24,7 @@ type Catalog struct {
 	calm     func() *finder   // without the literals of nothing but signs that training advances
 	index    map[string]int32 // literal, as the finder compares it
 	owners   [][]owner        // literal → what it is looked for
+	advances []bool           // by literal: it is looked for only as a sign that training advances
 	counts   int32            // the literal CountsNodes
 }
 
@@ -154,11 +155,10 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 	}
 	c.counts = literal(CountsNodes)
 	c.literals = newFinder(literals, func(int32) bool { return false })
-	c.calm = sync.OnceValue(func() *finder {
-		return newFinder(literals, func(lit int32) bool {
-			return lit != c.counts && !slices.ContainsFunc(c.owners[lit], func(o owner) bool { return !c.all[o.signature].advance() })
-		})
-	})
+	for lit, of := range c.owners {
+		c.advances = append(c.advances, int32(lit) != c.counts && !slices.ContainsFunc(of, func(o owner) bool { return !c.all[o.signature].advance() }))
+	}
+	c.calm = sync.OnceValue(func() *finder { return newFinder(literals, func(lit int32) bool { return c.advances[lit] }) })
 	return c, nil
 }
 
@@ -172,6 +172,16 @@ func (c *Catalog) ByID(id string) *Signature {
 		return nil
 	}
 	return c.all[i]
+}
+
+// Search adds the literals that stand in a text to those found, for View.Found: what it finds depends on the text alone,
+// so that many texts can be searched at a time.
+func (c *Catalog) Search(found []int32, text string) []int32 {
+	c.literals.find(text, func(literal int32) bool {
+		found = append(found, literal)
+		return true
+	})
+	return found
 }
 
 // Suspects says whether any literal occurs in the text: the cheap question to ask of

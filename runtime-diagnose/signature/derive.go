@@ -63,17 +63,28 @@ func (s *Signature) Literals() []string {
 
 // Gate says of a text that a pattern does not match it, without trying: it holds none of the texts of which every match
 // holds one. Those may be shorter than literals are, because not every line of a log is asked.
-type Gate struct{ texts func() []string }
+type Gate struct{ texts func() []factor }
 
 // NewGate is the gate of a pattern; what it looks for is derived when it is first asked.
 func NewGate(pattern string) Gate {
-	return Gate{sync.OnceValue(func() []string { return gateOf(pattern) })}
+	return Gate{sync.OnceValue(func() (of []factor) {
+		for _, text := range gateOf(pattern) {
+			of = append(of, newFactor(text))
+		}
+		return of
+	})}
 }
 
 // MayMatch says whether the pattern may match a text; lower is the text in lower case.
 func (g Gate) MayMatch(lower string) bool {
 	texts := g.texts()
-	return texts == nil || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(lower, text) })
+	return texts == nil || slices.ContainsFunc(texts, func(f factor) bool { return strings.Contains(lower, f.small) })
+}
+
+// holds is MayMatch of a folded line from a place on.
+func (g Gate) holds(line *folded, from int) bool {
+	texts := g.texts()
+	return texts == nil || line.next(texts, from) >= 0
 }
 
 // gateOf are texts in lower case of which everything that a pattern matches holds one, whatever its case; nil: no such

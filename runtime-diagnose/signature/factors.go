@@ -203,13 +203,14 @@ func beginning(re *syntax.Regexp) []string {
 
 // factor is a text that is looked for in a folded line, and where its first and its last gram are marked there.
 type factor struct {
-	text        []byte
+	small       string
+	text        []byte // the same
 	first, last uint32
 }
 
 func newFactor(text string) factor {
 	text = folded7(text)
-	return factor{[]byte(text), markOf(text), markOf(text[len(text)-leastFactor:])}
+	return factor{text, []byte(text), markOf(text), markOf(text[len(text)-leastFactor:])}
 }
 
 func factorsIn(sets [][]string) [][]factor {
@@ -226,19 +227,36 @@ func factorsIn(sets [][]string) [][]factor {
 // is used again for the next line.
 type folded struct {
 	text   []byte
-	marks  [16]uint64
+	marks  *marks
 	beyond bool // it has more than ASCII
 }
 
+// marks are one byte for each mark that may be set: the turn in which it was.
+type marks struct {
+	turn uint8
+	set  [1 << markBits]uint8
+}
+
+// next forgets what was marked.
+func (m *marks) next() {
+	if m.turn++; m.turn == 0 {
+		*m = marks{turn: 1}
+	}
+}
+
 func (f *folded) set(text string) {
-	f.text, f.marks = appendFolded(f.text[:0], text), [16]uint64{}
+	f.text = appendFolded(f.text[:0], text)
+	if f.marks == nil {
+		f.marks = &marks{}
+	}
+	m := f.marks
+	m.next()
 	var gram uint32
 	var all byte
 	for i, b := range f.text {
 		all |= b
 		if gram = gram>>8 | uint32(b)<<16; i >= leastFactor-1 {
-			m := markOfGram(gram)
-			f.marks[m>>6] |= 1 << (m & 63)
+			m.set[markOfGram(gram)] = m.turn
 		}
 	}
 	f.beyond = all >= utf8.RuneSelf
@@ -266,10 +284,14 @@ func markOf(text string) uint32 {
 	return markOfGram(uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16)
 }
 
-func markOfGram(gram uint32) uint32 { return gram * 0x9E3779B1 >> (32 - 10) }
+func markOfGram(gram uint32) uint32 { return gram * 0x9E3779B1 >> (32 - markBits) }
+
+// markBits are the bits of a mark.
+const markBits = 10
 
 func (f *folded) may(s *factor) bool {
-	return (f.marks[s.first>>6]>>(s.first&63))&(f.marks[s.last>>6]>>(s.last&63))&1 != 0
+	m := f.marks
+	return m.set[s.first] == m.turn && m.set[s.last] == m.turn
 }
 
 // holdsAll says that a line holds one of each set, in order.

@@ -26,7 +26,9 @@ const (
 	// LeastLiteral is how short a literal may be, in bytes.
 	LeastLiteral = shortGram + shortStep - 1
 
-	gramBits = 17 // of the hash of a gram: 16 KiB of bits a class, which stay in the first cache
+	longBits = 19 // of the hash of a long gram: so many have one that fewer bits let others pass
+	gramBits = 17 // and of a shorter one: 16 KiB of bits a class, which stay in the first cache
+	nearBits = 18 // of the hash of a gram and what stands beside it
 	heads    = 12 // bits of the hash that choose where the entries of a gram begin
 )
 
@@ -36,14 +38,21 @@ type finder struct {
 	literals            []string // folded where they are compared so
 	exact               []bool
 	long, middle, short class
+	longSet             [1 << longBits / 64]uint64 // of grams
+	middleSet, shortSet gramSet
 }
+
+// gramSet are bits of the hashes of grams.
+type gramSet [1 << gramBits / 64]uint64
 
 // class holds the grams of the literals of one range of lengths.
 type class struct {
-	bits  [1 << gramBits / 64]uint64
-	first [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
-	tags  []uint32             // of the entries: the bits of the hash below those
-	all   []entry              // by hash
+	gram   int                  // bytes of one
+	beside int                  // bytes on one side of it: literals have them in front of it, or else behind it
+	first  [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
+	tags   []uint32             // of the entries: the bits of the hash below those
+	all    []entry              // by hash
+	near   []uint64             // bits of the hashes of grams with what stands beside them: other text holds the same grams
 }
 
 // entry says that a gram stands at an offset of a literal.
@@ -59,7 +68,11 @@ type entry struct {
 
 // newFinder finds all literals but those that are left out; they keep their indices.
 func newFinder(literals []string, left func(literal int32) bool) *finder {
-	f := &finder{}
+	f := &finder{
+		long:   class{gram: longGram, beside: (shortestLong - longGram + 1) / 2},
+		middle: class{gram: middleGram, beside: (shortestMiddle - middleGram + 1) / 2},
+		short:  class{gram: shortGram, beside: (LeastLiteral - shortGram + 1) / 2},
+	}
 	for _, l := range literals {
 		exact := hasCapital(l)
 		if !exact {
@@ -72,21 +85,27 @@ func newFinder(literals []string, left func(literal int32) bool) *finder {
 		switch {
 		case left(int32(i)):
 		case len(l) >= shortestLong:
-			f.long.add(l, int32(i), longGram, wideStep, seen)
+			f.long.add(l, int32(i), wideStep, seen)
 		case len(l) >= shortestMiddle:
-			f.middle.add(l, int32(i), middleGram, wideStep, seen)
+			f.middle.add(l, int32(i), wideStep, seen)
 		default:
-			f.short.add(l, int32(i), shortGram, shortStep, seen)
+			f.short.add(l, int32(i), shortStep, seen)
 		}
 	}
-	f.long.index()
-	f.middle.index()
-	f.short.index()
+	for _, c := range []*class{&f.long, &f.middle, &f.short} {
+		c.index(f.literals)
+	}
+	for _, e := range f.long.all {
+		f.longSet[e.hash>>(64-longBits)>>6] |= 1 << (e.hash >> (64 - longBits) & 63)
+	}
+	f.middleSet.add(f.middle.all)
+	f.shortSet.add(f.short.all)
 	return f
 }
 
 // add takes the grams of the rarest run of as many offsets as there are remainders.
-func (c *class) add(literal string, index int32, gram, step int, seen map[string]int) {
+func (c *class) add(literal string, index int32, step int, seen map[string]int) {
+	gram := c.gram
 	best, least := 0, math.Inf(1)
 	for at := 0; at+step-1+gram <= len(literal); at++ {
 		often := 0.0
@@ -110,16 +129,45 @@ func (c *class) add(literal string, index int32, gram, step int, seen map[string
 	}
 }
 
-func (c *class) index() {
+func (c *class) index(literals []string) {
 	slices.SortStableFunc(c.all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
+	c.near = make([]uint64, 1<<nearBits/64)
 	for _, e := range c.all {
-		c.bits[e.hash>>(64-gramBits)>>6] |= 1 << (e.hash >> (64 - gramBits) & 63)
 		c.first[e.hash>>(64-heads)+1]++
 		c.tags = append(c.tags, tagOf(e.hash))
+		l, at, end := literals[e.literal], int(e.offset), int(e.offset)+c.gram
+		near := uint64(0)
+		if at >= c.beside {
+			near = besideOf(e.hash, inFront|gramOf(l[at-c.beside:at]))
+		} else {
+			near = besideOf(e.hash, gramOf(l[end:end+c.beside]))
+		}
+		c.near[near>>6] |= 1 << (near & 63)
 	}
 	for i := range len(c.first) - 1 {
 		c.first[i+1] += c.first[i]
 	}
+}
+
+// inFront tells bytes in front of a gram from those behind it.
+const inFront = 1 << 32
+
+// besideOf hashes a gram, of which the hash is given, with the bytes on one side of it.
+func besideOf(hash, bytes uint64) uint64 { return hashOf(hash^bytes) >> (64 - nearBits) }
+
+// mayStand says that what stands beside a gram in a text may be of a literal.
+func (c *class) mayStand(hash uint64, text string, at int) bool {
+	if at >= c.beside {
+		if h := besideOf(hash, inFront|gramOf(text[at-c.beside:at])); c.near[h>>6]>>(h&63)&1 != 0 {
+			return true
+		}
+	}
+	end := at + c.gram
+	if end+c.beside > len(text) {
+		return false
+	}
+	h := besideOf(hash, gramOf(text[end:end+c.beside]))
+	return c.near[h>>6]>>(h&63)&1 != 0
 }
 
 // hashOf spreads a gram over the high bits (Fibonacci hashing).
@@ -156,26 +204,26 @@ func (f *finder) find(text string, hit func(literal int32) bool) {
 	i := 0
 	for ; i+8 <= len(text); i += wideStep {
 		g := load(text, i) | caseless
-		if f.long.has(g) && !f.verify(&f.long, g, text, i, hit) {
+		if h := hashOf(g) >> (64 - longBits); f.longSet[h>>6]>>(h&63)&1 != 0 && !f.verify(&f.long, g, text, i, hit) {
 			return
 		}
-		if s := g & shortMask; f.short.has(s) && !f.verify(&f.short, s, text, i, hit) {
+		if s := g & shortMask; f.shortSet.has(s) && !f.verify(&f.short, s, text, i, hit) {
 			return
 		}
-		if s := g >> (8 * shortStep) & shortMask; f.short.has(s) && !f.verify(&f.short, s, text, i+shortStep, hit) {
+		if s := g >> (8 * shortStep) & shortMask; f.shortSet.has(s) && !f.verify(&f.short, s, text, i+shortStep, hit) {
 			return
 		}
-		if g &= 1<<(8*middleGram) - 1; f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+		if g &= 1<<(8*middleGram) - 1; f.middleSet.has(g) && !f.verify(&f.middle, g, text, i, hit) {
 			return
 		}
 	}
 	if i+middleGram <= len(text) {
-		if g := gramOf(text[i : i+middleGram]); f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+		if g := gramOf(text[i : i+middleGram]); f.middleSet.has(g) && !f.verify(&f.middle, g, text, i, hit) {
 			return
 		}
 	}
 	for ; i+shortGram <= len(text); i += shortStep {
-		if g := gramOf(text[i : i+shortGram]); f.short.has(g) && !f.verify(&f.short, g, text, i, hit) {
+		if g := gramOf(text[i : i+shortGram]); f.shortSet.has(g) && !f.verify(&f.short, g, text, i, hit) {
 			return
 		}
 	}
@@ -184,14 +232,23 @@ func (f *finder) find(text string, hit func(literal int32) bool) {
 // shortMask leaves a short gram of a longer one.
 const shortMask = 1<<(8*shortGram) - 1
 
-func (c *class) has(gram uint64) bool {
+func (s *gramSet) add(entries []entry) {
+	for _, e := range entries {
+		s[e.hash>>(64-gramBits)>>6] |= 1 << (e.hash >> (64 - gramBits) & 63)
+	}
+}
+
+func (s *gramSet) has(gram uint64) bool {
 	h := hashOf(gram) >> (64 - gramBits)
-	return c.bits[h>>6]>>(h&63)&1 != 0
+	return s[h>>6]>>(h&63)&1 != 0
 }
 
 // verify compares the literals that have the gram where it stands in the text.
 func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int32) bool) bool {
 	hash := hashOf(gram)
+	if !c.mayStand(hash, text, at) {
+		return true
+	}
 	head, tag := hash>>(64-heads), tagOf(hash)
 	for i := int(c.first[head]); i < int(c.first[head+1]); i++ {
 		if c.tags[i] != tag { // most grams that pass are others: that is seen without the entries, which lie far apart

@@ -14,6 +14,9 @@ type View struct {
 	line  []int32 // by signature: the last of these lines
 	lines int32   // asked about
 
+	heard           func(lit int32) bool // is hear
+	suspect, counts bool                 // what is known of the line that is asked about
+
 	text   string  // of the line that was asked about last
 	found  []int32 // the literals in it
 	asked  folded  // it with small letters, if it
@@ -25,7 +28,12 @@ type View struct {
 // NewView looks for everything.
 func (c *Catalog) NewView() *View {
 	n := len(c.all)
-	return &View{c: c, full: make([]bool, n), again: make([]int, n), line: make([]int32, n), quiet: make([]bool, len(c.owners))}
+	v := &View{c: c, full: make([]bool, n), again: make([]int, n), line: make([]int32, n), quiet: make([]bool, len(c.owners))}
+	v.heard = func(lit int32) bool {
+		v.hear(lit)
+		return true
+	}
+	return v
 }
 
 // advance says that a signature only shows that training goes on: every other line of a log does.
@@ -78,33 +86,50 @@ func (v *View) Matters(text string) bool {
 	return suspect || counts
 }
 
+// Found is Matters of a text in which Catalog.Search has found literals.
+func (v *View) Found(text string, literals []int32) bool {
+	v.begin(text)
+	for _, lit := range literals {
+		if !v.calm || !v.c.advances[lit] {
+			v.hear(lit)
+		}
+	}
+	return v.suspect || v.counts
+}
+
 func (v *View) ask(text string) (suspect, counts bool) {
-	v.lines++
 	finder := v.c.literals
 	if v.calm {
 		finder = v.c.calm()
 	}
-	v.text, v.found, v.folded = text, v.found[:0], false
-	finder.find(text, func(lit int32) bool {
-		if v.found = append(v.found, lit); suspect {
-			return true // it will be matched, and the rest of it is known then
+	v.begin(text)
+	finder.find(text, v.heard)
+	return v.suspect, v.counts
+}
+
+func (v *View) begin(text string) {
+	v.lines++
+	v.text, v.found, v.folded, v.suspect, v.counts = text, v.found[:0], false, false, false
+}
+
+// hear takes a literal that stands in the line. Of one that is suspect all are taken: it will be matched.
+func (v *View) hear(lit int32) {
+	if v.found = append(v.found, lit); v.suspect {
+		return
+	}
+	if v.quiet[lit] {
+		v.count(lit)
+		return
+	}
+	v.counts = v.counts || lit == v.c.counts
+	for _, o := range v.c.owners[lit] {
+		if v.full[o.signature] {
+			continue
 		}
-		if v.quiet[lit] {
-			v.count(lit)
-			return true
+		if v.suspect = v.c.matchers[o.signature].may(v.small(), o.alternative); v.suspect {
+			return
 		}
-		counts = counts || lit == v.c.counts
-		for _, o := range v.c.owners[lit] {
-			if v.full[o.signature] {
-				continue
-			}
-			if suspect = v.c.matchers[o.signature].may(v.small(), o.alternative); suspect {
-				break
-			}
-		}
-		return true
-	})
-	return suspect, counts
+	}
 }
 
 // small is the line that was asked about with small letters.
@@ -126,6 +151,15 @@ func (v *View) match(skip func(int32) bool, text string, kinds []Kind) []Match {
 	v.end = *v.small()
 	v.end.text = v.end.text[len(v.end.text)-len(text):]
 	return v.c.matchAmong(v.room, skip, text, &v.end, kinds)
+}
+
+// MayMatch is Gate.MayMatch of a text in any case, which takes less time where it is the end of the line that was asked
+// about.
+func (v *View) MayMatch(g Gate, text string) bool {
+	if text == "" || !strings.HasSuffix(v.text, text) || v.small().beyond {
+		return g.MayMatch(strings.ToLower(text))
+	}
+	return g.holds(v.small(), len(v.text)-len(text))
 }
 
 // count notes that a line was left aside.

@@ -1,6 +1,9 @@
 package signature_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,5 +60,83 @@ func TestView(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"nvlink-cuda"}, fresh); diff != "" {
 		t.Errorf("what is new in it (-want +got):\n%s", diff)
+	}
+}
+
+// TestViewOfWhatWasSearched asks views about the same lines, one of which searches them itself.
+func TestViewOfWhatWasSearched(t *testing.T) {
+	c, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, told := c.NewView(), c.NewView()
+	both := func(do func(*signature.View)) { do(alone); do(told) }
+	lines, suspects := 0, 0
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimRight(line, "\n")
+			if lines++; lines%50 == 0 {
+				both(func(v *signature.View) { v.Calm(lines%100 == 0) })
+			}
+			want, got := alone.Matters(line), told.Found(line, c.Search(nil, line))
+			if got != want {
+				t.Fatalf("%s: %q: told what stands in it a view says %t, alone %t", name, line, got, want)
+			}
+			if !want {
+				continue
+			}
+			suspects++
+			matches := alone.Match(line)
+			if diff := cmp.Diff(matches, told.Match(line), cmp.Comparer(func(a, b *signature.Signature) bool { return a == b })); diff != "" {
+				t.Fatalf("%s: %q matches otherwise (-alone +told):\n%s", name, line, diff)
+			}
+			if suspects%20 == 0 && len(matches) > 0 {
+				both(func(v *signature.View) { v.Enough(matches[0].Signature) })
+			}
+		}
+	}
+	if suspects < 500 {
+		t.Errorf("%d of %d lines are suspect; the fixtures hold more", suspects, lines)
+	}
+	for _, s := range c.All() {
+		if alone.Again(s) != told.Again(s) {
+			t.Errorf("%s: %d further lines counted, alone %d", s.ID, told.Again(s), alone.Again(s))
+		}
+	}
+}
+
+func TestMayMatchOfAView(t *testing.T) {
+	c, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := signature.NewGate(`(?i)\bexit code\b|died`)
+	for name, tc := range map[string]struct {
+		asked, text string
+		want        bool
+	}{
+		"the line that was asked about": {"worker DIED", "worker DIED", true},
+		"its end":                       {"[rank0]: Exit Code 1", "Exit Code 1", true},
+		"only what stands before":       {"died: ok", "ok", false},
+		"neither":                       {"worker is alive", "worker is alive", false},
+		"another line":                  {"worker is alive", "worker died", true},
+		"beyond ASCII":                  {"é Exit Code", "é Exit Code", true},
+		"nothing":                       {"died", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := c.NewView()
+			v.Matters(tc.asked)
+			if got := v.MayMatch(gate, tc.text); got != tc.want {
+				t.Errorf("MayMatch(%q) = %t, want %t", tc.text, got, tc.want)
+			}
+		})
 	}
 }

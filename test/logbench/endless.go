@@ -61,7 +61,7 @@ func endless(c *signature.Catalog, gigabytes int) error {
 	r := diagnose.Diagnose(context.Background(), caseOf(func() (io.ReadCloser, error) { return in, nil }), c, diagnose.Options{})
 	took := cpu() - before
 	used := in.peak - min(in.peak, m.HeapInuse)
-	fmt.Printf("a log of %d GB: %s, heap %.1f MiB above the catalog and the text, %d bytes read\n", gigabytes, rate(gigabytes<<10, took), float64(used)/(1<<20), r.Coverage.BytesRead)
+	fmt.Printf("a log of %d GB, %d processors: %s, heap %.1f MiB above the catalog and the text, %d bytes read\n", gigabytes, runtime.GOMAXPROCS(0), rate(gigabytes<<10, took), float64(used)/(1<<20), r.Coverage.BytesRead)
 	if used > mostHeap {
 		return fmt.Errorf("reading took %d bytes of heap; the bound is %d", used, mostHeap)
 	}
