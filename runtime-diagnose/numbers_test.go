@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,5 +31,22 @@ func TestWordsOfCUDAAreReadInAnotherForm(t *testing.T) {
 	r := read(t, "", strings.NewReader("epoch 3\nRuntimeError:cuda error:misaligned address\n"))
 	if r.Category != "illegal-memory-access" {
 		t.Errorf("%s, %+v", r.Category, r.Root)
+	}
+}
+
+// A loss that is none is one by whatever name, however long the training went well before.
+func TestALossByAShortNameIsNone(t *testing.T) {
+	for _, sound := range []int{12, 16, 60} {
+		text := "training\n"
+		for i := range sound + 14 {
+			loss := "nan"
+			if i < sound {
+				loss = fmt.Sprintf("%d.5", 9-i%9)
+			}
+			text += fmt.Sprintf("iter %d L=%s lr=0.001\n", i*10, loss)
+		}
+		if r := read(t, "", strings.NewReader(text)); r.Category != "nan-loss" {
+			t.Errorf("%s, category %q, below %d numbers", r.Verdict, r.Category, sound)
+		}
 	}
 }

@@ -15,6 +15,7 @@ func TestWordsThatNobodyKnowsHaveASubject(t *testing.T) {
 		"of an exception":                   {raised + "keeper.Refused: the archive's columns disagree\n", "dataset-error", "columns disagree"},
 		"a message that goes on below":      {raised + "RuntimeError: the pipeline was not built:\nreader\n[reader.cc:465] a truncated sample at line 1\n", "dataset-error", "was not built:"},
 		"a message that goes on too late":   {raised + "RuntimeError: the pipeline was not built:\na\nb\nc\nd\ne\nf\na truncated sample\n", "python-exception-user-code", "was not built:"},
+		"no message, and an agent below":    {"[rank6]: Traceback (most recent call last):\n[rank6]:   File \"/app/train.py\", line 9, in run\n[rank6]:     assert not mixed\n[rank6]: AssertionError\nW1025 22:01:11.227000 280 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 294 closing signal SIGTERM\n", "python-exception-user-code", "AssertionError"},
 		"an error that its program logged":  {"starting\nkeeper: error: lookup of ps-0: Unknown host\n", "network-dns", "Unknown host"},
 		"last words without a level":        {"starting\n[14:49:15] rpc.cc:76: Failed bind on 10.0.0.4:34567\n", "port-in-use", "Failed bind"},
 		"behind a bar that was not ended":   {"  0%|     | 0/78 [00:00<?, ?it/s]\n  1%|     | 1/78 [00:01<2:37, 1.21s/it]F0000 00:00:17.89 9276 client.cc:487] the device halted unexpectedly\n", "gpu-hardware-xid", "halted"},

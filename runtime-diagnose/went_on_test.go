@@ -24,6 +24,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		task    = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
 		raised  = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
 		said    = "size mismatch for rpn_head.rpn_cls.weight: copying a param with shape torch.Size([3, 256, 1, 1]) from checkpoint, the shape in current model is torch.Size([5, 256, 1, 1]).\n"
+		script  = "Math data skipped: Dataset scripts are no longer supported, but found proof-pile-2.py\n"
 		results = "Average Precision (AP) = 0.407\nAverage Recall (AR) = 0.606\nresults saved to out.json\n"
 		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
 	)
@@ -31,6 +32,14 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 	failed := "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
 	for name, tc := range map[string]struct{ log, want string }{
 		"what was only said, and results much later":       {said + many("part %d of the data was read\n", 24) + results, "healthy"},
+		"what was loaded does not fit, and the first step": {said + "Backbone: resnet101\nEpoch 1/5\n" + strings.Repeat("\n", 60), ""},
+		"what was loaded does not fit, and no step":        {said + "Backbone: resnet101\nEpochs: 5\n", "checkpoint-corrupt-or-mismatch"},
+		"that was raised, and the first step":              {"Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    load(m)\nRuntimeError: " + said + "Epoch 1/5\n", "checkpoint-corrupt-or-mismatch"},
+		"rows of data, of which one speaks of failures":    {script + "Vocab size: 6\n  28 tokens: 'The causal effect of X.'\n  42 tokens: 'If one moves right.'\n  55 tokens: 'Models fail on it.'\n", ""},
+		"a row that complains itself":                      {script + "Vocab size: 6\n  28 tokens: 'The causal effect of X.'\n  42 tokens: 'If one moves right.'\n  failed of tokens: 'Models of it.'\n", "dataset-error"},
+		"one quoted word, of no rows":                      {script + "Vocab size: 6\nSize of words: 9\nthe reader says 'it failed'\n", "dataset-error"},
+		"a path that holds a word":                         {script + "Saved to /home/terror86/tokenizer.json\nVocab size: 6\nSize of words: 9\n", "healthy"},
+		"a complaint about a path":                         {script + "error: /home/a/tokenizer.json\nVocab size: 6\nSize of words: 9\n", "dataset-error"},
 		"what was raised, and results much later":          {"Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    load(m)\nRuntimeError: " + said + many("part %d of the data was read\n", 24) + results, "checkpoint-corrupt-or-mismatch"},
 		"records of its logger to the end":                 {start + hook + records, ""},
 		"three records, as of one that cleans up":          {start + hook + three, "missing-module"},

@@ -154,6 +154,9 @@ func (r *logReader) finish(d reduce.Digest) Course {
 	} else if last, ok := r.counters.Spoilt(d.Last.Number); ok && !r.log.Pasted && !r.quotes() {
 		r.spoil(last)
 	}
+	if last, ok := r.counters.SpoiltSteps(series.Recent, d.Last.Number); ok && !r.log.Pasted && !r.quotes() {
+		r.spoil(last)
+	}
 	t.Steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()

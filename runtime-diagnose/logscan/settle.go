@@ -94,6 +94,9 @@ const ofItsWorker = " encountered in worker."
 // stalled is the category of ranks that wait for others.
 const stalled = "hang-no-progress"
 
+// loaded is the category of what is read before the first step.
+const loaded = "checkpoint-corrupt-or-mismatch"
+
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool, last int) bool {
@@ -115,6 +118,9 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if steps >= StepsSurvived || steps >= stepsSurvivedAlone && r.said[i].lane == "" || r.steps.Lines()-r.said[i].steps >= linesSurvived {
 		again[s.Signature] = true
 		return true
+	}
+	if steps > 0 && !s.Raised && !r.failed && r.said[i].lane == "" && r.said[i].steps == 0 && s.Signature.Category == loaded {
+		return true // what was loaded did not fit, and training began without it
 	}
 	if steps > 0 && s.Mild && !r.failed && s.Signature.Category == stalled {
 		return true // no rank takes a step without those that it waited for

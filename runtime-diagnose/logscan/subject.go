@@ -27,7 +27,7 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 		}
 		if rule, words := subject.Of(message); rule != nil {
 			m.Signature, m.Facts = rule, with(m.Facts, "subject", strings.Clone(words))
-		} else if said := strings.TrimRight(message, " "); strings.HasSuffix(said, ":") {
+		} else if strings.HasSuffix(strings.TrimRight(text, " "), ":") { // as printed: without a message Python prints the type alone
 			r.openEnd = openEnd{line: l.Number, sighting: len(r.sightings)}
 		}
 	}

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,6 +270,31 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 		}
 	}
 	return first, first.Line > 0
+}
+
+// SpoiltSteps is the same of the last step lines of a log, which are kept where nobody listens for other counters any
+// more: of those that give no loss by its name, and whose numbers were numbers while somebody did.
+func (c *Counters) SpoiltSteps(recent []Step, lines int) (Step, bool) {
+	n, key, first := 0, uint64(0), Step{}
+	for _, s := range slices.Backward(recent) {
+		_, rest := leadingIn(s.Text)
+		spoilt := hasNone(rest) && !ofNothing(rest)
+		switch {
+		case n == 0 && (!spoilt || s.Line <= lines-max(8, lines/4)):
+			return Step{}, false
+		case s.NaN || !math.IsNaN(s.Loss):
+			return Step{}, false
+		case n == 0:
+			key = keyOf(s.Text)
+		case keyOf(s.Text) != key:
+			continue
+		case !spoilt:
+			return first, n >= enoughSpoilt
+		}
+		n, first = n+1, s
+	}
+	before := c.series[key]
+	return first, n >= enoughSpoilt && before != nil && before.sound >= enoughGrown
 }
 
 // Moves says that something is measured with other results in three lines at least, or counted up in four and never

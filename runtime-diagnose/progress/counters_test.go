@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 )
@@ -118,6 +119,51 @@ func TestCountersFindNumbersThatAreNoneAnyMore(t *testing.T) {
 				c.See(i+1, line)
 			}
 			if got, ok := c.Spoilt(len(tc.log)); got.Line != tc.want || ok != (tc.want > 0) {
+				t.Errorf("spoilt from line %d on (%v), want %d", got.Line, ok, tc.want)
+			}
+		})
+	}
+}
+
+// Where nobody listens for other counters any more, the last step lines show the same of a loss by a name that nobody knows.
+func TestStepLinesShowNumbersThatAreNoneAnyMore(t *testing.T) {
+	lines := func(heard, sound, none int, form, word string, after ...string) (heardOf, all []string) {
+		for i := range sound {
+			all = append(all, fmt.Sprintf("iter %d "+form, i, fmt.Sprintf("%d.5", 9-i%9)))
+		}
+		for i := range none {
+			all = append(all, fmt.Sprintf("iter %d "+form, sound+i, word))
+		}
+		return all[:heard], append(all, after...)
+	}
+	for name, tc := range map[string]struct {
+		heard, sound, none int
+		form, word         string
+		after              []string
+		want               int
+	}{
+		"no number":                           {16, 20, 12, "L=%s", "nan", nil, 21},
+		"more than are kept":                  {16, 20, 90, "L=%s", "nan", nil, 79},
+		"spoilt before that":                  {16, 8, 12, "L=%s", "inf", nil, 9},
+		"one too few":                         {16, 20, 9, "L=%s", "nan", nil, 0},
+		"few that were numbers":               {16, 5, 90, "L=%s", "nan", nil, 0},
+		"a loss by its name, and another one": {16, 20, 12, "loss=0.25 val=%s", "nan", nil, 0},
+		"numbers again":                       {16, 20, 12, "L=%s", "nan", []string{"iter 32 L=4.5"}, 0},
+		"long before the end":                 {16, 20, 12, "L=%s", "nan", make([]string, 40), 0},
+		"numbers":                             {16, 40, 0, "L=%s", "", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			heard, all := lines(tc.heard, tc.sound, tc.none, tc.form, tc.word, tc.after...)
+			var c progress.Counters
+			for i, line := range heard {
+				c.See(i+1, line)
+			}
+			var steps progress.Tracker
+			steps.Learn(all[0])
+			for i, line := range all {
+				steps.See(i+1, line, time.Time{})
+			}
+			if got, ok := c.SpoiltSteps(steps.Series().Recent, len(all)); ok != (tc.want > 0) || ok && got.Line != tc.want {
 				t.Errorf("spoilt from line %d on (%v), want %d", got.Line, ok, tc.want)
 			}
 		})

@@ -27,7 +27,13 @@ func HandsOn(text string) bool { return strings.Contains(text, " -> ") && handsO
 
 // Wrong says that a line holds one of them, or the number of an error that NCCL hands from caller to caller
 // (https://github.com/NVIDIA/nccl/blob/v2.18.1-1/src/include/checks.h).
-func Wrong(text string) bool { return wrong.MatchString(text) }
+// What a path is called is not said of anything.
+func Wrong(text string) bool {
+	return wrong.MatchString(text) && (strings.IndexByte(text, '/') < 0 || wrong.MatchString(paths.ReplaceAllString(text, "")))
+}
+
+// paths are those from the root of a file system.
+var paths = lazy.MustCompile(`(?:^|[\s'"=(])/[\w.@+-]+(?:/[\w.@+-]+)+`)
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
@@ -80,7 +86,7 @@ func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, ""
 // SpoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
 // what a program tries again stands whether it went well.
 func SpoilsTheEnd(body string, well bool) bool {
-	return wrong.MatchString(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
+	return Wrong(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
 }
 
 // skips says that a value was left out, not used. A counter of such values says nothing of this one.

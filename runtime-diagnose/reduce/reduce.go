@@ -197,6 +197,9 @@ func (k *keeper) takeBefore() {
 }
 
 func (k *keeper) remember(line Kept) {
+	if n := len(k.recent); n > 0 && blank(line.Text) && blank(k.recent[n-1].Text) {
+		return // one of them stands for all: they would fill the tail
+	}
 	if n := len(k.recent); n == cap(k.recent) && 2*n < cap(k.room) { // slid to the end of the room: back to its beginning
 		k.recent = append(k.room[:0], k.recent...)
 	}
@@ -213,15 +216,14 @@ func (k *keeper) remember(line Kept) {
 
 func (k *keeper) kept() []Kept {
 	left := k.tail
-	for _, line := range slices.Backward(k.recent) {
-		if line.Number <= k.seen-k.o.Tail {
-			break
-		}
+	for _, line := range slices.Backward(k.recent[max(0, len(k.recent)-k.o.Tail):]) {
 		k.take(line, &left)
 	}
 	slices.SortFunc(k.chosen, func(a, b Kept) int { return cmp.Compare(a.Number, b.Number) })
 	return k.chosen
 }
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func (k *keeper) bytesKept() int64 {
 	var n int64

@@ -461,3 +461,18 @@ func TestATextMayEndInsideATraceback(t *testing.T) {
 		}
 	}
 }
+
+// Blank lines at the end of a log do not push what stands before them out of its tail.
+func TestBlankLinesDoNotFillTheTail(t *testing.T) {
+	d, err := reduce.Read(strings.NewReader(strings.Repeat("a\n", 30)+"b\nc\n"+strings.Repeat(" \n", 60)), reduce.Options{Head: 1, Tail: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, l := range d.Lines {
+		got = append(got, l.Number)
+	}
+	if want := []int{1, 30, 31, 32, 33}; !slices.Equal(got, want) {
+		t.Errorf("lines %v were kept, want %v", got, want)
+	}
+}
