@@ -23,6 +23,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		driver  = "/lib/python3.12/site-packages/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver.\n  return torch._C._cuda_getDeviceCount() > 0\n"
 		task    = "Task exception was never retrieved\nfuture: <Task finished name='Task-4' coro=<log() done> exception=OSError(95, 'Operation not supported')>\n"
 		raised  = "Traceback (most recent call last):\n  File \"/app/serve.py\", line 9, in log\n    send()\nOSError: [Errno 95] Operation not supported\n"
+		feeder  = "Traceback (most recent call last):\n  File \"/lib/python3.6/multiprocessing/queues.py\", line 240, in _feed\n    send_bytes(obj)\n  File \"/lib/python3.6/multiprocessing/connection.py\", line 368, in _send\n    n = write(self._handle, buf)\nBrokenPipeError: [Errno 32] Broken pipe\n"
 		said    = "size mismatch for rpn_head.rpn_cls.weight: copying a param with shape torch.Size([3, 256, 1, 1]) from checkpoint, the shape in current model is torch.Size([5, 256, 1, 1]).\n"
 		script  = "Math data skipped: Dataset scripts are no longer supported, but found proof-pile-2.py\n"
 		results = "Average Precision (AP) = 0.407\nAverage Recall (AR) = 0.606\nresults saved to out.json\n"
@@ -65,6 +66,8 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"memory, and eight records":                        {start + memory + records + records, ""},
 		"a task that nobody waits for, and words below":    {"INFO:     Shutting down\n" + task + raised + "INFO:     Application shutdown complete.\n", ""},
 		"a task that nobody waits for, at the end":         {"INFO:     Shutting down\n" + task + raised, "storage-io"},
+		"a queue whose reader has gone, and the end":       {feeder + many("Epoch 1 lr : 0.%d is next\n", 1) + "Summary: loss 7.1\nExperiment ended\n", ""},
+		"the same in the main thread":                      {strings.Replace(feeder, "in _feed", "in put", 1) + "Summary: loss 7.1\nExperiment ended\n", "nccl-timeout"},
 		"what is raised where somebody waits":              {"INFO:     Shutting down\n" + raised + "INFO:     Application shutdown complete.\n", "storage-io"},
 		"a launch that has begun below one that failed":    {launch + failed + launch + "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n", ""},
 		"one of which the first lines are there":           {launch + failed + launch + "a: 1\n", "file-not-found"},

@@ -155,6 +155,12 @@ const mostName = 60
 // finalizer is a frame of the interpreter's own clean-up at the end.
 var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit_function|__del__|_python_exit)$`)
 
+// feeds says that the outermost frame is the thread that feeds a queue of multiprocessing, which prints what was raised and goes on
+// (https://github.com/python/cpython/blob/v3.13.0/Lib/multiprocessing/queues.py, _on_queue_feeder_error).
+func feeds(frame string) bool {
+	return strings.HasSuffix(frame, ", in _feed") && strings.Contains(frame, "multiprocessing/queues.py\"")
+}
+
 type openTrace struct {
 	first   int
 	frame   string
@@ -388,6 +394,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 			t.caller = t.frame
 		}
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
+		t.thread = t.thread || t.headed && t.frames == 1 && feeds(t.frame)
 		return
 	case atFrame && rest != trimmed:
 		t.source = strings.Clone(strings.TrimSpace(trimmed))
