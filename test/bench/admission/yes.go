@@ -53,7 +53,7 @@ func measureYes(ctx context.Context, plane *cluster.Cluster, s settings, job *un
 		return out, err
 	}
 	at := &subject{name: "a webhook that looks at nothing", hook: "yes.signalbox.dev"}
-	const name = "yes"
+	const name = "says-yes"
 	if err := plane.Run(ctx, cluster.Program{
 		Name: name, Path: "/bin/sh", Ports: 1,
 		Args: func(ports []int) ([]string, error) {
