@@ -251,14 +251,14 @@ func (s *Sweep) mark(ctx context.Context, until time.Time) error {
 		return nil
 	}
 	s.written = s.now()
-	now := progress{until, maps.Clone(s.from.behind)}
-	if now.until.Before(s.until.until) {
-		now.until = s.until.until
+	next := progress{until, maps.Clone(s.from.behind)}
+	if until.Before(s.until.until) { // only what cannot be listed has changed
+		next.until = s.until.until
 	}
-	if err := s.o.Reviewed.dealt(ctx, now); err != nil {
+	if err := s.o.Reviewed.dealt(ctx, next); err != nil {
 		return fmt.Errorf("write up to when jobs were looked at: %w", err)
 	}
-	s.until = now
+	s.until = next
 	return nil
 }
 
