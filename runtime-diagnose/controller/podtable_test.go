@@ -29,9 +29,10 @@ import (
 const jobNameLabel = "training.kubeflow.org/job-name"
 
 // A cluster of a hundred thousand pods has to fit into what a container gets, and the garbage collector looks at each object
-// in each of its cycles.
+// in each of its cycles. Pods that were objects of their own would be one each at least; how often the maps of the table are
+// split hangs on their seeds, and moves what is left by some hundredths.
 func TestPodsThatAreHeldTakeLittle(t *testing.T) {
-	const pods, mostBytes, mostObjects = 4000, 330, 0.25
+	const pods, mostBytes, mostObjects = 4000, 330, 0.5
 	inUse := func() (bytes, objects uint64) {
 		var m runtime.MemStats
 		runtime.GC()
