@@ -47,7 +47,8 @@ func (p page) String() string {
 yes to everything and looks at nothing, with Gatekeeper and with Signalbox, and writes this page.
 The API server asks all webhooks by HTTP/1.1, as it does behind a Service.
 API server, etcd, the webhook (one replica; Signalbox: %s) and those who create the jobs share the processors of one machine: where
-the load average is above their number, all times are too long.
+the load average is above their number, all times are too long. The garbage of the API server, which holds all pods, takes these
+processors ten seconds to collect, with a webhook or without: it is collected before each part and each third of the steady rate.
 
 Measured on %s, on %d processors, at a load average of %s; %d nodes, %d pods, %d claims; a burst of %d jobs, then %g a
 second for %s.
