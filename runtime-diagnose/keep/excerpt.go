@@ -93,15 +93,29 @@ type taker struct {
 	drop               map[int]bool  // heads and ends of tracebacks on which nothing depends
 	all                []reduce.Kept // every line, as long as they fit
 	whole              int           // bytes left for them; below zero: they do not fit
+	over               string        // of the line that is read, masked: what says something and was written over, each with a carriage return
 }
 
-// visit sees every line.
+// visit sees every line, and of one that carriage returns write over each state. It is kept as it was left, behind those states of it
+// that say something.
 func (t *taker) visit(l reduce.Line) bool {
 	line := reduce.Kept{Number: l.Number, Text: l.Text} // cut and masked when it is taken
-	if len(t.recent) >= recentLines {
-		t.recent = append(t.recent[:0], t.recent[recentLines/4:]...)
+	again := len(t.recent) > 0 && t.recent[len(t.recent)-1].Number == l.Number
+	switch {
+	case !again:
+		t.over = ""
+	case t.over != "":
+		line.Text = t.over + cutLine(reduce.Mask(l.Text))
 	}
-	t.recent = append(t.recent, line)
+	switch {
+	case again:
+		t.recent[len(t.recent)-1] = line
+		t.renew(line)
+	case len(t.recent) >= recentLines:
+		t.recent = append(append(t.recent[:0], t.recent[recentLines/4:]...), line)
+	default:
+		t.recent = append(t.recent, line)
+	}
 	if strings.Contains(l.Text, tracebackHead) {
 		t.heads = append(t.heads[max(0, len(t.heads)-mostHeads):], line)
 	}
@@ -120,9 +134,30 @@ func (t *taker) visit(l reduce.Line) bool {
 	return false
 }
 
+// renew takes the next state of a line of which one was taken, where there is room.
+func (t *taker) renew(line reduce.Kept) {
+	before, have := t.chosen[line.Number]
+	if !have {
+		return
+	}
+	line.Text = cutLine(reduce.Mask(line.Text))
+	share := &t.window
+	if line.Number <= headLines {
+		share = &t.head
+	}
+	if more := len(line.Text) - len(before); more <= max(*share, 0) {
+		*share -= more
+		t.chosen[line.Number] = line.Text
+	}
+}
+
 // gather takes every line until one does not fit.
 func (t *taker) gather(line reduce.Kept) {
 	line.Text = cutLine(reduce.Mask(line.Text))
+	if n := len(t.all); n > 0 && t.all[n-1].Number == line.Number {
+		t.whole += len(t.all[n-1].Text) + 1
+		t.all = t.all[:n-1]
+	}
 	if t.whole -= len(line.Text) + 1; t.whole < 0 {
 		t.all = nil
 		return
@@ -191,6 +226,7 @@ func (t *taker) open(h Hit) {
 		return
 	}
 	t.hits = append(t.hits, h)
+	t.over = cutLine(reduce.Mask(t.recent[len(t.recent)-1].Text)) + "\r"
 	t.steps = stepsAfter
 	t.keepUntil = h.Last + linesAfter
 	from := min(h.First, h.Last-linesBefore)

@@ -271,15 +271,15 @@ func Spans(lines []int) [][2]int {
 	return out
 }
 
-// Numbers are the numbers of the lines of a text that has so many; nil where there are no spans. The
-// error says how the two disagree.
+// Numbers are the numbers of the lines of a text that has so many; nil where there are no spans. Two lines may have one number: a
+// line that carriage returns wrote over was once stored so. The error says how the two disagree.
 func Numbers(spans [][2]int, have int) ([]int, error) {
 	if len(spans) == 0 {
 		return nil, nil
 	}
 	lines, last := 0, 0
 	for _, span := range spans {
-		if span[0] <= last || span[0] > mostLines || span[1] < 1 || span[1] > mostLines {
+		if span[0] < max(last, 1) || span[0] > mostLines || span[1] < 1 || span[1] > mostLines {
 			return nil, fmt.Errorf("%d lines from %d on follow line %d", span[1], span[0], last)
 		}
 		lines, last = lines+span[1], span[0]+span[1]-1

@@ -331,6 +331,8 @@ func FuzzTake(f *testing.F) {
 	f.Add([]byte(failing(1, 1, 30)), 900)
 	f.Add([]byte("\x00\xff\r\rTraceback (most recent call last)\nX: y\n"), 10)
 	f.Add([]byte(strings.Repeat("中文", 3000)), 4096)
+	f.Add([]byte("0\r0"), 105)
+	f.Add([]byte("0\r0\r00\nRoot Cause (first observed failure)\r1\r"), 30)
 	f.Fuzz(func(t *testing.T, text []byte, budget int) {
 		budget = min(max(budget, 0), Budget)
 		e, err := Take(bytes.NewReader(text), nil, budget)
@@ -349,10 +351,80 @@ func FuzzTake(f *testing.F) {
 		}
 		s := NewSet()
 		s.Add(Record{Key: Key{Pod: "p", Container: "c"}}, e)
-		if stored := s.Encode(16 << 10); len(stored) > 16<<10 {
+		stored := s.Encode(16 << 10)
+		if len(stored) > 16<<10 {
 			t.Fatalf("%d bytes stored", len(stored))
 		}
+		if _, err := Decode(stored); err != nil {
+			t.Fatalf("what was stored cannot be read: %v", err)
+		}
 	})
+}
+
+// A bar of progress is one line, however often it is written over: it is kept as it was left, behind what it said of a failure, and what is
+// stored can be read.
+func TestALineThatIsWrittenOverIsOneLine(t *testing.T) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+	long := strings.Repeat("said before\n", 3000)
+	for name, tc := range map[string]struct{ log, line string }{
+		"a bar":                     {" 10%|#\r 20%|##\r100%|####\n", "100%|####"},
+		"the same again":            {"50%\r50%\n", "50%"},
+		"a failure below a bar":     {" 10%|#\r" + memory + "\n", memory},
+		"a failure within a bar":    {" 10%|#\r" + memory + "\r 20%|##\r 30%|###\n", memory + "\r 30%|###"},
+		"nothing ends it":           {" 10%|#\r 20%|##", " 20%|##"},
+		"a secret that comes later": {memory + "\rpassword=hunter2-of-nobody\n", memory + "\r" + reduce.Mask("password=hunter2-of-nobody")},
+	} {
+		for where, before := range map[string]string{"whole": "", "in its head": "", "in its tail": long} {
+			t.Run(name+", "+where, func(t *testing.T) {
+				log, budget := before+tc.log, Budget
+				if where == "in its head" {
+					log, budget = tc.log+"\n"+long, 4<<10
+				}
+				e, err := Take(strings.NewReader(log), catalog, budget)
+				if err != nil {
+					t.Fatal(err)
+				}
+				number, last := 1+strings.Count(before, "\n"), 0
+				var got []string
+				for _, line := range e.Lines {
+					if line.Number <= last {
+						t.Fatalf("line %d follows line %d", line.Number, last)
+					}
+					if last = line.Number; last == number {
+						got = append(got, line.Text)
+					}
+				}
+				if diff := cmp.Diff([]string{tc.line}, got); diff != "" {
+					t.Errorf("line %d (-want +got):\n%s", number, diff)
+				}
+				s := NewSet()
+				s.Add(Record{Key: Key{Pod: "p", Container: "c"}, Source: evidence.Source{Container: "c"}}, e)
+				again, err := Decode(s.Encode(1 << 20))
+				if err != nil {
+					t.Fatalf("what was stored cannot be read: %v", err)
+				}
+				if diff := cmp.Diff(story(s), story(again)); diff != "" {
+					t.Errorf("set (-stored +read):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// Each state of a bar was once stored as a line with the number of the bar.
+func TestWhatWasStoredWithANumberTwiceIsRead(t *testing.T) {
+	stored := slices.Concat(member("x", []byte(" 10%\n100%\ndone\n")), member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x","spans":[[1,1],[1,2]]}]}`)))
+	s, err := Decode(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ends := s.Ends(); len(ends) != 1 || !slices.Equal(ends[0].Lines, []int{1, 1, 2}) {
+		t.Errorf("read as %+v", ends)
+	}
 }
 
 // TestAShortLogIsKeptWhole: one byte more than the budget, and only what tells is kept.
