@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -116,8 +117,40 @@ func nodeName(q *assign.Solver, at int32) string {
 
 // Planned is the plan by group, as the gang lists them, then node, with equals added up.
 func Planned(q *assign.Solver) []Placement {
-	first := make([]int, len(q.Gang.Groups)) // of groups with one name
-	named := make(map[string]int, len(q.Gang.Groups))
+	if len(q.Gang.Groups) > 1 {
+		toFirst(q)
+	}
+	if len(q.UnknownNodes) > 0 {
+		slices.SortStableFunc(q.Plan, func(a, b assign.Place) int {
+			return cmp.Or(a.Group-b.Group, strings.Compare(nodeName(q, a.Node), nodeName(q, b.Node)))
+		})
+	} else if !byNode(q.Plan) {
+		slices.SortStableFunc(q.Plan, func(a, b assign.Place) int { return cmp.Or(a.Group-b.Group, int(a.Node)-int(b.Node)) })
+	}
+	out := make([]Placement, 0, len(q.Plan))
+	for i, p := range q.Plan {
+		if i > 0 && q.Plan[i-1].Group == p.Group && q.Plan[i-1].Node == p.Node {
+			out[len(out)-1].Count += p.Count
+		} else {
+			out = append(out, placement(q, p))
+		}
+	}
+	return out
+}
+
+// byNode says whether places are in the order of their groups and nodes; nodes of the view are by name. Mostly they are.
+func byNode(places []assign.Place) bool {
+	for i := 1; i < len(places); i++ {
+		if a, b := &places[i-1], &places[i]; a.Group > b.Group || a.Group == b.Group && a.Node > b.Node {
+			return false
+		}
+	}
+	return true
+}
+
+// toFirst puts what is planned for groups with one name down for the first of them.
+func toFirst(q *assign.Solver) {
+	first, named := make([]int, len(q.Gang.Groups)), make(map[string]int, len(q.Gang.Groups))
 	for i, g := range q.Gang.Groups {
 		at, there := named[g.Name]
 		if !there {
@@ -128,26 +161,4 @@ func Planned(q *assign.Solver) []Placement {
 	for i := range q.Plan {
 		q.Plan[i].Group = first[q.Plan[i].Group]
 	}
-	compare := func(a, b assign.Place) int {
-		switch {
-		case a.Group != b.Group:
-			return a.Group - b.Group
-		case len(q.UnknownNodes) > 0:
-			return strings.Compare(nodeName(q, a.Node), nodeName(q, b.Node))
-		default:
-			return int(a.Node) - int(b.Node) // nodes are by name
-		}
-	}
-	if !slices.IsSortedFunc(q.Plan, compare) {
-		slices.SortStableFunc(q.Plan, compare)
-	}
-	out := make([]Placement, 0, len(q.Plan))
-	for i, p := range q.Plan {
-		if i > 0 && compare(q.Plan[i-1], p) == 0 {
-			out[len(out)-1].Count += p.Count
-		} else {
-			out = append(out, placement(q, p))
-		}
-	}
-	return out
 }

@@ -23,13 +23,11 @@ func (p *Assignment) PlacedOn(i int) []NodePods {
 			}
 		}
 	}
-	byNode := func(a, b NodePods) int { return int(a.Node) - int(b.Node) }
-	switch {
-	case slices.IsSortedFunc(out, byNode):
-	case len(out) < fewNodes:
-		slices.SortFunc(out, byNode)
-	default:
-		p.q.sortByNode(out)
+	for at := 1; at < len(out); at++ {
+		if out[at-1].Node > out[at].Node {
+			p.q.sortByNode(out)
+			break
+		}
 	}
 	return out
 }
@@ -37,8 +35,12 @@ func (p *Assignment) PlacedOn(i int) []NodePods {
 // fewNodes is the number of places up to which sorting is cheaper than marking all nodes.
 const fewNodes = 64
 
-// sortByNode sorts places, no two of which are on one node, by marking the nodes.
+// sortByNode sorts places, no two of which are on one node: many by marking the nodes.
 func (q *Solver) sortByNode(onNodes []NodePods) {
+	if len(onNodes) < fewNodes {
+		slices.SortFunc(onNodes, func(a, b NodePods) int { return int(a.Node) - int(b.Node) })
+		return
+	}
 	counts, marked := q.Cycle.Numbers(len(q.Snapshot.Nodes())), make([]uint64, len(q.Snapshot.Nodes())/64+1)
 	for _, on := range onNodes {
 		counts[on.Node] = on.Count
