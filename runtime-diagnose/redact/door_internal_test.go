@@ -8,7 +8,7 @@ import (
 )
 
 func FuzzLook(f *testing.F) {
-	for _, s := range []string{"", "plain", "a\tb and more", "\x00", "12345678\x7f", "█ 50 %|", "abcdefgh\x1b[0m", "\xff\xfe", "1234567\r", "(x) 12345 P", "VM"} {
+	for _, s := range []string{"", "plain", "a\tb and more", "\x00", "12345678\x7f", "█ 50 %|", "abcdefgh\x1b[0m", "\xff\xfe", "1234567\r", "(x) 12345 P", "VM", "H", "12345678="} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -21,7 +21,7 @@ func FuzzLook(f *testing.F) {
 				want |= Beyond
 			}
 		}
-		for c, kind := range map[string]Bytes{"\r": Return, "%": Percent, "(": Paren, "x": SmallX, `"`: Quote, "M": CapitalM, "P": capitalP, "V": capitalV} {
+		for c, kind := range map[string]Bytes{"\r": Return, "%": Percent, "(": Paren, "x": SmallX, `"`: Quote, "M": CapitalM, "H": CapitalH, "=": Equals, "P": capitalP, "V": capitalV} {
 			if bytes.Contains(b, []byte(c)) {
 				want |= kind
 			}
