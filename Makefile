@@ -95,7 +95,7 @@ FUZZTIME ?= 10s
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@$(GO) list -f '{{range .TestGoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' $(UNIT) \
 	  | xargs grep -oHE '^func Fuzz[A-Za-z0-9_]+' | sed -E 's/^(.*)\/[^\/]+:func /\1 /' | sort -u \
-	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
+	  | { failed=0; while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1 || failed=1; done; exit $$failed; }
 
 .PHONY: quality
 quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, and what each feature and rule is worth, by origin (QUALITY=-misses lists what is wrong instead)
