@@ -21,6 +21,7 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		head    = "== job 17 at 10:00:00\nargs lr=0.1 seed=3\n"
 		again   = "== job 18 at 11:30:00\nargs lr=0.1 seed=4\n"
 		nearly  = "[10:00] root INFO: Architecture :\n[10:00] root INFO: Backbone :\n"
+		warns   = "fit.py:8: DeprecationWarning: the type of an empty series is another in a later version\n  s = Series()\n"
 		missing = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
 		memory  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	)
@@ -34,32 +35,34 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		want diagnose.Verdict
 		line string
 	}{
-		"more launches than one thing is kept of":            {often, diagnose.Diagnosed, "/data/20.bin"},
-		"the second trains":                                  {head + missing + again + trained(5), diagnose.Healthy, ""},
-		"the second fails of something else":                 {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
-		"the second says nothing yet":                        {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
-		"the third of four says nothing of it":               {head + missing + again + memory + head + again, diagnose.Diagnosed, "CUDA out of memory"},
-		"the second goes on, and says nothing known":         {head + missing + again + strings.Repeat("(cls): Conv2d(128, 81)\n", 50), diagnose.Unknown, ""},
-		"the second goes on, and its logger informs of it":   {head + missing + again + strings.Repeat("2026-03-02 11:30:09,120 INFO part of the data\n", 50), diagnose.Healthy, ""},
-		"a third after two that failed":                      {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
-		"only the first line comes again":                    {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
-		"a rule stands between the first lines":              {ruled + missing + ruled + trained(5), diagnose.Healthy, ""},
-		"the first line says start, and comes again at once": {"INFO START train.py\nINFO START train.py\nINFO load\n" + missing + "INFO START predict.py\n" + trained(5), diagnose.Healthy, ""},
-		"the last is short, and says that it is done":        {head + missing + again + "rows read: 12\nresults saved\n", diagnose.Healthy, ""},
-		"its logger called what went wrong an error":         {head + "ERROR cannot save\n" + missing + again + "rows read: 12\nresults saved\n", diagnose.Healthy, ""},
-		"the last comes further, and says that it is not":    {head + missing + again + "rows read: 12\nresults not saved\n", diagnose.Unknown, ""},
-		"the second comes further, and begins once more":     {head + missing + again + "rows read: 12\nmodel built\n" + head, diagnose.Unknown, ""},
-		"the second comes as far":                            {head + "rows read: 12\n" + missing + again + "rows read: 12\n", diagnose.Diagnosed, "FileNotFoundError"},
-		"three come as far, one after the other":             {head + missing + again + head + again, diagnose.Diagnosed, "FileNotFoundError"},
-		"a first line that says no start":                    {"INFO part 1 read\nINFO part 2 read\n" + missing + "INFO part 3 read\n" + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
-		"one logger writes both of the first lines":          {nearly + missing + strings.ReplaceAll(nearly, "10:00", "11:30") + trained(3), diagnose.Healthy, ""},
-		"the logger writes another line":                     {nearly + missing + strings.ReplaceAll(nearly, "Backbone", "Loss") + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
-		"ranks begin alike, and one fails":                   {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
-		"the log begins with what goes wrong":                {missing + missing + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
-		"a report that repeats is no beginning":              {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
-		"another node and another file in its head":          {strings.Replace(head, "job", "job on a, file base.yaml,", 1) + missing + strings.Replace(again, "job", "job on b, file small.yaml,", 1) + trained(5), diagnose.Healthy, ""},
-		"a shell that prints its commands":                   {"+ python t.py --data /d\nstart\n" + missing + "+ python t.py --data /e\n" + memory, diagnose.Diagnosed, "CUDA out of memory"},
-		"what went on before the second was bad":             {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
+		"more launches than one thing is kept of":              {often, diagnose.Diagnosed, "/data/20.bin"},
+		"the second trains":                                    {head + missing + again + trained(5), diagnose.Healthy, ""},
+		"the second fails of something else":                   {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"the second says nothing yet":                          {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
+		"the third of four says nothing of it":                 {head + missing + again + memory + head + again, diagnose.Diagnosed, "CUDA out of memory"},
+		"the second goes on, and says nothing known":           {head + missing + again + strings.Repeat("(cls): Conv2d(128, 81)\n", 50), diagnose.Unknown, ""},
+		"the second goes on, and its logger informs of it":     {head + missing + again + strings.Repeat("2026-03-02 11:30:09,120 INFO part of the data\n", 50), diagnose.Healthy, ""},
+		"a third after two that failed":                        {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
+		"only the first line comes again":                      {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
+		"a rule stands between the first lines":                {ruled + missing + ruled + trained(5), diagnose.Healthy, ""},
+		"the first line says start, and comes again at once":   {"INFO START train.py\nINFO START train.py\nINFO load\n" + missing + "INFO START predict.py\n" + trained(5), diagnose.Healthy, ""},
+		"the last is short, and says that it is done":          {head + missing + again + "rows read: 12\nresults saved\n", diagnose.Healthy, ""},
+		"its logger called what went wrong an error":           {head + "ERROR cannot save\n" + missing + again + "rows read: 12\nresults saved\n", diagnose.Healthy, ""},
+		"the last comes further, and says that it is not":      {head + missing + again + "rows read: 12\nresults not saved\n", diagnose.Unknown, ""},
+		"the second comes further, and begins once more":       {head + missing + again + "rows read: 12\nmodel built\n" + head, diagnose.Unknown, ""},
+		"the second comes as far":                              {head + "rows read: 12\n" + missing + again + "rows read: 12\n", diagnose.Diagnosed, "FileNotFoundError"},
+		"three come as far, one after the other":               {head + missing + again + head + again, diagnose.Diagnosed, "FileNotFoundError"},
+		"a first line that says no start":                      {"INFO part 1 read\nINFO part 2 read\n" + missing + "INFO part 3 read\n" + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
+		"one logger writes both of the first lines":            {nearly + missing + strings.ReplaceAll(nearly, "10:00", "11:30") + trained(3), diagnose.Healthy, ""},
+		"the logger writes another line":                       {nearly + missing + strings.ReplaceAll(nearly, "Backbone", "Loss") + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
+		"ranks begin alike, and one fails":                     {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
+		"the log begins with what goes wrong":                  {missing + missing + trained(3), diagnose.Diagnosed, "FileNotFoundError"},
+		"a report that repeats is no beginning":                {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
+		"another node and another file in its head":            {strings.Replace(head, "job", "job on a, file base.yaml,", 1) + missing + strings.Replace(again, "job", "job on b, file small.yaml,", 1) + trained(5), diagnose.Healthy, ""},
+		"a first line comes again right below what ended it":   {warns + "rows read: 12\n" + missing + warns + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"it comes again, and somebody handled what was raised": {warns + "rows read: 12\n" + strings.Replace(missing, "<module>", "load", 1) + warns + memory, diagnose.Diagnosed, "FileNotFoundError"},
+		"a shell that prints its commands":                     {"+ python t.py --data /d\nstart\n" + missing + "+ python t.py --data /e\n" + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"what went on before the second was bad":               {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

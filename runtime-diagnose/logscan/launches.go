@@ -74,23 +74,36 @@ func (r *logReader) launched(l *reduce.Line) {
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && (n.says || n.begins(body, 1) || traced(n.head[0])); again && len(n.runs) < mostLaunches {
-			if len(n.runs) == 0 {
-				n.runs = []launch{{}}
-			}
-			last := &n.runs[len(n.runs)-1]
-			last.progress, last.bad = r.progress, n.bad
-			n.runs = append(n.runs, launch{line: n.at, seen: len(r.sightings)})
-			r.progress, n.bad = 0, 0
-			clear(r.perSignature) // what was said often before is new of this one
-			r.view.Afresh()
-			r.listen()
+		if l.Lane == n.lane && (n.says || n.begins(body, 1) || traced(n.head[0])) {
+			r.launchedAt(n.at)
 		}
 		n.at = 0
 	}
 	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && n.begins(body, 0) {
+		if k := len(r.sightings) - 1; !n.near && body == n.head[0] && r.said[k].top && r.sightings[k].Item.Source.Line == l.Number-1 { // what ended stands above
+			r.launchedAt(l.Number)
+			return
+		}
 		n.at = l.Number
 	}
+}
+
+// launchedAt begins another launch with a line.
+func (r *logReader) launchedAt(line int) {
+	n := &r.launches
+	if len(n.runs) >= mostLaunches {
+		return
+	}
+	if len(n.runs) == 0 {
+		n.runs = []launch{{}}
+	}
+	last := &n.runs[len(n.runs)-1]
+	last.progress, last.bad = r.progress, n.bad
+	n.runs = append(n.runs, launch{line: line, seen: len(r.sightings)})
+	r.progress, n.bad = 0, 0
+	clear(r.perSignature) // what was said often before is new of this one
+	r.view.Afresh()
+	r.listen()
 }
 
 // begins says that a line is like one of the head.
