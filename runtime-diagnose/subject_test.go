@@ -11,8 +11,14 @@ import (
 // What is said in words that no signature knows has a subject, and the category is a guess from that.
 func TestWordsThatNobodyKnowsHaveASubject(t *testing.T) {
 	raised := "Traceback (most recent call last):\n  File \"/app/train.py\", line 9, in run\n    go()\n"
+	waits := func(file string) string {
+		return "Traceback (most recent call last):\n  File \"" + file + "\", line 9, in seal\n    raise SealError(\n"
+	}
 	for name, tc := range map[string]struct{ text, category, line string }{
 		"of an exception":                   {raised + "keeper.Refused: the archive's columns disagree\n", "dataset-error", "columns disagree"},
+		"a wait of the program's own":       {waits("/app/gate.py") + "app.gate.SealError: timed out waiting for the acknowledgement of part 3\n", "python-exception-user-code", "timed out"},
+		"a wait of a library":               {waits("/venv/lib/python3.11/site-packages/keeper/gate.py") + "keeper.gate.SealError: timed out waiting for the acknowledgement of part 3\n", "network-dns", "timed out"},
+		"an own wait for a host":            {waits("/app/gate.py") + "app.gate.SealError: connection timed out\n", "network-dns", "timed out"},
 		"a message that goes on below":      {raised + "RuntimeError: the pipeline was not built:\nreader\n[reader.cc:465] a truncated sample at line 1\n", "dataset-error", "was not built:"},
 		"a message that goes on too late":   {raised + "RuntimeError: the pipeline was not built:\na\nb\nc\nd\ne\nf\na truncated sample\n", "python-exception-user-code", "was not built:"},
 		"no message, and an agent below":    {"[rank6]: Traceback (most recent call last):\n[rank6]:   File \"/app/train.py\", line 9, in run\n[rank6]:     assert not mixed\n[rank6]: AssertionError\nW1025 22:01:11.227000 280 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 294 closing signal SIGTERM\n", "python-exception-user-code", "AssertionError"},

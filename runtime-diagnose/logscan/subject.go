@@ -25,12 +25,20 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 		if l.Trace != nil {
 			message = l.Trace.Type + ": " + reduce.Mask(l.Trace.Message)
 		}
-		if rule, words := subject.Of(message); rule != nil {
+		if rule, words := subject.Of(message); rule != nil && !(subject.Waited(words) && raisesItself(l.Trace)) {
 			m.Signature, m.Facts = rule, with(m.Facts, "subject", strings.Clone(words))
 		} else if strings.HasSuffix(strings.TrimRight(text, " "), ":") { // as printed: without a message Python prints the type alone
 			r.openEnd = openEnd{line: l.Number, sighting: len(r.sightings)}
 		}
 	}
+}
+
+// libraries are the folders of code that is installed, Python's own among it.
+var libraries = lazy.MustCompile(`[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|^File "<`)
+
+// raisesItself says that a statement of the program itself raised an exception, and no library that it called.
+func raisesItself(t *reduce.Trace) bool {
+	return t != nil && strings.HasPrefix(t.Source, "raise ") && !libraries.MatchString(t.Frame)
 }
 
 // openEnd is an exception whose message goes on below its line, as a colon at its end says.

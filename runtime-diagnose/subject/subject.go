@@ -90,6 +90,13 @@ func Of(message string) (rule *signature.Signature, words string) {
 	return nil, ""
 }
 
+// waited are words for time that ran out, which say nothing of what was waited for.
+var waited = regexp.MustCompile(`^(?:timed out|time-?out(?:error|exception|expired)?|took too long|deadline exceeded)$`)
+
+// Waited says that the words which name a subject are no more than that: a library that waits does so for another host,
+// a program for anything.
+func Waited(words string) bool { return waited.MatchString(words) }
+
 // named are the first words of a message that name the subject; empty: none do. A failure that is counted, and did not
 // happen once, is none: "oom=0".
 func (s subject) named(message string) string {
