@@ -27,6 +27,12 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		said    = "size mismatch for rpn_head.rpn_cls.weight: copying a param with shape torch.Size([3, 256, 1, 1]) from checkpoint, the shape in current model is torch.Size([5, 256, 1, 1]).\n"
 		script  = "Math data skipped: Dataset scripts are no longer supported, but found proof-pile-2.py\n"
 		results = "Average Precision (AP) = 0.407\nAverage Recall (AR) = 0.606\nresults saved to out.json\n"
+		ended   = "03-04 18:04:37.187 - INFO: Saving the final model.\n03-04 18:04:37.203 - INFO: End of training.\n"
+		feeds   = "Exception in thread Thread-133:\nTraceback (most recent call last):\n  File \"/lib/python3.8/threading.py\", line 932, in _bootstrap_inner\n    self.run()\nAssertionError: only in dynamic mode\n"
+		shell   = "/var/spool/job17/script: line 9: SBATCH: command not found\n"
+		toBig   = "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    y = model(x)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+		noTorch = "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    import torch\nModuleNotFoundError: No module named 'torch'\n"
+		monitor = "(raylet) [2025-03-02 11:%d0:50,784 E 451 451] (raylet) file_system_monitor.cc:111: /tmp/ray/s1 is over 95%% full, available space: 15301181; object creation will fail if spilling is required.\n"
 		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
 	)
 	launch := "main.py: a package is old\nplease update it\n"
@@ -73,6 +79,15 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"one of which the first lines are there":           {launch + failed + launch + "a: 1\n", "file-not-found"},
 		"a minimum before the first step of a bar":         {bars + "\r 99%|█████████▉| 1540/1541 [03:26<00:00,  7.45it/s, class_loss=0.09, total_loss=0.33]\nMean Average Precision = 56.64%\n", "healthy"},
 		"a loss that is none where a bar has begun":        {strings.Replace(bars, " 0/", " 9/", 1) + "\n", "nan-loss"},
+		"a thread below the end of the training":           {trained(5) + ended + feeds, "healthy"},
+		"a thread in the training":                         {trained(5) + feeds, "python-exception-user-code"},
+		"the main thread below the end of the training":    {trained(5) + ended + strings.Replace(feeds, "Exception in thread Thread-133:\n", "", 1), "python-exception-user-code"},
+		"a script that goes on, and memory":                {shell + "batch 1 is read\n" + toBig, "gpu-oom"},
+		"a script that goes on, and a package":             {shell + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
+		"a daemon that measures the same thrice":           {"the actors are there\n" + many(monitor, 3), ""},
+		"a daemon that says it once":                       {"the actors are there\n" + many(monitor, 1), "python-exception-user-code"},
+		"a batch system's word of a signal":                {"part 1 is fitted\nTERM_OWNER: job killed by owner.\nExited with exit code 143.\n", "sigterm-preempted"},
+		"a code that is no signal":                         {"part 1 is fitted\nExited with exit code 13.\n", "python-exception-user-code"},
 		"values of an environment that hold a word or two": {"environ({'SHELL': '/bin/bash', " + strings.Repeat("'COLAB_ADDR': '172.28.0.1:8011', ", 80) + "'ON_ERROR': 'invalid option'})\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -165,23 +165,27 @@ func (r *logReader) byChildEnd(text string) []signature.Match {
 // is known.
 var kills = []int{9, 15}
 
+// terminate is the signal by which a process is asked to end.
+const terminate = 15
+
 // byKill asks about the end of a process by such a signal.
 func (r *logReader) byKill(text string) []signature.Match { return r.bySignal(text, kills) }
 
-func (r *logReader) bySignal(text string, signals []int) []signature.Match {
+// signalOf is the signal by which a launcher says that a process ended; 0: it does not say one.
+func (r *logReader) signalOf(text string) int {
 	if !r.options.uses(readsCodes) {
-		return nil
+		return 0
 	}
 	if !r.view.MayMatch(ofChildEnd, text) || !r.view.MayMatch(endedHow, text) { // most lines that are asked are of something else
-		return nil
+		return 0
 	}
 	m := childEnd.FindStringSubmatch(text)
 	if m == nil {
-		return nil
+		return 0
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
-		return nil
+		return 0
 	}
 	if signal, known := statuses[n]; known {
 		n = -signal
@@ -189,6 +193,11 @@ func (r *logReader) bySignal(text string, signals []int) []signature.Match {
 	if n = -n; n < 0 {
 		n = -n - 128
 	}
+	return n
+}
+
+func (r *logReader) bySignal(text string, signals []int) []signature.Match {
+	n := r.signalOf(text)
 	if !slices.Contains(signals, n) {
 		return nil
 	}

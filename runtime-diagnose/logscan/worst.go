@@ -182,6 +182,8 @@ func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
 		m = known[0]
 	} else if known := r.byKill(l.Body()); len(known) > 0 {
 		m = known[0]
+	} else if r.signalOf(l.Body()) == terminate { // no program ends so by itself
+		m = signature.Match{Signature: subject.ByCategory("sigterm-preempted"), Facts: map[string]string{"subject": "SIGTERM"}}
 	} else if rule, words := subject.Of(l.Body()); rule != nil && r.options.uses(asksSubject) {
 		m = signature.Match{Signature: rule, Facts: map[string]string{"subject": words}}
 	}
@@ -202,7 +204,7 @@ func (r *logReader) severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.
 		if text := strings.TrimLeft(l.Text, " \t"); text == "" || text != l.Text || text[0] == '*' || text[0] == '@' {
 			continue
 		}
-		if recovery.Severe(l.Text) && !(recovery.OfXLA(l.Text) && r.mute(l.Text)) {
+		if recovery.Severe(l.Text) && !((recovery.OfXLA(l.Text) || recovery.OfRuntime(l.Text) && recurs(lines, l.Text)) && r.mute(l.Text)) {
 			first = reduce.Kept{Number: l.Number, Text: strings.Clone(l.Text)}
 		}
 		if read++; read == atTheEnd {
@@ -210,4 +212,18 @@ func (r *logReader) severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.
 		}
 	}
 	return first
+}
+
+// timesOfMonitor is how often a daemon says the same at the end of a log that watches something, and does not end.
+const timesOfMonitor = 3
+
+// recurs says that the last lines say the same as one of them so often, numbers apart.
+func recurs(lines []reduce.Kept, text string) bool {
+	times := 0
+	for _, l := range lines[max(0, len(lines)-linesAfterWorst):] {
+		if sameWords(l.Text, text) {
+			times++
+		}
+	}
+	return times >= timesOfMonitor
 }
