@@ -18,13 +18,16 @@ func trained(n int) (text string) {
 // Where several launches wrote into one file, the last one tells what became of the job.
 func TestTheLastLaunchDecides(t *testing.T) {
 	const (
-		head    = "== job 17 at 10:00:00\nargs lr=0.1 seed=3\n"
-		again   = "== job 18 at 11:30:00\nargs lr=0.1 seed=4\n"
-		nearly  = "[10:00] root INFO: Architecture :\n[10:00] root INFO: Backbone :\n"
-		warns   = "fit.py:8: DeprecationWarning: the type of an empty series is another in a later version\n  s = Series()\n"
-		missing = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
-		memory  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+		head      = "== job 17 at 10:00:00\nargs lr=0.1 seed=3\n"
+		again     = "== job 18 at 11:30:00\nargs lr=0.1 seed=4\n"
+		nearly    = "[10:00] root INFO: Architecture :\n[10:00] root INFO: Backbone :\n"
+		prolog    = "---------------\nBegin Slurm Prolog: Oct-16-2023 16:43:27\nJob ID:    3799477\nAccount:   gts-m8\n---------------\n"
+		cancelled = "slurmstepd: error: *** JOB 3799477 ON atl1-1-02 CANCELLED AT 2023-10-16T17:47:00 ***\n"
+		warns     = "fit.py:8: DeprecationWarning: the type of an empty series is another in a later version\n  s = Series()\n"
+		missing   = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
+		memory    = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	)
+	used := "Resources:     cpu=32,mem=128G,node=1\nRsrc Used:     walltime=01:03:33,mem=378740K\nPartition:     gpu-a100\nQOS:           inferno\nNodes:         atl1-1-02\n"
 	ruled := "Mon Mar  2 10:00:00 2026\n+----------+\n| NVIDIA-SMI 535.1   Driver Version: 535.1 |\n+----------+\n"
 	often := ""
 	for i := range 20 {
@@ -61,6 +64,9 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		"another node and another file in its head":            {strings.Replace(head, "job", "job on a, file base.yaml,", 1) + missing + strings.Replace(again, "job", "job on b, file small.yaml,", 1) + trained(5), diagnose.Healthy, ""},
 		"a first line comes again right below what ended it":   {warns + "rows read: 12\n" + missing + warns + memory, diagnose.Diagnosed, "CUDA out of memory"},
 		"it comes again, and somebody handled what was raised": {warns + "rows read: 12\n" + strings.Replace(missing, "<module>", "load", 1) + warns + memory, diagnose.Diagnosed, "FileNotFoundError"},
+		"what ends a job is headed as what began it":           {prolog + cancelled + strings.Replace(prolog, "Prolog: Oct-16-2023 16:43:27", "Epilog: Oct-16-2023 17:47:02", 1) + used, diagnose.Diagnosed, "CANCELLED"},
+		"and so is what ends another job":                      {prolog + cancelled + strings.Replace(prolog, "Prolog", "Epilog", 1) + cancelled + strings.Replace(strings.Replace(prolog, "3799477", "3797696", 1), "Prolog", "Epilog", 1) + used, diagnose.Diagnosed, "CANCELLED"},
+		"the job is begun again":                               {prolog + cancelled + prolog + trained(5), diagnose.Healthy, ""},
 		"a shell that prints its commands":                     {"+ python t.py --data /d\nstart\n" + missing + "+ python t.py --data /e\n" + memory, diagnose.Diagnosed, "CUDA out of memory"},
 		"what went on before the second was bad":               {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
 	}

@@ -19,10 +19,12 @@ import (
 type launches struct {
 	head [2]string // the first lines with text, digits as 0
 	lane string
-	read int  // lines of the head; -1: the log begins with no start of a program
-	at   int  // number of the line before that was like the first of the head
-	says bool // the first line says that something starts, and comes again at once: it alone is the head
-	near bool // the two differ by a word or two, as what one logger writes: the same words have to come again
+	read int    // lines of the head; -1: the log begins with no start of a program
+	at   int    // number of the line before that was like the first of the head
+	like string // that line
+	ends string // a line like the first of the head that heads what ends a job: below it stand the numbers of what began it
+	says bool   // the first line says that something starts, and comes again at once: it alone is the head
+	near bool   // the two differ by a word or two, as what one logger writes: the same words have to come again
 	runs []launch
 	from int // the line that begins the one that is read, where there are several
 	bad  int // the line with which the launch that is written goes wrong; 0: it does not
@@ -75,17 +77,31 @@ func (r *logReader) launched(l *reduce.Line) {
 	}
 	if n.at > 0 {
 		if l.Lane == n.lane && (n.says || n.begins(body, 1) || traced(n.head[0])) {
-			r.launchedAt(n.at)
+			if of := numbersOf(body); of != "" && of == numbersOf(n.head[1]) && !sameWords(n.like, n.head[0]) {
+				n.ends = n.like
+			} else {
+				r.launchedAt(n.at)
+			}
 		}
-		n.at = 0
+		n.at, n.like = 0, ""
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && n.begins(body, 0) {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && n.begins(body, 0) && !(n.ends != "" && sameWords(body, n.ends)) {
 		if k := len(r.sightings) - 1; !n.near && body == n.head[0] && r.said[k].top && r.sightings[k].Item.Source.Line == l.Number-1 { // what ended stands above
 			r.launchedAt(l.Number)
 			return
 		}
-		n.at = l.Number
+		n.at, n.like = l.Number, strings.Clone(body[:min(len(body), mostLineInResults)])
 	}
+}
+
+// numbersOf are the digits of a line.
+func numbersOf(line string) string {
+	return strings.Map(func(c rune) rune {
+		if '0' <= c && c <= '9' {
+			return c
+		}
+		return -1
+	}, line[:min(len(line), mostLineInResults)])
 }
 
 // launchedAt begins another launch with a line.
