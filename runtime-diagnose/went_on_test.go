@@ -86,7 +86,9 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"a script that goes on, and a package":             {shell + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
 		"a daemon that measures the same thrice":           {"the actors are there\n" + many(monitor, 3), ""},
 		"a daemon that says it once":                       {"the actors are there\n" + many(monitor, 1), "python-exception-user-code"},
-		"a batch system's word of a signal":                {"part 1 is fitted\nTERM_OWNER: job killed by owner.\nExited with exit code 143.\n", "sigterm-preempted"},
+		"a batch system's word of an owner":                {"part 1 is fitted\nTERM_OWNER: job killed by owner.\nExited with exit code 143.\n", "sigterm-preempted"},
+		"a launcher's code of a signal":                    {"part 1 is fitted\n[main-0] terminated with exit code (143).\n", "sigterm-preempted"},
+		"that code, and words below":                       {"part 1 is fitted\nExited with exit code 143.\nCPU time : 17118 sec.\nMax Memory : 29747 MB\nRun time : 3384 sec.\n", "sigterm-preempted"},
 		"a code that is no signal":                         {"part 1 is fitted\nExited with exit code 13.\n", "python-exception-user-code"},
 		"values of an environment that hold a word or two": {"environ({'SHELL': '/bin/bash', " + strings.Repeat("'COLAB_ADDR': '172.28.0.1:8011', ", 80) + "'ON_ERROR': 'invalid option'})\n", ""},
 	} {

@@ -165,8 +165,11 @@ func (r *logReader) byChildEnd(text string) []signature.Match {
 // is known.
 var kills = []int{9, 15}
 
-// terminate is the signal by which a process is asked to end.
-const terminate = 15
+// terminate is the signal by which a process is asked to end, and toldToStop the signature of that.
+const (
+	terminate  = 15
+	toldToStop = "signal-received"
+)
 
 // byKill asks about the end of a process by such a signal.
 func (r *logReader) byKill(text string) []signature.Match { return r.bySignal(text, kills) }

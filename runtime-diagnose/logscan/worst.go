@@ -182,8 +182,8 @@ func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
 		m = known[0]
 	} else if known := r.byKill(l.Body()); len(known) > 0 {
 		m = known[0]
-	} else if r.signalOf(l.Body()) == terminate { // no program ends so by itself
-		m = signature.Match{Signature: subject.ByCategory("sigterm-preempted"), Facts: map[string]string{"subject": "SIGTERM"}}
+	} else if told := r.catalog.ByID(toldToStop); told != nil && r.signalOf(l.Body()) == terminate { // no program ends so by itself
+		m = signature.Match{Signature: told}
 	} else if rule, words := subject.Of(l.Body()); rule != nil && r.options.uses(asksSubject) {
 		m = signature.Match{Signature: rule, Facts: map[string]string{"subject": words}}
 	}
