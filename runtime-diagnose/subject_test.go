@@ -15,21 +15,23 @@ func TestWordsThatNobodyKnowsHaveASubject(t *testing.T) {
 		return "Traceback (most recent call last):\n  File \"" + file + "\", line 9, in seal\n    raise SealError(\n"
 	}
 	for name, tc := range map[string]struct{ text, category, line string }{
-		"of an exception":                   {raised + "keeper.Refused: the archive's columns disagree\n", "dataset-error", "columns disagree"},
-		"a wait of the program's own":       {waits("/app/gate.py") + "app.gate.SealError: timed out waiting for the acknowledgement of part 3\n", "python-exception-user-code", "timed out"},
-		"a wait of a library":               {waits("/venv/lib/python3.11/site-packages/keeper/gate.py") + "keeper.gate.SealError: timed out waiting for the acknowledgement of part 3\n", "network-dns", "timed out"},
-		"an own wait for a host":            {waits("/app/gate.py") + "app.gate.SealError: connection timed out\n", "network-dns", "timed out"},
-		"a message that goes on below":      {raised + "RuntimeError: the pipeline was not built:\nreader\n[reader.cc:465] a truncated sample at line 1\n", "dataset-error", "was not built:"},
-		"a message that goes on too late":   {raised + "RuntimeError: the pipeline was not built:\na\nb\nc\nd\ne\nf\na truncated sample\n", "python-exception-user-code", "was not built:"},
-		"no message, and an agent below":    {"[rank6]: Traceback (most recent call last):\n[rank6]:   File \"/app/train.py\", line 9, in run\n[rank6]:     assert not mixed\n[rank6]: AssertionError\nW1025 22:01:11.227000 280 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 294 closing signal SIGTERM\n", "python-exception-user-code", "AssertionError"},
-		"an error that its program logged":  {"starting\nkeeper: error: lookup of ps-0: Unknown host\n", "network-dns", "Unknown host"},
-		"last words without a level":        {"starting\n[14:49:15] rpc.cc:76: Failed bind on 10.0.0.4:34567\n", "port-in-use", "Failed bind"},
-		"behind a bar that was not ended":   {"  0%|     | 0/78 [00:00<?, ?it/s]\n  1%|     | 1/78 [00:01<2:37, 1.21s/it]F0000 00:00:17.89 9276 client.cc:487] the device halted unexpectedly\n", "gpu-hardware-xid", "halted"},
-		"a traceback that breaks off":       {raised + "  File \"/app/reader.py\", line 3, in decode\n    raise Torn(\"unexpected end of data\")\n", "dataset-error", "unexpected end of data"},
-		"information that it exits":         {"2023-09-25 15:53:27,994 [INFO] [RANK 0] Unable to load optimizer from checkpoint /ckpt/5000, exiting.\n", "checkpoint-corrupt-or-mismatch", "Unable to load optimizer"},
-		"a function of NCCL that failed":    {"E external/xla/xla/pjrt/pjrt_stream_executor_client.cc:2593] Execution of replica 3 failed: INTERNAL: custom call 'xla.gpu.all_reduce' failed: external/xla/xla/service/gpu/nccl_utils.cc:275: NCCL operation ncclCommInitRank(&comm, nranks, id, rank) failed: unhandled cuda error\n", "nccl-init-network", "ncclCommInitRank"},
-		"MPI failed while it started":       {"*** An error occurred in MPI_Init_thread\n*** on a NULL communicator\n*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n***    and potentially your MPI job)\n", "mpi-failure", "MPI_Init_thread"},
-		"a kill in the words of a launcher": {"[main-0] terminated with exit code (137). Reason [Error].\n", "host-oom-killed", "(137)"},
+		"of an exception":                      {raised + "keeper.Refused: the archive's columns disagree\n", "dataset-error", "columns disagree"},
+		"a wait of the program's own":          {waits("/app/gate.py") + "app.gate.SealError: timed out waiting for the acknowledgement of part 3\n", "python-exception-user-code", "timed out"},
+		"a wait of a library":                  {waits("/venv/lib/python3.11/site-packages/keeper/gate.py") + "keeper.gate.SealError: timed out waiting for the acknowledgement of part 3\n", "network-dns", "timed out"},
+		"an own wait for a host":               {waits("/app/gate.py") + "app.gate.SealError: connection timed out\n", "network-dns", "timed out"},
+		"a type that Python raises about code": {raised + "io.UnsupportedOperation: read\n", "python-exception-user-code", "UnsupportedOperation"},
+		"a defect with what is expected below": {raised + "TypeError: randn() received an invalid combination of arguments, but expected one of:\n * (tuple of ints size, *, torch.dtype dtype = None)\n", "python-exception-user-code", "randn()"},
+		"a message that goes on below":         {raised + "RuntimeError: the pipeline was not built:\nreader\n[reader.cc:465] a truncated sample at line 1\n", "dataset-error", "was not built:"},
+		"a message that goes on too late":      {raised + "RuntimeError: the pipeline was not built:\na\nb\nc\nd\ne\nf\na truncated sample\n", "python-exception-user-code", "was not built:"},
+		"no message, and an agent below":       {"[rank6]: Traceback (most recent call last):\n[rank6]:   File \"/app/train.py\", line 9, in run\n[rank6]:     assert not mixed\n[rank6]: AssertionError\nW1025 22:01:11.227000 280 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 294 closing signal SIGTERM\n", "python-exception-user-code", "AssertionError"},
+		"an error that its program logged":     {"starting\nkeeper: error: lookup of ps-0: Unknown host\n", "network-dns", "Unknown host"},
+		"last words without a level":           {"starting\n[14:49:15] rpc.cc:76: Failed bind on 10.0.0.4:34567\n", "port-in-use", "Failed bind"},
+		"behind a bar that was not ended":      {"  0%|     | 0/78 [00:00<?, ?it/s]\n  1%|     | 1/78 [00:01<2:37, 1.21s/it]F0000 00:00:17.89 9276 client.cc:487] the device halted unexpectedly\n", "gpu-hardware-xid", "halted"},
+		"a traceback that breaks off":          {raised + "  File \"/app/reader.py\", line 3, in decode\n    raise Torn(\"unexpected end of data\")\n", "dataset-error", "unexpected end of data"},
+		"information that it exits":            {"2023-09-25 15:53:27,994 [INFO] [RANK 0] Unable to load optimizer from checkpoint /ckpt/5000, exiting.\n", "checkpoint-corrupt-or-mismatch", "Unable to load optimizer"},
+		"a function of NCCL that failed":       {"E external/xla/xla/pjrt/pjrt_stream_executor_client.cc:2593] Execution of replica 3 failed: INTERNAL: custom call 'xla.gpu.all_reduce' failed: external/xla/xla/service/gpu/nccl_utils.cc:275: NCCL operation ncclCommInitRank(&comm, nranks, id, rank) failed: unhandled cuda error\n", "nccl-init-network", "ncclCommInitRank"},
+		"MPI failed while it started":          {"*** An error occurred in MPI_Init_thread\n*** on a NULL communicator\n*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n***    and potentially your MPI job)\n", "mpi-failure", "MPI_Init_thread"},
+		"a kill in the words of a launcher":    {"[main-0] terminated with exit code (137). Reason [Error].\n", "host-oom-killed", "(137)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := read(t, "", strings.NewReader(tc.text))

@@ -31,6 +31,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		feeds   = "Exception in thread Thread-133:\nTraceback (most recent call last):\n  File \"/lib/python3.8/threading.py\", line 932, in _bootstrap_inner\n    self.run()\nAssertionError: only in dynamic mode\n"
 		shell   = "/var/spool/job17/script: line 9: SBATCH: command not found\n"
 		toBig   = "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    y = model(x)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+		tool    = "usage: conda [-h] [-V] command ...\nconda: error: argument COMMAND: invalid choice: 'deactivate' (choose from 'clean', 'compare')\n"
 		noTorch = "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    import torch\nModuleNotFoundError: No module named 'torch'\n"
 		monitor = "(raylet) [2025-03-02 11:%d0:50,784 E 451 451] (raylet) file_system_monitor.cc:111: /tmp/ray/s1 is over 95%% full, available space: 15301181; object creation will fail if spilling is required.\n"
 		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
@@ -84,6 +85,11 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"the main thread below the end of the training":    {trained(5) + ended + strings.Replace(feeds, "Exception in thread Thread-133:\n", "", 1), "python-exception-user-code"},
 		"a script that goes on, and memory":                {shell + "batch 1 is read\n" + toBig, "gpu-oom"},
 		"a script that goes on, and a package":             {shell + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
+		"a tool that refused, and memory":                  {tool + "batch 1 is read\n" + toBig, "gpu-oom"},
+		"a tool that refused, and a package":               {tool + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
+		"the program that refused, and memory":             {strings.ReplaceAll(tool, "conda", "train.py") + "batch 1 is read\n" + toBig, "argument-or-config-error"},
+		"counts of nothing at the end":                     {"ERROR 08-13 08:08:59 [info.py:91] Failed to detect devices: [Errno 2] No such file or directory: '/dev/vfio'\n" + many("part %d is read\n", 30) + "[run] exit=0\n[run] rc=0 report=0 timeout=0\n[run] PASS\n[entrypoint] done\n", "healthy"},
+		"counts of something at the end":                   {"ERROR 08-13 08:08:59 [info.py:91] Failed to detect devices: [Errno 2] No such file or directory: '/dev/vfio'\n" + many("part %d is read\n", 30) + "[run] exit=0\n[run] rc=0 report=0 timeout=2\n[run] PASS\n[entrypoint] done\n", "file-not-found"},
 		"a daemon that measures the same thrice":           {"the actors are there\n" + many(monitor, 3), ""},
 		"a daemon that says it once":                       {"the actors are there\n" + many(monitor, 1), "python-exception-user-code"},
 		"a batch system's word of an owner":                {"part 1 is fitted\nTERM_OWNER: job killed by owner.\nExited with exit code 143.\n", "sigterm-preempted"},

@@ -33,7 +33,7 @@ var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case recovery.MissesCommand(s.Line) && r.endedOtherwise(i):
+	case recovery.FailsCommand(s.Line) && r.endedOtherwise(i):
 		return true
 	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
 		return false
@@ -61,7 +61,7 @@ func (r *logReader) raisedBelow(i int) bool {
 }
 
 // endedOtherwise says that a program which ran after a sighting ended by an exception of something else than its
-// surroundings: it had what it needed to begin, so a command that the script before it missed did not end it.
+// surroundings: it had what it needed to begin, so another command of its script that failed before did not end it.
 func (r *logReader) endedOtherwise(i int) bool {
 	for k := i + 1; k < len(r.sightings); k++ {
 		if s := &r.sightings[k]; s.Raised && r.said[k].top && !s.Mild && !s.Over && s.Signature.Role == signature.Root && !isSurrounding(s) {

@@ -27,7 +27,7 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 		}
 		if rule, words := subject.Of(message); rule != nil && !(subject.Waited(words) && raisesItself(l.Trace)) {
 			m.Signature, m.Facts = rule, with(m.Facts, "subject", strings.Clone(words))
-		} else if strings.HasSuffix(strings.TrimRight(text, " "), ":") { // as printed: without a message Python prints the type alone
+		} else if strings.HasSuffix(strings.TrimRight(text, " "), ":") && !subject.OfCode(message) { // as printed: without a message Python prints the type alone
 			r.openEnd = openEnd{line: l.Number, sighting: len(r.sightings)}
 		}
 	}

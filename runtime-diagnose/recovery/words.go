@@ -76,7 +76,7 @@ var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
 // noneOf are counts of nothing, failures that were expected, what a result or a loss is called, and when something terminated, which
 // batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
 	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
 
@@ -109,6 +109,15 @@ var missed = lazy.MustCompile(`^\S{1,120}: line \d+: \S{1,80}: command not found
 // MissesCommand says that a line says so.
 func MissesCommand(text string) bool {
 	return strings.HasSuffix(text, ": command not found") && missed.MatchString(text)
+}
+
+// refusedTool is what a command that is no script says of how it was called, as argparse prints it; it ends, and the script goes
+// on with the next one (https://docs.python.org/3/library/argparse.html#argparse.ArgumentParser.error).
+var refusedTool = lazy.MustCompile(`^[\w-]{1,40}: error: `)
+
+// FailsCommand says that a line is of one command of a script: it was not found, or refused how it was called.
+func FailsCommand(text string) bool {
+	return MissesCommand(text) || strings.Contains(text, ": error: ") && refusedTool.MatchString(text)
 }
 
 // goesOn are the words of a retry that is still to come, not of one that was the last

@@ -61,13 +61,16 @@ func Rules() []*signature.Signature {
 }
 
 // defects are exceptions that Python raises about code, whatever the words in it are about
-// (https://docs.python.org/3/library/exceptions.html#concrete-exceptions).
-var defects = regexp.MustCompile(`^(?:AttributeError|TypeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|StopIteration)\b`)
+// (https://docs.python.org/3/library/exceptions.html#concrete-exceptions, https://docs.python.org/3/library/io.html#io.UnsupportedOperation).
+var defects = regexp.MustCompile(`^(?:io\.UnsupportedOperation|AttributeError|TypeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|StopIteration)\b`)
+
+// OfCode says that a message, which begins with the type of an exception, is one that Python raises about code.
+func OfCode(message string) bool { return defects.MatchString(message) }
 
 // Of is the subject of a message and the words that name it; nil: it names none. An exception comes with its type:
 // "ValueError: …".
 func Of(message string) (rule *signature.Signature, words string) {
-	if defects.MatchString(message) {
+	if OfCode(message) {
 		return nil, ""
 	}
 	if m := raised.FindStringSubmatch(message); m != nil {
