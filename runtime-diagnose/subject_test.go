@@ -52,6 +52,17 @@ func TestWhatTensorFlowInformsOfIsNoSubject(t *testing.T) {
 	}
 }
 
+// A command as a shell prints it before it runs it says nothing of what became of it, whatever its options are called.
+func TestWhatAShellPrintsBeforeItRunsItIsNoLastWord(t *testing.T) {
+	log := "compilation of 2 sections\n+ /opt/bin/clang++ -I/opt/include -Wno-unreachable-code -Werror -c a.cc\n+ set +x\nlog file: out/a.log\n"
+	if r := read(t, "", strings.NewReader(log)); r.Verdict != diagnose.Unknown {
+		t.Errorf("%s of a command, category %q", r.Verdict, r.Category)
+	}
+	if r := read(t, "", strings.NewReader(strings.ReplaceAll(log, "+ /opt/bin/clang++", "error:"))); r.Verdict != diagnose.Diagnosed {
+		t.Errorf("%s of an error", r.Verdict)
+	}
+}
+
 // Twelve lines are the last words of a program; what was said one line before them is not.
 func TestLastWordsAreTwelveLines(t *testing.T) {
 	text := "the keeper ran out of memory\n" + strings.Repeat("waiting for the others\n", 11)

@@ -76,7 +76,7 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		if l.Number < max(r.series.Last.Line, r.launches.from) || read == lastWordsWithin {
 			break
 		}
-		if strings.TrimSpace(text) == "" {
+		if strings.TrimSpace(text) == "" || traced(text) {
 			continue
 		}
 		if module := imported.FindStringSubmatch(text); d.InTraceback && read == 0 && module != nil {
