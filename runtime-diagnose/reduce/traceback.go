@@ -170,6 +170,7 @@ type openTrace struct {
 	top     bool // the first frame is a module's
 	ignored bool
 	thread  bool
+	beside  int // tracebacks of other threads that were open where it began: threads print theirs line by line, at once
 	lines   int
 	last    int  // number of the last line that was part of it
 	atFrame bool // the line before is the frame
@@ -215,6 +216,7 @@ func (t *openTrace) behindPrefix(body string) string {
 const (
 	mostLanes      = 4096
 	mostTraceLines = 2000
+	linesBeside    = 40 // of another thread's, below the end of the one that began last
 )
 
 func newFolder() *folder {
@@ -233,7 +235,11 @@ func (f *folder) fold(l *Line) {
 			return
 		}
 		if len(f.open) < mostLanes {
-			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], thread: f.beside[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
+			t := &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], thread: f.beside[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
+			if other := f.open[l.Lane]; other != nil && other.thread && t.thread {
+				t.beside = other.beside + 1
+			}
+			f.open[strings.Clone(l.Lane)] = t
 		}
 		return
 	}
@@ -419,6 +425,10 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 	}
 	if t.headed = false; strings.HasSuffix(message, " raised:") {
 		return // a wrapper: what it was raised for stands on the next line
+	}
+	if t.beside > 0 {
+		t.beside, t.headed, t.lines = t.beside-1, true, max(t.lines, mostTraceLines-linesBeside)
+		return
 	}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
