@@ -215,6 +215,19 @@ func TestASlowModelHoldsUpNothing(t *testing.T) {
 	}
 }
 
+// An answer that was kept is there, however slow the machine: the finding is printed once, with it.
+func TestAReplayedAnswerIsWaitedFor(t *testing.T) {
+	example := filepath.Join("..", "..", "examples", "read-by-a-model")
+	var out bytes.Buffer
+	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: io.Discard, now: time.Now, patience: time.Nanosecond}
+	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(example, "train"), "--explain", "--replay", filepath.Join(example, "answers")}); code != exitFine {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	if n := strings.Count(out.String(), "PyTorchJob ml/train: "); n != 1 || !strings.Contains(out.String(), "the model example-model says") {
+		t.Errorf("printed %d times:\n%s", n, out.String())
+	}
+}
+
 // What reading and the rules took is not waited once more: where it was as long as a model may take, the finding is printed before
 // the model has answered.
 func TestWhatTheRulesTookIsNotWaitedAgain(t *testing.T) {

@@ -218,6 +218,9 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 	asking, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	added := m.tell(asking, sh, wait, q, &r, func() {
+		if f.model.replay != "" {
+			return // nobody is waited for
+		}
 		if f.model.early {
 			printed, failed = true, to(rules)
 			return
