@@ -21,23 +21,26 @@ import (
 // mostPlaces are the places of one rule that are looked at: in calls of calls they multiply.
 const mostPlaces = 64
 
-// misspelt are fields that the input does not have, where the compiler does not see it.
-func misspelt(compiler *ast.Compiler) ast.Errors {
-	w := &writer{compiler: compiler, within: map[place]int{}}
+// misspelt are fields that the input does not have, where the compiler does not see it. Files that are built in have none,
+// as a test of them says, and are passed over: to look at them takes longer than to compile all. They are looked at where
+// another file calls a function of theirs, for that function may be asked about things of several kinds.
+func misspelt(compiler *ast.Compiler, builtIn map[string]bool) ast.Errors {
+	w := &writer{compiler: compiler, within: map[place]int{}, builtIn: builtIn}
 	modules := map[string]*ast.Module{}
+	var passedOver []string
 	for _, name := range slices.Sorted(maps.Keys(compiler.Modules)) {
 		m := compiler.Modules[name]
-		out := m.Copy()
-		w.into = out
-		for _, r := range m.Rules {
-			for ; r != nil; r = r.Else {
-				if len(r.Head.Args) == 0 {
-					w.left = mostPlaces
-					w.look(nil, r.Body)
-				}
-			}
+		modules[name] = m.Copy()
+		if builtIn[m.Package.Path.String()] {
+			passedOver = append(passedOver, name)
+			continue
 		}
-		modules[name] = out
+		w.module(m, modules[name])
+	}
+	if w.callsBuiltIn {
+		for _, name := range passedOver {
+			w.module(compiler.Modules[name], modules[name])
+		}
 	}
 	if w.written == 0 {
 		return nil
@@ -171,11 +174,27 @@ func whereIs(l *ast.Location) place { return place{l.File, l.Row, l.Col} }
 // writer writes rules for the places that the compiler does not see.
 type writer struct {
 	compiler *ast.Compiler
-	into     *ast.Module
-	within   map[place]int // how many of the rules have a reference of a place in them
-	written  int
-	renamed  int
-	left     int
+	builtIn  map[string]bool // packages
+	// callsBuiltIn says that a function of a file that is built in is called by another.
+	callsBuiltIn bool
+	into         *ast.Module
+	within       map[place]int // how many of the rules have a reference of a place in them
+	written      int
+	renamed      int
+	left         int
+}
+
+// module writes the rules for the places of a module into a copy of it.
+func (w *writer) module(m, into *ast.Module) {
+	w.into = into
+	for _, r := range m.Rules {
+		for ; r != nil; r = r.Else {
+			if len(r.Head.Args) == 0 {
+				w.left = mostPlaces
+				w.look(nil, r.Body)
+			}
+		}
+	}
 }
 
 // look writes the rules for the places of a body; around is what binds its variables.
@@ -247,6 +266,7 @@ func (w *writer) call(around ast.Body, e *ast.Expr) {
 			if len(f.Head.Args) == 0 || len(f.Head.Args) > len(e.Operands()) {
 				continue
 			}
+			w.callsBuiltIn = w.callsBuiltIn || w.builtIn[f.Module.Package.Path.String()]
 			args, body := w.rename(f)
 			bound := slices.Clone(around)
 			for i, a := range args {

@@ -59,7 +59,7 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	if compiler.Compile(byFile(own)); compiler.Failed() {
 		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules))
 	}
-	if wrong := append(elsewhere(compiler, data), misspelt(compiler)...); len(wrong) > 0 {
+	if wrong := append(elsewhere(compiler, data), misspelt(compiler, builtIn(own))...); len(wrong) > 0 {
 		return nil, fmt.Errorf("compile policies: %w", short(wrong, rules))
 	}
 	out := &set{revision: digest(rules, documents)}

@@ -46,6 +46,7 @@ type module struct {
 	doc     Doc
 	rules   []string // deny, warn
 	library bool     // signalbox.lib.*: shared rules, no policy
+	builtIn bool     // comes with the project, word for word
 	// conftest says that the file is in Conftest's form: package main, rules about the object as it
 	// was written. Such files share their packages, and see no others.
 	conftest bool
@@ -77,7 +78,7 @@ func parse(rules []source) ([]module, error) {
 			continue
 		}
 		seen[m.doc.Package] = s.name
-		m.file = unique(out, s.name)
+		m.file, m.builtIn = unique(out, s.name), libraryTexts()[string(s.text)]
 		out = append(out, m)
 	}
 	return out, errors.Join(errs...)

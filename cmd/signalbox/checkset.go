@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
@@ -25,4 +26,4 @@ func othersThan(selected []string) ([]string, error) {
 }
 
 // allChecks are the checks this binary knows.
-func allChecks() (*check.Set, error) { return check.NewSet(checks.All()...) }
+var allChecks = sync.OnceValues(func() (*check.Set, error) { return check.NewSet(checks.All()...) })

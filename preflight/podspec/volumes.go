@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	volumehelper "k8s.io/component-helpers/storage/volume"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // ClaimNames are the claims that a pod uses; a volume that is the pod's own has a claim
@@ -70,29 +71,65 @@ func PodDisks(p *corev1.Pod) []Disk {
 	return out
 }
 
-// NoProvisioner is the provisioner of classes that make no volumes; selectedNode is the
-// annotation of a claim whose volume is being made for a node.
+// What follows says the same as k8s.io/component-helpers v0.37 storage/volume, by which kube-scheduler and the volume
+// controller go; tests compare the two. That package imports all of client-go, which no word of a pod needs.
+
+// NoProvisioner is the provisioner of classes that make no volumes; SelectedNode is the annotation of a claim whose
+// volume is being made for a node.
 const (
-	NoProvisioner = volumehelper.NotSupportedProvisioner
-	SelectedNode  = volumehelper.AnnSelectedNode
+	NoProvisioner = "kubernetes.io/no-provisioner"
+	SelectedNode  = "volume.kubernetes.io/selected-node"
 )
 
 // ClaimClass is the storage class of a claim; empty: none.
 func ClaimClass(claim *corev1.PersistentVolumeClaim) string {
-	return volumehelper.GetPersistentVolumeClaimClass(claim)
+	if class, ok := claim.Annotations[corev1.BetaStorageClassAnnotation]; ok || claim.Spec.StorageClassName == nil {
+		return class
+	}
+	return *claim.Spec.StorageClassName
 }
 
 // VolumeClass is the storage class of a volume; empty: none.
 func VolumeClass(pv *corev1.PersistentVolume) string {
-	return volumehelper.GetPersistentVolumeClass(pv)
+	if class, ok := pv.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return class
+	}
+	return pv.Spec.StorageClassName
 }
 
 // VolumeSuits says whether a volume can become that of a claim, for a pod on a node that reaches it.
 func VolumeSuits(claim *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) bool {
-	reached := *pv
-	reached.Spec.NodeAffinity = nil
-	found, err := volumehelper.FindMatchingVolume(claim, []*corev1.PersistentVolume{&reached}, &corev1.Node{}, nil, true, true)
-	return err == nil && found != nil
+	selected, err := metav1.LabelSelectorAsSelector(claim.Spec.Selector)
+	if err != nil {
+		return false // no volume is looked for
+	}
+	capacity := pv.Spec.Capacity[corev1.ResourceStorage]
+	switch bound := boundTo(pv, claim); {
+	case pv.Spec.ClaimRef != nil && !bound,
+		capacity.Cmp(claim.Spec.Resources.Requests[corev1.ResourceStorage]) < 0,
+		valueOr(claim.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) != valueOr(pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem),
+		valueOr(claim.Spec.VolumeAttributesClassName, "") != valueOr(pv.Spec.VolumeAttributesClassName, ""),
+		pv.DeletionTimestamp != nil:
+		return false
+	case bound:
+		return true
+	}
+	return pv.Status.Phase == corev1.VolumeAvailable && VolumeClass(pv) == ClaimClass(claim) &&
+		(claim.Spec.Selector == nil || selected.Matches(labels.Set(pv.Labels))) &&
+		!slices.ContainsFunc(claim.Spec.AccessModes, func(mode corev1.PersistentVolumeAccessMode) bool { return !slices.Contains(pv.Spec.AccessModes, mode) })
+}
+
+// boundTo says whether a volume is a claim's, by its name, and by its UID where the volume knows one.
+func boundTo(pv *corev1.PersistentVolume, claim *corev1.PersistentVolumeClaim) bool {
+	ref := pv.Spec.ClaimRef
+	return ref != nil && ref.Name == claim.Name && ref.Namespace == claim.Namespace && (ref.UID == "" || ref.UID == claim.UID)
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
 }
 
 // ZonesIn are the zones in a label of a volume, which holds several with this separator

@@ -51,15 +51,16 @@ func (f *faithful) Complete(_ context.Context, r llm.Request) (llm.Response, err
 	return llm.Response{Model: "m", Text: "Analysis: " + strings.Join(said, " ") + "\nSolution: remedy 1", TokensIn: 10, TokensOut: 10}, nil
 }
 
-// A thousand jobs that fail of seven causes cost seven calls, over a restart after the first half of them, and each is
-// told in its own names.
+// Hundreds of jobs that fail of seven causes cost seven calls, over a restart after the first half of them, and each is
+// told in its own names. Their number is that after which the causes have befallen each of the 64 ranks.
 func TestOneCallForEachDistinctFailure(t *testing.T) {
 	model := &faithful{}
 	e := Explainer{Client: model, Answers: NewAnswers()}
 	var all sync.WaitGroup
 	limit := make(chan struct{}, 8)
-	for n := range 1000 {
-		if n == 500 {
+	const jobs = 7 * 64
+	for n := range jobs {
+		if n == jobs/2 {
 			all.Wait()
 			kept, err := e.Save()
 			if err != nil {

@@ -395,7 +395,11 @@ func overlap(body, support string) (n, of int) {
 }
 
 // vocabulary says of a word whether a support has it, or what it calls otherwise.
-func vocabulary(support string) func(string) bool {
+func vocabulary(support string) func(string) bool { return vocabularies.Of(support) }
+
+var vocabularies = lazy.Remember(readVocabulary)
+
+func readVocabulary(support string) func(string) bool {
 	has, low := map[string]bool{}, strings.ToLower(support)
 	for _, w := range wordShape.FindAllString(support, -1) {
 		for _, part := range append(strings.FieldsFunc(w+" "+humps.ReplaceAllString(w, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) }), w) {

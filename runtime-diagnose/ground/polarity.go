@@ -46,6 +46,16 @@ var failedCall = lazy.MustCompile(`\b([a-z]{3,}): (?:[a-z]+: )?((?:[A-Za-z]+ ){0
 
 // affirmed is a text without what it denies; denied is what it denies.
 func affirmed(text string) (rest, denied string) {
+	both := affirmations.Of(text)
+	return both[0], both[1]
+}
+
+var affirmations = lazy.Remember(func(text string) [2]string {
+	rest, denied := readAffirmed(text)
+	return [2]string{rest, denied}
+})
+
+func readAffirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
 	text = readyColumn.ReplaceAllString(text, " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {

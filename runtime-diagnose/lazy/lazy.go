@@ -1,5 +1,5 @@
 // Package lazy holds regular expressions that are compiled when they are first asked: a program that starts to answer one
-// question does not pay for all others.
+// question does not pay for all others. What was found out about a text a moment ago is not found out again, either.
 package lazy
 
 import (

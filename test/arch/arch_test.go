@@ -96,8 +96,8 @@ func tableName(name string) string {
 }
 
 type pkg struct {
-	ImportPath string
-	Imports    []string
+	ImportPath    string
+	Imports, Deps []string // Deps: what its imports import, too
 }
 
 func TestImportsPointDown(t *testing.T) {
@@ -117,6 +117,20 @@ func TestImportsPointDown(t *testing.T) {
 			if layer <= 1 && slices.Contains(impure, imported) {
 				t.Errorf("%s (layer %d, pure) imports %s", name, layer, imported)
 			}
+		}
+	}
+}
+
+// TestOnlyEdgesLinkAClient: one import of a helper can bring all of client-go into every package above, and into every
+// test binary.
+func TestOnlyEdgesLinkAClient(t *testing.T) {
+	for _, p := range list(t) {
+		layer, known := layers[tableName(strings.TrimPrefix(p.ImportPath, module))]
+		if !known || layer > 3 {
+			continue
+		}
+		if i := slices.IndexFunc(p.Deps, func(d string) bool { return strings.HasPrefix(d, "k8s.io/client-go/") }); i >= 0 {
+			t.Errorf("%s (layer %d) depends on %s; go list -deps shows by which import", p.ImportPath, layer, p.Deps[i])
 		}
 	}
 }
@@ -159,7 +173,7 @@ func checkHome(t *testing.T, name, imported string) {
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "./...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
