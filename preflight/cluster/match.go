@@ -24,11 +24,11 @@ func Selects(spec *corev1.PodSpec) func(*Node) bool {
 }
 
 // Untolerated is the first taint of the node, in its order, that keeps pods with these
-// tolerations away; nil if there is none. Taints that come and go with the health of the
-// node (node.kubernetes.io/…) do not count.
+// tolerations away; nil if there is none. Taints that come and go with the state of the
+// node do not count.
 func (n *Node) Untolerated(tolerations []corev1.Toleration) *corev1.Taint {
 	for _, t := range n.Taints {
-		if podspec.HealthTaint(t.Key) {
+		if podspec.TransientTaint(t.Key) {
 			continue
 		}
 		if found := podspec.Untolerated([]corev1.Taint{t}, tolerations); found != nil {

@@ -179,7 +179,7 @@ func (m *marks) add(b *nodeInfo, n int) {
 	if b.silent {
 		m.silent += n
 	}
-	if !b.ready || b.object.Spec.Unschedulable || slices.ContainsFunc(b.object.Spec.Taints, func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) }) {
+	if !b.ready || b.object.Spec.Unschedulable || slices.ContainsFunc(b.object.Spec.Taints, func(t corev1.Taint) bool { return podspec.TransientTaint(t.Key) }) {
 		m.lacking += n
 	}
 	switch b.grows {

@@ -406,7 +406,7 @@ func (r Result) backText() string {
 		}
 	}
 	for _, taint := range r.Rejected.Taints {
-		if podspec.HealthTaint(taint) && len(gone) < 3 {
+		if podspec.TransientTaint(taint) && len(gone) < 3 {
 			gone = append(gone, taint+" is gone")
 		}
 	}
@@ -479,10 +479,10 @@ func (a Ask) String() string {
 	return text
 }
 
-// MayComeBack says that some nodes do not count for what ends by itself or by hand: they are not ready, cordoned, or carry the
-// taint of a condition.
+// MayComeBack says that some nodes do not count for what ends by itself or by hand: they are not ready, cordoned, or carry a
+// taint that comes and goes with their state.
 func (r Rejections) MayComeBack() bool {
-	return r.NotReady+r.Cordoned > 0 || slices.ContainsFunc(r.Taints, podspec.HealthTaint)
+	return r.NotReady+r.Cordoned > 0 || slices.ContainsFunc(r.Taints, podspec.TransientTaint)
 }
 
 // AmountText is "8 nvidia.com/gpu", "24 cpu", "64Gi memory".

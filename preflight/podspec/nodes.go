@@ -74,13 +74,44 @@ func NamesNodes(spec *corev1.PodSpec) bool {
 	})
 }
 
-// HealthTaint taints are set by the node controller from the node's conditions
-// (https://kubernetes.io/docs/reference/labels-annotations-taints/, read 2026-07).
-func HealthTaint(key string) bool {
-	return len(key) > len(healthTaints) && key[:len(healthTaints)] == healthTaints
+// TransientTaint says of a taint, by its key or its text, that it comes and goes with the state of the node: it says
+// nothing about what the node is for, so that pods which it keeps away now may run there later.
+func TransientTaint(taint string) bool {
+	key := taint
+	if end := strings.IndexAny(taint, "=:"); end >= 0 {
+		key = taint[:end]
+	}
+	return slices.Contains(transientTaints, key) ||
+		slices.ContainsFunc(transientDomains, func(domain string) bool { return len(key) > len(domain) && strings.HasPrefix(key, domain) })
 }
 
-const healthTaints = "node.kubernetes.io/"
+var (
+	// transientDomains are the domains of taints that somebody sets from the state of nodes, and takes away again (read 2026-11):
+	// https://kubernetes.io/docs/reference/labels-annotations-taints/ (the node controller, from conditions; cloud providers),
+	// https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/utils/taints/taints.go (StartupTaintPrefix,
+	// StatusTaintPrefix, IgnoreTaintPrefix), https://github.com/aws/aws-node-termination-handler/blob/main/pkg/node/node.go,
+	// https://github.com/kubernetes-sigs/node-readiness-controller.
+	transientDomains = []string{
+		"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
+		"startup-taint.cluster-autoscaler.kubernetes.io/", "status-taint.cluster-autoscaler.kubernetes.io/",
+		"ignore-taint.cluster-autoscaler.kubernetes.io/", "aws-node-termination-handler/", "readiness.k8s.io/",
+	}
+	// transientTaints are such taints of programs whose other taints may be for good: Cluster Autoscaler's of a node that it
+	// takes away (there, ToBeDeletedTaint), Karpenter's (https://github.com/kubernetes-sigs/karpenter/blob/main/pkg/apis/v1/taints.go,
+	// and before it https://karpenter.sh/v0.37/concepts/disruption/), GKE's
+	// (https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms), Cluster API's of a new node
+	// (https://cluster-api.sigs.k8s.io/reference/labels_and_annotations), and those of agents that a node waits for
+	// (https://docs.cilium.io/en/stable/installation/taints/, https://github.com/kubernetes-sigs/aws-ebs-csi-driver/blob/master/docs/install.md
+	// and the drivers beside it).
+	transientTaints = []string{
+		"ToBeDeletedByClusterAutoscaler",
+		"karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered",
+		"cloud.google.com/impending-node-termination",
+		"node.cluster.x-k8s.io/uninitialized",
+		"node.cilium.io/agent-not-ready",
+		"ebs.csi.aws.com/agent-not-ready", "efs.csi.aws.com/agent-not-ready", "fsx.csi.aws.com/agent-not-ready",
+	}
+)
 
 // Selects prepares the node selector and the required node affinity of a pod. An
 // expression that cannot be parsed matches no node, as in the scheduler.

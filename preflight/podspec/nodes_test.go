@@ -91,3 +91,29 @@ func TestVolumesAreReachedAsTheSchedulerSays(t *testing.T) {
 		})
 	}
 }
+
+func TestTransientTaint(t *testing.T) {
+	cases := map[string]struct {
+		taint string
+		want  bool
+	}{
+		"the node controller's":                     {"node.kubernetes.io/not-ready", true},
+		"as text":                                   {"node.kubernetes.io/disk-pressure:NoSchedule", true},
+		"a cloud's new node":                        {"node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule", true},
+		"Cluster Autoscaler takes the node away":    {"ToBeDeletedByClusterAutoscaler=1796000000:NoSchedule", true},
+		"Karpenter takes the node away":             {"karpenter.sh/disrupted", true},
+		"an agent is not there yet":                 {"node.cilium.io/agent-not-ready=true:NoExecute", true},
+		"a startup taint of one's own":              {"startup-taint.cluster-autoscaler.kubernetes.io/driver", true},
+		"a domain alone":                            {"node.kubernetes.io/", false},
+		"what the node is for":                      {"nvidia.com/gpu=present:NoSchedule", false},
+		"another key of Karpenter's":                {"karpenter.sh/controller", false},
+		"a longer key that begins like one of them": {"ToBeDeletedByClusterAutoscalerOfOurs", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := TransientTaint(tc.taint); got != tc.want {
+				t.Errorf("TransientTaint(%q) is %t, want %t", tc.taint, got, tc.want)
+			}
+		})
+	}
+}

@@ -56,7 +56,7 @@ func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
 			continue
 		}
 		pods := saturate.Mul(podsOn(r, n.Node), int64(n.Count))
-		lasting := slices.DeleteFunc(slices.Clone(n.Taints), func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) })
+		lasting := slices.DeleteFunc(slices.Clone(n.Taints), func(t corev1.Taint) bool { return podspec.TransientTaint(t.Key) })
 		if podspec.Untolerated(lasting, tolerations) != nil {
 			pods = 0
 		}

@@ -119,7 +119,7 @@ func (q *suggester) on(g gang.Gang) *suggester {
 func (q *suggester) tolerating(g gang.Gang, text string) (gang.Gang, bool) {
 	for _, set := range q.s.Columns().TaintSets {
 		for i := range set {
-			if podspec.TaintText(&set[i]) != text || podspec.HealthTaint(set[i].Key) {
+			if podspec.TaintText(&set[i]) != text || podspec.TransientTaint(set[i].Key) {
 				continue
 			}
 			t := corev1.Toleration{Key: set[i].Key, Operator: corev1.TolerationOpEqual, Value: set[i].Value, Effect: set[i].Effect}

@@ -66,7 +66,7 @@ func (a *nodeFilter) tolerate(s *cluster.Snapshot) {
 	a.RefusingTaint = make([]int, len(s.Columns().TaintSets))
 	for set, taints := range s.Columns().TaintSets {
 		if a.ignoreHealth {
-			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) })
+			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return podspec.TransientTaint(t.Key) })
 		}
 		if t := podspec.Untolerated(taints, a.pod.Spec.Tolerations); t != nil {
 			a.Taints = append(a.Taints, podspec.TaintText(t))
