@@ -9,7 +9,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -182,61 +181,8 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	jobSetPlaces(j, o.Spec.ReplicatedJobs, func(i int) (string, job.Path) { return ExclusiveTopology(j, &j.Roles[i]) })
 	gang(r, j)
+	jobSetNodes(j)
 	return r.finish(j)
-}
-
-// ExclusiveTopology is the label of nodes by which JobSet gives every Job of a role a place to itself, and where that is
-// asked for; empty: it does not, or the nodes were labelled by hand. A role's annotations come before the JobSet's
-// (sigs.k8s.io/jobset v0.10.1 pkg/webhooks/pod_mutating_webhook.go, Default).
-func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
-	if j.Ref.Kind != "JobSet" {
-		return "", ""
-	}
-	for _, at := range []job.Path{r.Path.Child("template", "metadata", "annotations"), "metadata.annotations"} {
-		marks, _ := j.Field(at).(map[string]any)
-		if _, byHand := marks[jobSetNodeSelector]; byHand {
-			return "", ""
-		}
-		if key, _ := marks[jobSetExclusive].(string); key != "" {
-			return key, at.Key(jobSetExclusive)
-		}
-	}
-	return "", ""
-}
-
-// jobSetPlaces ties the pods of each Job to the place that it has to itself, where its role asks for one (there,
-// setExclusiveAffinities): Jobs of another priority, or of roles that ask for none, may be there too. Followers go where
-// their leader is.
-func jobSetPlaces(j *job.Job, all []replicatedJob, asks func(i int) (topology string, at job.Path)) {
-	topologies, asked := make([]string, len(j.Roles)), false
-	for i := range j.Roles {
-		role := &j.Roles[i]
-		var at job.Path
-		if topologies[i], at = asks(i); topologies[i] != "" {
-			exclusive(&role.Pod, topologies[i], jobSetJobKey, jobSetPriority, &metav1.LabelSelector{}, at)
-			asked = true
-			continue
-		}
-		m := &role.Pod.Marks
-		m.Some = slices.DeleteFunc(slices.Clone(m.Some), func(label string) bool { return label == jobSetPriority })
-	}
-	for i := range j.Roles {
-		jobs := 1
-		if n := all[i].Replicas; n != nil {
-			jobs = int(*n)
-		}
-		p := partsOf(j, jobSetJobKey, jobSetExclusive, all[i].Name+"-", jobs)
-		if !asked || p == nil {
-			continue
-		}
-		if j.Roles[i].Parts = p; topologies[i] != "" {
-			p.PriorityLabel = jobSetPriority
-		}
-		if m := &j.Roles[i].Pod.Marks; jobs == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
-			m.Labels[jobSetJobKey] = p.Values[0]
-			m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
-		}
-	}
 }
 
 // jobSetPods is how many pods of a replicated Job run together, and where to change it.
