@@ -25,6 +25,8 @@ func TestCommands(t *testing.T) {
 		"words as a shell has them": {corev1.Container{Command: []string{"sh", "-c", `for i in 1 2; do python -c "print(\"x\")" 'it''s' a\ b \$X --at="$Y/z" >log 2>&1 & done; [[ -f x ]] && export N=3; echo $N $(date)`}}, []string{`python -c print("x") its a b \$X --at=$Y/z @ command[2]`, "echo 3 $(date) @ command[2]"}},
 		"256 brackets":              {corev1.Container{Command: []string{"sh", "-c", strings.Repeat("( ", 256) + "run" + strings.Repeat(" )", 256)}}, []string{"run @ command[2]"}},
 		"one more is not read":      {corev1.Container{Command: []string{"sh", "-c", strings.Repeat("( ", 257) + "run" + strings.Repeat(" )", 257)}}, nil},
+		"a script handed on":        {corev1.Container{Command: []string{"sh", "-c", "cd /src\n/bin/bash -e << 'EOF'\nN=4\nmpirun -np $N \\\n  run && sleep 5\nEOF\n"}}, []string{"cd /src @ command[2]", "mpirun -np 4 run @ command[2]", "sleep 5 @ command[2]"}},
+		"text for another program":  {corev1.Container{Command: []string{"sh", "-c", "cat <<EOF >x\nmpirun -np 4\nEOF\nbash run.sh <<EOF\nyes\nEOF\n"}}, []string{"cat @ command[2]", "bash run.sh @ command[2]"}},
 		"a script file is closed":   {corev1.Container{Command: []string{"bash", "run.sh"}}, nil},
 	}
 	for name, tc := range cases {

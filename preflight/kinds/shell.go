@@ -54,23 +54,40 @@ func simpleCommands(script string, at job.Path) []command {
 		return nil
 	}
 	script = strings.ReplaceAll(script, "$$", "$") // as the kubelet hands it on
+	return parsed(script, at, 0, map[string]string{})
+}
+
+// parsed are the simple commands of a script that begins below so many lines, where variables are set so.
+func parsed(script string, at job.Path, above uint, set map[string]string) []command {
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
 		return nil
 	}
-	set := map[string]string{}
 	var out []command
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
 			return false // a word
+		case *syntax.Stmt:
+			if text := handedOn(script, n); text != nil && above == 0 { // one within another nobody writes
+				var body strings.Builder
+				for _, part := range text.Parts {
+					if lit, plain := part.(*syntax.Lit); plain {
+						body.WriteString(lit.Value)
+						continue
+					}
+					body.WriteString(script[part.Pos().Offset():part.End().Offset()])
+				}
+				out = append(out, parsed(body.String(), at, text.Pos().Line()-1, set)...)
+				return false
+			}
 		case *syntax.Assign:
 			remember(set, script, n)
 		case *syntax.CallExpr:
 			if len(n.Args) == 0 {
 				break
 			}
-			cmd := command{shell: true, line: int(min(n.Args[0].Pos().Line(), mostScript))}
+			cmd := command{shell: true, line: int(min(above+n.Args[0].Pos().Line(), mostScript))}
 			for _, w := range n.Args {
 				cmd.words, cmd.at = append(cmd.words, replace(set, plain(script, w.Parts, false))), append(cmd.at, at)
 			}
@@ -79,6 +96,25 @@ func simpleCommands(script string, at job.Path) []command {
 		return true
 	})
 	return out
+}
+
+// handedOn is the here-document that a statement gives a shell to read as its script; nil: it gives none.
+func handedOn(script string, s *syntax.Stmt) *syntax.Word {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || !slices.Contains(shells, path.Base(plain(script, call.Args[0].Parts, false))) {
+		return nil
+	}
+	for _, w := range call.Args[1:] {
+		if flag := plain(script, w.Parts, false); !strings.HasPrefix(flag, "-") || strings.HasSuffix(flag, "c") {
+			return nil // the script is elsewhere
+		}
+	}
+	for _, r := range s.Redirs {
+		if (r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc) && r.Hdoc != nil {
+			return r.Hdoc
+		}
+	}
+	return nil
 }
 
 // nested is how many brackets are open at most, quoted or not.
