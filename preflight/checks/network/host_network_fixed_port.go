@@ -29,7 +29,11 @@ var hostNetworkFixedPort = &check.Check{
 			return nil // a pod with TPUs has all of its host
 		}
 		if ports := fixedPorts(&widest.Pod.Spec); len(ports) > 0 {
-			p.Reportf(widest.Pod.At("hostNetwork"), "%s use%s the network of %s node: each needs a node on which port %s is free", facts.PodsOf(widest), words.Verb(widest.Replicas.Max), words.Its(widest.Replicas.Max), strings.Join(ports, ", "))
+			free := "port " + ports[0] + " is free"
+			if len(ports) > 1 {
+				free = "ports " + strings.Join(ports, ", ") + " are free"
+			}
+			p.Reportf(widest.Pod.At("hostNetwork"), "%s use%s the network of %s node: each needs a node on which %s", facts.PodsOf(widest), words.Verb(widest.Replicas.Max), words.Its(widest.Replicas.Max), free)
 		}
 		return nil
 	},
@@ -40,7 +44,9 @@ var hostNetworkFixedPort = &check.Check{
 func fixedPorts(spec *corev1.PodSpec) (ports []string) {
 	for i := range spec.Containers {
 		for _, port := range spec.Containers[i].Ports {
-			ports = append(ports, facts.Itoa(int64(port.ContainerPort)))
+			if port.ContainerPort > 0 { // else it could not be read
+				ports = append(ports, facts.Itoa(int64(port.ContainerPort)))
+			}
 		}
 	}
 	for i := range spec.Containers {
