@@ -19,6 +19,7 @@ var podValueRefused = &check.Check{
 	Title:    "a value in the pod template is one that the API refuses in pods",
 	Remedy:   "Write a value that the API takes.",
 	Severity: finding.Error, Since: "0.1",
+	Eclipses: []string{"secret-missing", "config-map-missing"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -17,7 +17,7 @@ import (
 
 var sidecarNeverEnds = &check.Check{
 	Name:     "sidecar-never-ends",
-	Title:    "a second container runs on when the training has ended",
+	Title:    "a container runs on when the training has ended",
 	Remedy:   "Make it an init container with restartPolicy: Always, which ends with the pod.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return !o.PolicyEnds },
@@ -25,11 +25,16 @@ var sidecarNeverEnds = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			trainer, _ := r.Trainer()
-			if trainer == nil || len(r.Pod.Spec.Containers) < 2 || !facts.EndDecides(p.Job, r) {
+			if trainer == nil || !facts.EndDecides(p.Job, r) {
 				continue
 			}
 			for k := range r.Pod.Spec.Containers {
 				c := &r.Pod.Spec.Containers[k]
+				if own := c.RestartPolicy; own != nil && *own == corev1.ContainerRestartPolicyAlways {
+					at := r.Pod.At(job.Path("containers").Index(k).Child("restartPolicy"))
+					p.Reportf(at, "container %s of %s has its own restartPolicy Always and is no init container: its pod never completes, and Kubernetes before 1.35 rejects it", c.Name, r.Name)
+					continue
+				}
 				if what := endless(c); c != trainer && what != "" {
 					p.Report(finding.Finding{
 						Path:    r.Pod.At(job.Path("containers").Index(k)),

@@ -31,6 +31,7 @@ var placeholderNotFilled = &check.Check{
 			unfilledNames(p, r)
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			unfilledReferences(p, r, c, rel)
 			if part := exampleOf(c.Image); part != "" {
 				p.Reportf(r.Pod.At(rel.Child("image")), "image %s still has %s in it, as in an example", facts.Quoted(c.Image), facts.Quoted(strings.Trim(part, "/:")))
 			}
@@ -88,21 +89,62 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 	}
 }
 
+// unfilledReferences: nor does anybody read the name of a container, or of what its variables come from.
+func unfilledReferences(p *check.Pass, r *job.Role, c *corev1.Container, rel job.Path) {
+	judge := func(at job.Path, what, name string) {
+		if r.Replicas.Max > 0 && leftOpen(name) {
+			p.Report(finding.Finding{
+				Severity: finding.Error, Path: r.Pod.At(at),
+				Message: fmt.Sprintf("%s of %s is called %s, which nothing replaces there: the API server rejects the pods", what, facts.PodsOf(r), facts.Quoted(name)),
+			})
+		}
+	}
+	judge(rel.Child("name"), "a container", c.Name)
+	for i, from := range c.EnvFrom {
+		at := rel.Child("envFrom").Index(i)
+		if from.ConfigMapRef != nil {
+			judge(at.Child("configMapRef", "name"), "a ConfigMap", from.ConfigMapRef.Name)
+		}
+		if from.SecretRef != nil {
+			judge(at.Child("secretRef", "name"), "a Secret", from.SecretRef.Name)
+		}
+	}
+	for i, e := range c.Env {
+		at := rel.Child("env").Index(i).Child("valueFrom")
+		if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
+			judge(at.Child("configMapKeyRef", "name"), "a ConfigMap", e.ValueFrom.ConfigMapKeyRef.Name)
+		}
+		if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+			judge(at.Child("secretKeyRef", "name"), "a Secret", e.ValueFrom.SecretKeyRef.Name)
+		}
+	}
+}
+
+// leftOpen says of the name of an object that it holds a placeholder, or characters that stand in none and around one.
+func leftOpen(name string) bool {
+	_, _, found := job.Placeholder(name)
+	return found || strings.ContainsAny(name, "<>{}[]$")
+}
+
 // wholePlaceholder is a value that is nothing but a word in angle brackets: <YOUR_TOKEN>.
 var wholePlaceholder = regexp.MustCompile(`^<[A-Za-z_][A-Za-z0-9_ .-]*>$`)
 
 // unfilledVolume reports what a volume names by a placeholder: no shell and no kubelet reads it.
 func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string)) {
 	judge := func(rel job.Path, name string) {
-		if _, _, found := job.Placeholder(name); found {
+		if leftOpen(name) {
 			report(rel, name)
 		}
 	}
 	switch {
 	case v.CSI != nil:
-		for _, key := range slices.Sorted(maps.Keys(v.CSI.VolumeAttributes)) {
-			judge(job.Path("csi.volumeAttributes").Key(key), v.CSI.VolumeAttributes[key])
+		for _, key := range slices.Sorted(maps.Keys(v.CSI.VolumeAttributes)) { // which may be JSON, or what its driver expands
+			if _, _, found := job.Placeholder(v.CSI.VolumeAttributes[key]); found {
+				report(job.Path("csi.volumeAttributes").Key(key), v.CSI.VolumeAttributes[key])
+			}
 		}
+	case v.HostPath != nil:
+		judge("hostPath.path", v.HostPath.Path)
 	case v.PersistentVolumeClaim != nil:
 		judge("persistentVolumeClaim.claimName", v.PersistentVolumeClaim.ClaimName)
 	case v.ConfigMap != nil:
