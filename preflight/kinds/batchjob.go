@@ -33,6 +33,7 @@ var batchJob = &Kind{
 			"managed-by-unknown", "name-twice", "pod-security-violated", "pod-value-refused", "restart-policy-always",
 		}},
 		LongestName: batchLongestName,
+		Hosts:       batchHosts,
 		Peers:       PeersBySubdomain,
 		ManagedBy:   ManagedBy{At: "spec.managedBy"},
 		Deadline:    "spec.activeDeadlineSeconds", TTL: "spec.ttlSecondsAfterFinished",
@@ -53,6 +54,21 @@ func batchLongestName(j *job.Job, r *job.Role, name string) (child, what string)
 		return name + "-" + strconv.Itoa(r.Replicas.Max-1), "host of the last pod"
 	}
 	return name, "label with the job's name"
+}
+
+// batchHosts: the controller of Jobs gives the pods with an index host's names, which a name server knows below a subdomain
+// alone; others have random ones (https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode,
+// https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/#pod-s-hostname-and-subdomain-fields).
+func batchHosts(j *job.Job, r *job.Role) Hosts {
+	pods := countIn(j, "spec.completions")
+	if textIn(j, "spec.completionMode") != "Indexed" || pods == 0 {
+		return Hosts{}
+	}
+	h := Hosts{Prefix: j.Source.GetName() + "-", Pods: pods, Domain: r.Pod.Spec.Subdomain}
+	if h.Domain == "" {
+		h.Unserved = "pods of a Job have a name in the network only with spec.template.spec.subdomain, and a headless Service of that name"
+	}
+	return h
 }
 
 // jobEnv is what the Job controller sets (k8s.io/kubernetes pkg/controller/job/indexed_job_utils.go).

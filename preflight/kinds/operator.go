@@ -143,6 +143,7 @@ type Hosts struct {
 	Prefix     string
 	Jobs, Pods int    // Jobs 0: there is only one number
 	Domain     string // that the name is asked for in; empty: the namespace's
+	Unserved   string // why no name server knows the names; empty: one does
 }
 
 // Peers is how pods of one job find each other by name.

@@ -27,13 +27,19 @@ var addressOfNoPod = &check.Check{
 			return nil
 		}
 		judge := func(at job.Path, what, address string) {
-			if problem := noPod(p.Job, p.Operator, address); problem != "" {
-				f := finding.Finding{Path: at, Message: fmt.Sprintf("%s is %s; %s", what, facts.Quoted(address), problem)}
-				if problem == nameless {
-					f.Remedy = "Leave enableDNSHostnames out, or write the address of a service."
-				}
-				p.Report(f)
+			problem, unserved := noPod(p.Job, p.Operator, address)
+			if problem == "" {
+				return
 			}
+			f := finding.Finding{Path: at, Message: fmt.Sprintf("%s is %s; %s", what, facts.Quoted(address), problem)}
+			switch {
+			case problem == nameless:
+				f.Remedy = "Leave enableDNSHostnames out, or write the address of a service."
+			case unserved: // a Service may be called as the pod is
+				f.Severity = finding.Warning
+				f.Remedy = "Write the subdomain, a headless Service of that name, and the address as pod.subdomain."
+			}
+			p.Report(f)
 		}
 		for i := range p.Job.Roles {
 			if l := &p.Job.Roles[i].Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
@@ -60,35 +66,42 @@ var addressVariables = []string{
 const nameless = "no pod has a name while network.enableDNSHostnames is false"
 
 // noPod says why nothing answers at an address that is meant for a pod of the job; empty
-// where it is one, or means something else.
-func noPod(j *job.Job, operator *kinds.Operator, address string) string {
+// where it is one, or means something else. unserved: the pod has that name, and nobody else knows it.
+func noPod(j *job.Job, operator *kinds.Operator, address string) (why string, unserved bool) {
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "tcp://"), ":")
 	name, domain, _ := strings.Cut(host, ".")
 	if strings.ContainsAny(host, "$(){}<>") || !strings.HasPrefix(name, j.Source.GetName()+"-") {
-		return ""
+		return "", false
 	}
 	last := name[strings.LastIndexByte(name, '-')+1:]
 	if _, err := strconv.Atoi(last); err != nil {
-		return "" // a service of one's own
+		return "", false // a service of one's own
 	}
 	var said []string
 	off := j.Field("spec.network.enableDNSHostnames") == false
 	for i := range j.Roles {
 		h := operator.Hosts(j, &j.Roles[i])
+		if h == (kinds.Hosts{}) { // its pods have no names that are known before
+			return "", false
+		}
 		if !h.Has(name) {
 			said = append(said, h.String())
 			continue
 		}
-		if off {
-			return nameless
+		switch {
+		case off:
+			return nameless, false
+		case h.Unserved != "" && h.Pods == 1: // its own host knows it
+			return "", false
+		case h.Unserved != "":
+			return h.Unserved, true
+		case h.Domain != "" && strings.SplitN(domain, ".", 2)[0] != h.Domain:
+			return fmt.Sprintf("the pod's name in the network is %s.%s", name, h.Domain), false
 		}
-		if h.Domain != "" && strings.SplitN(domain, ".", 2)[0] != h.Domain {
-			return fmt.Sprintf("the pod's name in the network is %s.%s", name, h.Domain)
-		}
-		return ""
+		return "", false
 	}
 	if off { // whoever switched the names off may have a service of his own
-		return ""
+		return "", false
 	}
-	return "the pods are called " + strings.Join(said, ", ")
+	return "the pods are called " + strings.Join(said, ", "), false
 }
