@@ -40,6 +40,9 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 		r.Verdict = Unknown
 	}
 	noNodesToCome(s, r, g)
+	if r.Autoscaler == "" {
+		r.Autoscaler = quota.Provisioner(s, g)
+	}
 	if come := r.NodesToCome(); come != "" {
 		r.Assumed = append(r.Assumed, come)
 	}

@@ -119,7 +119,7 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 // for more than there are. There must be no autoscaler, and all slices must be in the view.
 func (o *check) devices() {
 	p := &o.s.Rules().Published
-	if p.Endless || o.s.Autoscaler() != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
+	if p.Endless || o.s.Autoscaler() != "" || Provisioner(o.s, o.gang) != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
 		return
 	}
 	sums := job.Resources{}

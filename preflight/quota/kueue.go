@@ -44,6 +44,11 @@ func (o *check) kueue() {
 	o.namespaceSelected(name, queue)
 	if checks := queue.Checks(); len(checks) > 0 {
 		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
+		for _, check := range checks {
+			if controllerOf(o.s, check) == multiKueueCheck {
+				o.doubt("the pods run in another cluster, which the admission check %s chooses (MultiKueue)", check)
+			}
+		}
 	}
 	if !wholeCohort(o.s, queue) {
 		o.doubt("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)

@@ -25,7 +25,7 @@ var everyMatchingNodeTainted = &check.Check{
 				return nil
 			}
 			why, chosen := facts.ShapeOf(p.Cluster, r)
-			if why != facts.Tainted || facts.BringsNodes(p.Cluster, r) {
+			if why != facts.Tainted || facts.BringsNodes(p, r) {
 				continue
 			}
 			p.Reportf(r.Pod.At("tolerations"), "%s tolerates the taints of none of the %s that it may use: %s",

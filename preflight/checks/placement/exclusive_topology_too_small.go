@@ -37,7 +37,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 // tooFewPlaces says why not all Jobs of a role can have a place to themselves even on the idle cluster, and where they ask
 // for it; empty: they can, or ask for none.
 func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
-	if p.Cluster.Autoscaler() != "" || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
+	if facts.BringsNodes(p, r) || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
 		return "", ""
 	}
 	key, at := kinds.ExclusiveTopology(p.Job, r)

@@ -26,7 +26,7 @@ var nodeSelectorMatchesNoNode = &check.Check{
 			if p.Over() {
 				return nil
 			}
-			if why, _ := facts.ShapeOf(p.Cluster, r); why == facts.Unselected && !facts.BringsNodes(p.Cluster, r) {
+			if why, _ := facts.ShapeOf(p.Cluster, r); why == facts.Unselected && !facts.BringsNodes(p, r) {
 				at, message := emptySelection(p.Cluster, r)
 				p.Reportf(r.Pod.At(at), "%s", message)
 			}

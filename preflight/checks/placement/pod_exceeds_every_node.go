@@ -26,7 +26,7 @@ var podExceedsEveryNode = &check.Check{
 				return nil
 			}
 			why, open := facts.ShapeOf(p.Cluster, r)
-			if why != facts.Oversized || facts.BringsNodes(p.Cluster, r) {
+			if why != facts.Oversized || facts.BringsNodes(p, r) {
 				continue
 			}
 			for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {

@@ -25,7 +25,7 @@ var spreadCannotHold = &check.Check{
 			if p.Over() {
 				return nil
 			}
-			if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || facts.BringsNodes(p.Cluster, r) || r.Replicas.Min == 0 {
+			if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || facts.BringsNodes(p, r) || r.Replicas.Min == 0 {
 				continue // a check of its own says so, or nodes may come
 			}
 			for k, c := range r.Pod.Spec.TopologySpreadConstraints {

@@ -24,7 +24,7 @@ var shmAboveEveryNode = &check.Check{
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
 			v, rel := sharedMemory(&r.Pod.Spec, c)
-			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil || facts.BringsNodes(p.Cluster, r) {
+			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil || facts.BringsNodes(p, r) {
 				return
 			}
 			if _, limited, _ := facts.LimitOf(&r.Pod.Spec, c, corev1.ResourceMemory); limited > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
@@ -18,7 +19,7 @@ import (
 func OutOfReach(p *check.Pass) (out []ClaimUse) {
 	for _, u := range ClaimsOf(p) {
 		reaches := Reaching(p.Cluster, u.Claim)
-		if reaches == nil || u.Role.Replicas.Max == 0 || p.Over() || BringsNodes(p.Cluster, u.Role) {
+		if reaches == nil || u.Role.Replicas.Max == 0 || p.Over() || BringsNodes(p, u.Role) {
 			continue
 		}
 		if len(Candidates(p.Cluster, u.Role)) > 0 && len(takers(p.Cluster, u.Role, nil, reaches)) == 0 {
@@ -66,10 +67,11 @@ func takers(view *cluster.Snapshot, r *job.Role, keys []string, and ...*corev1.P
 }
 
 // BringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of
-// kinds that the view has never seen, unless all its node pools keep such pods away.
-func BringsNodes(view *cluster.Snapshot, r *job.Role) bool {
-	brings, _ := quota.Brings(view, &r.Pod.Spec)
-	return brings != job.Absent
+// kinds that the view has never seen, unless all its node pools keep such pods away, and
+// the job's queue may have nodes made for it.
+func BringsNodes(p *check.Pass, r *job.Role) bool {
+	brings, _ := quota.Brings(p.Cluster, &r.Pod.Spec)
+	return brings != job.Absent || quota.Provisioner(p.Cluster, gang.Of(p.Job)) != ""
 }
 
 // spotLabels are the labels of nodes that the cloud may take back, with the value that
