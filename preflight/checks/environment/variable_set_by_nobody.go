@@ -44,6 +44,15 @@ var variableSetByNobody = &check.Check{
 						f.Message, f.Remedy = fmt.Sprintf("$%s is empty in %s: env does not set it, and %s", name, facts.PodsOf(r), unset), remedy
 						p.Report(f)
 					}
+					for _, m := range kubeletReference.FindAllStringSubmatchIndex(w, -1) {
+						name := w[m[2]:m[3]]
+						escaped := m[0] > 0 && w[m[0]-1] == '$'
+						if e, _ := facts.Variable(c, name); escaped || seen[name] || e != nil || slices.Contains(set, name) || brought(name) || assigns(c, name) {
+							continue
+						}
+						seen[name] = true
+						p.Reportf(r.Pod.At(list.Index(n)), "$(%s) stays as it is written in %s: env does not set it, and %s", name, facts.PodsOf(r), p.Operator.NoEnv)
+					}
 				}
 			}
 			visit(c.Command, rel.Child("command"))
@@ -70,6 +79,16 @@ func referredTo(word string) (out []string) {
 		}
 	}
 	return out
+}
+
+// kubeletReference is what the kubelet replaces, and nothing else means: no program is called in capitals.
+var kubeletReference = regexp.MustCompile(`\$\(([A-Z][A-Z0-9_]{2,})\)`)
+
+// brought says of a variable that the kubelet knows it from a Service of the namespace
+// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables), or that a webhook of the cloud sets
+// it in pods with TPUs (https://cloud.google.com/kubernetes-engine/docs/how-to/tpu-multislice).
+func brought(name string) bool {
+	return strings.Contains(name, "_SERVICE_") || strings.Contains(name, "_PORT_") || strings.HasPrefix(name, "TPU_") || strings.HasPrefix(name, "MEGASCALE_")
 }
 
 // assigns says whether the container's own script gives the variable a value, or may.
