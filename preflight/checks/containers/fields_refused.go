@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -94,7 +95,7 @@ func refusedVariables(r *job.Role, refuse refuse) {
 // badName says of the name of an object that a pod refers to that nothing can be called so. What was to be filled in is
 // told by placeholder-not-filled.
 func badName(name string) bool {
-	return name != "" && !strings.ContainsAny(name, "<>{}[]$") && len(validation.IsDNS1123Subdomain(name)) > 0
+	return name != "" && !facts.LeftOpen(name) && len(validation.IsDNS1123Subdomain(name)) > 0
 }
 
 const nameRule = "a name is lower-case letters, digits, - and ."

@@ -92,7 +92,7 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 // unfilledReferences: nor does anybody read the name of a container, or of what its variables come from.
 func unfilledReferences(p *check.Pass, r *job.Role, c *corev1.Container, rel job.Path) {
 	judge := func(at job.Path, what, name string) {
-		if r.Replicas.Max > 0 && leftOpen(name) {
+		if r.Replicas.Max > 0 && facts.LeftOpen(name) {
 			p.Report(finding.Finding{
 				Severity: finding.Error, Path: r.Pod.At(at),
 				Message: fmt.Sprintf("%s of %s is called %s, which nothing replaces there: the API server rejects the pods", what, facts.PodsOf(r), facts.Quoted(name)),
@@ -120,19 +120,13 @@ func unfilledReferences(p *check.Pass, r *job.Role, c *corev1.Container, rel job
 	}
 }
 
-// leftOpen says of the name of an object that it holds a placeholder, or characters that stand in none and around one.
-func leftOpen(name string) bool {
-	_, _, found := job.Placeholder(name)
-	return found || strings.ContainsAny(name, "<>{}[]$")
-}
-
 // wholePlaceholder is a value that is nothing but a word in angle brackets: <YOUR_TOKEN>.
 var wholePlaceholder = regexp.MustCompile(`^<[A-Za-z_][A-Za-z0-9_ .-]*>$`)
 
 // unfilledVolume reports what a volume names by a placeholder: no shell and no kubelet reads it.
 func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string)) {
 	judge := func(rel job.Path, name string) {
-		if leftOpen(name) {
+		if facts.LeftOpen(name) {
 			report(rel, name)
 		}
 	}

@@ -37,7 +37,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 // tooFewPlaces says why not all Jobs of a role can have a place to themselves even on the idle cluster, and where they ask
 // for it; empty: they can, or ask for none.
 func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
-	if facts.BringsNodes(p, r) || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
+	if p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
 		return "", ""
 	}
 	key, at := kinds.ExclusiveTopology(p.Job, r)
@@ -45,7 +45,7 @@ func tooFewPlaces(p *check.Pass, r *job.Role) (at job.Path, why string) {
 	if !written {
 		jobs = 1
 	}
-	if key == "" || jobs == 0 || p.Over() {
+	if key == "" || jobs == 0 || p.Over() || facts.BringsNodes(p, r) {
 		return "", ""
 	}
 	nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)

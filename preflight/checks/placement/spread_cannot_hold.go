@@ -25,7 +25,10 @@ var spreadCannotHold = &check.Check{
 			if p.Over() {
 				return nil
 			}
-			if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || facts.BringsNodes(p, r) || r.Replicas.Min == 0 {
+			if len(r.Pod.Spec.TopologySpreadConstraints) == 0 || r.Replicas.Min == 0 {
+				continue
+			}
+			if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || facts.BringsNodes(p, r) {
 				continue // a check of its own says so, or nodes may come
 			}
 			for k, c := range r.Pod.Spec.TopologySpreadConstraints {

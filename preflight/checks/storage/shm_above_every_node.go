@@ -24,13 +24,13 @@ var shmAboveEveryNode = &check.Check{
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
 			v, rel := sharedMemory(&r.Pod.Spec, c)
-			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil || facts.BringsNodes(p, r) {
+			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil {
 				return
 			}
 			if _, limited, _ := facts.LimitOf(&r.Pod.Spec, c, corev1.ResourceMemory); limited > 0 {
 				return // shm-above-memory-limit
 			}
-			if size := job.InBaseUnits(corev1.ResourceMemory, *v.EmptyDir.SizeLimit); most > 0 && size > most {
+			if size := job.InBaseUnits(corev1.ResourceMemory, *v.EmptyDir.SizeLimit); most > 0 && size > most && !facts.BringsNodes(p, r) {
 				p.Report(finding.Finding{
 					Path:    r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
 					Message: fmt.Sprintf("/dev/shm of %s may grow to %s, with no memory limit to stop it; the largest node has %s", r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceMemory, most)),

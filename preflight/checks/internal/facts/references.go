@@ -267,3 +267,9 @@ func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string
 		p.Reportf(ref.at, "%s needs key %q of %s %q, which does not have it%s", ref.use, ref.key, thing, ref.name, check.DidYouMean(ref.key, keys))
 	}
 }
+
+// LeftOpen says of the name of an object that it holds a placeholder, or characters that stand in none and around one.
+func LeftOpen(name string) bool {
+	_, _, found := job.Placeholder(name)
+	return found || strings.ContainsAny(name, "<>{}[]$")
+}
