@@ -321,6 +321,9 @@ func keepJob(k *kinds.Kind, pack Pack) cache.TransformFunc {
 		if err != nil {
 			return nil, err
 		}
+		if held.PackedObject != nil { // in its words: in others, each would be held twice
+			held.where, held.version = held.Name(), held.Version()
+		}
 		return held, nil
 	}
 }

@@ -52,15 +52,8 @@ func (n *Node) Pods() []*Pod { return n.pods }
 // Attached are the volumes that are attached to the node.
 func (n *Node) Attached() []AttachedVolume { return n.attached }
 
-// Labels of the pod.
-func (p *Pod) Labels() Labels { return p.labels }
-
 // Node is the name of the node that the pod is on; empty: it waits for one.
 func (p *Pod) Node() string { return p.node }
-
-// Requests are what the pod takes, by name of resource; itself as one of the resource "pods" is
-// not among them.
-func (p *Pod) Requests() []Amount { return p.requests }
 
 // HostPorts are the ports of the node that the pod takes.
 func (p *Pod) HostPorts() []podspec.HostPort { return p.ports }
@@ -79,6 +72,3 @@ func (p *Pod) Resident() bool { return p.resident }
 
 // Deleted says that the pod is being deleted.
 func (p *Pod) Deleted() bool { return p.deleted }
-
-// Owner is the controller of the pod; empty: it has none.
-func (p *Pod) Owner() Owner { return p.owner }

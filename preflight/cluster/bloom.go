@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"slices"
 	"unique"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -60,7 +59,7 @@ func (b *block) mayHold(labels []NeededLabel) bool {
 	if f == nil {
 		f = &bloomFilter{}
 		for _, p := range b.pods {
-			for key, value := range p.labels.All() {
+			for key, value := range p.Labels().All() {
 				f.add(hashOf(key, value))
 			}
 		}
@@ -74,10 +73,10 @@ func (b *block) mayHold(labels []NeededLabel) bool {
 	return true
 }
 
-// hasAll says whether the pod has every one of some labels. Equal labels are one, so that no text is compared.
+// hasAll says whether the pod has every one of some labels.
 func (p *Pod) hasAll(labels []NeededLabel) bool {
 	for _, l := range labels {
-		if !slices.Contains(p.labels.list(), l.label) {
+		if !p.has(l.label) {
 			return false
 		}
 	}

@@ -93,18 +93,16 @@ func allocatableOf(n *corev1.Node, silent bool, before job.Resources) (out job.R
 }
 
 // Pod is what a view keeps of a pod that exists: what it takes, whom it keeps away, and
-// the metadata that says whose it is. It is a tenth of the pod's size. Immutable.
+// the metadata that says whose it is. It is a twentieth of the pod's size. Immutable.
 type Pod struct {
-	namespace, name string
-	labels          Labels
-	node            string   // empty: waits for a place
-	requests        []Amount // by name
-	owner           Owner    // the controller of the pod; empty: none
-	*podMore                 // never nil
-	priority        int32    // as admission wrote it
-	resident        bool     // stays on an idle cluster
-	deleted         bool     // is being deleted
-	ended           bool     // takes no room any more
+	labelSet // with the kin, which says the rest
+	*podMore // never nil
+	name     string
+	node     string // empty: waits for a place
+	priority int32  // as admission wrote it
+	resident bool   // stays on an idle cluster
+	deleted  bool   // is being deleted
+	ended    bool   // takes no room any more
 }
 
 // podMore is what few pods have.
@@ -133,8 +131,20 @@ type Amount struct {
 
 // PodOf keeps of a pod what counts. Annotations and affinity are shared with it.
 func PodOf(p *corev1.Pod) *Pod {
-	r := withLabels(p.Labels)
-	r.namespace, r.name, r.node, r.podMore = p.Namespace, p.Name, p.Spec.NodeName, &noMore
+	occupied := podspec.OccupiedList(p)
+	requests := make([]Amount, 0, len(occupied))
+	for name, q := range occupied {
+		if n := job.InBaseUnits(name, q); n > 0 {
+			requests = append(requests, Amount{name, n})
+		}
+	}
+	slices.SortFunc(requests, func(a, b Amount) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	var owner Owner
+	if o := metav1.GetControllerOfNoCopy(p); o != nil {
+		owner = Owner{o.Kind, o.Name}
+	}
+	r := newPod(p.Namespace, owner, sharedVector(requests), p.Labels)
+	r.name, r.node = p.Name, p.Spec.NodeName
 	r.resident, r.deleted = isResident(p), p.DeletionTimestamp != nil
 	r.ended = p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	more := podMore{
@@ -153,44 +163,20 @@ func PodOf(p *corev1.Pod) *Pod {
 		few := more
 		r.podMore = &few
 	}
-	if o := metav1.GetControllerOfNoCopy(p); o != nil {
-		r.owner = Owner{o.Kind, o.Name}
-	}
-	occupied := podspec.OccupiedList(p)
-	requests := make([]Amount, 0, len(occupied))
-	for name, q := range occupied {
-		if n := job.InBaseUnits(name, q); n > 0 {
-			requests = append(requests, Amount{name, n})
-		}
-	}
-	slices.SortFunc(requests, func(a, b Amount) int { return strings.Compare(string(a.Name), string(b.Name)) })
-	r.requests = sharedVector(requests)
 	return r
 }
-
-// Namespace of the pod.
-func (p *Pod) Namespace() string { return p.namespace }
 
 // Name of the pod.
 func (p *Pod) Name() string { return p.name }
 
 // Equal says that two pods count alike in every view.
 func (p *Pod) Equal(q *Pod) bool {
-	return p.namespace == q.namespace && p.name == q.name && p.node == q.node &&
+	return p.name == q.name && p.node == q.node &&
 		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
-		p.priority == q.priority && p.class == q.class && p.nominated == q.nominated && p.owner == q.owner &&
-		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
-		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) &&
-		p.labels.Equal(q.labels) && maps.Equal(p.annotations, q.annotations) &&
+		p.priority == q.priority && p.class == q.class && p.nominated == q.nominated &&
+		p.kin.alike(q.kin) && p.labelSet.equal(&q.labelSet) && slices.Equal(p.ports, q.ports) &&
+		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) && maps.Equal(p.annotations, q.annotations) &&
 		slices.EqualFunc(p.apart, q.apart, PodTerm.Equal)
-}
-
-// Compare orders pods by namespace and name.
-func (p *Pod) Compare(q *Pod) int {
-	if c := strings.Compare(p.namespace, q.namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(p.name, q.name)
 }
 
 // mirrorAnnotation marks the API's image of a static pod
@@ -217,7 +203,7 @@ func (p *Pod) Takes(name corev1.ResourceName) int64 {
 	if name == corev1.ResourcePods {
 		return 1
 	}
-	for _, a := range p.requests {
+	for _, a := range p.kin.requests {
 		if a.Name == name {
 			return a.N
 		}

@@ -171,6 +171,10 @@ func readObject(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *obje
 		if r.lean && out.read != nil {
 			out.whole = nil
 		}
+		if p, ok := out.read.(interface{ holder() *object }); ok {
+			*p.holder() = *out
+			return p.holder()
+		}
 	}
 	return out
 }

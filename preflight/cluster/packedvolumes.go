@@ -46,8 +46,8 @@ func claimFactsOf(o *object) claimFacts {
 	case *corev1.PersistentVolumeClaim:
 		return claimFacts{true, c.Spec.VolumeName, podspec.ClaimClass(c)}
 	case *packedClaim:
-		asked := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: c.class}}
-		return claimFacts{true, c.volume, podspec.ClaimClass(&asked)}
+		asked := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: c.as.Spec.StorageClassName}}
+		return claimFacts{true, c.volume(), podspec.ClaimClass(&asked)}
 	}
 	return claimFacts{}
 }
@@ -75,9 +75,9 @@ func volumeFactsOf(o *object, name string) volumeFacts {
 		}
 		return out
 	case *packedVolume:
-		out := volumeFacts{there: true, claimed: true, at: Name{v.claim.Namespace, v.claim.Name, name}}
-		if v.csi {
-			out.csi, out.DriverVolume = true, DriverVolume{v.driver, handleOf(v.driver, v.handle, v.name)}
+		out := volumeFacts{there: true, claimed: true, at: Name{v.as.Spec.ClaimRef.Namespace, v.claim(), name}}
+		if csi := v.as.Spec.CSI; csi != nil {
+			out.csi, out.DriverVolume = true, DriverVolume{csi.Driver, handleOf(csi.Driver, v.handle(), v.name())}
 		}
 		return out
 	}
@@ -88,88 +88,90 @@ func handleOf(driver, handle, name string) string { return driver + "/" + cmp.Or
 
 // packedClaim is a PersistentVolumeClaim as readClaim reads it.
 type packedClaim struct {
-	namespace, name, volume string
-	uid                     types.UID
-	annotations             map[string]string
-	class, attributes       *string
-	mode                    *corev1.PersistentVolumeMode
-	modes                   []corev1.PersistentVolumeAccessMode
-	requests                corev1.ResourceList
-	phase                   corev1.PersistentVolumeClaimPhase
+	by             object                        // that holds it, so that both are one piece of memory
+	as             *corev1.PersistentVolumeClaim // what many say alike: all but these
+	text           string                        // its name, its UID and the name of its volume
+	nameEnd, idEnd int
+	annotations    map[string]string
 }
 
+func (p *packedClaim) holder() *object { return &p.by }
+func (p *packedClaim) name() string    { return p.text[:p.nameEnd] }
+func (p *packedClaim) uid() types.UID  { return types.UID(p.text[p.nameEnd:p.idEnd]) }
+func (p *packedClaim) volume() string  { return p.text[p.idEnd:] }
+
 func packClaim(c *corev1.PersistentVolumeClaim) *packedClaim {
-	out := &packedClaim{
-		namespace: c.Namespace, name: c.Name, uid: c.UID, annotations: c.Annotations, volume: c.Spec.VolumeName, class: c.Spec.StorageClassName,
-		attributes: c.Spec.VolumeAttributesClassName, mode: c.Spec.VolumeMode, modes: c.Spec.AccessModes, requests: c.Spec.Resources.Requests, phase: c.Status.Phase,
-	}
-	inOne(&out.name, (*string)(&out.uid), &out.volume)
+	out := &packedClaim{text: c.Name + string(c.UID) + c.Spec.VolumeName, nameEnd: len(c.Name), idEnd: len(c.Name) + len(c.UID), annotations: c.Annotations}
+	as := *c
+	as.Name, as.UID, as.Spec.VolumeName, as.Annotations = "", "", "", nil
+	out.as = alike(&sharedClaims, &as)
 	return out
+}
+
+func (p *packedClaim) whole() *corev1.PersistentVolumeClaim {
+	c := *p.as
+	c.Name, c.UID, c.Spec.VolumeName, c.Annotations = p.name(), p.uid(), p.volume(), p.annotations
+	return &c
+}
+
+// alike is an object that says the same as one, held once. That may be written as protobuf, in which equal objects are equal texts.
+func alike[T interface{ Marshal() ([]byte, error) }](in *shared[T], one T) T {
+	written, err := one.Marshal()
+	if err != nil || len(written) > mostWritten {
+		return one
+	}
+	return in.of(written, one)
 }
 
 // nameIn is a name in the words of what is held under it: in others, each would be held twice.
 func nameIn(o *object, name Name) Name {
 	switch of := o.read.(type) {
 	case *packedClaim:
-		name.Namespace, name.Name = of.namespace, of.name
+		name.Namespace, name.Name = of.as.Namespace, of.name()
 	case *packedVolume:
-		name.Name = of.name
+		name.Name = of.name()
 	}
 	return name
 }
 
-func (p *packedClaim) whole() *corev1.PersistentVolumeClaim {
-	return &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, UID: p.uid, Annotations: p.annotations},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			VolumeName: p.volume, StorageClassName: p.class, VolumeAttributesClassName: p.attributes, VolumeMode: p.mode, AccessModes: p.modes,
-			Resources: corev1.VolumeResourceRequirements{Requests: p.requests},
-		},
-		Status: corev1.PersistentVolumeClaimStatus{Phase: p.phase},
-	}
-}
-
 // packedVolume is a Volume as readVolume reads it, which a claim has.
 type packedVolume struct {
-	name, class         string
-	labels, annotations map[string]string
-	capacity            corev1.ResourceList
-	modes               []corev1.PersistentVolumeAccessMode
-	mode                *corev1.PersistentVolumeMode
-	attributes          *string
-	phase               corev1.PersistentVolumePhase
-	driver, handle      string // of CSI
-	csi                 bool
-	claim               types.NamespacedName
-	uid                 types.UID // of the claim
-	reach               *volumeReach
+	by                           object                   // that holds it
+	as                           *corev1.PersistentVolume // what many say alike: all but these
+	text                         string                   // its name, its handle, and name and UID of its claim
+	nameEnd, handleEnd, claimEnd int
+	labels, annotations          map[string]string
+	reach                        *volumeReach
 }
 
+func (p *packedVolume) holder() *object { return &p.by }
+func (p *packedVolume) name() string    { return p.text[:p.nameEnd] }
+func (p *packedVolume) handle() string  { return p.text[p.nameEnd:p.handleEnd] }
+func (p *packedVolume) claim() string   { return p.text[p.handleEnd:p.claimEnd] }
+func (p *packedVolume) uid() types.UID  { return types.UID(p.text[p.claimEnd:]) }
+
 func packVolume(v *corev1.PersistentVolume, reach *volumeReach) *packedVolume {
-	s := &v.Spec
-	out := &packedVolume{
-		name: v.Name, class: s.StorageClassName, labels: v.Labels, annotations: v.Annotations, capacity: s.Capacity, modes: s.AccessModes, mode: s.VolumeMode,
-		attributes: s.VolumeAttributesClassName, phase: v.Status.Phase, claim: types.NamespacedName{Namespace: s.ClaimRef.Namespace, Name: s.ClaimRef.Name},
-		uid: s.ClaimRef.UID, reach: reach,
+	as, claim, handle := *v, *v.Spec.ClaimRef, ""
+	as.Name, as.Labels, as.Annotations, as.Spec.NodeAffinity = "", nil, nil, nil
+	as.Spec.ClaimRef = &corev1.ObjectReference{Namespace: claim.Namespace}
+	if v.Spec.CSI != nil {
+		csi := *v.Spec.CSI
+		handle, csi.VolumeHandle, as.Spec.CSI = csi.VolumeHandle, "", &csi
 	}
-	if s.CSI != nil {
-		out.csi, out.driver, out.handle = true, s.CSI.Driver, s.CSI.VolumeHandle
-	}
-	inOne(&out.name, &out.handle, &out.claim.Name, (*string)(&out.uid))
+	out := &packedVolume{text: v.Name + handle + claim.Name + string(claim.UID), labels: v.Labels, annotations: v.Annotations, reach: reach}
+	out.nameEnd, out.handleEnd = len(v.Name), len(v.Name)+len(handle)
+	out.claimEnd = out.handleEnd + len(claim.Name)
+	out.as = alike(&sharedVolumes, &as)
 	return out
 }
 
 func (p *packedVolume) whole() *Volume {
-	v := &corev1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{Name: p.name, Labels: p.labels, Annotations: p.annotations},
-		Spec: corev1.PersistentVolumeSpec{
-			Capacity: p.capacity, AccessModes: p.modes, StorageClassName: p.class, VolumeMode: p.mode, VolumeAttributesClassName: p.attributes, NodeAffinity: p.reach.affinity,
-			ClaimRef: &corev1.ObjectReference{Namespace: p.claim.Namespace, Name: p.claim.Name, UID: p.uid},
-		},
-		Status: corev1.PersistentVolumeStatus{Phase: p.phase},
+	v := *p.as
+	v.Name, v.Labels, v.Annotations, v.Spec.NodeAffinity = p.name(), p.labels, p.annotations, p.reach.affinity
+	v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: p.as.Spec.ClaimRef.Namespace, Name: p.claim(), UID: p.uid()}
+	if v.Spec.CSI != nil {
+		csi := *v.Spec.CSI
+		csi.VolumeHandle, v.Spec.CSI = p.handle(), &csi
 	}
-	if p.csi {
-		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: p.driver, VolumeHandle: p.handle}
-	}
-	return &Volume{PersistentVolume: v, volumeReach: p.reach}
+	return &Volume{PersistentVolume: &v, volumeReach: p.reach}
 }

@@ -78,23 +78,6 @@ func modesOf(p *plainFields, in map[string]any) []corev1.PersistentVolumeAccessM
 	return sharedModes.of(key, out)
 }
 
-// inOne puts texts into one object: each that stands alone is one for the garbage collector.
-func inOne(texts ...*string) {
-	length := 0
-	for _, text := range texts {
-		length += len(*text)
-	}
-	var all strings.Builder
-	all.Grow(length)
-	for _, text := range texts {
-		all.WriteString(*text)
-	}
-	rest := all.String()
-	for _, text := range texts {
-		*text, rest = rest[:len(*text)], rest[len(*text):]
-	}
-}
-
 // itemsOf reads the objects in a list.
 func itemsOf[T any](p *plainFields, in map[string]any, key string, read func(map[string]any) T) []T {
 	if in[key] == nil {
@@ -111,15 +94,25 @@ func itemsOf[T any](p *plainFields, in map[string]any, key string, read func(map
 	return out
 }
 
+// texts must not be changed: whoever is written the same has the same map.
 func (p *plainFields) texts(in map[string]any) map[string]string {
 	if in == nil {
 		return nil
+	}
+	written, ok := withValue(make([]byte, 0, 256), in)
+	if ok = ok && len(written) <= mostWritten; ok {
+		if known, ok := sharedMaps.find(written); ok {
+			return known
+		}
 	}
 	out := make(map[string]string, len(in))
 	for key := range in {
 		out[key] = p.text(in, key)
 	}
-	return out
+	if !ok || p.odd {
+		return out
+	}
+	return sharedMaps.of(written, out)
 }
 
 // amounts must not be changed: whoever is written the same has the same map.

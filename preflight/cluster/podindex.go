@@ -80,12 +80,12 @@ func (r *PodList) tallied() {
 		r.sum = job.Resources{}
 		owners := map[Owner]bool{}
 		for p := range r.Waiting(nil) {
-			if r.count++; p.owner == (Owner{}) {
+			if r.count++; p.Owner() == (Owner{}) {
 				r.owners++
 			} else {
-				owners[p.owner] = true
+				owners[p.Owner()] = true
 			}
-			for _, a := range p.requests {
+			for _, a := range p.Requests() {
 				r.sum[a.Name] = saturate.Add(r.sum[a.Name], a.N)
 			}
 		}
@@ -95,6 +95,7 @@ func (r *PodList) tallied() {
 
 // namespacePods is the live pods of a namespace in a store.
 type namespacePods struct {
+	named        map[string]podEntry
 	all, waiting podBlocks
 	shown        *PodList // nil: something has changed
 }
@@ -108,25 +109,40 @@ type podEntry struct {
 
 func (p *Pod) waits() bool { return p.node == "" && !p.deleted }
 
-func (q *namespacePods) add(p *Pod) podEntry {
+// get is a pod by its name; nil: it is not there.
+func (q *namespacePods) get(name string) *Pod {
+	if q == nil {
+		return nil
+	}
+	return q.named[name].pod
+}
+
+func (q *namespacePods) add(p *Pod) {
 	q.shown = nil
 	to := podEntry{pod: p, at: q.all.add(p), waiting: -1}
 	if p.waits() {
 		to.waiting = q.waiting.add(p)
 	}
-	return to
+	q.named[p.name] = to
 }
 
 // drop takes a pod out. The place of one that takes its place in a list changes.
-func (q *namespacePods) drop(from podEntry, move func(*Pod, func(*podEntry))) {
+func (q *namespacePods) drop(p *Pod) {
 	q.shown = nil
+	from := q.named[p.name]
+	delete(q.named, p.name)
 	if moved := q.all.remove(from.at); moved != nil {
-		move(moved, func(to *podEntry) { to.at = from.at })
+		to := q.named[moved.name]
+		to.at = from.at
+		q.named[moved.name] = to
 	}
-	if from.waiting >= 0 {
-		if moved := q.waiting.remove(from.waiting); moved != nil {
-			move(moved, func(to *podEntry) { to.waiting = from.waiting })
-		}
+	if from.waiting < 0 {
+		return
+	}
+	if moved := q.waiting.remove(from.waiting); moved != nil {
+		to := q.named[moved.name]
+		to.waiting = from.waiting
+		q.named[moved.name] = to
 	}
 }
 
@@ -201,7 +217,7 @@ func (r *podBlocks) share() []*block {
 
 // Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten, its labels included: of many pods one is made.
 func (p *Pod) Metadata(into *corev1.Pod) *corev1.Pod {
-	into.Namespace, into.Name, into.Labels, into.Annotations = p.namespace, p.name, p.labels.into(into.Labels), p.annotations
+	into.Namespace, into.Name, into.Labels, into.Annotations = p.Namespace(), p.name, p.Labels().into(into.Labels), p.annotations
 	into.Spec.NodeName = p.node
 	return into
 }

@@ -1,120 +1,89 @@
 package cluster
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
-	"unique"
 )
 
-// Labels are the labels of a pod, in the order of their keys. A map of five takes 340 bytes, and a large cluster has a
-// hundred thousand; of a label that many pods have, each pod holds a word. They implement labels.Labels. The zero value has
-// none.
+// Labels are the labels of a pod, by key. They implement labels.Labels. The zero value has none.
 type Labels struct {
-	all *[]Label // a pointer, so that to be handed on as labels.Labels takes no memory
+	of *labelSet // a pointer, so that to be handed on as labels.Labels takes no memory
 }
+
+// labelSet is labels: those of a kin, but for some that say something else. A map of five takes 340 bytes.
+type labelSet struct {
+	kin *podKin // never nil
+	own []Label // by key; they stand for those of the kin with the same keys
+}
+
+var (
+	noKin    podKin
+	noLabels = labelSet{kin: &noKin}
+)
+
+func (l Labels) set() *labelSet { return cmp.Or(l.of, &noLabels) }
 
 // LabelsOf are labels that stand in a map.
 func LabelsOf(m map[string]string) Labels {
 	if len(m) == 0 {
 		return Labels{}
 	}
-	all := roomFor(len(m))
-	fillLabels(all, m)
-	return Labels{all}
+	return Labels{&labelSet{kin: &noKin, own: appendLabels(make([]Label, 0, len(m)), m)}}
 }
 
-// fillLabels appends labels in the order of their keys.
-func fillLabels(to *[]Label, m map[string]string) {
-	var room [fewKeys]string
-	for _, key := range sortedInto(room[:0], m) {
-		*to = append(*to, unique.Make([2]string{key, m[key]}))
+// each are the labels in the order of their keys.
+func (s *labelSet) each(yield func(Label) bool) {
+	own := s.own
+	for _, label := range s.kin.labels {
+		for ; len(own) > 0 && own[0].Value()[0] <= label.Value()[0]; own = own[1:] {
+			if own[0].Value()[0] == label.Value()[0] {
+				label = own[0]
+			} else if !yield(own[0]) {
+				return
+			}
+		}
+		if !yield(label) {
+			return
+		}
+	}
+	for _, label := range own {
+		if !yield(label) {
+			return
+		}
 	}
 }
 
-// withLabels is an empty pod with its labels behind it: of two objects for each pod the garbage collector would have to look at
-// both. Most pods have five, or seven with those of an operator.
-func withLabels(m map[string]string) *Pod {
-	var out *Pod
-	var all *[]Label
-	switch n := len(m); {
-	case n == 0 || n > 7:
-		return &Pod{labels: LabelsOf(m)}
-	case n <= 3:
-		of := &struct {
-			pod  Pod
-			list []Label
-			room [3]Label
-		}{}
-		of.list, out, all = of.room[:0], &of.pod, &of.list
-	case n <= 5:
-		of := &struct {
-			pod  Pod
-			list []Label
-			room [5]Label
-		}{}
-		of.list, out, all = of.room[:0], &of.pod, &of.list
-	default:
-		of := &struct {
-			pod  Pod
-			list []Label
-			room [7]Label
-		}{}
-		of.list, out, all = of.room[:0], &of.pod, &of.list
+// has says that a label is among them. Equal labels are one, so that hardly any text is compared.
+func (s *labelSet) has(label Label) bool {
+	if slices.Contains(s.own, label) {
+		return true
 	}
-	fillLabels(all, m)
-	out.labels = Labels{all}
-	return out
+	return slices.Contains(s.kin.labels, label) && !slices.ContainsFunc(s.own, func(own Label) bool { return own.Value()[0] == label.Value()[0] })
 }
 
-// roomFor is an empty list with room for so many, which stands behind its own head: of two objects for each pod the garbage
-// collector would have to look at both.
-func roomFor(n int) *[]Label {
-	switch {
-	case n <= 3:
-		of := &struct {
-			list []Label
-			room [3]Label
-		}{}
-		of.list = of.room[:0]
-		return &of.list
-	case n <= 5:
-		of := &struct {
-			list []Label
-			room [5]Label
-		}{}
-		of.list = of.room[:0]
-		return &of.list
-	case n <= 7:
-		of := &struct {
-			list []Label
-			room [7]Label
-		}{}
-		of.list = of.room[:0]
-		return &of.list
+func (s *labelSet) equal(o *labelSet) bool {
+	if s.kin == o.kin {
+		return slices.Equal(s.own, o.own)
 	}
-	all := make([]Label, 0, n)
-	return &all
-}
-
-func (l Labels) list() []Label {
-	if l.all == nil {
-		return nil
-	}
-	return *l.all
+	var room, other [2 * fewKeys]Label
+	return slices.Equal(slices.AppendSeq(room[:0], s.each), slices.AppendSeq(other[:0], o.each))
 }
 
 // Equal says that two pods have the same labels.
-func (l Labels) Equal(o Labels) bool { return slices.Equal(l.list(), o.list()) }
+func (l Labels) Equal(o Labels) bool { return l.set().equal(o.set()) }
 
 // Lookup is the value of a label, and whether it is there.
 func (l Labels) Lookup(key string) (value string, there bool) {
-	at, there := slices.BinarySearchFunc(l.list(), key, func(has Label, key string) int { return strings.Compare(has.Value()[0], key) })
-	if !there {
-		return "", false
+	of := l.set()
+	for _, list := range [...][]Label{of.own, of.kin.labels} {
+		if at, there := slices.BinarySearchFunc(list, key, func(has Label, key string) int { return strings.Compare(has.Value()[0], key) }); there {
+			return list[at].Value()[1], true
+		}
 	}
-	return (*l.all)[at].Value()[1], true
+	return "", false
 }
 
 // Get is the value of a label; empty: it is not there, or has none.
@@ -129,11 +98,11 @@ func (l Labels) Has(key string) bool {
 	return there
 }
 
-// All are the labels.
+// All are the labels, in the order of their keys.
 func (l Labels) All() iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
-		for _, has := range l.list() {
-			if of := has.Value(); !yield(of[0], of[1]) {
+		for label := range l.set().each {
+			if of := label.Value(); !yield(of[0], of[1]) {
 				return
 			}
 		}
@@ -146,8 +115,8 @@ func (l Labels) Map() map[string]string { return l.into(nil) }
 // into is the labels in a map whose memory is used again; nil: there are none, or there was no map.
 func (l Labels) into(m map[string]string) map[string]string {
 	clear(m)
-	if m == nil && len(l.list()) > 0 {
-		m = make(map[string]string, len(l.list()))
+	if of := l.set(); m == nil && len(of.own)+len(of.kin.labels) > 0 {
+		m = make(map[string]string, max(len(of.own), len(of.kin.labels)))
 	}
 	maps.Insert(m, l.All())
 	return m

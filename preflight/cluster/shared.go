@@ -45,19 +45,35 @@ func (s *shared[T]) of(key []byte, value T) T {
 	if known, ok := s.known[string(key)]; ok {
 		return known
 	}
+	s.hold(key, value)
+	return value
+}
+
+// hold has a value given out under a key from now on.
+func (s *shared[T]) hold(key []byte, value T) {
 	if s.known == nil || len(s.known) >= mostHeldOnce {
 		s.known = map[string]T{}
 	}
 	s.known[string(key)] = value
-	return value
+}
+
+// put has a value given out under a key from now on.
+func (s *shared[T]) put(key []byte, value T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold(key, value)
 }
 
 var (
+	sharedKin      shared[*podKin]
 	sharedRequests shared[[]Amount]
 	sharedAmounts  shared[corev1.ResourceList]
 	sharedReaches  shared[*volumeReach]
 	sharedTexts    shared[*string]
 	sharedModes    shared[[]corev1.PersistentVolumeAccessMode]
+	sharedClaims   shared[*corev1.PersistentVolumeClaim]
+	sharedVolumes  shared[*corev1.PersistentVolume]
+	sharedMaps     shared[map[string]string]
 	noMore         podMore
 )
 
@@ -66,11 +82,14 @@ func sharedVector(of []Amount) []Amount {
 	if len(of) > mostEntries {
 		return of
 	}
-	key := make([]byte, 0, 256)
+	return sharedRequests.of(appendAmounts(make([]byte, 0, 256), of), of)
+}
+
+func appendAmounts(key []byte, of []Amount) []byte {
 	for _, a := range of {
 		key = binary.AppendVarint(withLength(key, string(a.Name)), a.N)
 	}
-	return sharedRequests.of(key, of)
+	return key
 }
 
 // SharedAmounts are amounts, held once; they must not be written to. Nodes of one machine offer the same.

@@ -21,7 +21,7 @@ func asking(resources int, n int64) *corev1.Pod {
 }
 
 func TestEqualVectorsAreHeldOnce(t *testing.T) {
-	same := func(a, b *Pod) bool { return &a.requests[0] == &b.requests[0] }
+	same := func(a, b *Pod) bool { return &a.Requests()[0] == &b.Requests()[0] }
 	if !same(PodOf(asking(mostEntries, 3)), PodOf(asking(mostEntries, 3))) {
 		t.Error("equal requests are held twice")
 	}
@@ -29,7 +29,7 @@ func TestEqualVectorsAreHeldOnce(t *testing.T) {
 		t.Error("requests that differ are held as one")
 	}
 	long, again := PodOf(asking(mostEntries+1, 3)), PodOf(asking(mostEntries+1, 3))
-	if same(long, again) || !long.Equal(again) || len(long.requests) != mostEntries+1 {
+	if same(long, again) || !long.Equal(again) || len(long.Requests()) != mostEntries+1 {
 		t.Error("requests of more resources than are shared are not each pod's own, whole")
 	}
 }

@@ -153,10 +153,12 @@ func (p *Pod) Plain() bool { return len(p.claims)+len(p.disks)+len(p.apart) == 0
 
 // As is a pod that takes the same as p, which must be Plain, by another name.
 func (p *Pod) As(n PodName) *Pod {
-	out := *p
-	out.namespace, out.name, out.node, out.labels = n.Namespace, n.Name, n.Node, LabelsOf(n.Labels)
+	owner := p.Owner()
 	if n.Owner != "" {
-		out.owner.Name = n.Owner
+		owner.Name = n.Owner
 	}
-	return &out
+	out := newPod(n.Namespace, owner, p.Requests(), n.Labels)
+	out.podMore, out.name, out.node = p.podMore, n.Name, n.Node
+	out.priority, out.resident, out.deleted, out.ended = p.priority, p.resident, p.deleted, p.ended
+	return out
 }

@@ -30,7 +30,6 @@ type Store struct {
 	classes nodeClasses
 	marks   marks
 
-	pods             map[types.NamespacedName]podEntry
 	in               map[string]*namespacePods     // by namespace
 	podsIn           map[string]*PodList           // of the last snapshot; nil: pods have changed
 	nominated        map[types.NamespacedName]*Pod // that wait for room which others make
@@ -120,21 +119,21 @@ func (l *Store) SetPod(p *corev1.Pod) { l.KeepPod(PodOf(p)) }
 // KeepPod is SetPod for a pod of which only what counts was kept. It says whether that is news.
 func (l *Store) KeepPod(p *Pod) (news bool) {
 	l.sawPods = true
-	key := types.NamespacedName{Namespace: p.namespace, Name: p.name}
-	switch before, there := l.pods[key]; {
-	case !there && p.ended, there && before.pod.Equal(p):
+	key := types.NamespacedName{Namespace: p.Namespace(), Name: p.name}
+	switch before := l.in[key.Namespace].get(key.Name); {
+	case before == nil && p.ended, before != nil && before.Equal(p):
 		return false
 	}
-	l.DropPod(p.namespace, p.name)
+	l.DropPod(key.Namespace, key.Name)
 	if p.ended {
 		return true
 	}
-	q := l.in[p.namespace]
+	q := l.in[key.Namespace]
 	if q == nil {
-		q = &namespacePods{}
-		put(&l.in, p.namespace, q)
+		q = &namespacePods{named: map[string]podEntry{}}
+		put(&l.in, key.Namespace, q)
 	}
-	put(&l.pods, key, q.add(p))
+	q.add(p)
 	l.podsIn = nil
 	if p.nominated != "" {
 		put(&l.nominated, key, p)
@@ -156,28 +155,22 @@ func (l *Store) KeepPod(p *Pod) (news bool) {
 // DropPod forgets a pod.
 func (l *Store) DropPod(namespace, name string) {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	there, ok := l.pods[key]
-	if !ok {
+	q := l.in[namespace]
+	p := q.get(name)
+	if p == nil {
 		return
 	}
-	delete(l.pods, key)
+	q.drop(p)
 	delete(l.nominated, key)
-	q := l.in[namespace]
-	q.drop(there, func(moved *Pod, change func(*podEntry)) {
-		key := types.NamespacedName{Namespace: moved.namespace, Name: moved.name}
-		entry := l.pods[key]
-		change(&entry)
-		l.pods[key] = entry
-	})
 	if q.all.size == 0 {
 		delete(l.in, namespace)
 	}
 	l.podsIn = nil
-	if there.pod.node != "" {
-		b := l.nodes[there.pod.node] // a node that a pod names is known
-		b.removePod(there.pod)
-		l.yielding -= bit(there.pod.mayYield())
-		l.volumes.unuse(b, there.pod)
+	if p.node != "" {
+		b := l.nodes[p.node] // a node that a pod names is known
+		b.removePod(p)
+		l.yielding -= bit(p.mayYield())
+		l.volumes.unuse(b, p)
 		l.touch(b)
 		l.abandon(b)
 	}
@@ -239,9 +232,11 @@ func (l *Store) NodeNames() []Name {
 
 // PodNames are the pods that are held: those that have not ended.
 func (l *Store) PodNames() []Name {
-	out := make([]Name, 0, len(l.pods))
-	for key := range l.pods {
-		out = append(out, Name{Namespace: key.Namespace, Name: key.Name})
+	var out []Name
+	for namespace, q := range l.in {
+		for name := range q.named {
+			out = append(out, Name{Namespace: namespace, Name: name})
+		}
 	}
 	return out
 }

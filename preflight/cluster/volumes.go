@@ -158,7 +158,7 @@ func volumesOf(shown *volumeLists) volumeIndex {
 func (x *volumeIndex) use(b *nodeInfo, p *Pod) {
 	for _, claim := range p.claims {
 		x.shown = nil
-		x.users.set(Name{p.namespace, claim, p.name}, p)
+		x.users.set(Name{p.Namespace(), claim, p.name}, p)
 		b.mounts = append(b.mounts, mount{pod: p, claim: claim})
 	}
 	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
@@ -167,7 +167,7 @@ func (x *volumeIndex) use(b *nodeInfo, p *Pod) {
 func (x *volumeIndex) unuse(b *nodeInfo, p *Pod) {
 	for _, claim := range p.claims {
 		x.shown = nil
-		x.users.drop(Name{p.namespace, claim, p.name})
+		x.users.drop(Name{p.Namespace(), claim, p.name})
 		b.mounts = slices.DeleteFunc(b.mounts, func(m mount) bool { return m.pod == p })
 	}
 	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
@@ -332,7 +332,7 @@ func (l *Store) digestVolumes(b *nodeInfo) {
 	for i := range b.mounts {
 		m := &b.mounts[i]
 		if !m.known {
-			m.DriverVolume, m.found = VolumeOf(l.objects.kinds, m.pod.namespace, m.claim)
+			m.DriverVolume, m.found = VolumeOf(l.objects.kinds, m.pod.Namespace(), m.claim)
 			m.known = true
 		}
 		if m.found {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"weak"
 
@@ -10,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // PackedObject is a job, or another object of a kind that is not built in, as JSON: in one piece, into which the garbage
@@ -27,17 +27,33 @@ func Pack(u *unstructured.Unstructured) (*PackedObject, error) {
 	room, _ := packRoom.Get().(*[]byte)
 	defer packRoom.Put(room)
 	text, err := AppendJSON((*room)[:0], u.Object)
+	object := len(text)
+	words := [...]string{u.GetNamespace(), u.GetName(), u.GetResourceVersion()}
+	for _, word := range words { // behind the object, so that all is one piece
+		text = append(text, word...)
+	}
 	if *room = text; cap(text) > mostPackRoom {
 		*room = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("hold %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
 	}
-	return &PackedObject{
-		namespace: strings.Clone(u.GetNamespace()), name: strings.Clone(u.GetName()), version: strings.Clone(u.GetResourceVersion()),
-		text: string(text), decoded: weak.Make(u),
-	}, nil
+	all := string(text)
+	out := &PackedObject{text: all[:object], decoded: weak.Make(u)}
+	all = all[object:]
+	for i, field := range [...]*string{&out.namespace, &out.name, &out.version} {
+		*field, all = all[:len(words[i])], all[len(words[i]):]
+	}
+	return out, nil
 }
+
+// Name is who it is.
+func (o *PackedObject) Name() types.NamespacedName {
+	return types.NamespacedName{Namespace: o.namespace, Name: o.name}
+}
+
+// Version is the resource version of the object.
+func (o *PackedObject) Version() string { return o.version }
 
 // packRoom is where objects are written before it is known how long they are.
 var packRoom = sync.Pool{New: func() any { return new([]byte) }}

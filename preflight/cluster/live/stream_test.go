@@ -68,7 +68,7 @@ func TestAListOfPodsIsReadAsItComes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, ok := got.Items[i].(*heldPod); !ok || !unchanged(held, p) || p.version != fmt.Sprint(i) {
+			if p, ok := got.Items[i].(*heldPod); !ok || !unchanged(held, p) {
 				t.Errorf("%s: pod %d is another one", name, i)
 			}
 		}

@@ -22,11 +22,10 @@ var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 // operators are shorter; whole manifests (kubectl's last-applied) are not.
 const mostAnnotation = 128
 
-// trimMeta keeps what readers look at. The resource version stays: the informer tells a
-// change from a repetition by it.
+// trimMeta keeps what readers look at.
 func trimMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 	out := metav1.ObjectMeta{
-		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Labels: m.Labels,
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, Labels: m.Labels,
 		OwnerReferences: m.OwnerReferences, DeletionTimestamp: m.DeletionTimestamp, CreationTimestamp: m.CreationTimestamp,
 	}
 	for key, value := range m.Annotations {
@@ -50,7 +49,7 @@ func keepNodes() cache.TransformFunc {
 		mu.Lock()
 		defer mu.Unlock()
 		out := &corev1.Node{ObjectMeta: trimMeta(&n.ObjectMeta)}
-		out.Labels, out.Annotations = words.ofMap(out.Labels), words.ofMap(out.Annotations)
+		out.Name, out.Labels, out.Annotations = words.of(out.Name), words.ofMap(out.Labels), words.ofMap(out.Annotations) // one label is the name
 		out.Spec.Taints, out.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
 		out.Status.DeclaredFeatures = n.Status.DeclaredFeatures
 		if out.Status.Allocatable = cluster.SharedAmounts(n.Status.Allocatable); len(n.Status.Allocatable) == 0 {
@@ -65,15 +64,12 @@ func keepNodes() cache.TransformFunc {
 	}
 }
 
-// heldPod is a pod as the informer holds it: what counts of it, and its version.
-type heldPod struct {
-	pod     *cluster.Pod
-	version string
-}
+// heldPod is what counts of a pod, on its way into the store.
+type heldPod struct{ pod *cluster.Pod }
 
-// GetObjectMeta is what an informer asks for: the name, and whether an event is news.
+// GetObjectMeta is what a queue asks for: the name.
 func (p *heldPod) GetObjectMeta() metav1.Object {
-	return &metav1.ObjectMeta{Namespace: p.pod.Namespace(), Name: p.pod.Name(), ResourceVersion: p.version}
+	return &metav1.ObjectMeta{Namespace: p.pod.Namespace(), Name: p.pod.Name()}
 }
 
 // keepPods keeps of pods what takes room, what keeps others away, and whose they are.
@@ -104,7 +100,7 @@ func keepPods() cache.TransformFunc {
 		}
 		lean.Spec.PriorityClassName = words.of(lean.Spec.PriorityClassName)
 		lean.Namespace, lean.Spec.NodeName = words.of(lean.Namespace), words.of(lean.Spec.NodeName)
-		return &heldPod{cluster.PodOf(&lean), p.ResourceVersion}, nil
+		return &heldPod{cluster.PodOf(&lean)}, nil
 	}
 }
 

@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unique"
+)
+
+// podKin is what the pods of one controller have in common: they differ in their names, their nodes and a label or two, a
+// number among them. It is held once: a hundred thousand pods, each with its own words, are a million things that the garbage
+// collector looks at in each of its cycles. Immutable.
+type podKin struct {
+	namespace string
+	owner     Owner    // the controller; empty: none
+	requests  []Amount // by name
+	labels    []Label  // of the first of them, by key; the others have the same keys
+}
+
+// alike says that two are one but for the labels.
+func (k *podKin) alike(o *podKin) bool {
+	return k == o || k.namespace == o.namespace && k.owner == o.owner && slices.Equal(k.requests, o.requests)
+}
+
+// mostKinKey is how long what pods have in common may be, in bytes; a pod that says more has it alone.
+const mostKinKey = 1 << 10
+
+// fewDiffer is in how many labels a pod may differ from its kin however few it has.
+const fewDiffer = 2
+
+// newPod is a pod that waits for nothing yet: in its kin, with the labels that say something else than the kin's behind it.
+func newPod(namespace string, owner Owner, requests []Amount, labels map[string]string) *Pod {
+	var room [2 * fewKeys]Label
+	all := appendLabels(room[:0], labels)
+	key := kinKey(make([]byte, 0, 512), namespace, owner, requests, all)
+	if len(key) > mostKinKey || max(len(all), len(requests)) > mostEntries {
+		return found(podKin{namespace, owner, requests, all})
+	}
+	kin, known := sharedKin.find(key)
+	var differ [2 * fewKeys]Label
+	own := differ[:0]
+	if known {
+		for i, label := range all {
+			if label != kin.labels[i] {
+				own = append(own, label)
+			}
+		}
+	}
+	switch n := len(own); {
+	case !known, n > max(fewDiffer, len(all)/2): // the first of its kin, or of those that come from now on
+		first := found(podKin{namespace, owner, requests, all})
+		sharedKin.put(key, first.kin)
+		return first
+	case n == 0:
+		return &Pod{labelSet: labelSet{kin: kin}, podMore: &noMore}
+	case n <= fewDiffer:
+		of := &struct {
+			Pod
+			room [fewDiffer]Label
+		}{Pod: Pod{labelSet: labelSet{kin: kin}, podMore: &noMore}}
+		of.own = append(of.room[:0], own...)
+		return &of.Pod
+	default:
+		return &Pod{labelSet: labelSet{kin, slices.Clone(own)}, podMore: &noMore}
+	}
+}
+
+// kinKey is what all of a kin say, so that nothing else says the same.
+func kinKey(to []byte, namespace string, owner Owner, requests []Amount, labels []Label) []byte {
+	to = withLength(withLength(withLength(to, namespace), owner.Kind), owner.Name)
+	to = appendAmounts(binary.AppendUvarint(to, uint64(len(requests))), requests)
+	for _, label := range labels {
+		to = withLength(to, label.Value()[0])
+	}
+	return to
+}
+
+// found is the first pod of a kin, which stands behind it with its labels: of three objects the garbage collector would have to
+// look at each, and many pods are alone. Most have five labels, or seven with those of an operator.
+func found(kin podKin) (first *Pod) {
+	labels, at := kin.labels, &kin
+	switch n := len(labels); {
+	case n <= 3:
+		of := &struct {
+			kin    podKin
+			pod    Pod
+			labels [3]Label
+		}{kin: kin}
+		first, at = &of.pod, &of.kin
+		at.labels = append(of.labels[:0], labels...)
+	case n <= 5:
+		of := &struct {
+			kin    podKin
+			pod    Pod
+			labels [5]Label
+		}{kin: kin}
+		first, at = &of.pod, &of.kin
+		at.labels = append(of.labels[:0], labels...)
+	case n <= 7:
+		of := &struct {
+			kin    podKin
+			pod    Pod
+			labels [7]Label
+		}{kin: kin}
+		first, at = &of.pod, &of.kin
+		at.labels = append(of.labels[:0], labels...)
+	default:
+		of := &struct {
+			kin podKin
+			pod Pod
+		}{kin: kin}
+		first, at = &of.pod, &of.kin
+		at.labels = slices.Clone(labels)
+	}
+	first.kin, first.podMore = at, &noMore
+	return first
+}
+
+// appendLabels appends labels in the order of their keys.
+func appendLabels(to []Label, m map[string]string) []Label {
+	var room [2 * fewKeys]string
+	for _, key := range sortedInto(room[:0], m) {
+		to = append(to, unique.Make([2]string{key, m[key]}))
+	}
+	return to
+}
+
+// Namespace of the pod.
+func (p *Pod) Namespace() string { return p.kin.namespace }
+
+// Owner is the controller of the pod; empty: it has none.
+func (p *Pod) Owner() Owner { return p.kin.owner }
+
+// Requests are what the pod takes, by name of resource; itself as one of the resource "pods" is
+// not among them.
+func (p *Pod) Requests() []Amount { return p.kin.requests }
+
+// Labels of the pod.
+func (p *Pod) Labels() Labels { return Labels{&p.labelSet} }
+
+// Compare orders pods by namespace and name.
+func (p *Pod) Compare(q *Pod) int {
+	if c := strings.Compare(p.kin.namespace, q.kin.namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(p.name, q.name)
+}
