@@ -100,11 +100,11 @@ func (p *packedClaim) name() string    { return p.text[:p.nameEnd] }
 func (p *packedClaim) uid() types.UID  { return types.UID(p.text[p.nameEnd:p.idEnd]) }
 func (p *packedClaim) volume() string  { return p.text[p.idEnd:] }
 
+// packClaim packs a claim, which is its own.
 func packClaim(c *corev1.PersistentVolumeClaim) *packedClaim {
 	out := &packedClaim{text: c.Name + string(c.UID) + c.Spec.VolumeName, nameEnd: len(c.Name), idEnd: len(c.Name) + len(c.UID), annotations: c.Annotations}
-	as := *c
-	as.Name, as.UID, as.Spec.VolumeName, as.Annotations = "", "", "", nil
-	out.as = alike(&sharedClaims, &as)
+	c.Name, c.UID, c.Spec.VolumeName, c.Annotations = "", "", "", nil
+	out.as = heldOnce(&sharedClaims, c, c.Size(), c.MarshalToSizedBuffer)
 	return out
 }
 
@@ -114,13 +114,18 @@ func (p *packedClaim) whole() *corev1.PersistentVolumeClaim {
 	return &c
 }
 
-// alike is an object that says the same as one, held once. That may be written as protobuf, in which equal objects are equal texts.
-func alike[T interface{ Marshal() ([]byte, error) }](in *shared[T], one T) T {
-	written, err := one.Marshal()
-	if err != nil || len(written) > mostWritten {
-		return one
+// heldOnce is an object on the heap that says the same as one, which is not changed any more. Written as protobuf, in so many
+// bytes, equal ones are equal texts.
+func heldOnce[T any](in *shared[*T], one *T, size int, write func([]byte) (int, error)) *T {
+	own := func() *T { kept := *one; return &kept }
+	if size > mostWritten {
+		return own()
 	}
-	return in.of(written, one)
+	written := make([]byte, size)
+	if _, err := write(written); err != nil {
+		return own()
+	}
+	return in.or(written, own)
 }
 
 // nameIn is a name in the words of what is held under it: in others, each would be held twice.
@@ -150,18 +155,15 @@ func (p *packedVolume) handle() string  { return p.text[p.nameEnd:p.handleEnd] }
 func (p *packedVolume) claim() string   { return p.text[p.handleEnd:p.claimEnd] }
 func (p *packedVolume) uid() types.UID  { return types.UID(p.text[p.claimEnd:]) }
 
+// packVolume packs a volume that a claim has, which is its own.
 func packVolume(v *corev1.PersistentVolume, reach *volumeReach) *packedVolume {
-	as, claim, handle := *v, *v.Spec.ClaimRef, ""
-	as.Name, as.Labels, as.Annotations, as.Spec.NodeAffinity = "", nil, nil, nil
-	as.Spec.ClaimRef = &corev1.ObjectReference{Namespace: claim.Namespace}
-	if v.Spec.CSI != nil {
-		csi := *v.Spec.CSI
-		handle, csi.VolumeHandle, as.Spec.CSI = csi.VolumeHandle, "", &csi
-	}
-	out := &packedVolume{text: v.Name + handle + claim.Name + string(claim.UID), labels: v.Labels, annotations: v.Annotations, reach: reach}
-	out.nameEnd, out.handleEnd = len(v.Name), len(v.Name)+len(handle)
+	claim, csi := v.Spec.ClaimRef, cmp.Or(v.Spec.CSI, &corev1.CSIPersistentVolumeSource{})
+	out := &packedVolume{text: v.Name + csi.VolumeHandle + claim.Name + string(claim.UID), labels: v.Labels, annotations: v.Annotations, reach: reach}
+	out.nameEnd, out.handleEnd = len(v.Name), len(v.Name)+len(csi.VolumeHandle)
 	out.claimEnd = out.handleEnd + len(claim.Name)
-	out.as = alike(&sharedVolumes, &as)
+	v.Name, v.Labels, v.Annotations, v.Spec.NodeAffinity = "", nil, nil, nil
+	csi.VolumeHandle, claim.Name, claim.UID = "", "", ""
+	out.as = heldOnce(&sharedVolumes, v, v.Size(), v.MarshalToSizedBuffer)
 	return out
 }
 

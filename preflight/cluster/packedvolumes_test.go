@@ -22,7 +22,7 @@ func TestAClaimAndItsVolumeAreToldAsTheyWereRead(t *testing.T) {
 		},
 		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
 	}
-	if diff := cmp.Diff(claim, packClaim(claim).whole()); diff != "" {
+	if diff := cmp.Diff(claim, packClaim(claim.DeepCopy()).whole()); diff != "" {
 		t.Errorf("claim (-want +got):\n%s", diff)
 	}
 	volume := volumeOf(&corev1.PersistentVolume{
@@ -39,7 +39,7 @@ func TestAClaimAndItsVolumeAreToldAsTheyWereRead(t *testing.T) {
 	})
 	for _, csi := range []*corev1.CSIPersistentVolumeSource{volume.Spec.CSI, nil} {
 		volume.Spec.CSI = csi
-		if diff := cmp.Diff(volume, packVolume(volume.PersistentVolume, volume.volumeReach).whole(), cmp.AllowUnexported(Volume{}, volumeReach{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(volume, packVolume(volume.DeepCopy(), volume.volumeReach).whole(), cmp.AllowUnexported(Volume{}, volumeReach{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("volume (-want +got):\n%s", diff)
 		}
 	}

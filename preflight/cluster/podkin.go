@@ -34,7 +34,7 @@ func newPod(namespace string, owner Owner, requests []Amount, labels map[string]
 	all := appendLabels(room[:0], labels)
 	key := kinKey(make([]byte, 0, 512), namespace, owner, requests, all)
 	if len(key) > mostKinKey || max(len(all), len(requests)) > mostEntries {
-		return found(podKin{namespace, owner, requests, all})
+		return found(podKin{namespace: namespace, owner: owner, requests: requests}, all)
 	}
 	kin, known := sharedKin.find(key)
 	var differ [2 * fewKeys]Label
@@ -48,7 +48,7 @@ func newPod(namespace string, owner Owner, requests []Amount, labels map[string]
 	}
 	switch n := len(own); {
 	case !known, n > max(fewDiffer, len(all)/2): // the first of its kin, or of those that come from now on
-		first := found(podKin{namespace, owner, requests, all})
+		first := found(podKin{namespace: namespace, owner: owner, requests: requests}, all)
 		sharedKin.put(key, first.kin)
 		return first
 	case n == 0:
@@ -77,8 +77,8 @@ func kinKey(to []byte, namespace string, owner Owner, requests []Amount, labels 
 
 // found is the first pod of a kin, which stands behind it with its labels: of three objects the garbage collector would have to
 // look at each, and many pods are alone. Most have five labels, or seven with those of an operator.
-func found(kin podKin) (first *Pod) {
-	labels, at := kin.labels, &kin
+func found(kin podKin, labels []Label) (first *Pod) {
+	var at *podKin
 	switch n := len(labels); {
 	case n <= 3:
 		of := &struct {

@@ -57,6 +57,14 @@ func (s *shared[T]) hold(key []byte, value T) {
 	s.known[string(key)] = value
 }
 
+// or is the value that was first given under a key, which may be this one.
+func (s *shared[T]) or(key []byte, value func() T) T {
+	if known, ok := s.find(key); ok {
+		return known
+	}
+	return s.of(key, value())
+}
+
 // put has a value given out under a key from now on.
 func (s *shared[T]) put(key []byte, value T) {
 	s.mu.Lock()
