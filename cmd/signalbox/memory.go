@@ -18,7 +18,7 @@ const memoryLimit = "SIGNALBOX_MEMORY_LIMIT"
 // than mostGC percent. Nearly all that lives is the view of the cluster, which stays: a share of it, as Go would have it, is
 // memory that somebody pays for and nobody uses. leastGC bounds what collecting costs where the view is very large.
 const (
-	roomToGrow = 48 << 20
+	roomToGrow = 60 << 20
 	leastGC    = 15
 	mostGC     = 50
 	// heapEvery is how often it is looked how much lives.
