@@ -32,6 +32,10 @@ func explain(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 			r.Asks = append(r.Asks, askOf(q, k))
 		}
 	}
+	if len(podSets) == 1 && r.Verdict != TooBig { // it has just been counted
+		r.Usable = r.Rejected.Open + r.Rejected.Full
+		return
+	}
 	r.Usable = usable(q, podSets, r.Verdict == TooBig)
 }
 

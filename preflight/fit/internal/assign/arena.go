@@ -10,6 +10,7 @@ type arena struct {
 	Used      int
 	handedOut []*Assignment // in the order of desks
 	slots     []arenaSlot
+	onNodes   []NodePods // of one pod set at a time
 	seen      Memo // of one search at a time
 }
 
@@ -43,6 +44,9 @@ func (cycle *Cycle) Release() {
 			m.slots[i] = arenaSlot{p.Bins[:0], p.binRooms[:0], p.binCounts[:0]}
 		}
 	}
+	if cap(m.onNodes) > mostKept {
+		m.onNodes = nil
+	}
 	m.Used, m.handedOut = 0, m.handedOut[:0]
 	if len(m.block) > mostKept {
 		m.block = nil
@@ -63,6 +67,14 @@ func (cycle *Cycle) Numbers(n int) []int32 {
 	m.Used += n
 	clear(out)
 	return out
+}
+
+// onNodes is room for where the pods of a pod set are.
+func (cycle *Cycle) onNodes() *[]NodePods {
+	if cycle.Arena == nil {
+		return new([]NodePods)
+	}
+	return &cycle.Arena.onNodes
 }
 
 // prepare gives an empty assignment room to grow in.

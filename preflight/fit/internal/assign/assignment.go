@@ -13,9 +13,10 @@ import (
 // NodePods is a number of pods on a node.
 type NodePods struct{ Node, Count int32 }
 
-// PlacedOn are where the pods of pod set i went, by node.
+// PlacedOn are where the pods of pod set i went, by node. It is overwritten by what is asked next.
 func (p *Assignment) PlacedOn(i int) []NodePods {
-	out := make([]NodePods, 0, len(p.Bins))
+	room := p.q.Cycle.onNodes()
+	out := slices.Grow((*room)[:0], len(p.Bins))
 	for at, on := range p.Bins {
 		if n := p.Count(at)[i]; n > 0 {
 			for _, node := range on.Nodes {
@@ -29,6 +30,7 @@ func (p *Assignment) PlacedOn(i int) []NodePods {
 			break
 		}
 	}
+	*room = out
 	return out
 }
 

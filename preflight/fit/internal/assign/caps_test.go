@@ -20,9 +20,13 @@ func TestMemoryBeyondWhatIsKeptIsNotKept(t *testing.T) {
 				t.Fatalf("of %d numbers one is %d; want zeros", n, zero)
 			}
 		}
+		*cycle.onNodes() = make([]NodePods, n)
 		cycle.Release()
 		if kept := len(m.block) > 0; kept != (n <= mostKept) {
 			t.Errorf("a block of %d numbers is kept: %t", n, kept)
+		}
+		if kept := m.onNodes != nil; kept != (n <= mostKept) {
+			t.Errorf("room for pods on %d nodes is kept: %t", n, kept)
 		}
 	}
 	m := &arena{}
