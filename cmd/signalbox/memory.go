@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,13 +17,16 @@ const memoryLimit = "SIGNALBOX_MEMORY_LIMIT"
 
 // How much the heap of a server may grow between two collections: roomToGrow, however large it is, and of a small one no more
 // than mostGC percent. Nearly all that lives is the view of the cluster, which stays: a share of it, as Go would have it, is
-// memory that somebody pays for and nobody uses. leastGC bounds what collecting costs where the view is very large.
+// memory that somebody pays for and nobody uses. leastGC bounds what collecting costs where the view is very large, and is all
+// there is where what lives grows: a list is read, of which much comes and little stays.
 const (
 	roomToGrow = 60 << 20
 	leastGC    = 15
-	mostGC     = 50
-	// heapEvery is how often it is looked how much lives.
-	heapEvery = time.Second
+	mostGC     = 65
+	// heapEvery is how often it is looked how much lives: a list is decoded in a second or two.
+	heapEvery = 250 * time.Millisecond
+	// heapLooks is how many looks what lives is held against: two seconds.
+	heapLooks = 8
 )
 
 // collectSooner keeps the heap of a server small until the context is done. GOGC, where it is set, is left as it is.
@@ -30,7 +34,8 @@ func collectSooner(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	set := leastGC // a list is read: much comes and little stays
+	var seen pastHeap
+	set := leastGC
 	debug.SetGCPercent(set)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	tick := time.NewTicker(heapEvery)
@@ -42,11 +47,29 @@ func collectSooner(ctx context.Context) {
 		case <-tick.C:
 		}
 		metrics.Read(live)
-		if want := percentOf(live[0].Value.Uint64()); want != set { // setting it stops the program for a moment
+		if want := seen.percent(live[0].Value.Uint64()); want != set { // setting it stops the program for a moment
 			set = want
 			debug.SetGCPercent(set)
 		}
 	}
+}
+
+// pastHeap is what lived at the last looks, in a ring.
+type pastHeap struct {
+	live [heapLooks]uint64
+	next int
+}
+
+// percent is how much the heap may grow now. Besides what stays, some of what is in work lives: by a quarter it grows only where
+// more is to stay, or seems so.
+func (p *pastHeap) percent(live uint64) int {
+	least := slices.Min(p.live[:])
+	p.live[p.next%heapLooks] = live
+	p.next++
+	if live > least+least/4 {
+		return leastGC
+	}
+	return percentOf(live)
 }
 
 // percentOf is how much of what lives the heap may grow.

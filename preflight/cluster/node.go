@@ -95,8 +95,9 @@ func allocatableOf(n *corev1.Node, silent bool, before job.Resources) (out job.R
 // Pod is what a view keeps of a pod that exists: what it takes, whom it keeps away, and
 // the metadata that says whose it is. It is a twentieth of the pod's size. Immutable.
 type Pod struct {
-	labelSet // with the kin, which says the rest
-	*podMore // never nil
+	labelSet           // with the kin, which says the rest
+	*podMore           // never nil
+	requests *[]Amount // by name; never nil
 	name     string
 	node     string // empty: waits for a place
 	priority int32  // as admission wrote it
@@ -143,8 +144,8 @@ func PodOf(p *corev1.Pod) *Pod {
 	if o := metav1.GetControllerOfNoCopy(p); o != nil {
 		owner = Owner{o.Kind, o.Name}
 	}
-	r := newPod(p.Namespace, owner, sharedVector(requests), p.Labels)
-	r.name, r.node = p.Name, p.Spec.NodeName
+	r := newPod(p.Namespace, owner, p.Labels)
+	r.requests, r.name, r.node = sharedVector(requests), p.Name, p.Spec.NodeName
 	r.resident, r.deleted = isResident(p), p.DeletionTimestamp != nil
 	r.ended = p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	more := podMore{
@@ -174,7 +175,7 @@ func (p *Pod) Equal(q *Pod) bool {
 	return p.name == q.name && p.node == q.node &&
 		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
 		p.priority == q.priority && p.class == q.class && p.nominated == q.nominated &&
-		p.kin.alike(q.kin) && p.labelSet.equal(&q.labelSet) && slices.Equal(p.ports, q.ports) &&
+		p.kin.alike(q.kin) && slices.Equal(*p.requests, *q.requests) && p.labelSet.equal(&q.labelSet) && slices.Equal(p.ports, q.ports) &&
 		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) && maps.Equal(p.annotations, q.annotations) &&
 		slices.EqualFunc(p.apart, q.apart, PodTerm.Equal)
 }
@@ -203,7 +204,7 @@ func (p *Pod) Takes(name corev1.ResourceName) int64 {
 	if name == corev1.ResourcePods {
 		return 1
 	}
-	for _, a := range p.kin.requests {
+	for _, a := range *p.requests {
 		if a.Name == name {
 			return a.N
 		}

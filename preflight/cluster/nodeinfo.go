@@ -114,7 +114,7 @@ func (b *nodeInfo) digest() {
 
 // ceiling says whether a sum with the pod in it has hit the largest number there is.
 func (p *Pod) ceiling(sum amounts) bool {
-	return slices.ContainsFunc(p.kin.requests, func(a Amount) bool { return sum.of(a.Name) == math.MaxInt64 })
+	return slices.ContainsFunc(*p.requests, func(a Amount) bool { return sum.of(a.Name) == math.MaxInt64 })
 }
 
 // amounts are what pods take in sum, by the names of resources; 0 is left out.
@@ -144,7 +144,7 @@ func (s amounts) plus(p *Pod) amounts {
 		}
 		s[at].N = saturate.Add(s[at].N, n)
 	}
-	for _, a := range p.kin.requests {
+	for _, a := range *p.requests {
 		add(a.Name, a.N)
 	}
 	add(corev1.ResourcePods, 1)
@@ -159,7 +159,7 @@ func (s amounts) minus(p *Pod) amounts {
 			s = slices.Delete(s, at, at+1)
 		}
 	}
-	for _, a := range p.kin.requests {
+	for _, a := range *p.requests {
 		take(a.Name, a.N)
 	}
 	take(corev1.ResourcePods, 1)

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 	"unique"
@@ -12,14 +11,13 @@ import (
 // collector looks at in each of its cycles. Immutable.
 type podKin struct {
 	namespace string
-	owner     Owner    // the controller; empty: none
-	requests  []Amount // by name
-	labels    []Label  // of the first of them, by key; the others have the same keys
+	owner     Owner   // the controller; empty: none
+	labels    []Label // of the first of them, by key; the others have the same keys
 }
 
 // alike says that two are one but for the labels.
 func (k *podKin) alike(o *podKin) bool {
-	return k == o || k.namespace == o.namespace && k.owner == o.owner && slices.Equal(k.requests, o.requests)
+	return k == o || k.namespace == o.namespace && k.owner == o.owner
 }
 
 // mostKinKey is how long what pods have in common may be, in bytes; a pod that says more has it alone.
@@ -28,13 +26,13 @@ const mostKinKey = 1 << 10
 // fewDiffer is in how many labels a pod may differ from its kin however few it has.
 const fewDiffer = 2
 
-// newPod is a pod that waits for nothing yet: in its kin, with the labels that say something else than the kin's behind it.
-func newPod(namespace string, owner Owner, requests []Amount, labels map[string]string) *Pod {
+// newPod is a pod that takes nothing yet: in its kin, with the labels that say something else than the kin's behind it.
+func newPod(namespace string, owner Owner, labels map[string]string) *Pod {
 	var room [2 * fewKeys]Label
 	all := appendLabels(room[:0], labels)
-	key := kinKey(make([]byte, 0, 512), namespace, owner, requests, all)
-	if len(key) > mostKinKey || max(len(all), len(requests)) > mostEntries {
-		return found(podKin{namespace: namespace, owner: owner, requests: requests}, all)
+	key := kinKey(make([]byte, 0, 512), namespace, owner, all)
+	if len(key) > mostKinKey || len(all) > mostEntries {
+		return found(podKin{namespace: namespace, owner: owner}, all)
 	}
 	kin, known := sharedKin.find(key)
 	var differ [2 * fewKeys]Label
@@ -48,27 +46,26 @@ func newPod(namespace string, owner Owner, requests []Amount, labels map[string]
 	}
 	switch n := len(own); {
 	case !known, n > max(fewDiffer, len(all)/2): // the first of its kin, or of those that come from now on
-		first := found(podKin{namespace: namespace, owner: owner, requests: requests}, all)
+		first := found(podKin{namespace: namespace, owner: owner}, all)
 		sharedKin.put(key, first.kin)
 		return first
 	case n == 0:
-		return &Pod{labelSet: labelSet{kin: kin}, podMore: &noMore}
+		return &Pod{labelSet: labelSet{kin: kin}, podMore: &noMore, requests: &noRequests}
 	case n <= fewDiffer:
 		of := &struct {
 			Pod
 			room [fewDiffer]Label
-		}{Pod: Pod{labelSet: labelSet{kin: kin}, podMore: &noMore}}
+		}{Pod: Pod{labelSet: labelSet{kin: kin}, podMore: &noMore, requests: &noRequests}}
 		of.own = append(of.room[:0], own...)
 		return &of.Pod
 	default:
-		return &Pod{labelSet: labelSet{kin, slices.Clone(own)}, podMore: &noMore}
+		return &Pod{labelSet: labelSet{kin, slices.Clone(own)}, podMore: &noMore, requests: &noRequests}
 	}
 }
 
 // kinKey is what all of a kin say, so that nothing else says the same.
-func kinKey(to []byte, namespace string, owner Owner, requests []Amount, labels []Label) []byte {
+func kinKey(to []byte, namespace string, owner Owner, labels []Label) []byte {
 	to = withLength(withLength(withLength(to, namespace), owner.Kind), owner.Name)
-	to = appendAmounts(binary.AppendUvarint(to, uint64(len(requests))), requests)
 	for _, label := range labels {
 		to = withLength(to, label.Value()[0])
 	}
@@ -112,7 +109,7 @@ func found(kin podKin, labels []Label) (first *Pod) {
 		first, at = &of.pod, &of.kin
 		at.labels = slices.Clone(labels)
 	}
-	first.kin, first.podMore = at, &noMore
+	first.kin, first.podMore, first.requests = at, &noMore, &noRequests
 	return first
 }
 
@@ -133,7 +130,7 @@ func (p *Pod) Owner() Owner { return p.kin.owner }
 
 // Requests are what the pod takes, by name of resource; itself as one of the resource "pods" is
 // not among them.
-func (p *Pod) Requests() []Amount { return p.kin.requests }
+func (p *Pod) Requests() []Amount { return *p.requests }
 
 // Labels of the pod.
 func (p *Pod) Labels() Labels { return Labels{&p.labelSet} }

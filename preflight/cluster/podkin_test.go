@@ -110,7 +110,7 @@ func TestPodsOfAKin(t *testing.T) {
 	if in("many", many...) == in("many", many...) {
 		t.Errorf("pods with %d labels are held together", mostEntries+1)
 	}
-	room := mostKinKey - len(kinKey(nil, "ml", Owner{"Job", ""}, nil, nil)) - 1 // the length of so long a name takes one byte more
+	room := mostKinKey - len(kinKey(nil, "ml", Owner{"Job", ""}, nil)) - 1 // the length of so long a name takes one byte more
 	if long := strings.Repeat("n", room); in(long) != in(long) {
 		t.Errorf("what is said in %d bytes is not held once", mostKinKey)
 	}

@@ -74,7 +74,7 @@ func (s *shared[T]) put(key []byte, value T) {
 
 var (
 	sharedKin      shared[*podKin]
-	sharedRequests shared[[]Amount]
+	sharedRequests shared[*[]Amount]
 	sharedAmounts  shared[corev1.ResourceList]
 	sharedReaches  shared[*volumeReach]
 	sharedTexts    shared[*string]
@@ -83,21 +83,19 @@ var (
 	sharedVolumes  shared[*corev1.PersistentVolume]
 	sharedMaps     shared[map[string]string]
 	noMore         podMore
+	noRequests     []Amount
 )
 
 // sharedVector is a vector in the order of its names, held once.
-func sharedVector(of []Amount) []Amount {
+func sharedVector(of []Amount) *[]Amount {
 	if len(of) > mostEntries {
-		return of
+		return &of
 	}
-	return sharedRequests.of(appendAmounts(make([]byte, 0, 256), of), of)
-}
-
-func appendAmounts(key []byte, of []Amount) []byte {
+	key := make([]byte, 0, 256)
 	for _, a := range of {
 		key = binary.AppendVarint(withLength(key, string(a.Name)), a.N)
 	}
-	return key
+	return sharedRequests.or(key, func() *[]Amount { return &of })
 }
 
 // SharedAmounts are amounts, held once; they must not be written to. Nodes of one machine offer the same.

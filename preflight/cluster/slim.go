@@ -157,8 +157,8 @@ func (p *Pod) As(n PodName) *Pod {
 	if n.Owner != "" {
 		owner.Name = n.Owner
 	}
-	out := newPod(n.Namespace, owner, p.Requests(), n.Labels)
-	out.podMore, out.name, out.node = p.podMore, n.Name, n.Node
+	out := newPod(n.Namespace, owner, n.Labels)
+	out.podMore, out.requests, out.name, out.node = p.podMore, p.requests, n.Name, n.Node
 	out.priority, out.resident, out.deleted, out.ended = p.priority, p.resident, p.deleted, p.ended
 	return out
 }
