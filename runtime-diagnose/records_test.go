@@ -3,6 +3,8 @@ package diagnose_test
 import (
 	"strings"
 	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
 // What a logger prints of an exception has the level of its record, however the exception is called; what ends a thread,
@@ -45,3 +47,36 @@ func TestWhatARecordInformsOfIsNoFailure(t *testing.T) {
 		})
 	}
 }
+
+// A record that says what was raised holds the traceback below it, though its message has several lines: somebody handled
+// the exception, and the records below are of a process that went on.
+func TestARecordWhoseMessageGoesOnHoldsItsTraceback(t *testing.T) {
+	const (
+		record = "2026-03-02 11:30:01 - data - ERROR - [data.py:18] - no frames on the card: A card of a later family is required.\n"
+		goesOn = "Card 0: a small one\nFamily: 6\n"
+		raised = "Traceback (most recent call last):\n  File \"/app/data.py\", line 9, in <module>\n    import frames\nframes.errors.CardError: A card of a later family is required.\n" + goesOn
+	)
+	records := ""
+	for range recordsBelow {
+		records += "2026-03-02 11:30:02 - main - INFO - [main.py:58] - a part is read\n"
+	}
+	for name, tc := range map[string]struct {
+		log  string
+		want diagnose.Verdict
+	}{
+		"the message goes on above the traceback":      {record + goesOn + raised + records, diagnose.Unknown},
+		"a record that says something else":            {strings.Replace(record, "A card", "No card", 1) + goesOn + raised + records, diagnose.Diagnosed},
+		"a message that goes on for longer":            {record + goesOn + goesOn + raised + records, diagnose.Diagnosed},
+		"a record that says that the program gives up": {strings.Replace(record, "no frames", "giving up", 1) + goesOn + raised + records, diagnose.Diagnosed},
+		"too few records below":                        {record + goesOn + raised + strings.Replace(records, "2026", "", 1), diagnose.Diagnosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); r.Verdict != tc.want {
+				t.Errorf("%s, category %q, root %+v; want %s", r.Verdict, r.Category, r.Root, tc.want)
+			}
+		})
+	}
+}
+
+// recordsBelow is how many records of information show that a process outlived what it logged.
+const recordsBelow = 8
