@@ -49,13 +49,20 @@ var (
 	jvmFrame     = lazy.MustCompile(`^\s+at [\w$.<>/]+\(`)
 )
 
+// headsTraceback ends the line above the frames of a traceback.
+const headsTraceback = "(most recent call last):"
+
 // seeRecord is told of every line, before anything of it is recorded.
 func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
-		if body != "" && body[0] == 'T' && strings.HasPrefix(body, "Traceback (") {
-			in.above[0], in.begun = in.head, l.Number
-			copy(in.above[1:], in.over[:])
+		if strings.HasSuffix(body, headsTraceback) {
+			if in.begun = l.Number; body[0] == 'T' {
+				in.above[0] = in.head
+				copy(in.above[1:], in.over[:])
+			} else {
+				in.above = [mostMessage + 1]string{body[:min(len(body), mostHead)]} // all of the record is the traceback
+			}
 		}
 		copy(in.over[1:], in.over[:])
 		in.over[0] = in.head
