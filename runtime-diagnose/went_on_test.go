@@ -88,6 +88,8 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"the main thread below the end of the training":     {trained(5) + ended + strings.Replace(feeds, "Exception in thread Thread-133:\n", "", 1), "python-exception-user-code"},
 		"a script that goes on, and memory":                 {shell + "batch 1 is read\n" + toBig, "gpu-oom"},
 		"a script that goes on, and a package":              {shell + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
+		"a tool that has nothing to remove":                 {"modules are loaded\nrm: cannot remove ‘out/*’: No such file or directory\n", ""},
+		"a tool that has nothing to copy":                   {"modules are loaded\ncp: cannot stat ‘out/*’: No such file or directory\n", "file-not-found"},
 		"a tool that refused, and memory":                   {tool + "batch 1 is read\n" + toBig, "gpu-oom"},
 		"a tool that refused, and a package":                {tool + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
 		"the program that refused, and memory":              {strings.ReplaceAll(tool, "conda", "train.py") + "batch 1 is read\n" + toBig, "argument-or-config-error"},

@@ -120,6 +120,15 @@ func FailsCommand(text string) bool {
 	return MissesCommand(text) || strings.Contains(text, ": error: ") && refusedTool.MatchString(text)
 }
 
+// needless is what tools say that have nothing to do: what they are to remove or to list is not there
+// (https://www.gnu.org/software/coreutils/manual/coreutils.html).
+var needless = lazy.MustCompile(`^(?:/\S+/)?(?:rm|rmdir|ls): cannot \S+ .{1,400}: No such file or directory$`)
+
+// Needless says that a line is of such a tool.
+func Needless(text string) bool {
+	return strings.Contains(text, ": cannot ") && needless.MatchString(text)
+}
+
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
 var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
