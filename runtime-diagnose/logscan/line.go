@@ -394,8 +394,8 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 		return false
 	}
-	if s.Category == notFiniteCategory && progress.NotBegun(l.Body()) {
-		return false // nothing was computed yet: a minimum begins with infinity
+	if s.Category == notFiniteCategory && progress.NotBegun(l.Body(), m.Start) {
+		return false
 	}
 	if says(m) && s.Category != notFiniteCategory {
 		r.counters.Failure(l.Body())
