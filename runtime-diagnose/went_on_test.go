@@ -94,6 +94,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"a script that goes on, and memory":                   {shell + "batch 1 is read\n" + toBig, "gpu-oom"},
 		"a script that goes on, and a package":                {shell + "batch 1 is read\n" + noTorch, "argument-or-config-error"},
 		"a tool that has nothing to remove":                   {"modules are loaded\nrm: cannot remove ‘out/*’: No such file or directory\n", ""},
+		"one of Hadoop's":                                     {"modules are loaded\nrmr: `hdfs://ns3/log/*': No such file or directory\n", ""},
 		"a tool that has nothing to copy":                     {"modules are loaded\ncp: cannot stat ‘out/*’: No such file or directory\n", "file-not-found"},
 		"a tool that refused, and memory":                     {tool + "batch 1 is read\n" + toBig, "gpu-oom"},
 		"a tool that refused, and a package":                  {tool + "batch 1 is read\n" + noTorch, "argument-or-config-error"},

@@ -121,12 +121,13 @@ func FailsCommand(text string) bool {
 }
 
 // needless is what tools say that have nothing to do: what they are to remove or to list is not there
-// (https://www.gnu.org/software/coreutils/manual/coreutils.html).
-var needless = lazy.MustCompile(`^(?:/\S+/)?(?:rm|rmdir|ls): cannot \S+ .{1,400}: No such file or directory$`)
+// (https://www.gnu.org/software/coreutils/manual/coreutils.html,
+// https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-common/FileSystemShell.html#rm).
+var needless = lazy.MustCompile(`^(?:/\S+/)?(?:rm|rmr|rmdir|ls): .{1,400}: No such file or directory$`)
 
 // Needless says that a line is of such a tool.
 func Needless(text string) bool {
-	return strings.Contains(text, ": cannot ") && needless.MatchString(text)
+	return strings.HasSuffix(text, ": No such file or directory") && needless.MatchString(text)
 }
 
 // goesOn are the words of a retry that is still to come, not of one that was the last
