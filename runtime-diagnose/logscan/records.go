@@ -15,7 +15,8 @@ type logRecord struct {
 	level *level                  // as far as somebody has asked; most records are of one line and of no interest
 	first int                     // number of its first line
 	last  int                     // and of its last one so far
-	over  [mostMessage]string     // the heads of the lines before it, the nearest first
+	over  [mostMessage]string     // the heads of the last lines before it, in any order
+	heads int                     // so far
 	above [mostMessage + 1]string // those above the last traceback: where a logger prints one, it is of the record right above
 	begun int                     // number of that traceback's first line
 	trace string                  // the form of the stamp of the record that holds it; what is raised while one is handled is of the same
@@ -64,8 +65,8 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 				in.above = [mostMessage + 1]string{body[:min(len(body), mostHead)]} // all of the record is the traceback
 			}
 		}
-		copy(in.over[1:], in.over[:])
-		in.over[0] = in.head
+		in.over[in.heads%mostMessage] = in.head
+		in.heads++
 		in.head = body[:min(len(body), mostHead)]
 		in.level, in.first, in.last = nil, l.Number, l.Number
 		return
