@@ -13,6 +13,7 @@ import (
 func TestDocumentsQuoteErrors(t *testing.T) {
 	const (
 		memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+		ended  = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    train(True)\nValueError: no weights in out\n"
 		text   = "Check which of the ranks is the slowest, because the others have to wait for it at the next step.\n"
 	)
 	section := func(title, error string) string {
@@ -47,6 +48,8 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		"a page with headings and fences":                  {page, diagnose.Unknown},
 		"a page with a long source in it":                  {page + "```go\n" + strings.Repeat("const (\n\t// full is set where there is No space left on device\n\tfull = 1\n)\n", 40) + "```\n", diagnose.Unknown},
 		"a short page whose lines are not wrapped":         {page1() + memory, diagnose.Unknown},
+		"one that ends with what ended a program":          {page1() + ended, diagnose.Diagnosed},
+		"one that goes on below it":                        {page1() + ended + "Look for it in the log.\n", diagnose.Unknown},
 		"a page without marks":                             {plain + memory + plain, diagnose.Unknown},
 		"a source":                                         {source, diagnose.Unknown},
 		"a short source":                                   {short, diagnose.Unknown},

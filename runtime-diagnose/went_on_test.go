@@ -35,8 +35,10 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		tool    = "usage: conda [-h] [-V] command ...\nconda: error: argument COMMAND: invalid choice: 'deactivate' (choose from 'clean', 'compare')\n"
 		noTorch = "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    import torch\nModuleNotFoundError: No module named 'torch'\n"
 		monitor = "(raylet) [2025-03-02 11:%d0:50,784 E 451 451] (raylet) file_system_monitor.cc:111: /tmp/ray/s1 is over 95%% full, available space: 15301181; object creation will fail if spilling is required.\n"
+		order   = "slurmstepd: error: *** STEP 195.5 ON stellar CANCELLED AT 2025-04-09T19:38:15 DUE TO TIME LIMIT ***\n"
 		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
 	)
+	bar5 := many("\rrun:  33%%|███▎      | 33%d/1000 [1:04:21<1:57:23, 10.50s/it]", 5)
 	launch := "main.py: a package is old\nplease update it\n"
 	failed := "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
 	for name, tc := range map[string]struct{ log, want string }{
@@ -82,6 +84,10 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"a minimum before the first step of a bar":            {bars + "\r 99%|█████████▉| 1540/1541 [03:26<00:00,  7.45it/s, class_loss=0.09, total_loss=0.33]\nMean Average Precision = 56.64%\n", "healthy"},
 		"a run that somebody interrupted, and its last words": {trained(5) + "11:30:01 INFO Training interrupted by user. Saving checkpoint...\n11:30:02 INFO Checkpoint saved. Exiting.\n", "sigterm-preempted"},
 		"one that went on later":                              {trained(5) + "11:30:01 INFO Training interrupted by user. Saving checkpoint...\n11:30:02 INFO Checkpoint saved. Exiting.\n" + trained(5), "healthy"},
+		"a level that complains of nothing, and the end":      {"INFO:__main__:data loaded\nCRITICAL:__main__:Starting to tune\nINFO:__main__:model and tokenizer saved to results\n", "healthy"},
+		"a level that complains of nothing, and no end":       {"INFO:__main__:data loaded\nCRITICAL:__main__:Starting to tune\nINFO:__main__:model and tokenizer of 7\n", "python-exception-user-code"},
+		"one that complains, and the end":                     {"INFO:__main__:data loaded\nCRITICAL:__main__:cannot tune\nINFO:__main__:model and tokenizer saved to results\n", "python-exception-user-code"},
+		"orders behind bars, to the last line":                {bar5 + order + order + bar5 + order, "sigterm-preempted"},
 		"a minimum of nothing":                                {"Best model found at epoch 0, Val Loss: inf, AUC: 0.00%\nDone\n", ""},
 		"a minimum beside a loss that is none":                {"Val loss: inf, best loss: inf\nDone\n", "nan-loss"},
 		"a minimum that is no number":                         {"Best model found at epoch 0, Val Loss: nan, AUC: 0.00%\nDone\n", "nan-loss"},
