@@ -36,6 +36,7 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		noTorch = "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    import torch\nModuleNotFoundError: No module named 'torch'\n"
 		monitor = "(raylet) [2025-03-02 11:%d0:50,784 E 451 451] (raylet) file_system_monitor.cc:111: /tmp/ray/s1 is over 95%% full, available space: 15301181; object creation will fail if spilling is required.\n"
 		order   = "slurmstepd: error: *** STEP 195.5 ON stellar CANCELLED AT 2025-04-09T19:38:15 DUE TO TIME LIMIT ***\n"
+		quoted  = "no decoder on the card (cause below)\n[start of the cause]\nTraceback (most recent call last):\n  File \"/lib/site-packages/codec/load.py\", line 93, in load\n    open_library(path)\nFileNotFoundError: [Errno 2] No such file or directory: 'codec7.so'\n[end of the cause]; trying another one\n"
 		bars    = "  0%|          | 0/1541 [00:00<?, ?it/s, class_loss=inf, total_loss=inf]"
 	)
 	bar5 := many("\rrun:  33%%|███▎      | 33%d/1000 [1:04:21<1:57:23, 10.50s/it]", 5)
@@ -87,6 +88,9 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"a level that complains of nothing, and the end":      {"INFO:__main__:data loaded\nCRITICAL:__main__:Starting to tune\nINFO:__main__:model and tokenizer saved to results\n", "healthy"},
 		"a level that complains of nothing, and no end":       {"INFO:__main__:data loaded\nCRITICAL:__main__:Starting to tune\nINFO:__main__:model and tokenizer of 7\n", "python-exception-user-code"},
 		"one that complains, and the end":                     {"INFO:__main__:data loaded\nCRITICAL:__main__:cannot tune\nINFO:__main__:model and tokenizer saved to results\n", "python-exception-user-code"},
+		"what a library quotes, and results":                  {quoted + many("part %d of the data was read\n", 24) + "clip 1   3 / 4  (err -1)\nMAE 6.375 over 16 videos\nresults saved to out.csv\n", "healthy"},
+		"what ended a process, and results":                   {strings.Replace(quoted, "in load", "in <module>", 1) + many("part %d of the data was read\n", 24) + "clip 1   3 / 4  (err -1)\nMAE 6.375 over 16 videos\nresults saved to out.csv\n", "file-not-found"},
+		"what a library quotes, and an error":                 {quoted + many("part %d of the data was read\n", 24) + "clip 1   3 / 4  (err: no more)\nMAE 6.375 over 16 videos\nresults saved to out.csv\n", "file-not-found"},
 		"orders behind bars, to the last line":                {bar5 + order + order + bar5 + order, "sigterm-preempted"},
 		"a minimum of nothing":                                {"Best model found at epoch 0, Val Loss: inf, AUC: 0.00%\nDone\n", ""},
 		"a minimum beside a loss that is none":                {"Val loss: inf, best loss: inf\nDone\n", "nan-loss"},

@@ -171,7 +171,7 @@ func (r *logReader) stands(i, last int) bool {
 	switch at, below := s.Item.Source.Line, last-s.Item.Source.Line; {
 	case s.Signature.Lasts():
 		return true
-	case s.Raised:
+	case s.Raised && (r.said[i].top || r.said[i].lane != ""): // what nobody handles is printed from the module's frame on
 		return r.failed || at*longAfter >= last || below <= linesAfterWorst*2
 	case !r.failed && below >= linesSurvived:
 		return false
