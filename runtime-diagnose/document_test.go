@@ -13,6 +13,7 @@ import (
 func TestDocumentsQuoteErrors(t *testing.T) {
 	const (
 		memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+		ended  = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    train(True)\nValueError: no weights in out\n"
 		text   = "Check which of the ranks is the slowest, because the others have to wait for it at the next step.\n"
 	)
 	section := func(title, error string) string {
@@ -44,28 +45,31 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		log  string
 		want diagnose.Verdict
 	}{
-		"a page with headings and fences":           {page, diagnose.Unknown},
-		"a page with a long source in it":           {page + "```go\n" + strings.Repeat("const (\n\t// full is set where there is No space left on device\n\tfull = 1\n)\n", 40) + "```\n", diagnose.Unknown},
-		"a short page whose lines are not wrapped":  {page1() + memory, diagnose.Unknown},
-		"a page without marks":                      {plain + memory + plain, diagnose.Unknown},
-		"a source":                                  {source, diagnose.Unknown},
-		"a short source":                            {short, diagnose.Unknown},
-		"a source in C":                             {c, diagnose.Unknown},
-		"a class, and what it says of itself":       {bodies, diagnose.Unknown},
-		"a list of texts":                           {texts, diagnose.Unknown},
-		"half a list of texts":                      {strings.Repeat("loading shard\n", 40) + texts, diagnose.Diagnosed},
-		"a page of reStructuredText":                {restructured, diagnose.Unknown},
-		"a page of a site":                          {site, diagnose.Unknown},
-		"a page of links":                           {"# Changes\n## 2\n## 1\n" + strings.Repeat("* Tell it ([1](https://example.com/1))\n", 4) + "* No space left on device ([1](https://example.com/1))\n" + strings.Repeat("* more\n", 20), diagnose.Unknown},
-		"settings with remarks":                     {settings, diagnose.Unknown},
-		"figures as a run prints them":              {settings + strings.Repeat("# again\nt = 0.5 | x = 3\n", 40) + memory, diagnose.Diagnosed},
-		"settings as a run prints them":             {strings.ReplaceAll(settings, "# ", ""), diagnose.Diagnosed},
-		"a page whose last line sounds like an end": {ends, diagnose.Unknown},
-		"a report has its log in one block":         {report, diagnose.Diagnosed},
-		"a source, printed by a run with times":     {"2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n" + source + "2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
-		"a source, printed above a log with times":  {strings.Repeat(source, 8) + "2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
-		"every rank prints the same explanation":    {strings.Repeat(text, 60) + memory, diagnose.Diagnosed},
-		"a short text":                              {"# Log\n" + memory, diagnose.Diagnosed},
+		"a page with headings and fences":                  {page, diagnose.Unknown},
+		"a page with a long source in it":                  {page + "```go\n" + strings.Repeat("const (\n\t// full is set where there is No space left on device\n\tfull = 1\n)\n", 40) + "```\n", diagnose.Unknown},
+		"a short page whose lines are not wrapped":         {page1() + memory, diagnose.Unknown},
+		"one that ends with what ended a program":          {page1() + ended, diagnose.Diagnosed},
+		"one that goes on below it":                        {page1() + ended + "Look for it in the log.\n", diagnose.Unknown},
+		"a page without marks":                             {plain + memory + plain, diagnose.Unknown},
+		"a source":                                         {source, diagnose.Unknown},
+		"a short source":                                   {short, diagnose.Unknown},
+		"a source in C":                                    {c, diagnose.Unknown},
+		"a class, and what it says of itself":              {bodies, diagnose.Unknown},
+		"a list of texts":                                  {texts, diagnose.Unknown},
+		"half a list of texts":                             {strings.Repeat("loading shard\n", 40) + texts, diagnose.Diagnosed},
+		"a page of reStructuredText":                       {restructured, diagnose.Unknown},
+		"a page of a site":                                 {site, diagnose.Unknown},
+		"a page of links":                                  {"# Changes\n## 2\n## 1\n" + strings.Repeat("* Tell it ([1](https://example.com/1))\n", 4) + "* No space left on device ([1](https://example.com/1))\n" + strings.Repeat("* more\n", 20), diagnose.Unknown},
+		"settings with remarks":                            {settings, diagnose.Unknown},
+		"figures as a run prints them":                     {settings + strings.Repeat("# again\nt = 0.5 | x = 3\n", 40) + memory, diagnose.Diagnosed},
+		"settings as a run prints them":                    {strings.ReplaceAll(settings, "# ", ""), diagnose.Diagnosed},
+		"a page whose last line sounds like an end":        {ends, diagnose.Unknown},
+		"a report has its log in one block":                {report, diagnose.Diagnosed},
+		"a source, printed by a run with times":            {"2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n" + source + "2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
+		"a source, printed above a log with times":         {strings.Repeat(source, 8) + "2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
+		"every rank prints the same explanation":           {strings.Repeat(text, 60) + memory, diagnose.Diagnosed},
+		"lines that begin as definitions, again and again": {strings.Repeat("type of model: forest, sealed:False\n training time: 104.3 [s]\n train acc: 0.82, test acc: 0.81\n", 5) + memory, diagnose.Diagnosed},
+		"a short text":                                     {"# Log\n" + memory, diagnose.Diagnosed},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 			}
 		}
 	}
-	for _, end := range []string{"Training failed: the loader returned nothing\nTotal time: 12 s\n", "^CTraining interrupted by user, saving\nsaved\n"} {
+	for _, end := range []string{"Training failed: the loader returned nothing\nTotal time: 12 s\n", "^CTraining interrupted, saving\nsaved\n"} {
 		if r := read(t, "", strings.NewReader(steps.String()+end)); r.Verdict != diagnose.Inconclusive {
 			t.Errorf("%q: %s", end, r.Verdict)
 		}

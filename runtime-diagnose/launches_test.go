@@ -68,6 +68,10 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		"and so is what ends another job":                      {prolog + cancelled + strings.Replace(prolog, "Prolog", "Epilog", 1) + cancelled + strings.Replace(strings.Replace(prolog, "3799477", "3797696", 1), "Prolog", "Epilog", 1) + used, diagnose.Diagnosed, "CANCELLED"},
 		"the job is begun again":                               {prolog + cancelled + prolog + trained(5), diagnose.Healthy, ""},
 		"a shell that prints its commands":                     {"+ python t.py --data /d\nstart\n" + missing + "+ python t.py --data /e\n" + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"two fail at once, and the third later":                {missing + missing + head + "rows read: 12\n" + missing + again + "rows read: 12\nmodel built\nlayers: 3\nheads: 4\n", diagnose.Unknown, ""},
+		"one that said something fails, and a third later":     {head + "INFO load\n" + missing + "reads\nrows: 12\n" + missing + "reads\nrows: 12\n" + many("part %d: 7\n", 4), diagnose.Diagnosed, "FileNotFoundError"},
+		"the first fails at once, and so do all":               {missing + head + missing + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
+		"the first fails at once, and ranks begin alike":       {missing + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
 		"what went on before the second was bad":               {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
 	}
 	for name, tc := range cases {

@@ -3,6 +3,8 @@ package diagnose_test
 import (
 	"strings"
 	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
 // What a logger prints of an exception has the level of its record, however the exception is called; what ends a thread,
@@ -41,6 +43,66 @@ func TestWhatARecordInformsOfIsNoFailure(t *testing.T) {
 			r := read(t, "", strings.NewReader(tc.log))
 			if got := r.Category; got != tc.want && (tc.want != "" || got != "healthy") {
 				t.Errorf("category %q, verdict %v; want %q", got, r.Verdict, tc.want)
+			}
+		})
+	}
+}
+
+// A record that says what was raised holds the traceback below it, though its message has several lines: somebody handled
+// the exception, and the records below are of a process that went on.
+func TestARecordWhoseMessageGoesOnHoldsItsTraceback(t *testing.T) {
+	const (
+		record = "2026-03-02 11:30:01 - data - ERROR - [data.py:18] - no frames on the card: A card of a later family is required.\n"
+		goesOn = "Card 0: a small one\nFamily: 6\n"
+		raised = "Traceback (most recent call last):\n  File \"/app/data.py\", line 9, in <module>\n    import frames\nframes.errors.CardError: A card of a later family is required.\n" + goesOn
+	)
+	records := ""
+	for range recordsBelow {
+		records += "2026-03-02 11:30:02 - main - INFO - [main.py:58] - a part is read\n"
+	}
+	for name, tc := range map[string]struct {
+		log  string
+		want diagnose.Verdict
+	}{
+		"the message goes on above the traceback":      {record + goesOn + raised + records, diagnose.Unknown},
+		"a record that says something else":            {strings.Replace(record, "A card", "No card", 1) + goesOn + raised + records, diagnose.Diagnosed},
+		"a message that goes on for longer":            {record + goesOn + goesOn + raised + records, diagnose.Diagnosed},
+		"a record that says that the program gives up": {strings.Replace(record, "no frames", "giving up", 1) + goesOn + raised + records, diagnose.Diagnosed},
+		"too few records below":                        {record + goesOn + raised + strings.Replace(records, "2026", "", 1), diagnose.Diagnosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); r.Verdict != tc.want {
+				t.Errorf("%s, category %q, root %+v; want %s", r.Verdict, r.Category, r.Root, tc.want)
+			}
+		})
+	}
+}
+
+// recordsBelow is how many records of information show that a process outlived what it logged.
+const recordsBelow = 8
+
+// A process that says something else below an exception that it logged has outlived it.
+func TestAProcessThatLoggedAnExceptionGoesOn(t *testing.T) {
+	const (
+		of     = "(Loop pid=141) "
+		raised = of + "ERROR:2026-03-02 11:30:01,691:Traceback (most recent call last):\n" + of + "  File \"/app/env.py\", line 470, in update\n" + of + "    a, b = find(text)\n" + of + "TypeError: cannot unpack non-iterable NoneType object\n"
+		failed = of + "ERROR:2026-03-02 11:30:01,692:no action in item 49\n"
+		more   = of + "the tokenizer is a fast one\n"
+		other  = "(Loop pid=142) the tokenizer is a fast one\n"
+	)
+	for name, tc := range map[string]struct {
+		log  string
+		want diagnose.Verdict
+	}{
+		"it says more":                        {raised + failed + more + other, diagnose.Unknown},
+		"others do":                           {raised + failed + other + other + other, diagnose.Diagnosed},
+		"another one complains":               {raised + failed + more + strings.Replace(failed, "141", "142", 1), diagnose.Diagnosed},
+		"its last word is a complaint":        {raised + more + failed, diagnose.Diagnosed},
+		"what was raised stands in no record": {strings.Replace(raised, "ERROR:2026-03-02 11:30:01,691:", "", 1) + more + other, diagnose.Diagnosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); r.Verdict != tc.want {
+				t.Errorf("%s, category %q, root %+v; want %s", r.Verdict, r.Category, r.Root, tc.want)
 			}
 		})
 	}

@@ -17,17 +17,19 @@ import (
 // come again after something went wrong, what was before is another run's. What goes wrong is no
 // beginning: neither a traceback nor a line that a signature knows.
 type launches struct {
-	head [2]string // the first lines with text, digits as 0
-	lane string
-	read int    // lines of the head; -1: the log begins with no start of a program
-	at   int    // number of the line before that was like the first of the head
-	like string // that line
-	ends string // a line like the first of the head that heads what ends a job: below it stand the numbers of what began it
-	says bool   // the first line says that something starts, and comes again at once: it alone is the head
-	near bool   // the two differ by a word or two, as what one logger writes: the same words have to come again
-	runs []launch
-	from int // the line that begins the one that is read, where there are several
-	bad  int // the line with which the launch that is written goes wrong; 0: it does not
+	head   [2]string // the first lines with text, digits as 0
+	lane   string
+	read   int    // lines of the head; -1: the log begins with no start of a program
+	seen   int    // sightings before the head
+	raised bool   // the log holds nothing but what was raised before anything was said
+	at     int    // number of the line before that was like the first of the head
+	like   string // that line
+	ends   string // a line like the first of the head that heads what ends a job: below it stand the numbers of what began it
+	says   bool   // the first line says that something starts, and comes again at once: it alone is the head
+	near   bool   // the two differ by a word or two, as what one logger writes: the same words have to come again
+	runs   []launch
+	from   int // the line that begins the one that is read, where there are several
+	bad    int // the line with which the launch that is written goes wrong; 0: it does not
 }
 
 // launch is one of several; the first begins with the log.
@@ -53,6 +55,9 @@ func (n *launches) last() (l launch) {
 func (r *logReader) launched(l *reduce.Line) {
 	body := l.Body()
 	n := &r.launches
+	if n.raised && r.endedAbove(l) {
+		n.read, n.seen, n.raised = 0, len(r.sightings), false // below a process that ended another one begins
+	}
 	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
 		return
 	}
@@ -70,8 +75,9 @@ func (r *logReader) launched(l *reduce.Line) {
 		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
 		n.says = twice && starts.MatchString(n.head[0])
 		n.near = twice && !n.says && !sameWords(n.head[0], n.head[1])
-		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || twice && !n.says && !n.near || len(r.sightings) > 0 {
-			n.read = -1
+		raised := strings.HasPrefix(body, "Traceback (")
+		if r.log.Pasted || l.Lane != n.lane || raised || twice && !n.says && !n.near || len(r.sightings) > n.seen {
+			n.raised, n.read = raised && n.read == 1, -1
 		}
 		return
 	}
@@ -85,13 +91,19 @@ func (r *logReader) launched(l *reduce.Line) {
 		}
 		n.at, n.like = 0, ""
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > 0 && n.begins(body, 0) && !(n.ends != "" && sameWords(body, n.ends)) {
-		if k := len(r.sightings) - 1; !n.near && body == n.head[0] && r.said[k].top && r.sightings[k].Item.Source.Line == l.Number-1 { // what ended stands above
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.seen && n.begins(body, 0) && !(n.ends != "" && sameWords(body, n.ends)) {
+		if !n.near && body == n.head[0] && r.endedAbove(l) {
 			r.launchedAt(l.Number)
 			return
 		}
 		n.at, n.like = l.Number, strings.Clone(body[:min(len(body), mostLineInResults)])
 	}
+}
+
+// endedAbove says that the line above is the last one of an exception that ended its process.
+func (r *logReader) endedAbove(l *reduce.Line) bool {
+	k := len(r.sightings) - 1
+	return k >= 0 && r.said[k].top && r.sightings[k].Item.Source.Line == l.Number-1
 }
 
 // numbersOf are the digits of a line.

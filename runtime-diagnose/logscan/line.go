@@ -101,7 +101,8 @@ type logReader struct {
 	counters     progress.Counters
 	sound        progress.Recoveries // of lines that say that a number is none
 	document     reduce.Document
-	calm         int // where its end begins, if it ends without complaint, with what was done or found
+	endsRaised   bool // its last line is an exception that ended its process
+	calm         int  // where its end begins, if it ends without complaint, with what was done or found
 }
 
 func (r *logReader) suspect(text string) bool {
@@ -394,8 +395,8 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 		return false
 	}
-	if s.Category == notFiniteCategory && progress.NotBegun(l.Body()) {
-		return false // nothing was computed yet: a minimum begins with infinity
+	if s.Category == notFiniteCategory && progress.NotBegun(l.Body(), m.Start) {
+		return false
 	}
 	if says(m) && s.Category != notFiniteCategory {
 		r.counters.Failure(l.Body())

@@ -33,7 +33,7 @@ var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case recovery.FailsCommand(s.Line) && r.endedOtherwise(i):
+	case recovery.FailsCommand(s.Line) && r.endedOtherwise(i), !r.failed && recovery.Needless(s.Line):
 		return true
 	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
 		return false

@@ -63,8 +63,8 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 	if !s.Raised && (s.Mild || isGuess(s)) {
 		wanted = recordsGoneOn
 	}
-	if form == "" {
-		return false
+	if form == "" || s.Raised && r.processGoesOn(i, d) {
+		return form != ""
 	}
 	for at, l := range slices.Backward(d.Lines) {
 		if l.Number <= s.Item.Source.Line || wanted == 0 {
@@ -80,4 +80,26 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		}
 	}
 	return wanted == 0
+}
+
+// processGoesOn says that the process which a sighting is of, as its prefix tells, says something else below, and that no
+// other one complains there.
+func (r *logReader) processGoesOn(i int, d reduce.Digest) bool {
+	lane, goesOn := r.said[i].lane, false
+	if lane == "" {
+		return false
+	}
+	for at, l := range slices.Backward(d.Lines) {
+		if l.Number <= r.sightings[i].Item.Source.Line {
+			break
+		}
+		own, b := strings.HasPrefix(l.Text, lane), r.lineBelow(d, at)
+		switch {
+		case own && b.words && !b.ends && !b.wrong:
+			goesOn = true
+		case !(own && goesOn) && (b.ends || b.wrong):
+			return false
+		}
+	}
+	return goesOn
 }

@@ -11,14 +11,19 @@ import (
 // logRecord is what a logger writes at once: the line that begins with its time or level, and those below it that have
 // neither. What it prints of an exception has the level of the record.
 type logRecord struct {
-	head  string // of its first line: what has the level
-	level *level // as far as somebody has asked; most records are of one line and of no interest
-	first int    // number of its first line
-	last  int    // and of its last one so far
-	above string // of the record right above the last traceback: where a logger prints one, it is of that record
-	begun int    // number of that traceback's first line
-	trace string // the form of the stamp of the record that holds it; what is raised while one is handled is of the same
+	head  string                  // of its first line: what has the level
+	level *level                  // as far as somebody has asked; most records are of one line and of no interest
+	first int                     // number of its first line
+	last  int                     // and of its last one so far
+	over  [mostMessage]string     // the heads of the last lines before it, in any order
+	heads int                     // so far
+	above [mostMessage + 1]string // those above the last traceback: where a logger prints one, it is of the record right above
+	begun int                     // number of that traceback's first line
+	trace string                  // the form of the stamp of the record that holds it; what is raised while one is handled is of the same
 }
+
+// mostMessage is how many lines an exception's message goes on for between the record that says it and its traceback.
+const mostMessage = 3
 
 // level is that of a record.
 type level struct {
@@ -45,13 +50,23 @@ var (
 	jvmFrame     = lazy.MustCompile(`^\s+at [\w$.<>/]+\(`)
 )
 
+// headsTraceback ends the line above the frames of a traceback.
+const headsTraceback = "(most recent call last):"
+
 // seeRecord is told of every line, before anything of it is recorded.
 func (r *logReader) seeRecord(l *reduce.Line, body string) {
 	in := &r.inRecord
 	if !l.At.IsZero() && !l.Carried || l.Number != in.last+1 || !goesOnWith(l.Text) {
-		if body != "" && body[0] == 'T' && strings.HasPrefix(body, "Traceback (") {
-			in.above, in.begun = in.head, l.Number
+		if strings.HasSuffix(body, headsTraceback) {
+			if in.begun = l.Number; body[0] == 'T' {
+				in.above[0] = in.head
+				copy(in.above[1:], in.over[:])
+			} else {
+				in.above = [mostMessage + 1]string{body[:min(len(body), mostHead)]} // all of the record is the traceback
+			}
 		}
+		in.over[in.heads%mostMessage] = in.head
+		in.heads++
 		in.head = body[:min(len(body), mostHead)]
 		in.level, in.first, in.last = nil, l.Number, l.Number
 		return
@@ -65,12 +80,33 @@ func (r *logReader) seeRecord(l *reduce.Line, body string) {
 // tracedIn is the form of the stamp of the record above the level of information that holds a traceback; empty: none does.
 func (in *logRecord) tracedIn(t *reduce.Trace) string {
 	if t.Chain == reduce.Alone {
-		if in.trace = ""; in.begun == t.First && !recovery.Informs(in.above) && !recovery.EndsBadly(in.above) {
-			in.trace = stampForm(in.above)
+		if in.trace = ""; in.begun == t.First {
+			if head := in.holding(t); !recovery.Informs(head) && !recovery.EndsBadly(head) {
+				in.trace = stampForm(head)
+			}
 		}
 	}
 	return in.trace
 }
+
+// holding is the head of the record that holds a traceback: the line right above it, or, where that is none, the one close
+// above it that says what was raised, whose message goes on between the two.
+func (in *logRecord) holding(t *reduce.Trace) string {
+	if said := t.Message[:min(len(t.Message), mostSaid)]; len(said) >= leastSaid && stampForm(in.above[0]) == "" {
+		for _, head := range in.above[1:] {
+			if strings.Contains(head, said) {
+				return head
+			}
+		}
+	}
+	return in.above[0]
+}
+
+// How many bytes of an exception's message make known that a line says it.
+const (
+	leastSaid = 8
+	mostSaid  = 48
+)
 
 // goesOnWith says that a line is written as one that goes on with the record above.
 func goesOnWith(text string) bool {

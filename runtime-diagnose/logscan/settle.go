@@ -20,6 +20,8 @@ import (
 // settle looks back from the end of the log.
 func (r *logReader) settle(d reduce.Digest) {
 	r.series = r.steps.Series()
+	k := len(r.sightings) - 1
+	r.endsRaised = k >= 0 && r.said[k].top && r.sightings[k].Item.Source.Line == d.Last.Number
 	if r.options.uses(harmless) {
 		r.explainAway()
 	}
@@ -52,8 +54,11 @@ func (r *logReader) settle(d reduce.Digest) {
 	}
 }
 
-// quotes says that the log is a text about errors: none of those in it happened.
-func (r *logReader) quotes() bool { return !r.log.Pasted && !r.failed && r.document.Is() }
+// quotes says that the log is a text about errors: none of those in it happened. One whose last line is an exception that
+// ended its process is none: samples stand within a text.
+func (r *logReader) quotes() bool {
+	return !r.log.Pasted && !r.failed && !r.endsRaised && r.document.Is()
+}
 
 // How many steps of training after it a run takes that has survived what it said. Where ranks write into
 // one log the others go on for a while without the one that failed, but they wait for it at the next step:
@@ -108,7 +113,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(s.Line)) {
 		return true
 	}
-	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) {
+	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) || s.Item.Source.Line == last { // a bar that was not ended stands before it
 		return false
 	}
 	if !r.failed && r.counters.Work()-r.said[i].work >= StepsSurvivedMild {
@@ -166,7 +171,7 @@ func (r *logReader) stands(i, last int) bool {
 	switch at, below := s.Item.Source.Line, last-s.Item.Source.Line; {
 	case s.Signature.Lasts():
 		return true
-	case s.Raised:
+	case s.Raised && (r.said[i].top || r.said[i].lane != ""): // what nobody handles is printed from the module's frame on
 		return r.failed || at*longAfter >= last || below <= linesAfterWorst*2
 	case !r.failed && below >= linesSurvived:
 		return false

@@ -145,6 +145,9 @@ func (r *logReader) lastResort(d reduce.Digest) {
 			return
 		}
 	}
+	if body := r.worst.line.Body(); r.worst.open && strings.Contains(body, "CRITICAL") && !recovery.Wrong(body) && r.saysDone(d) {
+		r.worst.open = false // a level alone is no complaint
+	}
 	steps := r.counters.Steps()
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {

@@ -3,6 +3,8 @@ package progress
 import (
 	"strconv"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
 // notOfNumbers is what stands between a name and its number.
@@ -141,8 +143,14 @@ func hasNumber(s string) bool {
 	return false
 }
 
-// NotBegun says that a line is a bar of tqdm's that has counted nothing of its total: "0%|   | 0/1541 [00:00<?, ?it/s".
-func NotBegun(body string) bool {
+// NotBegun says that a number at a place in a line may be the one that a minimum begins with, as nothing was computed yet:
+// the line is a bar of tqdm's that has counted nothing of its total, "0%|   | 0/1541 [00:00<?, ?it/s", or calls the number
+// the best one, and that is infinite.
+func NotBegun(body string, at int) bool {
 	n, ok := beforeBracket(body, bar)
-	return ok && n.number == "0" && n.of != "0"
+	at = min(at, len(body))
+	return ok && n.number == "0" && n.of != "0" || best.MatchString(body[:at]) && !strings.Contains(strings.ToLower(body[at:]), "nan")
 }
+
+// best is the word for the least of what was measured.
+var best = lazy.MustCompile(`(?i)\bbest\b[^=:]{0,60}$`)

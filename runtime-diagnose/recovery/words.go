@@ -76,7 +76,7 @@ var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
 // noneOf are counts of nothing, failures that were expected, what a result or a loss is called, and when something terminated, which
 // batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?[+-]\d` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
 	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
 
@@ -118,6 +118,16 @@ var refusedTool = lazy.MustCompile(`^[\w-]{1,40}: error: `)
 // FailsCommand says that a line is of one command of a script: it was not found, or refused how it was called.
 func FailsCommand(text string) bool {
 	return MissesCommand(text) || strings.Contains(text, ": error: ") && refusedTool.MatchString(text)
+}
+
+// needless is what tools say that have nothing to do: what they are to remove or to list is not there
+// (https://www.gnu.org/software/coreutils/manual/coreutils.html,
+// https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-common/FileSystemShell.html#rm).
+var needless = lazy.MustCompile(`^(?:/\S+/)?(?:rm|rmr|rmdir|ls): .{1,400}: No such file or directory$`)
+
+// Needless says that a line is of such a tool.
+func Needless(text string) bool {
+	return strings.HasSuffix(text, ": No such file or directory") && needless.MatchString(text)
 }
 
 // goesOn are the words of a retry that is still to come, not of one that was the last

@@ -98,7 +98,9 @@ func (d *Document) See(body string, stamped bool) {
 		}
 		d.sentence(text)
 	case definition(text):
-		d.definitions++
+		if text[0] == '}' || d.isNew(text) { // a source defines a name once
+			d.definitions++
+		}
 	default:
 		d.sentence(text)
 	}
@@ -150,17 +152,9 @@ func (d *Document) fence(language string) {
 var sources = map[string]bool{"go": true, "golang": true, "c": true, "c++": true, "cpp": true, "rust": true, "java": true, "yaml": true, "proto": true, "protobuf": true}
 
 func (d *Document) sentence(text string) {
-	if !isSentence(text) || len(d.seen) >= mostSentences {
+	if !isSentence(text) || !d.isNew(text) { // every rank prints it
 		return
 	}
-	key := maphash.String(sentenceSeed, text)
-	if _, known := d.seen[key]; known { // every rank prints it
-		return
-	}
-	if d.seen == nil {
-		d.seen = map[uint64]struct{}{}
-	}
-	d.seen[key] = struct{}{}
 	if d.shapes == nil {
 		d.shapes = map[uint64]int{}
 	}
@@ -170,6 +164,19 @@ func (d *Document) sentence(text string) {
 	}
 	d.sentences++
 	d.sentenceBytes += len(text)
+}
+
+// isNew says that a line is among those that are told apart, and was not there before.
+func (d *Document) isNew(text string) bool {
+	key := maphash.String(sentenceSeed, text)
+	if _, known := d.seen[key]; known || len(d.seen) >= mostSentences {
+		return false
+	}
+	if d.seen == nil {
+		d.seen = map[uint64]struct{}{}
+	}
+	d.seen[key] = struct{}{}
+	return true
 }
 
 func withoutDigits(r rune) rune {

@@ -169,7 +169,7 @@ var precedence = map[string][]string{
 	"model-hub-auth":                  {"path-missing", "python-exception", "said-exception"},
 	"model-hub-unreachable":           {"model-hub-auth", "python-exception"},
 	"model-json-broken":               {"python-exception"},
-	"module-not-found":                {"package-wanted", "python-exception"},
+	"module-not-found":                {"package-wanted", "python-exception", "said-exception", "submodule-not-found"},
 	"mpi-library-missing":             {"missing-shared-library", "python-exception", "said-error", "said-path-missing"},
 	"name-not-resolved":               {"host-binding-invalid", "said-error"},
 	"nan-guard":                       {"python-exception", "shape-mismatch", "tf-op-failed"},
