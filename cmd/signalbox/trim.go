@@ -77,6 +77,11 @@ func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 		shortenNode(out.Object)
 	case "Secret", "ConfigMap":
 		keepKeys(o, out)
+	case "PersistentVolume":
+		spec, _ := o.Object["spec"].(map[string]any)
+		if driver := cluster.DriverOfOld(spec); driver != "" {
+			_ = unstructured.SetNestedField(out.Object, driver, "spec", "csi", "driver") // out holds maps only
+		}
 	}
 	return out
 }

@@ -1,7 +1,9 @@
 package kinds
 
 import (
+	"flag"
 	"fmt"
+	"io"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +48,7 @@ var volcanoJob = &Kind{
 			{At: "dependsOn.iteration", Words: []string{"any", "all"}},
 			{At: "policies", Each: "action", Words: volcanoActions},
 		},
-		PolicyEnds: true, ZeroPods: true,
+		PolicyEnds: true, ZeroPods: true, UncountedRestarts: true,
 		Env: volcanoEnv, NoEnv: "neither does Volcano without its plugins env and pytorch",
 		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
 	},
@@ -172,6 +174,7 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 			j.Gang.Together = inHyperNode("the pods of each partition of "+role.Name+" lie", p.NetworkTopology)
 		}
 		o.Spec.fill(r, &role)
+		o.Spec.waitForMaster(&role)
 		volcanoMarks(&role, j, o.Spec.Tasks[i].PartitionPolicy != nil)
 		settle(&role)
 		j.Roles = append(j.Roles, role)
@@ -278,6 +281,24 @@ func (s *volcanoSpec) mounted(r *reader) bool {
 		r.lacks("spec.volumes", fmt.Sprintf("a list of %d, which are %d mounts in all containers", len(s.Volumes), n), fmt.Sprintf("at most %d mounts", largest))
 	}
 	return n <= largest
+}
+
+// waitForMaster adds the init container that the plugin pytorch puts into the workers' pods where it is told to, of an
+// image that is an argument of the plugin (volcano ed72c7c8 pkg/controllers/job/plugins/distributed-framework/pytorch/pytorch.go).
+// Arguments before one that the plugin cannot read hold.
+func (s *volcanoSpec) waitForMaster(role *job.Role) {
+	flags := flag.NewFlagSet("pytorch", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	wait, image := flags.Bool("wait-master-enabled", false, ""), flags.String("wait-master-image", "busybox:1.36.1", "")
+	master, worker := flags.String("master", "master", ""), flags.String("worker", "worker", "")
+	flags.Int("port", 0, "")
+	flags.Int("wait-master-timeout", 0, "")
+	_ = flags.Parse(s.Plugins["pytorch"])
+	const name = "wait-for-master"
+	if *wait && role.Name == *worker && slices.ContainsFunc(s.Tasks, func(t volcanoTaskSpec) bool { return t.Name == *master }) &&
+		!slices.ContainsFunc(role.Pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name }) {
+		injectInit(&role.Pod, corev1.Container{Name: name, Image: *image, Command: []string{"sh", "-c"}}, job.Path("spec.plugins").Key("pytorch"))
+	}
 }
 
 // volcanoMarks are the labels of the pods of a task (createJobPod, as above).
