@@ -42,11 +42,13 @@ var volcanoJob = &Kind{
 		Choices: []Choice{
 			{At: "spec.networkTopology.mode", Words: []string{"hard", "soft"}},
 			{At: "spec.policies", Each: "action", Words: volcanoActions},
+			{At: "spec.policies", Each: "event", Words: volcanoEvents},
 		},
 		RoleChoices: []Choice{
 			{At: "topologyPolicy", Words: []string{"none", "best-effort", "restricted", "single-numa-node"}},
 			{At: "dependsOn.iteration", Words: []string{"any", "all"}},
 			{At: "policies", Each: "action", Words: volcanoActions},
+			{At: "policies", Each: "event", Words: volcanoEvents},
 		},
 		PolicyEnds: true, ZeroPods: true, UncountedRestarts: true,
 		Env: volcanoEnv, NoEnv: "neither does Volcano without its plugins env and pytorch",
@@ -58,6 +60,9 @@ var volcanoJob = &Kind{
 var volcanoActions = []string{
 	"AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob", "SyncJob", "EnqueueJob",
 }
+
+// volcanoEvents: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/util.go, policyEventMap, those that a job may name.
+var volcanoEvents = []string{"*", "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated"}
 
 // volcanoFixed: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go, validateJobUpdate.
 var volcanoFixed = []FixedField{
