@@ -22,6 +22,7 @@ func (o *check) volcano() {
 		o.add(Violation{
 			Rule: RuleQueueClosed, When: Never, Kind: "Queue", Name: name, Path: "spec.parent", At: o.gang.At,
 			Message: "other queues are below it; Volcano takes jobs only for a queue that has none below it",
+			Remedy:  "Name a queue that has none below it.",
 		})
 	}
 	for range mostParents {
