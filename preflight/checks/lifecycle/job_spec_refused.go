@@ -141,7 +141,7 @@ func indexesOf(list string, completions int32) (n int64, ok bool) {
 		return 0, true
 	}
 	next := int64(0)
-	for _, part := range strings.Split(list, ",") {
+	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		if !isRange {
 			last = first
