@@ -134,6 +134,9 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 		}
 		view.Privileged = view.Privileged || privileged(c.SecurityContext)
 	}
+	if s := spec.SecurityContext; s != nil {
+		view.Privileged = hostProcess(s.WindowsOptions)
+	}
 	for i := range r.Pod.Spec.InitContainers {
 		add(&r.Pod.Spec.InitContainers[i], initContainers, i)
 	}
@@ -162,8 +165,14 @@ func added(j *job.Job, r *job.Role, list job.Path, i int) bool {
 	return err != nil
 }
 
+// privileged says that a container has its node: on Linux, or on Windows, where it may be said of the whole pod
+// (https://kubernetes.io/docs/tasks/configure-pod-container/create-hostprocess-pod/).
 func privileged(s *corev1.SecurityContext) bool {
-	return s != nil && s.Privileged != nil && *s.Privileged
+	return s != nil && (s.Privileged != nil && *s.Privileged || hostProcess(s.WindowsOptions))
+}
+
+func hostProcess(o *corev1.WindowsSecurityContextOptions) bool {
+	return o != nil && o.HostProcess != nil && *o.HostProcess
 }
 
 func factsOf(view *cluster.Snapshot, answer fit.Result) ClusterFacts {

@@ -13,9 +13,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -282,6 +284,9 @@ func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 			return 0, false
 		}
 	}
+	if againForEver(j, roles) {
+		return 0, false
+	}
 	// What a role is tried again by itself comes in each attempt of the whole.
 	var within int64
 	for _, role := range roles {
@@ -299,6 +304,25 @@ func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 		}
 	}
 	return saturate.Add(saturate.Mul(saturate.Add(most, 1), saturate.Add(within, 1)), -1), bounded
+}
+
+// againForEver says whether pods begin again without being counted: a container that its node starts again, where the
+// operator looks at no restarts, or a pod that is made anew by its exit code, where no other restarts in place
+// (https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/core/job.go, PastBackoffLimit, counts restarts of containers).
+func againForEver(j *job.Job, roles []map[string]any) bool {
+	if kind := kinds.For(schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind)); kind != nil && kind.Operator.UncountedRestarts {
+		return slices.ContainsFunc(j.Roles, func(r job.Role) bool { return r.Pod.Spec.RestartPolicy != corev1.RestartPolicyNever })
+	}
+	anew := false
+	for _, role := range roles {
+		switch role["restartPolicy"] {
+		case "ExitCode":
+			anew = true
+		case "OnFailure", "Always":
+			return false
+		}
+	}
+	return anew
 }
 
 // roleRetryPlaces are where roles write how often they are tried again: JobSet's Jobs, Volcano's tasks, and the tasks

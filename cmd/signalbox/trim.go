@@ -77,6 +77,11 @@ func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 		shortenNode(out.Object)
 	case "Secret", "ConfigMap":
 		keepKeys(o, out)
+	case "PersistentVolume":
+		spec, _ := o.Object["spec"].(map[string]any)
+		if driver := cluster.DriverOfOld(spec); driver != "" {
+			_ = unstructured.SetNestedField(out.Object, driver, "spec", "csi", "driver") // out holds maps only
+		}
 	}
 	return out
 }
@@ -163,8 +168,8 @@ func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 // keptAnnotations say that a pod belongs to a node, for which node a volume is being made, and of which class it is
-// where that is written the old way.
-var keptAnnotations = []string{"kubernetes.io/config.mirror", podspec.SelectedNode, corev1.BetaStorageClassAnnotation}
+// where that is written the old way, and which class is that of claims that name none.
+var keptAnnotations = []string{"kubernetes.io/config.mirror", podspec.SelectedNode, corev1.BetaStorageClassAnnotation, cluster.DefaultClassAnnotation}
 
 // mostAnnotation is how many bytes an annotation of a namespace may have, as in the view that the webhook has.
 const mostAnnotation = 128

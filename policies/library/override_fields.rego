@@ -1,7 +1,7 @@
 # METADATA
 # title: a TrainJob overrides only what may be overridden
 # description: |
-#   podTemplateOverrides and runtimePatches of a TrainJob reach into the pods that its runtime describes.
+#   podTemplateOverrides, runtimePatches and podSpecOverrides of a TrainJob reach into the pods that its runtime describes.
 #   data.config.overrides: {"default": ["nodeSelector", "tolerations"], "namespaces": {"prod": []}}
 #   lists the fields of a pod that may be overridden. A namespace that is not listed gets the
 #   default; without a default it is not restricted.
@@ -29,6 +29,17 @@ deny contains {"path": path, "msg": msg} if {
 	some field, _ in jobs.template.spec.template.spec
 	not field in allowed
 	path := sprintf("spec.runtimePatches[%d].trainingRuntimeSpec.template.spec.replicatedJobs[%d].template.spec.template.spec.%s", [i, k, field])
+	msg := sprintf("%s is overridden; jobs in namespace %s may override %s", [field, input.job.namespace, names])
+}
+
+# Of Trainer v2.0; later versions drop it.
+deny contains {"path": path, "msg": msg} if {
+	input.job.kind == "TrainJob"
+	is_array(allowed)
+	some i, override in input.object.spec.podSpecOverrides
+	some field, _ in override
+	not field in array.concat(["targetJobs"], allowed)
+	path := sprintf("spec.podSpecOverrides[%d].%s", [i, field])
 	msg := sprintf("%s is overridden; jobs in namespace %s may override %s", [field, input.job.namespace, names])
 }
 

@@ -11,6 +11,22 @@ package signalbox.queue_rules
 
 rule := object.get(object.get(data.config.queues, "namespaces", {}), input.job.namespace, object.get(data.config.queues, "default", {}))
 
+# Each scheduler reads a mark of its own, and a job may bear several, of itself and on its pods.
+marks := {
+	"kueue.x-k8s.io/queue-name", "scheduling.volcano.sh/queue-name", "volcano.sh/queue-name",
+	"scheduler.tensorstack.dev/queue", "kai.scheduler/queue", "runai/queue",
+}
+
+named contains input.job.queue if input.job.queue != ""
+
+named contains queue if {
+	some of in array.concat([input.job], input.job.roles)
+	some list in [of.labels, of.annotations]
+	some mark in marks
+	queue := list[mark]
+	queue != ""
+}
+
 counts if input.job.gpus > object.get(rule, "above_gpus", -1)
 
 deny contains {"path": "metadata.labels", "msg": msg} if {
@@ -30,15 +46,15 @@ deny contains {"path": "metadata.labels", "msg": msg} if {
 
 deny contains {"path": "metadata.labels", "msg": msg} if {
 	counts
-	input.job.queue != ""
 	is_array(rule.allowed)
-	not input.job.queue in rule.allowed
-	msg := sprintf("the job names queue %s; namespace %s may use %s", [input.job.queue, input.job.namespace, concat(", ", sort(rule.allowed))])
+	some queue in named
+	not queue in rule.allowed
+	msg := sprintf("the job names queue %s; namespace %s may use %s", [queue, input.job.namespace, concat(", ", sort(rule.allowed))])
 }
 
 deny contains {"path": "metadata.labels", "msg": msg} if {
 	counts
 	rule.forbidden == true
-	input.job.queue != ""
-	msg := sprintf("the job names queue %s; jobs in namespace %s start without one", [input.job.queue, input.job.namespace])
+	some queue in named
+	msg := sprintf("the job names queue %s; jobs in namespace %s start without one", [queue, input.job.namespace])
 }

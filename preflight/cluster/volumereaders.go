@@ -45,6 +45,9 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 	if ref := in.child(spec, "claimRef"); ref != nil {
 		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.common(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
 	}
+	if driver := DriverOfOld(spec); driver != "" {
+		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver}
+	}
 	reach := in.reach(in.child(spec, "nodeAffinity"))
 	v.Spec.NodeAffinity = reach.affinity
 	if in.odd || meta["deletionTimestamp"] != nil {
@@ -60,6 +63,26 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 		return &Volume{PersistentVolume: &whole, volumeReach: reach}, nil
 	}
 	return packVolume(&v, reach), nil
+}
+
+// migrated are volumes that Kubernetes once attached by itself: it hands them to these drivers, whose limits count them
+// (k8s.io/csi-translation-lib v0.37.0 plugins; kubernetes v1.37 pkg/scheduler/framework/plugins/nodevolumelimits/csi.go).
+var migrated = []struct{ field, driver string }{
+	{"awsElasticBlockStore", "ebs.csi.aws.com"},
+	{"azureDisk", "disk.csi.azure.com"},
+	{"cinder", "cinder.csi.openstack.org"},
+	{"gcePersistentDisk", "pd.csi.storage.gke.io"},
+	{"vsphereVolume", "csi.vsphere.vmware.com"},
+}
+
+// DriverOfOld is the driver of a volume whose spec names none, because it is older than drivers; empty: it is no such volume.
+func DriverOfOld(spec map[string]any) string {
+	for _, m := range migrated {
+		if spec[m.field] != nil {
+			return m.driver
+		}
+	}
+	return ""
 }
 
 func volumeOf(v *corev1.PersistentVolume) *Volume {

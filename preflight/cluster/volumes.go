@@ -386,6 +386,25 @@ func (s *Snapshot) Volume(name string) (*corev1.PersistentVolume, job.Presence) 
 	return v.PersistentVolume, there
 }
 
+// DefaultClass is the storage class of claims that name none; nil: there is none, or there are several, of which the newest counts
+// (https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass).
+func (s *Snapshot) DefaultClass() (found *storagev1.StorageClass) {
+	for _, o := range s.objects[ClassKind.GroupKind()].all() {
+		class, _ := o.read.(*storagev1.StorageClass)
+		if class == nil || class.Annotations[DefaultClassAnnotation] != "true" {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = class
+	}
+	return found
+}
+
+// DefaultClassAnnotation marks the storage class of claims that name none.
+const DefaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
+
 // HandleOf is what the driver calls a volume. Where that is not in the view, the name of
 // the volume tells it from others as well.
 func HandleOf(pv *corev1.PersistentVolume) string {

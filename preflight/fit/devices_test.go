@@ -39,7 +39,8 @@ func claims(n int) gang.Gang {
 
 func TestDevicesThatArePublishedAreAnUpperBound(t *testing.T) {
 	whole := []string{"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io"}
-	two := sliceOf("a", 4, "") + "\n---\n" + sliceOf("b", 4, "") + "\n---\n"
+	const class = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\n---\n"
+	two := class + sliceOf("a", 4, "") + "\n---\n" + sliceOf("b", 4, "") + "\n---\n"
 	exactly := func(n int) string {
 		return claimOf(fmt.Sprintf("exactly: {deviceClassName: gpu.nvidia.com, allocationMode: ExactCount, count: %d}", n))
 	}
@@ -57,6 +58,8 @@ func TestDevicesThatArePublishedAreAnUpperBound(t *testing.T) {
 		"devices that belong to no node help":      {two + sliceOf("", 1, "") + "\n---\n" + exactly(5), whole, claims(1), ""},
 		"devices that many may have at once":       {two + sliceOf("c", 1, ", allowMultipleAllocations: true") + "\n---\n" + exactly(9), whole, claims(9), ""},
 		"who only looks on takes nothing":          {two + claimOf("exactly: {deviceClassName: gpu.nvidia.com, count: 9, adminAccess: true}"), whole, claims(1), ""},
+		"a class that does not exist":              {strings.TrimPrefix(two, class) + exactly(1), whole, claims(1), "never object DeviceClass gpu.nvidia.com: it does not exist, and the scheduler finds no device of it\n"},
+		"who only looks on needs a mark":           {two + claimOf("exactly: {deviceClassName: gpu.nvidia.com, adminAccess: true}") + "\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ml}", whole, claims(1), "never amount Namespace ml: gpus asks for admin access, and the label resource.kubernetes.io/admin-access of the namespace is not true\n"},
 		"the least of several choices":             {two + claimOf("firstAvailable: [{name: x, deviceClassName: big, count: 9}, {name: y, deviceClassName: gpu.nvidia.com, count: 4}]"), whole, claims(1), ""},
 		"an extended resource that a class serves": {two + gpuClass, whole, in("ml", gpus(1, "5")), one},
 		"the template is not in the view":          {two + gpuClass, whole, claims(9), ""},

@@ -37,7 +37,7 @@ var leaderWorkerSet = &Kind{
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "vleaderworkerset.kb.io", // lws v0.7.0 pkg/webhooks/leaderworkerset_webhook.go
-			Refuses: []string{"immutable-field-changed", "job-name-invalid"},
+			Refuses: []string{"immutable-field-changed", "job-name-invalid", "leaderworkerset-field-refused"},
 		},
 		Names: dnsLabel1035, LongestName: lwsLongestName, Hosts: lwsHosts, Peers: PeersByService,
 		Annotations: []string{lwsExclusive, lwsSubExclusive},

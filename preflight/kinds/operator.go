@@ -70,6 +70,8 @@ type Operator struct {
 	// EndsWithoutPods says that the operator calls a job without pods complete, ZeroPods that no pods
 	// at all are a way to hold a job back, or have a check of their own.
 	EndsWithoutPods, ZeroPods bool
+	// UncountedRestarts says that a container which its node starts again counts against no bound of the job.
+	UncountedRestarts bool
 	// PolicyEnds says that a policy ends the job while pods of other roles still run.
 	PolicyEnds bool
 

@@ -180,6 +180,7 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 	t.patch()
 	t.initialize()
 	t.train()
+	t.installFlux()
 	t.openPort()
 	for i := range t.out {
 		settle(&t.out[i])

@@ -221,6 +221,28 @@ func (t *resolution) trainContainer(p *job.Pod, k int, program bool) {
 	mergeEnv(p, rel, &c.Env, s.Env, from.Child("env"))
 }
 
+// installFlux adds the init container of the flux plugin. Its image is that of a variable of the container called node
+// (v2.3.0 pkg/runtime/framework/plugins/flux/flux.go).
+func (t *resolution) installFlux() {
+	if t.runtime == nil || t.runtime.MLPolicy.Flux == nil {
+		return
+	}
+	for i := range t.out {
+		if t.out[i].Name != nodeName {
+			continue
+		}
+		p, image, at := &t.out[i].Pod, "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy", t.ref
+		for k := range p.Spec.Containers {
+			for n, e := range p.Spec.Containers[k].Env {
+				if p.Spec.Containers[k].Name == nodeName && e.Name == "FLUX_VIEW_IMAGE" {
+					image, at = e.Value, p.At(job.Path("containers").Index(k).Child("env").Index(n))
+				}
+			}
+		}
+		injectInit(p, corev1.Container{Name: "flux-installer", Image: image}, at)
+	}
+}
+
 // rendezvousPort is what the torch plugin opens on the container called node (v2.1.0
 // pkg/constants/constants.go, ContainerTrainerPort); it counts where the pod uses the host's network.
 const rendezvousPort = 29500

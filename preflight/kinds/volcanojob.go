@@ -1,7 +1,9 @@
 package kinds
 
 import (
+	"flag"
 	"fmt"
+	"io"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,13 +42,15 @@ var volcanoJob = &Kind{
 		Choices: []Choice{
 			{At: "spec.networkTopology.mode", Words: []string{"hard", "soft"}},
 			{At: "spec.policies", Each: "action", Words: volcanoActions},
+			{At: "spec.policies", Each: "event", Words: volcanoEvents},
 		},
 		RoleChoices: []Choice{
 			{At: "topologyPolicy", Words: []string{"none", "best-effort", "restricted", "single-numa-node"}},
 			{At: "dependsOn.iteration", Words: []string{"any", "all"}},
 			{At: "policies", Each: "action", Words: volcanoActions},
+			{At: "policies", Each: "event", Words: volcanoEvents},
 		},
-		PolicyEnds: true, ZeroPods: true,
+		PolicyEnds: true, ZeroPods: true, UncountedRestarts: true,
 		Env: volcanoEnv, NoEnv: "neither does Volcano without its plugins env and pytorch",
 		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
 	},
@@ -56,6 +60,9 @@ var volcanoJob = &Kind{
 var volcanoActions = []string{
 	"AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob", "SyncJob", "EnqueueJob",
 }
+
+// volcanoEvents: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/util.go, policyEventMap, those that a job may name.
+var volcanoEvents = []string{"*", "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated"}
 
 // volcanoFixed: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go, validateJobUpdate.
 var volcanoFixed = []FixedField{
@@ -172,6 +179,7 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 			j.Gang.Together = inHyperNode("the pods of each partition of "+role.Name+" lie", p.NetworkTopology)
 		}
 		o.Spec.fill(r, &role)
+		o.Spec.waitForMaster(&role)
 		volcanoMarks(&role, j, o.Spec.Tasks[i].PartitionPolicy != nil)
 		settle(&role)
 		j.Roles = append(j.Roles, role)
@@ -278,6 +286,24 @@ func (s *volcanoSpec) mounted(r *reader) bool {
 		r.lacks("spec.volumes", fmt.Sprintf("a list of %d, which are %d mounts in all containers", len(s.Volumes), n), fmt.Sprintf("at most %d mounts", largest))
 	}
 	return n <= largest
+}
+
+// waitForMaster adds the init container that the plugin pytorch puts into the workers' pods where it is told to, of an
+// image that is an argument of the plugin (volcano ed72c7c8 pkg/controllers/job/plugins/distributed-framework/pytorch/pytorch.go).
+// Arguments before one that the plugin cannot read hold.
+func (s *volcanoSpec) waitForMaster(role *job.Role) {
+	flags := flag.NewFlagSet("pytorch", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	wait, image := flags.Bool("wait-master-enabled", false, ""), flags.String("wait-master-image", "busybox:1.36.1", "")
+	master, worker := flags.String("master", "master", ""), flags.String("worker", "worker", "")
+	flags.Int("port", 0, "")
+	flags.Int("wait-master-timeout", 0, "")
+	_ = flags.Parse(s.Plugins["pytorch"])
+	const name = "wait-for-master"
+	if *wait && role.Name == *worker && slices.ContainsFunc(s.Tasks, func(t volcanoTaskSpec) bool { return t.Name == *master }) &&
+		!slices.ContainsFunc(role.Pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name }) {
+		injectInit(&role.Pod, corev1.Container{Name: name, Image: *image, Command: []string{"sh", "-c"}}, job.Path("spec.plugins").Key("pytorch"))
+	}
 }
 
 // volcanoMarks are the labels of the pods of a task (createJobPod, as above).

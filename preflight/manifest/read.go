@@ -327,6 +327,8 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 		return d.fail(&Problem{Source: d.source, Line: line, Have: "a " + kindOf(value), Want: "a Kubernetes object with apiVersion and kind", NotObject: true})
 	case isList(fields) && depth < 10:
 		return d.list(node, base, fields, depth)
+	case fields["kind"] == "List" && fields["apiVersion"] == "v1" && fields["items"] != nil && !isList(fields):
+		return d.fail(&Problem{Source: d.source, Line: line, Have: "a List whose items are no list", Want: "a list of objects"})
 	}
 	if isProtocol(fields) {
 		return d.protocol(node, base, fields)

@@ -196,6 +196,9 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 			name: "f.json", text: `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}",
 			want: "f.json:1: nested more than 1000 levels deep; expected a Kubernetes object",
 		},
+		"a List of what is none": {
+			text: "apiVersion: v1\nkind: List\nitems: {a: b}\n", want: "f.yaml:1: a List whose items are no list; expected a list of objects",
+		},
 		"text": {
 			text: "hello\n", want: "f.yaml:1: a single line of text; expected a Kubernetes object with apiVersion and kind",
 		},

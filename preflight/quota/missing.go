@@ -1,14 +1,19 @@
 package quota
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -58,7 +63,75 @@ func (o *check) objects() {
 		}
 	}
 	o.runtimeClasses()
+	o.priorities()
+	o.claimTemplates()
 }
+
+// claimTemplates reports templates that no device can be had by: of a class that does not exist, or with admin access, which the
+// API server takes in marked namespaces only
+// (https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/#admin-access).
+func (o *check) claimTemplates() {
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		for k, claim := range g.Pod.Spec.ResourceClaims {
+			if claim.ResourceClaimTemplateName == nil || o.missing(i) == 0 {
+				continue
+			}
+			template := cluster.Find[resourcev1.ResourceClaimTemplate](o.s.Index(), cluster.TemplateKind, o.gang.Namespace, *claim.ResourceClaimTemplateName)
+			if template == nil {
+				continue
+			}
+			at := g.Pod.At(job.Path("resourceClaims").Index(k))
+			for _, r := range template.Spec.Spec.Devices.Requests {
+				if r.Exactly == nil {
+					continue
+				}
+				if _, is := o.s.Lookup(deviceClassKind, "", r.Exactly.DeviceClassName); is == job.Absent {
+					o.add(Violation{
+						Rule: RuleObject, When: Never, Kind: deviceClassKind.Kind, Name: r.Exactly.DeviceClassName, Path: "metadata.name", Role: g.Name, At: at,
+						Message: "it does not exist, and the scheduler finds no device of it", Others: namesOf(o.s, deviceClassKind.GroupKind(), ""),
+					})
+				}
+				namespace, is := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
+				if admin := r.Exactly.AdminAccess; admin != nil && *admin && is == job.Present && namespace.GetLabels()[resourcev1.DRAAdminNamespaceLabelKey] != "true" {
+					o.add(Violation{
+						Rule: RuleAmount, When: Never, Kind: namespaceKind.Kind, Name: o.gang.Namespace, Path: "metadata.labels", Role: g.Name, At: at,
+						Message: fmt.Sprintf("%s asks for admin access, and the label %s of the namespace is not true", template.Name, resourcev1.DRAAdminNamespaceLabelKey),
+						Remedy:  "Leave adminAccess out, or ask whoever keeps the cluster for the label.",
+					})
+				}
+			}
+		}
+	}
+}
+
+var deviceClassKind = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "DeviceClass"}
+
+// priorities reports pods that contradict their priority class, which the API server refuses: it writes both itself
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/priority/admission.go, admitPod).
+func (o *check) priorities() {
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		spec := &g.Pod.Spec
+		class, known := o.s.PriorityClass(&corev1.PodSpec{PriorityClassName: spec.PriorityClassName})
+		if !known || o.missing(i) == 0 {
+			continue
+		}
+		name := cmp.Or(class.Name, noClass)
+		refuse := func(field job.Path, format string, args ...any) {
+			o.add(Violation{Rule: RuleAmount, When: Never, Kind: "PriorityClass", Name: name, Path: "value", Role: g.Name, At: g.Pod.At(field), Message: fmt.Sprintf(format, args...), Remedy: "Leave it out: it follows from priorityClassName."})
+		}
+		if own := spec.Priority; own != nil && *own != class.Value {
+			refuse("priority", "%s has the priority %d, and its class gives it %d", g.Name, *own, class.Value)
+		}
+		if own := spec.PreemptionPolicy; own != nil && (*own == corev1.PreemptNever) != class.Never {
+			refuse("preemptionPolicy", "%s has the preemptionPolicy %s, and its class another", g.Name, *own)
+		}
+	}
+}
+
+// noClass is the name of the class of pods that have none.
+const noClass = "none"
 
 // runtimeClasses reports pods that contradict their runtime class, which the API server refuses
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/runtimeclass/admission.go, setOverhead and
@@ -66,15 +139,26 @@ func (o *check) objects() {
 func (o *check) runtimeClasses() {
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]
-		class := o.s.RuntimeClass(&g.Pod.Spec)
+		class, named := o.s.RuntimeClass(&g.Pod.Spec), g.Pod.Spec.RuntimeClassName
+		if named == nil || *named == "" {
+			class = &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: noClass}}
+		}
 		if class == nil || o.missing(i) == 0 {
 			continue
 		}
 		refuse := func(path, at job.Path, message string) {
-			o.add(Violation{Rule: RuleAmount, When: Never, Kind: "RuntimeClass", Name: class.Name, Path: path, Role: g.Name, At: g.Pod.At(at), Message: message})
+			o.add(Violation{Rule: RuleAmount, When: Never, Kind: "RuntimeClass", Name: class.Name, Path: path, Role: g.Name, At: g.Pod.At(at), Message: message, Remedy: "Leave it out: it follows from runtimeClassName."})
 		}
-		if own := g.Pod.Spec.Overhead; class.Overhead != nil && len(own) > 0 && !equality.Semantic.DeepEqual(own, class.Overhead.PodFixed) {
-			refuse("overhead.podFixed", "overhead", fmt.Sprintf("the overhead of %s is another than that of its runtime class", g.Name))
+		given := corev1.ResourceList(nil)
+		if class.Overhead != nil {
+			given = class.Overhead.PodFixed
+		}
+		if own := g.Pod.Spec.Overhead; len(own) > 0 && !equality.Semantic.DeepEqual(own, given) {
+			message := "the overhead of %s is another than that of its runtime class"
+			if class.Name == noClass {
+				message = "%s has an overhead and no runtime class that it is of"
+			}
+			refuse("overhead.podFixed", "overhead", fmt.Sprintf(message, g.Name))
 		}
 		if class.Scheduling == nil {
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -19,19 +20,34 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 		return build.Spec(func(s *corev1.PodSpec) { s.PriorityClassName = name })
 	}
 	runtime := build.Spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })
+	with := func(change func(*corev1.PodSpec)) build.PodOption { return build.Spec(change) }
+	overhead := with(func(s *corev1.PodSpec) { s.Overhead = corev1.ResourceList{"cpu": resource.MustParse("1")} })
+	ranked := func(class string, priority int32) build.PodOption {
+		return with(func(s *corev1.PodSpec) { s.PriorityClassName, s.Priority = class, &priority })
+	}
+	waits := func(class string) build.PodOption {
+		return with(func(s *corev1.PodSpec) { s.PriorityClassName, s.PreemptionPolicy = class, new(corev1.PreemptNever) })
+	}
 	cases := map[string]struct {
 		objects string
 		whole   []string
 		pod     build.PodOption
 		want    string
 	}{
-		"a class that is there":             {high, []string{classes}, class("high"), ""},
-		"a class that is not":               {high, []string{classes}, class("hgh"), "never object PriorityClass hgh: it does not exist, and the API server refuses pods that name it; there is high\n"},
-		"classes that were not read":        {high, nil, class("hgh"), ""},
-		"a class that every cluster has":    {high, []string{classes}, class("system-node-critical"), ""},
-		"no class":                          {high, []string{classes}, class(""), ""},
-		"a runtime class that is not there": {high, []string{runtimes}, runtime, "never object RuntimeClass kata: it does not exist, and the API server refuses pods that name it\n"},
-		"runtime classes not read":          {high, []string{classes}, runtime, ""},
+		"a class that is there":                 {high, []string{classes}, class("high"), ""},
+		"a class that is not":                   {high, []string{classes}, class("hgh"), "never object PriorityClass hgh: it does not exist, and the API server refuses pods that name it; there is high\n"},
+		"classes that were not read":            {high, nil, class("hgh"), ""},
+		"a class that every cluster has":        {high, []string{classes}, class("system-node-critical"), ""},
+		"no class":                              {high, []string{classes}, class(""), ""},
+		"a runtime class that is not there":     {high, []string{runtimes}, runtime, "never object RuntimeClass kata: it does not exist, and the API server refuses pods that name it\n"},
+		"overhead without a class":              {high, []string{runtimes}, overhead, "never amount RuntimeClass none: Worker has an overhead and no runtime class that it is of\n"},
+		"a priority of its own":                 {high, []string{classes}, ranked("high", 5), "never amount PriorityClass high: Worker has the priority 5, and its class gives it 1000\n"},
+		"a priority without a class":            {high, []string{classes}, ranked("", 5), "never amount PriorityClass none: Worker has the priority 5, and its class gives it 0\n"},
+		"the priority of its class":             {high, []string{classes}, ranked("high", 1000), ""},
+		"classes of a priority not read":        {high, nil, ranked("", 5), ""},
+		"a policy that its class does not have": {high, []string{classes}, waits("high"), "never amount PriorityClass high: Worker has the preemptionPolicy Never, and its class another\n"},
+		"the policy of its class":               {high + "\npreemptionPolicy: Never", []string{classes}, waits("high"), ""},
+		"runtime classes not read":              {high, []string{classes}, runtime, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

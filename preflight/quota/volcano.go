@@ -18,6 +18,13 @@ func (o *check) volcano() {
 		o.missingQueue(cluster.VolcanoKind, "", name)
 		return
 	}
+	if name == volcanoRoot || o.hasChildren(name) {
+		o.add(Violation{
+			Rule: RuleQueueClosed, When: Never, Kind: "Queue", Name: name, Path: "spec.parent", At: o.gang.At,
+			Message: "other queues are below it; Volcano takes jobs only for a queue that has none below it",
+			Remedy:  "Name a queue that has none below it.",
+		})
+	}
 	for range mostParents {
 		if state := queue.Status.State; state == "Closed" || state == "Closing" {
 			o.closedQueue("Queue", "", name, "status.state", "its state is %s; it takes jobs when that is Open", state)
@@ -29,6 +36,20 @@ func (o *check) volcano() {
 		queue = o.s.Rules().Volcano[name]
 	}
 	o.doubt("whether Volcano's queue %s has room is not judged, nor any above it: it is more than %d queues above %s, or above itself", name, mostParents-1, o.gang.Queue)
+}
+
+// volcanoRoot is above every queue that names no parent.
+const volcanoRoot = "root"
+
+// hasChildren says whether queues are below one: Volcano's webhook refuses jobs for it
+// (volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go, validateJobCreate).
+func (o *check) hasChildren(name string) bool {
+	for _, q := range o.s.Rules().Volcano {
+		if q.Spec.Parent == name {
+			return true
+		}
+	}
+	return false
 }
 
 // capability is what limits. No cpu or no memory is no limit, 0 of them neither

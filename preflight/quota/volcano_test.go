@@ -27,6 +27,7 @@ func TestQueuesOfVolcano(t *testing.T) {
 		"no cpu is no limit":          {volcano("capability: {cpu: 0}", ""), build.Queued(gang.Volcano, "q", build.Gang(build.Group("Worker", 2, build.Requests("cpu=8")))), ""},
 		"closing":                     {volcano("", "state: Closing"), build.Queued(gang.Volcano, "q", build.Workers(1, "8")), "now queue-closed Queue q: its state is Closing; it takes jobs when that is Open\n"},
 		"a queue above it":            {volcano("parent: p", "") + "\n---\n" + strings.Replace(volcano("capability: {nvidia.com/gpu: 8}", ""), "name: q", "name: p", 1), build.Queued(gang.Volcano, "q", build.Workers(2, "8")), "never queue-quota Queue p: 2 Workers ask for 16 nvidia.com/gpu; the queue may hold 8\n"},
+		"a queue below it":            {volcano("", "") + "\n---\n" + strings.Replace(volcano("parent: q", ""), "name: q", "name: c", 1), build.Queued(gang.Volcano, "q", build.Workers(2, "8")), "never queue-closed Queue q: other queues are below it; Volcano takes jobs only for a queue that has none below it\n"},
 		"what has to start is enough": {volcano("capability: {nvidia.com/gpu: 9}", ""), least, ""},
 		"what has to start is above":  {volcano("capability: {nvidia.com/gpu: 8}", ""), least, "never queue-quota Queue q: 1 Master + 3 Workers ask for 9 nvidia.com/gpu; the queue may hold 8\n"},
 		"missing":                     {volcano("", ""), build.Queued(gang.Volcano, "other", build.Workers(1, "8")), "never queue-missing Queue other: it does not exist; there is q\n"},

@@ -138,6 +138,10 @@ func (o *oracle) cycle(pod *corev1.Pod, only string, from, enough int) (state fw
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("list nodes: %w", err)
 	}
+	if pod.Spec.NodeName != "" { // it passes by the scheduler, and its kubelet asks about NoExecute only
+		pod = pod.DeepCopy()
+		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+	}
 	state = framework.NewCycleState()
 	result, status, _ := o.framework.RunPreFilterPlugins(o.ctx, state, pod)
 	if !status.IsSuccess() {

@@ -37,6 +37,15 @@ func refusedOfPod(r *job.Role, refuse refuse) {
 	if p := s.PreemptionPolicy; p != nil && *p != corev1.PreemptNever && *p != corev1.PreemptLowerPriority {
 		refuse(r.Pod.At("preemptionPolicy"), "preemptionPolicy is %q; it takes Never or PreemptLowerPriority", *p)
 	}
+	if n := s.TerminationGracePeriodSeconds; n != nil && *n < 0 {
+		refuse(r.Pod.At("terminationGracePeriodSeconds"), "terminationGracePeriodSeconds is %d; it takes 0 or more", *n)
+	}
+	if s.HostUsers != nil && !*s.HostUsers && (s.HostPID || s.HostIPC) {
+		refuse(r.Pod.At("hostUsers"), "hostUsers false and hostPID or hostIPC exclude each other")
+	}
+	if len(s.EphemeralContainers) > 0 {
+		refuse(r.Pod.At("ephemeralContainers"), "ephemeralContainers are added to pods that there are, and may not be written")
+	}
 	if s.HostPID && s.ShareProcessNamespace != nil && *s.ShareProcessNamespace {
 		refuse(r.Pod.At("shareProcessNamespace"), "hostPID and shareProcessNamespace exclude each other")
 	}

@@ -86,6 +86,7 @@ func refusedPodTerms(at job.Path, required []corev1.PodAffinityTerm, preferred [
 			refuse(at, "a pod affinity has no topologyKey, such as kubernetes.io/hostname")
 		}
 		refusedSelector(at, t.LabelSelector, refuse)
+		refusedKeys(at, t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys, refuse)
 	}
 	for _, t := range required {
 		term(t)
@@ -93,6 +94,24 @@ func refusedPodTerms(at job.Path, required []corev1.PodAffinityTerm, preferred [
 	for _, t := range preferred {
 		refusedWeight(at, t.Weight, refuse)
 		term(t.PodAffinityTerm)
+	}
+}
+
+// refusedKeys: labels whose values are the pod's own belong to a selector, and are not in it already.
+func refusedKeys(at job.Path, s *metav1.LabelSelector, match, mismatch []string, refuse refuse) {
+	if s == nil && len(match)+len(mismatch) > 0 {
+		refuse(at, "matchLabelKeys and mismatchLabelKeys go with a labelSelector only")
+		return
+	}
+	for _, key := range match {
+		_, selected := s.MatchLabels[key]
+		selected = selected || slices.ContainsFunc(s.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key == key })
+		switch {
+		case slices.Contains(mismatch, key):
+			refuse(at, "%s is in matchLabelKeys and in mismatchLabelKeys", key)
+		case selected:
+			refuse(at, "%s is in matchLabelKeys and in labelSelector", key)
+		}
 	}
 }
 
@@ -121,6 +140,15 @@ func refusedSpread(r *job.Role, refuse refuse) {
 			refuse(at, "two spreads are over %s with whenUnsatisfiable %s", c.TopologyKey, c.WhenUnsatisfiable)
 		}
 		seen[same] = true
+		refusedPolicy(at.Child("nodeAffinityPolicy"), c.NodeAffinityPolicy, refuse)
+		refusedPolicy(at.Child("nodeTaintsPolicy"), c.NodeTaintsPolicy, refuse)
 		refusedSelector(at, c.LabelSelector, refuse)
+		refusedKeys(at, c.LabelSelector, c.MatchLabelKeys, nil, refuse)
+	}
+}
+
+func refusedPolicy(at job.Path, policy *corev1.NodeInclusionPolicy, refuse refuse) {
+	if policy != nil && *policy != corev1.NodeInclusionPolicyHonor && *policy != corev1.NodeInclusionPolicyIgnore {
+		refuse(at, "a spread counts nodes by %q; it takes Honor or Ignore", *policy)
 	}
 }

@@ -36,7 +36,7 @@ var podValueRefused = &check.Check{
 			}
 			for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
 				refusedPorts, refusedTolerations, refusedNames, refusedAffinity, refusedSpread, refusedOfPod, refusedVariables, refusedMounts,
-				refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts,
+				refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts, refusedOfContainers, refusedOfPodLevel,
 			} {
 				refused(r, refuse)
 			}

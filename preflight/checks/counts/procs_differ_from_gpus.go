@@ -44,6 +44,11 @@ var procsDifferFromGPUs = &check.Check{
 					says = fmt.Sprintf("%s is %q, which counts cores: ", at.After(at.Parent()), word)
 				}
 			}
+			if l := &r.Launch; !ok && l.ProcsPath != "" && l.ProcsPerNode.Max == 0 && l.Procs.Fixed() && l.Nodes.Fixed() && l.Nodes.Min > 1 {
+				// Of all nodes together; with fewer than devices, each may well drive several.
+				at, procs = l.ProcsPath, int64(l.Procs.Min/l.Nodes.Min)
+				ok, says = procs > gpus.N, fmt.Sprintf("%s on %d nodes: ", facts.Count(l.Procs.Min, "process"), l.Nodes.Min)
+			}
 			if !ok && r.Launch.ProcsOfRuntime && r.Launch.Program == "torchrun" {
 				// As with the job's own field, one process that drives every device is a choice.
 				at, procs, ok = r.Launch.ProcsPath, int64(r.Launch.ProcsPerNode.Min), r.Launch.ProcsPerNode.Min > 1

@@ -19,6 +19,7 @@ func All() []*check.Check {
 		jobHeld,
 		jobRestartPolicyMissing,
 		jobRetriesFirst,
+		jobSpecRefused,
 		nobodyFinishes,
 		replicasChangedWhileRunning,
 		restartCannotRejoin,

@@ -32,12 +32,29 @@ var annotationNotRead = &check.Check{
 		if p.Job.Source != nil {
 			report(p.Job.Source.GetAnnotations(), job.Path("metadata.annotations"))
 		}
+		misplaced(p)
 		for i := range p.Job.Roles {
 			pod := &p.Job.Roles[i].Pod
 			report(pod.Annotations, pod.Path.Parent().Child("metadata", "annotations"))
 		}
 		return nil
 	},
+}
+
+// misplaced: which place pods are to have, Kueue reads on their templates
+// (https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/#user-facing-apis).
+func misplaced(p *check.Pass) {
+	if !p.Operator.Kueue || p.Job.Source == nil {
+		return
+	}
+	written := p.Job.Source.GetAnnotations()
+	for _, key := range gang.TopologyAnnotations() {
+		if written[key] == "" || !slices.ContainsFunc(p.Job.Roles, func(r job.Role) bool { return p.Job.Field(r.Pod.Path) != nil && r.Pod.Annotations[key] == "" }) ||
+			slices.ContainsFunc(p.Job.Roles, func(r job.Role) bool { return r.Pod.Annotations[key] != "" }) {
+			continue
+		}
+		p.Reportf(job.Path("metadata.annotations").Key(key), "Kueue reads this annotation, which says %s, on the pod template, and nobody on the job", facts.Quoted(written[key]))
+	}
 }
 
 // meantAnnotation is the annotation that one is a slip of the pen away from, or that has its name in another domain of the

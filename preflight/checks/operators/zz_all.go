@@ -10,6 +10,7 @@ func All() []*check.Check {
 	return []*check.Check{
 		fieldsOfAnotherVersion,
 		jobSetFieldRefused,
+		leaderWorkerSetFieldRefused,
 		managedByUnknown,
 		operatorLabelOverwritten,
 		patchTargetMissing,

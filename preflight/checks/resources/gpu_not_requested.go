@@ -26,6 +26,9 @@ var gpuNotRequested = &check.Check{
 			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || !p.Operator.Trains(r) || facts.ReachesGPUs(p.Job, r) {
 				continue
 			}
+			if cluster, _ := facts.Variable(c, "RAY_ADDRESS"); cluster != nil {
+				continue // the program runs there
+			}
 			options := facts.OptionsOf(p.Job, r)
 			if slices.ContainsFunc(options, namesCPU) {
 				continue

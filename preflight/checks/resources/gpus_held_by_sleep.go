@@ -2,6 +2,7 @@ package resources
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +27,30 @@ var gpusHeldBySleep = &check.Check{
 			if gpus.N == 0 || len(all) == 0 || r.Replicas.Max == 0 || facts.HasDeadline(p.Job) {
 				continue
 			}
-			if last := all[len(all)-1]; sleepsForEver(last) {
+			if last := lastOf(all); sleepsForEver(last) || loops(all) {
 				p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until the job is deleted", strings.Join(last.Words, " "), facts.PodsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
 			}
 		}
 		return nil
 	},
+}
+
+// lastOf is the command that a container ends with, without what only starts it: exec sleep infinity. A shell that waits
+// does so for the one before.
+func lastOf(all []kinds.Command) kinds.Command {
+	last := all[len(all)-1]
+	if len(all) > 1 && len(last.Words) == 1 && last.Words[0] == "wait" {
+		last = all[len(all)-2]
+	}
+	for len(last.Words) > 1 && slices.Contains([]string{"exec", "nohup", "env"}, path.Base(last.Words[0])) {
+		last.Words, last.At = last.Words[1:], last.At[1:]
+	}
+	return last
+}
+
+// loops says whether a script is nothing but a loop that sleeps: while true; do sleep 60; done.
+func loops(all []kinds.Command) bool {
+	return len(all) == 2 && len(all[0].Words) == 1 && slices.Contains([]string{"true", ":", "false"}, all[0].Words[0]) && path.Base(all[1].Words[0]) == "sleep"
 }
 
 // sleepsForEver says whether a command waits for a day or more: sleep infinity, sleep 365d,

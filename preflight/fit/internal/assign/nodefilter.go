@@ -68,11 +68,20 @@ func (a *nodeFilter) tolerate(s *cluster.Snapshot) {
 		if a.ignoreHealth {
 			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return podspec.TransientTaint(t.Key) })
 		}
-		if t := podspec.Untolerated(taints, a.pod.Spec.Tolerations); t != nil {
+		if t := podspec.Untolerated(taints, tolerations(&a.pod.Spec)); t != nil {
 			a.Taints = append(a.Taints, podspec.TaintText(t))
 			a.RefusingTaint[set] = len(a.Taints)
 		}
 	}
+}
+
+// tolerations are those of a pod. One that names its node passes by the scheduler, and its kubelet asks about NoExecute only
+// (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#concepts).
+func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
+	if spec.NodeName == "" {
+		return spec.Tolerations
+	}
+	return append(slices.Clip(spec.Tolerations), corev1.Toleration{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
 }
 
 // filter goes through the reasons that lie in the nodes themselves. It asks once for each
@@ -109,7 +118,7 @@ func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(nodeGroup i
 	match, steps, selected := podspec.Selects(spec), StepsOfSelecting(spec), make([]int8, g.LabelSets+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
-	toleratesCordon := a.ignoreHealth || podspec.Untolerated(cordon, spec.Tolerations) == nil
+	toleratesCordon := a.ignoreHealth || podspec.Untolerated(cordon, tolerations(spec)) == nil
 	admits := func(nodeGroup int32) bool {
 		if free {
 			return true

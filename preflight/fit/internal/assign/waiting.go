@@ -37,6 +37,8 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 	name, found := podspec.ClaimClass(claim), job.Absent
 	if name != "" {
 		class, found = cluster.ReadOf[storagev1.StorageClass](s, cluster.ClassKind, "", name)
+	} else if class = s.DefaultClass(); class != nil && claim.Spec.StorageClassName == nil {
+		found = job.Present
 	}
 	switch {
 	case found == job.Unknown:
