@@ -32,7 +32,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	own := g.inOwnWords(noteThat.ReplaceAllString(body, ""))
+	own := squeeze(g.inOwnWords(noteThat.ReplaceAllString(body, "")))
 	so := rightAt.ReplaceAllString(leftOpen.ReplaceAllString(onlyThen.ReplaceAllString(own, " "), " "), "$1") // of what is asked or supposed nothing is said
 	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
@@ -264,12 +264,14 @@ func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) s
 }
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
-func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
+func (g *grounds) strangeName(body string, cites []evidence.ID) bool { return len(g.strangeNames(body, cites)) > 0 }
+
+func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
 	low, texts := strings.ToLower(support), g.texts(cites)
 	body = g.ownNumbers(body, support, texts, cites)
-	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
+	return slices.DeleteFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
+		return !(!holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
 	})
 }
 

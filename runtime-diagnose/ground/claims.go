@@ -42,7 +42,7 @@ func (g *grounds) supportOf(cites []evidence.ID) string {
 		for _, w := range []string{item.Source.Pod, item.Source.Container, item.Source.Role, item.Source.Node, item.Source.File} {
 			b.WriteString(w + "\n")
 		}
-		if item.Source.Rank >= 0 && item.Source.Pod != "" {
+		if item.Source.Rank >= 0 {
 			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
 		}
 		b.WriteString(timesOf(item) + restated(item.Text))

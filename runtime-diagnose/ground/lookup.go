@@ -309,7 +309,7 @@ func ofMembers(body, support string) bool {
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?(?:\s+|["':#=,(\]-]){0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
@@ -354,7 +354,7 @@ var shortExit = lazy.MustCompile(`(?i)\bexit (\d{1,3})\b`)
 var hanCode = lazy.MustCompile(`(退出码)\s*(?:均?(?:为|是)|都是|[:：=])?\s*(-?\d+)`)
 
 func ofRank(support, n string) bool {
-	ok, _ := regexp.MatchString(`(?i)(?:rank["'\s:=#\[\]]{0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
+	ok, _ := regexp.MatchString(`(?i)(?:rank(?:[_ ]?id)?(?:\s+|["':=#\[\]]){0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
 	return ok
 }
 

@@ -431,10 +431,10 @@ var thanSo = lazy.MustCompile(`(?i)\b(?:less|more) than\b|\bread-only\b`)
 
 // opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
 func opposite(plain, support string) bool {
-	low, has := strings.ToLower(thanSo.ReplaceAllString(support, " ")), stemsOf(support)
+	low, has := " "+spoken(thanSo.ReplaceAllString(support, " "))+" ", stemsOf(support)
 	plain = thanSo.ReplaceAllString(plain, " ")
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
-		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
+		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return strings.Contains(low, " "+o+" ") }) {
 			return true
 		}
 	}
