@@ -303,7 +303,7 @@ var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been 
 var mustDo = lazy.MustCompile(`(?i)\b([\w-]+) (?:must|should|shall|ought to|(?:need|ha)(?:s|ve|d)? to) (?:(?:not|also|then|first|only|all|at least) )*(be )?([\w./-]+)`)
 
 // told are those who can be told to do something.
-var told = words("you we i they one somebody someone anybody anyone everybody everyone people user users operator operators admin admins administrator administrators team author owner engineer engineers colleague colleagues reader parser assistant model signalbox diagnosis rules")
+var told = words("you we i one somebody someone anybody anyone everybody everyone people user users operator operators admin admins administrator administrators team author owner engineer engineers colleague colleagues reader parser assistant model signalbox diagnosis rules")
 
 // withoutStates is a text without what it says that something must do or be: nobody is told to do it, unless somebody is named who could, or it is
 // to be done to something.

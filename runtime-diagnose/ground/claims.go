@@ -204,6 +204,9 @@ func (g *grounds) foreign(c *claim) Reason {
 	}
 	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
+	if (g.elsewhere(of, c.cites) || g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.namesOwn(of, c.cites) {
+		g.withFound(c)
+	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
@@ -326,8 +329,10 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Word // of those between it is not read
 	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
 		return Word // of several it was read, or of what all are made by
-	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
+	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
 		return Member
+	case processor.MatchString(c.plain) && !processor.MatchString(c.support):
+		return Word
 	}
 	return g.several(c.plain, c.support, c.cites)
 }

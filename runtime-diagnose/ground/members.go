@@ -355,6 +355,25 @@ var (
 		`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 )
 
+// namesOwn says whether a claim names a member of what it cites.
+func (g *grounds) namesOwn(plain string, cites []evidence.ID) bool {
+	support := g.support(cites)
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool { pod := g.items[id].Source.Pod; return pod != "" && containsToken(plain, pod) }) ||
+		slices.ContainsFunc(ranksOfClaim(plain), func(m ranksNamed) bool {
+			return slices.ContainsFunc(listed(m.list), func(n string) bool { return ofRank(support, n) })
+		})
+}
+
+// withFound holds a claim that tells of a member of its evidence, and names another beside it, against what the rules found as well: who waits, waits
+// for somebody. It is not what the cited evidence says alone.
+func (g *grounds) withFound(c *claim) {
+	if len(g.Root) == 0 || g.ofRoot(c.cites) {
+		return
+	}
+	c.cites = slices.Concat(c.cites, g.Root[:min(mostRoots, len(g.Root))])
+	c.support, c.texts, c.elsewhere = g.support(c.cites), g.texts(c.cites), true
+}
+
 // withoutRoot is a claim without the member that the rules found, as a form speaks of it.
 func (g *grounds) withoutRoot(plain string, form *lazy.Regexp) string {
 	found := g.support(g.Root)
