@@ -33,7 +33,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		room -= len(a)
 	}
 	own := squeeze(g.inOwnWords(noteThat.ReplaceAllString(body, "")))
-	so := rightAt.ReplaceAllString(leftOpen.ReplaceAllString(onlyThen.ReplaceAllString(own, " "), " "), "$1") // of what is asked or supposed nothing is said
+	so := rightAt.ReplaceAllString(asserted(own), "$1") // of what is asked or supposed nothing is said
 	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
@@ -45,11 +45,11 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
-	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body) && !g.rightWay(body, cites):
+	case han(body) && brings.MatchString(body) && !onlyLeavesOpen(body) && !g.rightWay(body, cites):
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(body)):
+	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && !onlyLeavesOpen(body) && (guessed.MatchString(body) && len(content(body)) < 2 || !g.background(body) && g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
@@ -252,6 +252,7 @@ func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) s
 		}
 		return m
 	})
+	body = g.uncomputed(body, cites)
 	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) { // what lies between two pieces stands in neither
 		if at := strings.Index(body+" ", m[0]); at > 0 && wordRune(rune(body[at-1])) {
 			continue // of a name
@@ -325,7 +326,7 @@ var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:
 func tellsWhatToDo(text string) bool {
 	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
 		clause = strings.TrimSpace(clause)
-		return imperative.MatchString(clause) && !states.MatchString(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
+		return isOrder(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
 	})
 }
 

@@ -18,7 +18,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if g.ofRoot(cites) || !cause && len(cites) == 0 && g.background(s) {
 		return true
 	}
-	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
+	if !cause && onlyLeavesOpen(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
 		return true
 	}
 	s = g.acquits(s)

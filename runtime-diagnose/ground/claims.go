@@ -11,9 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
-// leftOpen ends a claim that says of something that it is not known.
-var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|given|stated|covered|included|contained|mentioned|part of (?:the|its|these|this)|in (?:the|its|these) (?:logs?|evidence|lines|excerpts?|output|input))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
-
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
 	key := joinedIDs(cites)
@@ -204,7 +201,7 @@ func (g *grounds) foreign(c *claim) Reason {
 	}
 	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
-	if (g.elsewhere(of, c.cites) || g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.namesOwn(of, c.cites) {
+	if (g.elsewhere(of, c.cites) || g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
 		g.withFound(c)
 	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
@@ -292,7 +289,7 @@ var countedThings = lazy.MustCompile(`(?i)\b(?:stages?|steps?|epochs?|attempts?|
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
-	if !c.open && leftOpen.MatchString(c.body) { // it asserts nothing of what it asks, but may of something beside it
+	if !c.open && onlyLeavesOpen(c.body) { // it asserts nothing of what it asks, but may of something beside it
 		return Word
 	}
 	ofListed := g.ofListed(g.ranksInNames(c.plain), c.cites)
@@ -301,7 +298,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
+		if loose = g.turned(g.withoutContrast(asserted(c.plain), c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
 			return loose
 		}
 	}

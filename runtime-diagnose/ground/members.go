@@ -146,21 +146,7 @@ func (g *grounds) ofListed(plain string, cites []evidence.ID) Reason {
 	if len(cites) < 2 {
 		return ""
 	}
-	var names [][]int // where members are named
-	for _, n := range g.members {
-		for from := 0; ; {
-			i := strings.Index(plain[from:], n)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + len(n)
-			if (i == 0 || !wordRune(rune(plain[i-1])) && plain[i-1] != '-') && (from == len(plain) || !wordRune(rune(plain[from])) && plain[from] != '-') {
-				names = append(names, []int{i, from})
-			}
-		}
-	}
-	slices.SortFunc(names, func(a, b []int) int { return a[0] - b[0] })
+	names := g.namedIn(plain)
 	var ofNamed, ofRest []evidence.ID
 	for _, id := range cites {
 		if pod := g.items[id].Source.Pod; pod != "" && ofRank(plain, cmp.Or(fmtRank(g.items[id].Source.Rank), g.ranks[pod], "·")) || slices.ContainsFunc(names, func(at []int) bool { return plain[at[0]:at[1]] == pod }) {
@@ -355,13 +341,44 @@ var (
 		`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 )
 
-// namesOwn says whether a claim names a member of what it cites.
-func (g *grounds) namesOwn(plain string, cites []evidence.ID) bool {
-	support := g.support(cites)
-	return slices.ContainsFunc(cites, func(id evidence.ID) bool { pod := g.items[id].Source.Pod; return pod != "" && containsToken(plain, pod) }) ||
-		slices.ContainsFunc(ranksOfClaim(plain), func(m ranksNamed) bool {
-			return slices.ContainsFunc(listed(m.list), func(n string) bool { return ofRank(support, n) })
-		})
+// tellsOfOwn says whether a claim names a member of what it cites, and no other in one list with it: what is said of a list is said of each of it.
+func (g *grounds) tellsOfOwn(plain string, cites []evidence.ID) bool {
+	support, own := g.support(cites), false
+	for _, m := range ranksOfClaim(plain) {
+		ranks := listed(m.list)
+		others := len(slices.DeleteFunc(slices.Clone(ranks), func(n string) bool { return ofRank(support, n) }))
+		if own = own || others < len(ranks); others > 0 && others < len(ranks) {
+			return false
+		}
+	}
+	named := g.namedIn(plain)
+	for i, at := range named {
+		is := containsToken(support, plain[at[0]:at[1]])
+		if i > 0 && inLists.MatchString(plain[named[i-1][1]:at[0]]) && is != containsToken(support, plain[named[i-1][0]:named[i-1][1]]) {
+			return false
+		}
+		own = own || is
+	}
+	return own
+}
+
+// namedIn are the places where a claim has names of members.
+func (g *grounds) namedIn(plain string) (names [][]int) {
+	for _, n := range g.members {
+		for from := 0; ; {
+			i := strings.Index(plain[from:], n)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(n)
+			if (i == 0 || !wordRune(rune(plain[i-1])) && plain[i-1] != '-') && (from == len(plain) || !wordRune(rune(plain[from])) && plain[from] != '-') {
+				names = append(names, []int{i, from})
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b []int) int { return a[0] - b[0] })
+	return names
 }
 
 // withFound holds a claim that tells of a member of its evidence, and names another beside it, against what the rules found as well: who waits, waits

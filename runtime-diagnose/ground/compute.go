@@ -1,0 +1,160 @@
+package ground
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+)
+
+// A number that stands nowhere may be what pieces of evidence make together, in whatever words it is told: how many they are, how much time lies between
+// them, what is left of one amount by another, the same to fewer digits or in another unit. So the values that they make are worked out, and a number of
+// a claim is looked for among those of its own kind.
+
+// figure is a number of a claim with how exactly it is meant: about, more than, less than; and with its unit.
+var figure = lazy.MustCompile(`(?i)(?:(\b(?:about|around|roughly|approximately|nearly|almost|some|close to|circa)\s|[~≈约近])|(\b(?:more than|over|at least|a good|longer than)\s|超过|至少)|(\b(?:less than|under|within|at most|just under|fewer than)\s|不到))?\s?(\d+(?:\.\d+)?)\s?(ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|[kmgt]i|[kmg]|bytes?|s|h|秒|分钟|小时|毫秒)?(?:[^A-Za-z0-9_]|$)`)
+
+// powers are what a number is multiplied by whose power of ten is a letter.
+var powers = map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9}
+
+// timeOfDay is one of a line.
+var timeOfDay = lazy.MustCompile(`\b([01]\d|2[0-3]):([0-5]\d):([0-5]\d(?:[.,]\d{1,9})?)`)
+
+// inIdentifier is a number within a name: global_step1500, shard-00017.
+var inIdentifier = lazy.MustCompile(`[A-Za-z_]-?0*(\d+)`)
+
+// listOf are things that a line lists, by their commas.
+var listOf = lazy.MustCompile(`[\[({]([^\[\](){}]+,[^\[\](){}]+)[\])}]`)
+
+// counts stands behind a number that counts something.
+var counts = lazy.MustCompile(`^(?: [a-z][\w-]*){0,2}? [a-z][\w-]*s\b|^ ?[个条行台次步张块份]|^ (?:in|of|per|at|on) (?:each|every|the|it|them)\b`)
+
+// figures are the values that pieces of evidence make: counts and other plain numbers, seconds, and bytes.
+type figures struct{ plain, seconds, bytes []float64 }
+
+// mostFigures bounds the values of a kind of which others are worked out.
+const mostFigures = 24
+
+func (g *grounds) figures(cites []evidence.ID) (f figures) {
+	var clocks []float64
+	alike, pods := map[string]float64{}, map[string]bool{}
+	clocksOf := func(id evidence.ID) {
+		item := g.items[id]
+		for _, m := range timeOfDay.FindAllStringSubmatch(item.Text, -1) {
+			clocks = append(clocks, 3600*value(m[1])+60*value(m[2])+value(strings.Replace(m[3], ",", ".", 1)))
+		}
+		if at := item.Told().UTC(); !at.IsZero() {
+			clocks = append(clocks, float64(at.Hour()*3600+at.Minute()*60+at.Second())+float64(at.Nanosecond())/1e9)
+		}
+	}
+	for _, id := range cites {
+		item := g.items[id]
+		text := timeOfDay.ReplaceAllString(withoutCommas(item.Text), " ")
+		alike[digitsOf.ReplaceAllString(text, "")]++
+		pods[item.Source.Pod] = true
+		for _, n := range digitsOf.FindAllString(text, -1) {
+			f.plain = append(f.plain, value(n))
+		}
+		for _, m := range inIdentifier.FindAllStringSubmatch(text, -1) {
+			f.plain = append(f.plain, value(m[1]))
+		}
+		for _, m := range listOf.FindAllStringSubmatch(text, -1) {
+			f.plain = append(f.plain, float64(strings.Count(m[1], ",")+1))
+		}
+		for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
+			if unit := strings.ToLower(m[2]); clock[unit] {
+				f.seconds = append(f.seconds, value(m[1])*units[unit])
+			} else {
+				f.bytes = append(f.bytes, value(m[1])*units[unit])
+			}
+		}
+		clocksOf(id)
+	}
+	f.plain = append(f.plain, float64(len(cites)), float64(len(pods)))
+	for _, n := range alike {
+		f.plain = append(f.plain, n)
+	}
+	for _, id := range slices.Concat(g.Root[:min(mostRoots, len(g.Root))], g.Effects[:min(mostRoots, len(g.Effects))]) {
+		clocksOf(id)
+	}
+	slices.Sort(clocks)
+	clocks = slices.Compact(clocks)
+	for i, a := range clocks[:min(mostFigures, len(clocks))] {
+		for _, b := range clocks[:i] {
+			f.seconds = append(f.seconds, a-b)
+		}
+	}
+	of := f.bytes[:min(mostFigures, len(f.bytes))]
+	for _, a := range of {
+		for _, b := range of {
+			f.bytes = append(f.bytes, a-b, a+b)
+		}
+	}
+	return f
+}
+
+// uncomputed is a claim without the numbers that its evidence makes.
+func (g *grounds) uncomputed(body string, cites []evidence.ID) string {
+	at := figure.FindAllStringSubmatchIndex(body, -1)
+	if len(at) == 0 || len(cites) == 0 {
+		return body
+	}
+	f := g.figures(cites)
+	for _, m := range slices.Backward(at) {
+		from, to := m[8], m[9]
+		if from > 0 && (wordRune(rune(body[from-1])) || strings.ContainsRune("-./:_#[=,", rune(body[from-1]))) || m[10] < 0 && to+1 < len(body) && strings.ContainsRune("-./:_", rune(body[to])) && wordRune(rune(body[to+1])) {
+			continue // of a name, a path or a time
+		}
+		if behind := body[to:]; strings.HasPrefix(strings.TrimLeft(behind, " "), "%") || m[10] < 0 && !strings.Contains(body[from:to], ".") && m[2] < 0 && !counts.MatchString(behind) {
+			continue // a share, or a number that names something
+		}
+		n, unit := body[from:to], ""
+		if m[10] >= 0 {
+			unit, to = strings.ToLower(body[m[10]:m[11]]), m[11]
+		}
+		if f.hold(n, unit, m[2] >= 0, m[4] >= 0, m[6] >= 0) {
+			body = body[:from] + " " + body[to:]
+		}
+	}
+	return body
+}
+
+// hold says whether one of the values is that number, as exactly as it is meant.
+func (f figures) hold(n, unit string, about, above, below bool) bool {
+	of, by := f.plain, 1.0
+	switch {
+	case clock[unit]:
+		of, by = f.seconds, units[unit]
+	case units[unit] != 0:
+		of, by = f.bytes, units[unit]
+	case powers[unit] != 0:
+		by = powers[unit]
+	}
+	want, digit := value(n)*by, by/2
+	if i := strings.IndexByte(n, '.'); i >= 0 {
+		digit *= math.Pow(10, -float64(len(n)-i-1))
+	}
+	return slices.ContainsFunc(of, func(v float64) bool {
+		near := digit * (1 + 1e-9)
+		switch {
+		case above:
+			return v >= want && v <= want*1.5
+		case below:
+			return v <= want && v >= want/2
+		case clock[unit]:
+			near = 0.6 * min(1, by)
+			if strings.Contains(n, ".") {
+				near /= 10
+			}
+			near = max(near, v/20)
+		case about:
+			near = max(digit, v/20)
+		case unit == "" && !strings.Contains(n, "."):
+			near = 1e-9
+		}
+		return math.Abs(v-want) <= near
+	})
+}
+
