@@ -33,7 +33,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		room -= len(a)
 	}
 	own := squeeze(g.inOwnWords(noteThat.ReplaceAllString(body, "")))
-	so := rightAt.ReplaceAllString(asserted(own), "$1") // of what is asked or supposed nothing is said
+	so := rightAt.ReplaceAllString(prose(asserted(own)), "$1") // of what is asked or supposed nothing is said
 	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
@@ -41,7 +41,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
 		return Order
-	case !g.Healthy && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
@@ -49,7 +49,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && !onlyLeavesOpen(body) && (guessed.MatchString(body) && len(content(body)) < 2 || !g.background(body) && g.strange(asserted(body))):
+	case !g.legible(body, cites), g.strangeName(withoutOpen(body), cites), len(cites) == 0 && !onlyLeavesOpen(body) && (guessed.MatchString(body) && len(content(body)) < 2 || !g.background(body) && g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
@@ -98,6 +98,14 @@ func (g *grounds) ofUnharmedMember(body string) bool {
 		}
 	}
 	return named
+}
+
+// ofUnharmed says whether all pieces of evidence are of members of which the rules found neither a cause nor a consequence.
+func (g *grounds) ofUnharmed(cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		pod := g.items[id].Source.Pod
+		return pod == "" || slices.ContainsFunc(slices.Concat(g.Root, g.Effects), func(of evidence.ID) bool { return g.items[of].Source.Pod == pod })
+	})
 }
 
 // badly says that something went with an error.
@@ -269,10 +277,10 @@ func (g *grounds) strangeName(body string, cites []evidence.ID) bool { return le
 
 func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
-	low, texts := strings.ToLower(support), g.texts(cites)
+	low, texts, said := strings.ToLower(support), g.texts(cites), body
 	body = g.ownNumbers(body, support, texts, cites)
 	return slices.DeleteFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !(!holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
+		return !(!holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts+numbersOf(said, texts), divides.MatchString(said)) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
 	})
 }
 
@@ -337,12 +345,17 @@ var doneIrregularly = words("set put cut shut sent run rerun made remade built r
 var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose|ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing: in Chinese, or with a word that holds an English
-// sentence together.
-func legible(body string) bool {
+// sentence together, or half of whose words explanations and the evidence have.
+func (g *grounds) legible(body string, cites []evidence.ID) bool {
 	if strings.ContainsFunc(body, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) }) {
 		return false
 	}
-	return han(body) || slices.ContainsFunc(strings.Fields(strings.ToLower(body)), func(w string) bool { return stops[strings.Trim(w, ".,;:()")] })
+	if han(body) || slices.ContainsFunc(strings.Fields(strings.ToLower(body)), func(w string) bool { return stops[strings.Trim(w, ".,;:()")] }) {
+		return true
+	}
+	said, known := tellingWords(body), vocabulary(g.support(cites))
+	strange := slices.DeleteFunc(slices.Clone(said), func(w string) bool { return neutral[w] || neutral[stem(w)] || known(w) })
+	return len(said) > 1 && 2*len(strange) <= len(said)
 }
 
 // plainTopics are what explanations speak of whatever happened.

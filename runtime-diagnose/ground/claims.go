@@ -104,6 +104,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 
 func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
 	c := g.claim(body, cites)
+	if onlyLeavesOpen(c.body) && !quotation.MatchString(c.body) {
+		return Word // of whom it asks something, it says nothing
+	}
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
 		if why := why(c); why != "" {
 			return why
@@ -289,9 +292,6 @@ var countedThings = lazy.MustCompile(`(?i)\b(?:stages?|steps?|epochs?|attempts?|
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
-	if !c.open && onlyLeavesOpen(c.body) { // it asserts nothing of what it asks, but may of something beside it
-		return Word
-	}
 	ofListed := g.ofListed(g.ranksInNames(c.plain), c.cites)
 	if ofListed == Member {
 		return Member

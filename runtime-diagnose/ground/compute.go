@@ -31,8 +31,11 @@ var listOf = lazy.MustCompile(`[\[({]([^\[\](){}]+,[^\[\](){}]+)[\])}]`)
 // counts stands behind a number that counts something.
 var counts = lazy.MustCompile(`^(?: [a-z][\w-]*){0,2}? [a-z][\w-]*s\b|^ ?[个条行台次步张块份]|^ (?:in|of|per|at|on) (?:each|every|the|it|them)\b`)
 
+// quotedList are things in quotation marks that a line lists.
+var quotedList = lazy.MustCompile(`(?:["'][^"'\n]{1,80}["'],\s*)+["'][^"'\n]{1,80}["']`)
+
 // figures are the values that pieces of evidence make: counts and other plain numbers, seconds, and bytes.
-type figures struct{ plain, seconds, bytes []float64 }
+type figures struct{ plain, seconds, bytes, shares []float64 }
 
 // mostFigures bounds the values of a kind of which others are worked out.
 const mostFigures = 24
@@ -63,6 +66,9 @@ func (g *grounds) figures(cites []evidence.ID) (f figures) {
 		for _, m := range listOf.FindAllStringSubmatch(text, -1) {
 			f.plain = append(f.plain, float64(strings.Count(m[1], ",")+1))
 		}
+		for _, m := range quotedList.FindAllString(text, -1) {
+			f.plain = append(f.plain, float64(strings.Count(m, ",")+1))
+		}
 		for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
 			if unit := strings.ToLower(m[2]); clock[unit] {
 				f.seconds = append(f.seconds, value(m[1])*units[unit])
@@ -86,6 +92,16 @@ func (g *grounds) figures(cites []evidence.ID) (f figures) {
 			f.seconds = append(f.seconds, a-b)
 		}
 	}
+	for _, of := range [][]float64{f.bytes, f.seconds} {
+		of = of[:min(mostFigures, len(of))]
+		for _, a := range of {
+			for _, b := range of {
+				if a > 0 && a < b {
+					f.shares = append(f.shares, 100*a/b, 100-100*a/b)
+				}
+			}
+		}
+	}
 	of := f.bytes[:min(mostFigures, len(f.bytes))]
 	for _, a := range of {
 		for _, b := range of {
@@ -107,7 +123,11 @@ func (g *grounds) uncomputed(body string, cites []evidence.ID) string {
 		if from > 0 && (wordRune(rune(body[from-1])) || strings.ContainsRune("-./:_#[=,", rune(body[from-1]))) || m[10] < 0 && to+1 < len(body) && strings.ContainsRune("-./:_", rune(body[to])) && wordRune(rune(body[to+1])) {
 			continue // of a name, a path or a time
 		}
-		if behind := body[to:]; strings.HasPrefix(strings.TrimLeft(behind, " "), "%") || m[10] < 0 && !strings.Contains(body[from:to], ".") && m[2] < 0 && !counts.MatchString(behind) {
+		behind := body[to:]
+		if share := strings.HasPrefix(strings.TrimLeft(behind, " "), "%"); share && f.hold(body[from:to], "%", m[2] >= 0, m[4] >= 0, m[6] >= 0) {
+			body = body[:from] + " " + strings.TrimLeft(behind, " %")
+			continue
+		} else if share || m[10] < 0 && !strings.Contains(body[from:to], ".") && m[2] < 0 && !counts.MatchString(behind) {
 			continue // a share, or a number that names something
 		}
 		n, unit := body[from:to], ""
@@ -125,6 +145,8 @@ func (g *grounds) uncomputed(body string, cites []evidence.ID) string {
 func (f figures) hold(n, unit string, about, above, below bool) bool {
 	of, by := f.plain, 1.0
 	switch {
+	case unit == "%":
+		of = f.shares
 	case clock[unit]:
 		of, by = f.seconds, units[unit]
 	case units[unit] != 0:

@@ -188,8 +188,23 @@ const mostDerived = 24
 // sizeOf is how many elements something has.
 var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
 
-// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three.
-func derived(w, text string) bool {
+// numbersOf are the numbers of a claim that are worked out of evidence: others may be worked out of them.
+func numbersOf(claim, texts string) (out string) {
+	if divides.MatchString(claim) {
+		for _, n := range digitsOf.FindAllString(claim, -1) {
+			if derived(n, texts, false) {
+				out += " " + n
+			}
+		}
+	}
+	return out
+}
+
+// divides says that one number is divided by another.
+var divides = lazy.MustCompile(`(?i)\b(?:ratios?|divi\w+|quotient|remainder|multiples?|factor|per|each)\b|整除|倍|余|每`)
+
+// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three; or, of parts, what one makes of another and the rest.
+func derived(w, text string, parts bool) bool {
 	n, err := strconv.ParseFloat(w, 64)
 	if err != nil {
 		return false
@@ -210,7 +225,7 @@ func derived(w, text string) bool {
 	}
 	for _, a := range of {
 		for _, b := range of {
-			if near(a+b, n) || near(a-b, n) || near(a*b, n) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
+			if near(a+b, n) || near(a-b, n) || near(a*b, n) || parts && (near(a/b, n) || near(math.Mod(a, b), n) || near(math.Floor(a/b), n)) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
 				return true
 			}
 		}

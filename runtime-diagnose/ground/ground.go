@@ -295,8 +295,8 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Command
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), isOrder(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && g.saysWell(asserted(body), cites):
-		if len(cites) > 0 && (g.unharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
+	case !g.Healthy && g.saysWell(prose(asserted(body)), cites):
+		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
 		return body, nil, Contradicts

@@ -29,12 +29,25 @@ func onlyLeavesOpen(body string) bool {
 	return han(body) || len(content(body[:at[0]])) < 3
 }
 
+// inCode is a word that names something and says nothing: READY, /models/ready, is_available.
+var inCode = lazy.MustCompile(`\b[A-Z][A-Z0-9_]{2,}\b|[\w.-]*[/_][\w./-]+`)
+
+// prose is a claim without its names.
+func prose(body string) string { return inCode.ReplaceAllString(body, " ") }
+
 // asserted is what a claim says to be so: without conditions, what would be, what it leaves open, and what it makes of the rest.
 func asserted(body string) string {
 	if onlyLeavesOpen(body) {
 		return ""
 	}
-	body = inferred.ReplaceAllString(counterfactual.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " "), "")
+	return withoutOpen(inferred.ReplaceAllString(counterfactual.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " "), ""))
+}
+
+// withoutOpen is a claim without the clauses that leave something open.
+func withoutOpen(body string) string {
+	if onlyLeavesOpen(body) {
+		return ""
+	}
 	from := 0
 	var b strings.Builder
 	for _, m := range append(clauseOf.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {

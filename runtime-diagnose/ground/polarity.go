@@ -57,7 +57,7 @@ var affirmations = lazy.Remember(func(text string) [2]string {
 
 func readAffirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
-	text = readyColumn.ReplaceAllString(text, " ")
+	text = supposed.ReplaceAllString(readyColumn.ReplaceAllString(text, " "), " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
 		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
 		return " ; "
@@ -107,6 +107,9 @@ func readAffirmed(text string) (rest, denied string) {
 		text = text[end:]
 	}
 }
+
+// supposed is a condition in a line, with what is to be done then: nobody says that it is met.
+var supposed = lazy.MustCompile(`(?:^|[.:;] )If [^.;\n]*`)
 
 // readyColumn is how many containers of a pod are ready, in a column of kubectl: what stands behind it is the next column.
 var readyColumn = lazy.MustCompile(`\b0/\d+ {2,}`)
@@ -374,8 +377,34 @@ func unlike(body, support, texts string) bool {
 		if turned.has(w) || failing.MatchString(phrase) && onlyGoing(w, texts) {
 			return false // not known is unknown, and pulling is not pulled
 		}
+		if !sharesSubject(body, at, said+rest, w) {
+			return false // of something else
+		}
 		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(phrase)
 	})
+}
+
+// sharesSubject says whether a clause that denies a word has another one of a line that has it.
+func sharesSubject(body string, at []int, support, w string) bool {
+	from, to := 0, len(body)
+	for _, m := range clauseMark.FindAllStringIndex(body, -1) {
+		if m[1] <= at[0] {
+			from = m[1]
+		} else if m[0] >= at[1] {
+			to = m[0]
+			break
+		}
+	}
+	said := slices.DeleteFunc(tellingWords(body[from:to]), func(s string) bool { return stem(s) == stem(w) || neutral[s] })
+	if len(said) == 0 {
+		return from == 0
+	}
+	for line := range strings.Lines(support) {
+		if has := stemsOf(line); has.has(w) && slices.ContainsFunc(said, has.has) {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyGoing says whether a text has a word only as what was under way.
@@ -434,7 +463,7 @@ func opposite(plain, support string) bool {
 	low, has := " "+spoken(thanSo.ReplaceAllString(support, " "))+" ", stemsOf(support)
 	plain = thanSo.ReplaceAllString(plain, " ")
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
-		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return strings.Contains(low, " "+o+" ") }) {
+		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return strings.Contains(low, " "+o+" ") && !containsToken(plain, o) }) {
 			return true
 		}
 	}

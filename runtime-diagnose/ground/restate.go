@@ -443,7 +443,7 @@ func ranksBy(items []evidence.Item, form *lazy.Regexp) map[string]string {
 var clock = words("ms millisecond milliseconds 毫秒 s sec secs second seconds min mins minute minutes h hour hours 秒 分钟 小时")
 
 // progressed is how far something came, which is no success, and enough to do harm.
-var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:of (?:the |its )?\d+ )?(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
+var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:of (?:the |its )?\d+ )?(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)|完成了?\s*(?:第\s*)?\d+`)
 
 // withoutProgress is a claim without how far something came: of all, where that was read.
 func withoutProgress(body, support string) string {

@@ -28,11 +28,21 @@ func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
 		body = noSuch.ReplaceAllString(body, " ")
 	}
 	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
+	found := stemsOf(g.support(cites) + g.support(g.Root) + g.Says)
+	body = notFailed.ReplaceAllStringFunc(body, func(m string) string {
+		if found.has(notFailed.FindStringSubmatch(m)[1]) {
+			return m
+		}
+		return " " // of another kind than what was found
+	})
 	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
 		body = noCrash.ReplaceAllString(body, " ")
 	}
 	return well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), "failed"))
 }
+
+// notFailed says of a failure of some kind that it did not come about, and of which.
+var notFailed = lazy.MustCompile(`(?i)\b(?:did|does|do|was|were|is|has|have)(?:n['’]t| not| never) (?:been )?(crash\w*|broken|killed|lost|evicted|stop\w*|hang|hung|die[d]?|aborted)\b`)
 
 // sinceThen says that something was so later on.
 var sinceThen = lazy.MustCompile(`(?i)\b(?:after(?:wards?)?|since|later|thereafter|again|now)\b|之后|以后|后来|目前|现在`)
