@@ -25,7 +25,7 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if plain := strings.TrimSpace(brackets.ReplaceAllString(s, " ")); !slices.ContainsFunc(tellingWords(plain[len(withoutNoCause(plain)):]), stemsOf(g.Says).has) {
 		s = withoutNoCause(plain)
 	}
-	if !cause && (generally.MatchString(s) || onlyMaybe.MatchString(s)) {
+	if !cause && (generally.MatchString(s) || onlyMaybe.MatchString(s) || guessed.MatchString(s)) {
 		return true
 	}
 	s = notToBlame.ReplaceAllString(s, " ")

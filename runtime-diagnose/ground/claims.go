@@ -308,7 +308,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	switch {
 	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
+		misgoverned(c.plain, c.support), ofSomeNodes(c.unquoted, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.judged(c) && (g.bringsAbout(c.plain, c.cites) || g.reversed(c.plain, c.cites)):
 		return Reversed
@@ -444,7 +444,12 @@ func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason
 	}
 	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) {
 		return Otherwise
-	} else if unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
+	} else if not := unlike(body, whole, texts); not != "" && (not == Otherwise || !opposite(rest, whole)) {
+		if ofRoot {
+			return not
+		}
+		return Word
+	} else if opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
 		if ofRoot {
 			return Otherwise
 		}

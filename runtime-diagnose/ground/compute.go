@@ -172,7 +172,7 @@ func (f figures) hold(n, unit string, about, above, below bool) bool {
 			}
 			near = max(near, v/20)
 		case about:
-			near = max(digit, v/20)
+			near = max(digit, v/50)
 		case unit == "" && !strings.Contains(n, "."):
 			near = 1e-9
 		}

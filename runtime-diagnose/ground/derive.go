@@ -37,7 +37,7 @@ var (
 	// exponential is a number with its power of ten in figures.
 	exponential = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)?e[+-]?\d+\b`)
 	// counterfactual is a clause about what did not happen, and what would have been read then.
-	counterfactual = lazy.MustCompile(`(?i)(?:^|[,;:(]|\b(?:whereas|while|but|although|since|because)\b)[^,;:()]*\bwould (?:\w+ )?(?:have (?:been|shown|given|had|appeared|left|ended|exited|led|meant|caused|produced)|show up|be (?:reported|logged|shown|visible|expected)|(?:we|one) (?:see|expect))\b[^,;:()]*`)
+	counterfactual = lazy.MustCompile(`(?i)(?:^|[,;:(]|\b(?:whereas|while|but|although|since|because)\b)[^,;:()]*\bwould (?:\w+ )?(?:have [a-z]+(?:ed|en|n|t|d|own|ut)\b|be (?:different|another|other)|show up|be (?:reported|logged|shown|visible|expected)|(?:we|one) (?:see|expect))\b[^,;:()]*`)
 	// errnoOf is an error of the operating system by its name and number, in either order.
 	errnoOf = lazy.MustCompile(`\b(E[A-Z]{3,})\b\W{0,3}(?:errno|error(?: number| code)?)?[ =:]{0,2}(\d{1,3})\b|\berrno[ =:]{1,2}(\d{1,3})\W{1,3}(?:or |i\.e\. )?(E[A-Z]{3,})\b`)
 )
@@ -201,7 +201,7 @@ func numbersOf(claim, texts string) (out string) {
 }
 
 // divides says that one number is divided by another.
-var divides = lazy.MustCompile(`(?i)\b(?:ratios?|divi\w+|quotient|remainder|multiples?|factor|per|each)\b|整除|倍|余|每`)
+var divides = lazy.MustCompile(`(?i)\b(?:ratios?|divi\w+|quotient|remainder|multiples?)\b|整除|余数|倍数`)
 
 // derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three; or, of parts, what one makes of another and the rest.
 func derived(w, text string, parts bool) bool {

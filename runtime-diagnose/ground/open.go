@@ -35,12 +35,15 @@ var inCode = lazy.MustCompile(`\b[A-Z][A-Z0-9_]{2,}\b|[\w.-]*[/_][\w./-]+`)
 // prose is a claim without its names.
 func prose(body string) string { return inCode.ReplaceAllString(body, " ") }
 
+// conditional is a clause that says what is so where something else is.
+var conditional = lazy.MustCompile(`(?i)[^,;.:]*\b(?:if|unless|provided that|only when)\b[^,;.:]*`)
+
 // asserted is what a claim says to be so: without conditions, what would be, what it leaves open, and what it makes of the rest.
 func asserted(body string) string {
 	if onlyLeavesOpen(body) {
 		return ""
 	}
-	return withoutOpen(inferred.ReplaceAllString(counterfactual.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " "), ""))
+	return withoutOpen(inferred.ReplaceAllString(counterfactual.ReplaceAllString(conditional.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " "), " "), ""))
 }
 
 // withoutOpen is a claim without the clauses that leave something open.

@@ -18,7 +18,7 @@ var (
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|[，；。：]|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
-	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
+	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|(?:re-?)?tr(?:ied|ies|ying)|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
 	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
 	// onlyName is a member by its name or its rank, of which is said that nobody else is meant.
@@ -356,32 +356,35 @@ func able(body, texts string) bool {
 }
 
 // unlike says whether a claim says "not" of what its evidence says to be so, or that a lack is none.
-func unlike(body, support, texts string) bool {
+func unlike(body, support, texts string) (why Reason) {
 	if doubled.MatchString(body) {
-		return true
+		return Otherwise
 	}
 	if !notSo.MatchString(body) {
-		return false
+		return ""
 	}
 	rest, denied := affirmed(support)
 	so, first := stemsOf(rest), heads(denied)
 	said, unsaid := affirmed(texts)
 	saidSo, saidNot := stemsOf(said), stemsOf(unsaid)
 	turned := stemsOf(strings.Join(turnedWords(texts), " "))
-	return slices.ContainsFunc(notSo.FindAllStringSubmatchIndex(body, -1), func(at []int) bool {
+	for _, at := range notSo.FindAllStringSubmatchIndex(body, -1) {
 		w, phrase := strings.ToLower(body[at[2]:at[3]]), body[strings.LastIndexByte(body[:at[0]], ' ')+1:at[1]]
 		if within.MatchString(phrase) {
-			return false // what it is not in is there
+			continue // what it is not in is there
 		}
 		// The lines say that it was so of somebody; that it was not so of others is the rules' word of no one.
 		if turned.has(w) || failing.MatchString(phrase) && onlyGoing(w, texts) {
-			return false // not known is unknown, and pulling is not pulled
+			continue // not known is unknown, and pulling is not pulled
 		}
-		if !sharesSubject(body, at, said+rest, w) {
-			return false // of something else
+		if saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(phrase) {
+			if sharesSubject(body, at, said+rest, w) {
+				return Otherwise
+			}
+			why = Word // of something else, perhaps
 		}
-		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(phrase)
-	})
+	}
+	return why
 }
 
 // sharesSubject says whether a clause that denies a word has another one of a line that has it.
