@@ -102,12 +102,6 @@ func (g *grounds) figures(cites []evidence.ID) (f figures) {
 			}
 		}
 	}
-	of := f.bytes[:min(mostFigures, len(f.bytes))]
-	for _, a := range of {
-		for _, b := range of {
-			f.bytes = append(f.bytes, a-b, a+b)
-		}
-	}
 	return f
 }
 

@@ -233,6 +233,13 @@ func derived(w, text string, parts bool) bool {
 	return false
 }
 
+// apartBy says whether a whole number is how far one of a text is from one of another.
+func apartBy(w, text, other string) bool {
+	return digitsOnly(w) && !strings.Contains(w, ".") && slices.ContainsFunc(digitsOf.FindAllString(text, mostDerived), func(a string) bool {
+		return slices.ContainsFunc(digitsOf.FindAllString(other, mostDerived), func(b string) bool { return near(math.Abs(value(a)-value(b)), value(w)) })
+	})
+}
+
 // near says whether two numbers are one, but for what arithmetic loses.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
