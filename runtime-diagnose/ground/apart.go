@@ -41,7 +41,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
 		return Order
-	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
@@ -239,7 +239,7 @@ func renumbered(body, texts string) iter.Seq[string] {
 var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
 
 // initials are what everybody calls so: DNS, OOM, PCIe.
-var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
+var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^[1-4]-?D$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
 
 // apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
 // https://kubernetes.io/docs/reference/kubernetes-api/
@@ -281,7 +281,7 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	found := g.texts(g.Root[:min(mostRoots, len(g.Root))]) // a claim counts from there
 	body = g.ownNumbers(body, support, texts, cites)
 	return slices.DeleteFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !(!holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts+numbersOf(said, texts), divides.MatchString(said)) && !apartBy(w, texts, found) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
+		return !(!holds(support, w) && !(hasDigit(w) && holds(support, strings.TrimSuffix(w, "s"))) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts+numbersOf(said, texts), divides.MatchString(said)) && !apartBy(w, texts, found) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
 	})
 }
 

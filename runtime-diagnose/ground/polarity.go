@@ -14,7 +14,7 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:stop(?:s|ped)?|ceas(?:es|ed)) (?:to )?(?:be|being)|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|[，；。：]|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
@@ -49,6 +49,9 @@ func affirmed(text string) (rest, denied string) {
 	both := affirmations.Of(text)
 	return both[0], both[1]
 }
+
+// notDenied is what a claim says to be so.
+func notDenied(text string) string { rest, _ := affirmed(text); return rest }
 
 var affirmations = lazy.Remember(func(text string) [2]string {
 	rest, denied := readAffirmed(text)
@@ -141,6 +144,7 @@ func deniedThere(plain, support string, firmly bool) bool {
 			delete(first, w)
 		}
 	}
+	plain = valueNo.ReplaceAllString(plain, " ") // off there as well, or another setting
 	turned := slices.DeleteFunc(turnedWords(support), func(w string) bool { return so.has(w) || not.has(w) })
 	for from := 0; from < len(plain); {
 		end := len(plain)

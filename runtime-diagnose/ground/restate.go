@@ -277,9 +277,12 @@ func unconverted(claim string) string {
 	})
 }
 
+// ofWords is a name of several words: its number is no part of a calculation.
+var ofWords = lazy.MustCompile(`\b[A-Za-z]\w*(?:-\w+)+`)
+
 // miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
-	claim = inPairs(withoutCommas(claim))
+	claim = inPairs(withoutCommas(ofWords.ReplaceAllString(claim, " ")))
 	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
 	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
