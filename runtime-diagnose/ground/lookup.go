@@ -288,7 +288,7 @@ func ofMembers(body, support string) bool {
 	body = perEach.ReplaceAllString(span.ReplaceAllString(body, " "), " ") // "the master 3 seconds later" is not the third master
 	for _, m := range ranksOfClaim(body) {
 		for _, n := range numbers.FindAllString(m.list, -1) {
-			if !ofRank(support, n) && !(m.process && containsToken(support, "pid "+n)) {
+			if !ofRank(support, n) && !(m.process && (containsToken(support, "pid "+n) || containsToken(support, "process "+n))) {
 				return false
 			}
 		}

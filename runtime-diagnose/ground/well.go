@@ -38,7 +38,32 @@ func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
 	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
 		body = noCrash.ReplaceAllString(body, " ")
 	}
+	body = g.withoutOtherThings(body)
 	return well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), "failed"))
+}
+
+// hanWhole are words of Chinese for the job as a whole, and for what came to a good end.
+var hanWhole = lazy.MustCompile(`作业|任务|训练|一切|全部|整体|成功|完成`)
+
+// withoutOtherThings is a claim without the clauses that say something to be well of which the finding has no word: a credential, where requests are too
+// many.
+func (g *grounds) withoutOtherThings(body string) string {
+	if ofTheWhole.MatchString(g.withoutNames(body)) && !han(body) {
+		return body
+	}
+	says := g.Says + "\n" + g.texts(g.Root)
+	found, from := stemsOf(says), 0
+	var b strings.Builder
+	for _, m := range append(clauseMark.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {
+		clause := body[from:m[0]]
+		about := slices.DeleteFunc(tellingWords(well.ReplaceAllString(g.withoutNames(clause), " ")), func(w string) bool { return neutral[w] || neutral[stem(w)] })
+		signs := hanSigns(well.ReplaceAllString(clause, " "))
+		if len(about)+len(signs) == 0 || hanWhole.MatchString(clause) || slices.ContainsFunc(about, found.has) || slices.ContainsFunc(signs, func(s *lazy.Regexp) bool { return s.MatchString(says) }) {
+			b.WriteString(body[from:m[1]])
+		}
+		from = m[1]
+	}
+	return b.String()
 }
 
 // notFailed says of a failure of some kind that it did not come about, and of which.

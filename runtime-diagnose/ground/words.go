@@ -83,7 +83,7 @@ var (
 	// resource is a name that looks like a host: nvidia.com/gpu.
 	resource = lazy.MustCompile(`\b(?:[\w-]+\.)*(?:nvidia|amd|intel|kubernetes|k8s|kubeflow|habana|huawei|google|rdma)\.(?:com|io|org|ai)/[\w.-]+`)
 	// asks wants something of the reader that no explanation does.
-	asks = lazy.MustCompile(`(?i)\b(?:your|my) (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|\b(?:click|visit|call us|phone|bitcoin|whatsapp|telegram|discord)\b|密码|口令|密钥|令牌`)
+	asks = lazy.MustCompile(`(?i)\b(?:your|my) (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|\b(?:click|visit|call us|phone|bitcoin|whatsapp|telegram|discord)\b`)
 )
 
 // stops are words that say nothing about what happened, or that every explanation uses.
