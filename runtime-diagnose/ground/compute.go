@@ -73,7 +73,9 @@ func (g *grounds) figures(cites []evidence.ID) (f figures) {
 			if unit := strings.ToLower(m[2]); clock[unit] {
 				f.seconds = append(f.seconds, value(m[1])*units[unit])
 			} else {
-				f.bytes = append(f.bytes, value(m[1])*units[unit])
+				if f.bytes = append(f.bytes, value(m[1])*units[unit]); m[2] == "kB" {
+					f.bytes = append(f.bytes, value(m[1])*units["kib"]) // as the kernel writes it
+				}
 			}
 		}
 		clocksOf(id)

@@ -284,11 +284,11 @@ func ofMembers(body, support string) bool {
 	if fraction.MatchString(body) {
 		return false
 	}
-	body = shortExit.ReplaceAllString(body, "exit code $1")
+	body = shortExit.ReplaceAllString(dotted.ReplaceAllString(body, " "), "exit code $1")
 	body = perEach.ReplaceAllString(span.ReplaceAllString(body, " "), " ") // "the master 3 seconds later" is not the third master
 	for _, m := range ranksOfClaim(body) {
 		for _, n := range numbers.FindAllString(m.list, -1) {
-			if !ofRank(support, n) && !(m.process && (containsToken(support, "pid "+n) || containsToken(support, "process "+n))) {
+			if !ofRank(support, n) && !(m.process && ofProcess(support, n)) {
 				return false
 			}
 		}
@@ -355,6 +355,12 @@ var hanCode = lazy.MustCompile(`(退出码)\s*(?:均?(?:为|是)|都是|[:：=])
 
 func ofRank(support, n string) bool {
 	ok, _ := regexp.MatchString(`(?i)(?:rank(?:[_ ]?id)?(?:\s+|["':=#\[\]]){0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
+	return ok
+}
+
+// ofProcess says whether a support has a process of that number.
+func ofProcess(support, n string) bool {
+	ok, _ := regexp.MatchString(`(?i)\b(?:pid|process)[\s:=#]{0,3}`+regexp.QuoteMeta(n)+`\b`, support)
 	return ok
 }
 

@@ -388,6 +388,11 @@ func (g *grounds) withFound(c *claim) {
 		return
 	}
 	c.cites = slices.Concat(c.cites, g.Root[:min(mostRoots, len(g.Root))])
+	for _, id := range g.Effects[:min(mostListed, len(g.Effects))] { // and those of the members that it names
+		if of := g.items[id].Source; of.Pod != "" && containsToken(c.plain, of.Pod) || of.Rank >= 0 && ofRank(c.plain, strconv.Itoa(of.Rank)) {
+			c.cites = append(c.cites, id)
+		}
+	}
 	c.support, c.texts, c.elsewhere = g.support(c.cites), g.texts(c.cites), true
 }
 

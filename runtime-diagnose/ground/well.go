@@ -48,9 +48,6 @@ var hanWhole = lazy.MustCompile(`作业|任务|训练|一切|全部|整体|成�
 // withoutOtherThings is a claim without the clauses that say something to be well of which the finding has no word: a credential, where requests are too
 // many.
 func (g *grounds) withoutOtherThings(body string) string {
-	if ofTheWhole.MatchString(g.withoutNames(body)) && !han(body) {
-		return body
-	}
 	says := g.Says + "\n" + g.texts(g.Root)
 	found, from := stemsOf(says), 0
 	var b strings.Builder
@@ -58,7 +55,7 @@ func (g *grounds) withoutOtherThings(body string) string {
 		clause := body[from:m[0]]
 		about := slices.DeleteFunc(tellingWords(well.ReplaceAllString(g.withoutNames(clause), " ")), func(w string) bool { return neutral[w] || neutral[stem(w)] })
 		signs := hanSigns(well.ReplaceAllString(clause, " "))
-		if len(about)+len(signs) == 0 || hanWhole.MatchString(clause) || slices.ContainsFunc(about, found.has) || slices.ContainsFunc(signs, func(s *lazy.Regexp) bool { return s.MatchString(says) }) {
+		if len(about)+len(signs) == 0 || hanWhole.MatchString(clause) || !han(clause) && ofTheWhole.MatchString(g.withoutNames(clause)) || slices.ContainsFunc(about, found.has) || slices.ContainsFunc(signs, func(s *lazy.Regexp) bool { return s.MatchString(says) }) {
 			b.WriteString(body[from:m[1]])
 		}
 		from = m[1]
@@ -116,7 +113,7 @@ var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not
 var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
 
 // notListed says that something is not among what was read: nothing of what happened.
-var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
+var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:indicated|suggested|shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
