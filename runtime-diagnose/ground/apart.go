@@ -273,7 +273,9 @@ func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) s
 }
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
-func (g *grounds) strangeName(body string, cites []evidence.ID) bool { return len(g.strangeNames(body, cites)) > 0 }
+func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
+	return len(g.strangeNames(body, cites)) > 0
+}
 
 func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")

@@ -324,9 +324,9 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart
 	case !inRanges(c.plain, c.support):
 		return Word // of those between it is not read
-	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
+	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support) && !g.everywhere(c.cites):
 		return Word // of several it was read, or of what all are made by
-	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
+	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support) && !g.everywhere(c.cites):
 		return Member
 	case processor.MatchString(c.plain) && !processor.MatchString(c.support):
 		return Word

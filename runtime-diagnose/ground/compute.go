@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,60 +41,33 @@ type figures struct{ plain, seconds, bytes, shares []float64 }
 // mostFigures bounds the values of a kind of which others are worked out.
 const mostFigures = 24
 
-func (g *grounds) figures(cites []evidence.ID) (f figures) {
-	var clocks []float64
-	alike, pods := map[string]float64{}, map[string]bool{}
-	clocksOf := func(id evidence.ID) {
-		item := g.items[id]
-		for _, m := range timeOfDay.FindAllStringSubmatch(item.Text, -1) {
-			clocks = append(clocks, 3600*value(m[1])+60*value(m[2])+value(strings.Replace(m[3], ",", ".", 1)))
-		}
-		if at := item.Told().UTC(); !at.IsZero() {
-			clocks = append(clocks, float64(at.Hour()*3600+at.Minute()*60+at.Second())+float64(at.Nanosecond())/1e9)
-		}
+// add are those of a text.
+func (f *figures) add(text string) {
+	for _, n := range digitsOf.FindAllString(text, -1) {
+		f.plain = append(f.plain, value(n))
 	}
-	for _, id := range cites {
-		item := g.items[id]
-		text := timeOfDay.ReplaceAllString(withoutCommas(item.Text), " ")
-		alike[digitsOf.ReplaceAllString(text, "")]++
-		pods[item.Source.Pod] = true
-		for _, n := range digitsOf.FindAllString(text, -1) {
-			f.plain = append(f.plain, value(n))
-		}
-		for _, m := range inIdentifier.FindAllStringSubmatch(text, -1) {
-			f.plain = append(f.plain, value(m[1]))
-		}
-		for _, m := range listOf.FindAllStringSubmatch(text, -1) {
-			f.plain = append(f.plain, float64(strings.Count(m[1], ",")+1))
-		}
-		for _, m := range quotedList.FindAllString(text, -1) {
+	for _, m := range inIdentifier.FindAllStringSubmatch(text, -1) {
+		f.plain = append(f.plain, value(m[1]))
+	}
+	for _, of := range []*lazy.Regexp{listOf, quotedList} {
+		for _, m := range of.FindAllString(text, -1) {
 			f.plain = append(f.plain, float64(strings.Count(m, ",")+1))
 		}
-		for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
-			if unit := strings.ToLower(m[2]); clock[unit] {
-				f.seconds = append(f.seconds, value(m[1])*units[unit])
-			} else {
-				if f.bytes = append(f.bytes, value(m[1])*units[unit]); m[2] == "kB" {
-					f.bytes = append(f.bytes, value(m[1])*units["kib"]) // as the kernel writes it
-				}
-			}
-		}
-		clocksOf(id)
 	}
-	f.plain = append(f.plain, float64(len(cites)), float64(len(pods)))
-	for _, n := range alike {
-		f.plain = append(f.plain, n)
-	}
-	for _, id := range slices.Concat(g.Root[:min(mostRoots, len(g.Root))], g.Effects[:min(mostRoots, len(g.Effects))]) {
-		clocksOf(id)
-	}
-	slices.Sort(clocks)
-	clocks = slices.Compact(clocks)
-	for i, a := range clocks[:min(mostFigures, len(clocks))] {
-		for _, b := range clocks[:i] {
-			f.seconds = append(f.seconds, a-b)
+	for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
+		switch unit := strings.ToLower(m[2]); {
+		case clock[unit]:
+			f.seconds = append(f.seconds, value(m[1])*units[unit])
+		case m[2] == "kB": // as the kernel writes it
+			f.bytes = append(f.bytes, value(m[1])*units[unit], value(m[1])*units["kib"])
+		default:
+			f.bytes = append(f.bytes, value(m[1])*units[unit])
 		}
 	}
+}
+
+// share adds what the amounts make of each other, in percent.
+func (f *figures) share() {
 	for _, of := range [][]float64{f.bytes, f.seconds} {
 		of = of[:min(mostFigures, len(of))]
 		for _, a := range of {
@@ -102,6 +76,40 @@ func (g *grounds) figures(cites []evidence.ID) (f figures) {
 					f.shares = append(f.shares, 100*a/b, 100-100*a/b)
 				}
 			}
+		}
+	}
+}
+
+// clocks are the times of an item, in seconds of the day: when it was, and those of its text.
+func clocks(item evidence.Item) (out []float64) {
+	for _, m := range timeOfDay.FindAllStringSubmatch(item.Text, -1) {
+		out = append(out, 3600*value(m[1])+60*value(m[2])+value(strings.Replace(m[3], ",", ".", 1)))
+	}
+	if at := item.Told().UTC(); !at.IsZero() {
+		out = append(out, float64(at.Hour()*3600+at.Minute()*60+at.Second())+float64(at.Nanosecond())/1e9)
+	}
+	return out
+}
+
+func (g *grounds) figures(cites []evidence.ID) (f figures) {
+	alike, pods := map[string]float64{}, map[string]bool{}
+	for _, id := range cites {
+		text := timeOfDay.ReplaceAllString(withoutCommas(g.items[id].Text), " ")
+		alike[digitsOf.ReplaceAllString(text, "")]++
+		pods[g.items[id].Source.Pod] = true
+		f.add(text)
+	}
+	f.share()
+	f.plain = append(slices.AppendSeq(f.plain, maps.Values(alike)), float64(len(cites)), float64(len(pods)))
+	var times []float64
+	for _, id := range slices.Concat(cites, g.Root[:min(mostRoots, len(g.Root))], g.Effects[:min(mostRoots, len(g.Effects))]) {
+		times = append(times, clocks(g.items[id])...)
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	for i, a := range times[:min(mostFigures, len(times))] {
+		for _, b := range times[:i] {
+			f.seconds = append(f.seconds, a-b)
 		}
 	}
 	return f
@@ -175,4 +183,3 @@ func (f figures) hold(n, unit string, about, above, below bool) bool {
 		return math.Abs(v-want) <= near
 	})
 }
-

@@ -20,13 +20,30 @@ func leavesOpen(clause string) bool {
 	return asking.MatchString(clause) && notTold.MatchString(clause)
 }
 
-// onlyLeavesOpen says whether a claim says nothing else: an aside between its commas belongs to the question.
+// tells is a word by which a clause says something.
+var tells = lazy.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|did|does|do|can|could|will|would)\b`)
+
+// onlyLeavesOpen says whether a claim says nothing else: an aside between its commas belongs to the question, a clause behind it does not.
 func onlyLeavesOpen(body string) bool {
-	if !leavesOpen(body) {
+	asks, not := asking.FindStringIndex(body), notTold.FindStringIndex(body)
+	if asks == nil || not == nil || !han(body) && len(content(body[:asks[0]])) > 2 {
 		return false
 	}
-	at := asking.FindStringIndex(body)
-	return han(body) || len(content(body[:at[0]])) < 3
+	behind := body[max(asks[1], not[1]):]
+	m := clauseOf.FindStringIndex(behind)
+	for m != nil {
+		if behind = behind[m[1]:]; behind == "" {
+			return true
+		}
+		clause := behind
+		if m = clauseOf.FindStringIndex(behind); m != nil {
+			clause = behind[:m[0]]
+		}
+		if (tells.MatchString(clause) || well.MatchString(clause)) && !leavesOpen(clause) {
+			return false
+		}
+	}
+	return true
 }
 
 // inCode is a word that names something and says nothing: READY, /models/ready, is_available.
