@@ -146,15 +146,16 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 		return false // it is what its evidence says, in words that could say more
 	}
 	texts := g.texts(cites)
-	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, texts) && g.othersHold(renumbered(body, texts), cites)
+	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, cites) && g.othersHold(renumbered(body, texts), cites)
 }
 
 // workedOut says whether a claim has an amount or a share that stands nowhere in texts and is worked out of them: no other number is meant.
-func (g *grounds) workedOut(body, texts string) bool {
+func (g *grounds) workedOut(body string, cites []evidence.ID) bool {
+	texts, made := g.texts(cites), g.figures(cites)
 	return slices.ContainsFunc(amount.FindAllStringSubmatch(body+" ", -1), func(m []string) bool {
 		return !sameAmount(texts, m[1], m[2]) && derivedAmount(texts, m[1], strings.ToLower(m[2]))
 	}) || slices.ContainsFunc(percentage.FindAllStringSubmatch(ofHundred.ReplaceAllString(body, "$1%"), -1), func(m []string) bool {
-		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && isShare(texts, m[1])
+		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && (isShare(texts, m[1]) || made.hold(m[1], "%", false, false, false))
 	})
 }
 
@@ -251,7 +252,7 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 
 // ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
 func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
-	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2")
+	body = furtherUnits.ReplaceAllString(ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2"), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
 	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {

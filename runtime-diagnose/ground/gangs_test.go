@@ -120,3 +120,8 @@ func TestEvaluationEighthStrangers(t *testing.T) {
 func TestEvaluationNinthStrangers(t *testing.T) {
 	judgeStyled(t, "ninth strangers", scenariosOf(t, "strangers_ninth"))
 }
+
+// The same of a tenth, judged once after all that these led to.
+func TestEvaluationTenthStrangers(t *testing.T) {
+	judgeStyled(t, "tenth strangers", scenariosOf(t, "strangers_tenth"))
+}

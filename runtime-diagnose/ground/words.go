@@ -70,7 +70,7 @@ var (
 	// byItself is a failure that others brought about.
 	byItself = lazy.MustCompile(`(?i)\b(?:(?:did|does|was|is|has)(?: not|n['’]t)) (?:fail|failed|crash|crashed|die|died|stop|stopped|break|broken) (?:by (?:it|them)sel(?:f|ves)|on (?:its|their) own|first)\b`)
 	// fineUntil is what went well before it did not.
-	fineUntil = lazy.MustCompile(`(?i)\b(?:fine|ok|okay|good|well|normal(?:ly)?|healthy) (?:up to|until|till|before|through)\b|\b(?:up to|until|till|before) [^,;.]{1,40},? [^,;.]{1,60}? (?:was|were|had been) (?:\w+ )?(?:fine|ok|okay|good|well|normal(?:ly)?|healthy)\b|(?:之前|以前|此前)[^。；;]{0,40}?正常`)
+	fineUntil = lazy.MustCompile(`(?i)\b(?:fine|ok|okay|good|well|normal(?:ly)?|healthy) (?:up to|until|till|before|through)\b|\b(?:up to|until|till|before) [^,;.]{1,40},? [^,;.]{0,60}? ?(?:was|were|had been|all|everything)(?: (?:\w+ )?| )(?:fine|ok|okay|good|well|normal(?:ly)?|healthy)\b|(?:之前|以前|此前)[^。；;]{0,40}?正常`)
 	// exhausted is "ran out of", which is no running.
 	exhausted = lazy.MustCompile(`(?i)\b(?:ran|runs?|running) out\b`)
 	// succeeded is what a failure does not do.
