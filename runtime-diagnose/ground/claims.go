@@ -149,9 +149,6 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 // ofUnit is an amount that is joined to its unit: 30-minute.
 var ofUnit = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?)-(ms|milliseconds?|seconds?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
 
-// furtherUnits is an amount with a word between it and its unit: 4 more minutes.
-var furtherUnits = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?) (?:more|further|full|whole|additional|extra) (ms|milliseconds?|seconds?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
-
 // hanMembers are members that are counted in Chinese.
 var hanMembers = lazy.MustCompile(`(?i)` + hanMember)
 
@@ -207,7 +204,7 @@ func (g *grounds) foreign(c *claim) Reason {
 	}
 	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
-	if (g.elsewhere(of, c.cites) || g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
+	if !g.elsewhere(of, c.cites) && (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
 		g.withFound(c)
 	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {

@@ -35,6 +35,9 @@ var counts = lazy.MustCompile(`^(?: [a-z][\w-]*){0,2}? [a-z][\w-]*s\b|^ ?[个条
 // quotedList are things in quotation marks that a line lists.
 var quotedList = lazy.MustCompile(`(?:["'][^"'\n]{1,80}["'],\s*)+["'][^"'\n]{1,80}["']`)
 
+// furtherUnits is an amount with a word between it and its unit: 4 more minutes.
+var furtherUnits = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?) (?:more|further|full|whole|additional|extra) (ms|milliseconds?|seconds?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
+
 // figures are the values that pieces of evidence make: counts and other plain numbers, seconds, and bytes.
 type figures struct{ plain, seconds, bytes, shares []float64 }
 

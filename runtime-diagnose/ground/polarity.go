@@ -406,6 +406,9 @@ func sharesSubject(body string, at []int, support, w string) bool {
 	if len(said) == 0 {
 		return from == 0
 	}
+	if slices.ContainsFunc(looked(body[from:to]), func(n string) bool { return hasDigit(n) && !digitsOnly(n) && holds(support, n) }) {
+		return true // it is told by its name
+	}
 	for line := range strings.Lines(support) {
 		if has := stemsOf(line); has.has(w) && slices.ContainsFunc(said, has.has) {
 			return true
