@@ -49,7 +49,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !g.legible(body, cites), g.strangeName(withoutOpen(body), cites), len(cites) == 0 && !onlyLeavesOpen(body) && g.strange(asserted(body)):
+	case !g.legible(body, cites), g.strangeName(withoutOpen(body), cites), len(cites) == 0 && !onlyLeavesOpen(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
