@@ -32,8 +32,8 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	own := g.inOwnWords(noteThat.ReplaceAllString(body, ""))
-	so := rightAt.ReplaceAllString(leftOpen.ReplaceAllString(onlyThen.ReplaceAllString(own, " "), " "), "$1") // of what is asked or supposed nothing is said
+	own := squeeze(g.inOwnWords(noteThat.ReplaceAllString(body, "")))
+	so := rightAt.ReplaceAllString(prose(asserted(own)), "$1") // of what is asked or supposed nothing is said
 	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
@@ -41,15 +41,15 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return TooLong
 	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
 		return Order
-	case !g.Healthy && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(so, g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
-	case han(body) && brings.MatchString(body) && !leftOpen.MatchString(body) && !g.rightWay(body, cites):
+	case han(body) && brings.MatchString(body) && !onlyLeavesOpen(body) && !g.rightWay(body, cites):
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !legible(body), g.strangeName(body, cites), len(cites) == 0 && !leftOpen.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(body)):
+	case !g.legible(body, cites), g.strangeName(withoutOpen(body), cites), len(cites) == 0 && !onlyLeavesOpen(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
 		return Otherwise
@@ -100,6 +100,14 @@ func (g *grounds) ofUnharmedMember(body string) bool {
 	return named
 }
 
+// ofUnharmed says whether all pieces of evidence are of members of which the rules found neither a cause nor a consequence.
+func (g *grounds) ofUnharmed(cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		pod := g.items[id].Source.Pod
+		return pod == "" || slices.ContainsFunc(slices.Concat(g.Root, g.Effects), func(of evidence.ID) bool { return g.items[of].Source.Pod == pod })
+	})
+}
+
 // badly says that something went with an error.
 var badly = lazy.MustCompile(`(?i)\b(?:errors?|exit codes? [1-9])`)
 
@@ -138,15 +146,16 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 		return false // it is what its evidence says, in words that could say more
 	}
 	texts := g.texts(cites)
-	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, texts) && g.othersHold(renumbered(body, texts), cites)
+	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, cites) && g.othersHold(renumbered(body, texts), cites)
 }
 
 // workedOut says whether a claim has an amount or a share that stands nowhere in texts and is worked out of them: no other number is meant.
-func (g *grounds) workedOut(body, texts string) bool {
+func (g *grounds) workedOut(body string, cites []evidence.ID) bool {
+	texts, made := g.texts(cites), g.figures(cites)
 	return slices.ContainsFunc(amount.FindAllStringSubmatch(body+" ", -1), func(m []string) bool {
 		return !sameAmount(texts, m[1], m[2]) && derivedAmount(texts, m[1], strings.ToLower(m[2]))
 	}) || slices.ContainsFunc(percentage.FindAllStringSubmatch(ofHundred.ReplaceAllString(body, "$1%"), -1), func(m []string) bool {
-		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && isShare(texts, m[1])
+		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && (isShare(texts, m[1]) || made.hold(m[1], "%", false, false, false))
 	})
 }
 
@@ -231,7 +240,7 @@ func renumbered(body, texts string) iter.Seq[string] {
 var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
 
 // initials are what everybody calls so: DNS, OOM, PCIe.
-var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
+var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^[1-4]-?D$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
 
 // apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
 // https://kubernetes.io/docs/reference/kubernetes-api/
@@ -243,7 +252,7 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 
 // ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
 func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
-	body = ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2")
+	body = furtherUnits.ReplaceAllString(ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2"), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
 	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
 	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
@@ -252,6 +261,7 @@ func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) s
 		}
 		return m
 	})
+	body = g.uncomputed(body, cites)
 	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) { // what lies between two pieces stands in neither
 		if at := strings.Index(body+" ", m[0]); at > 0 && wordRune(rune(body[at-1])) {
 			continue // of a name
@@ -265,12 +275,23 @@ func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) s
 
 // strangeName says whether a claim has a number or a name that stands nowhere in what was read.
 func (g *grounds) strangeName(body string, cites []evidence.ID) bool {
+	return len(g.strangeNames(body, cites)) > 0
+}
+
+func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	support := g.support(slices.Sorted(maps.Keys(g.items))) + strings.Join(g.Remedies, "\n")
-	low, texts := strings.ToLower(support), g.texts(cites)
+	low, texts, said := strings.ToLower(support), g.texts(cites), body
+	found := g.texts(g.Root[:min(mostRoots, len(g.Root))]) // a claim counts from there
 	body = g.ownNumbers(body, support, texts, cites)
-	return slices.ContainsFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !holds(support, w) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) }))
+	return slices.DeleteFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
+		return !(!holds(support, w) && !assigned(support, w) && !(hasDigit(w) && holds(support, strings.TrimSuffix(w, "s"))) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts+numbersOf(said, texts), divides.MatchString(said)) && !apartBy(w, texts, found) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
 	})
+}
+
+// assigned says whether a setting of a claim stands in evidence with its value, in whatever way that writes it: name=1, name: 1, name 1.
+func assigned(support, w string) bool {
+	name, is, ok := strings.Cut(w, "=")
+	return ok && slices.ContainsFunc([]string{" ", ": ", ":"}, func(as string) bool { return containsToken(support, name+as+is) })
 }
 
 // plainRange are two numbers that are the ends of a range, and of no name: h100-9 is a node.
@@ -295,13 +316,13 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actually) )*have (?:been|\w+ed|come|gone|had|run|seen|met|known)\b|\bshould (?:thus|therefore|hence|still|then|now|normally|presumably|already|at least|by now) (?:not )?(?:be|have)\b|\bshould be (?:intact|fine|lost|safe|complete|valid|usable|unaffected|unchanged|recoverable|available|there)\b|\bshould not (?:mislead|surprise|distract|matter)\b|\b(?:pods?|ranks?|members?|workers?|processes|containers|gpus|replicas|all of them) (?:have|has|had) to (?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
+var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\byou (?:can|could|may|will) (?:also |already |even |clearly )?(?:see|tell|read|notice|spot|find)\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
 // mustDo is who or what must do something, or be something, and what that is.
 var mustDo = lazy.MustCompile(`(?i)\b([\w-]+) (?:must|should|shall|ought to|(?:need|ha)(?:s|ve|d)? to) (?:(?:not|also|then|first|only|all|at least) )*(be )?([\w./-]+)`)
 
 // told are those who can be told to do something.
-var told = words("you we i they one somebody someone anybody anyone everybody everyone people user users operator operators admin admins administrator administrators team author owner engineer engineers colleague colleagues reader parser assistant model signalbox diagnosis rules")
+var told = words("you we i one somebody someone anybody anyone everybody everyone people user users operator operators admin admins administrator administrators team author owner engineer engineers colleague colleagues reader parser assistant model signalbox diagnosis rules")
 
 // withoutStates is a text without what it says that something must do or be: nobody is told to do it, unless somebody is named who could, or it is
 // to be done to something.
@@ -323,7 +344,7 @@ var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:
 func tellsWhatToDo(text string) bool {
 	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
 		clause = strings.TrimSpace(clause)
-		return imperative.MatchString(clause) && !states.MatchString(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
+		return isOrder(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
 	})
 }
 
@@ -334,12 +355,17 @@ var doneIrregularly = words("set put cut shut sent run rerun made remade built r
 var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose|ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing: in Chinese, or with a word that holds an English
-// sentence together.
-func legible(body string) bool {
+// sentence together, or half of whose words explanations and the evidence have.
+func (g *grounds) legible(body string, cites []evidence.ID) bool {
 	if strings.ContainsFunc(body, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) }) {
 		return false
 	}
-	return han(body) || slices.ContainsFunc(strings.Fields(strings.ToLower(body)), func(w string) bool { return stops[strings.Trim(w, ".,;:()")] })
+	if han(body) || slices.ContainsFunc(strings.Fields(strings.ToLower(body)), func(w string) bool { return stops[strings.Trim(w, ".,;:()")] }) {
+		return true
+	}
+	said, known := tellingWords(body), vocabulary(g.support(cites))
+	strange := slices.DeleteFunc(slices.Clone(said), func(w string) bool { return neutral[w] || neutral[stem(w)] || known(w) })
+	return len(said) > 1 && 2*len(strange) <= len(said)
 }
 
 // plainTopics are what explanations speak of whatever happened.

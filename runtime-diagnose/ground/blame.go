@@ -18,14 +18,14 @@ func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
 	if g.ofRoot(cites) || !cause && len(cites) == 0 && g.background(s) {
 		return true
 	}
-	if !cause && leftOpen.MatchString(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
+	if !cause && onlyLeavesOpen(strings.TrimSpace(brackets.ReplaceAllString(s, " "))) {
 		return true
 	}
 	s = g.acquits(s)
 	if plain := strings.TrimSpace(brackets.ReplaceAllString(s, " ")); !slices.ContainsFunc(tellingWords(plain[len(withoutNoCause(plain)):]), stemsOf(g.Says).has) {
 		s = withoutNoCause(plain)
 	}
-	if !cause && (generally.MatchString(s) || onlyMaybe.MatchString(s)) {
+	if !cause && (generally.MatchString(s) || onlyMaybe.MatchString(s) || guessed.MatchString(s)) {
 		return true
 	}
 	s = notToBlame.ReplaceAllString(s, " ")

@@ -11,9 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
-// leftOpen ends a claim that says of something that it is not known.
-var leftOpen = lazy.MustCompile(`(?i)\b(?:not|isn['’]t|wasn['’]t) (?:shown|recorded|known|visible|logged|clear|said) (?:what|why|whether|which|who|where|when|how|if)\b[^,.;]*\W*$|^\W*(?:what|why|whether|which|who|where|when|how|if)\b[^.;]*\b(?:(?:not|isn['’]t|wasn['’]t|aren['’]t) (?:shown|recorded|known|visible|logged|clear|told|seen|said|among|given|stated|covered|included|contained|mentioned|part of (?:the|its|these|this)|in (?:the|its|these) (?:logs?|evidence|lines|excerpts?|output|input))|cannot be|unknown|unclear|open)\b[^.;]*\W*$|\b(?:whether|what|why|which|how) [^.;]*\b(?:is|are|was|were) (?:not (?:shown|recorded|known|visible|logged|clear|told|seen|said)|unknown|unclear|open)\W*$|(?:看不出|无法判断|不清楚|不得而知).{0,12}(?:哪|是否|为何|为什么|什么|原因|由)|(?:究竟|哪一个|是否|为何|为什么|原因|由).{0,40}(?:看不出来?|无法判断|不清楚|不得而知|没有记录)`)
-
 // support is all that items say: their texts, who they are of, and what the rules say where they cite them.
 func (g *grounds) support(cites []evidence.ID) string {
 	key := joinedIDs(cites)
@@ -42,7 +39,7 @@ func (g *grounds) supportOf(cites []evidence.ID) string {
 		for _, w := range []string{item.Source.Pod, item.Source.Container, item.Source.Role, item.Source.Node, item.Source.File} {
 			b.WriteString(w + "\n")
 		}
-		if item.Source.Rank >= 0 && item.Source.Pod != "" {
+		if item.Source.Rank >= 0 {
 			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
 		}
 		b.WriteString(timesOf(item) + restated(item.Text))
@@ -107,6 +104,9 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 
 func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
 	c := g.claim(body, cites)
+	if onlyLeavesOpen(c.body) && !quotation.MatchString(c.body) {
+		return Word // of whom it asks something, it says nothing
+	}
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
 		if why := why(c); why != "" {
 			return why
@@ -204,6 +204,9 @@ func (g *grounds) foreign(c *claim) Reason {
 	}
 	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
+	if !g.elsewhere(of, c.cites) && (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
+		g.withFound(c)
+	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
@@ -289,16 +292,13 @@ var countedThings = lazy.MustCompile(`(?i)\b(?:stages?|steps?|epochs?|attempts?|
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
-	if !c.open && leftOpen.MatchString(c.body) { // it asserts nothing of what it asks, but may of something beside it
-		return Word
-	}
 	ofListed := g.ofListed(g.ranksInNames(c.plain), c.cites)
 	if ofListed == Member {
 		return Member
 	}
 	loose := Reason("")
 	if !c.open {
-		if loose = g.turned(g.withoutContrast(c.plain, c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
+		if loose = g.turned(g.withoutContrast(asserted(c.plain), c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
 			return loose
 		}
 	}
@@ -308,7 +308,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	switch {
 	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
+		misgoverned(c.plain, c.support), ofSomeNodes(c.unquoted, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.judged(c) && (g.bringsAbout(c.plain, c.cites) || g.reversed(c.plain, c.cites)):
 		return Reversed
@@ -324,10 +324,12 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart
 	case !inRanges(c.plain, c.support):
 		return Word // of those between it is not read
-	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites):
+	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support) && !g.everywhere(c.cites):
 		return Word // of several it was read, or of what all are made by
-	case allMembers.MatchString(g.ofCited(c.plain, c.cites)) && universal(c.plain, c.support) && !g.everywhere(c.cites), processor.MatchString(c.plain) && !processor.MatchString(c.support):
+	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support) && !g.everywhere(c.cites):
 		return Member
+	case processor.MatchString(c.plain) && !processor.MatchString(c.support):
+		return Word
 	}
 	return g.several(c.plain, c.support, c.cites)
 }
@@ -442,7 +444,12 @@ func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason
 	}
 	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) {
 		return Otherwise
-	} else if unlike(body, whole, texts) || opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
+	} else if not := unlike(body, whole, texts); not != "" && (not == Otherwise || !opposite(rest, whole)) {
+		if ofRoot {
+			return not
+		}
+		return Word
+	} else if opposite(rest, whole) || m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) && !(hanWords[m] != nil && hanWords[m].MatchString(support)) {
 		if ofRoot {
 			return Otherwise
 		}

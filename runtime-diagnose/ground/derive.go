@@ -37,7 +37,7 @@ var (
 	// exponential is a number with its power of ten in figures.
 	exponential = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)?e[+-]?\d+\b`)
 	// counterfactual is a clause about what did not happen, and what would have been read then.
-	counterfactual = lazy.MustCompile(`(?i)(?:^|[,;:(]|\b(?:whereas|while|but|although|since|because)\b)[^,;:()]*\bwould (?:\w+ )?(?:have (?:been|shown|given|had|appeared|left|ended|exited|led|meant|caused|produced)|show up|be (?:reported|logged|shown|visible|expected)|(?:we|one) (?:see|expect))\b[^,;:()]*`)
+	counterfactual = lazy.MustCompile(`(?i)(?:^|[,;:(]|\b(?:whereas|while|but|although|since|because)\b)[^,;:()]*\bwould (?:\w+ )?(?:have [a-z]+(?:ed|en|n|t|d|own|ut)\b|be (?:different|another|other)|show up|be (?:reported|logged|shown|visible|expected)|(?:we|one) (?:see|expect))\b[^,;:()]*`)
 	// errnoOf is an error of the operating system by its name and number, in either order.
 	errnoOf = lazy.MustCompile(`\b(E[A-Z]{3,})\b\W{0,3}(?:errno|error(?: number| code)?)?[ =:]{0,2}(\d{1,3})\b|\berrno[ =:]{1,2}(\d{1,3})\W{1,3}(?:or |i\.e\. )?(E[A-Z]{3,})\b`)
 )
@@ -188,8 +188,23 @@ const mostDerived = 24
 // sizeOf is how many elements something has.
 var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
 
-// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three.
-func derived(w, text string) bool {
+// numbersOf are the numbers of a claim that are worked out of evidence: others may be worked out of them.
+func numbersOf(claim, texts string) (out string) {
+	if divides.MatchString(claim) {
+		for _, n := range digitsOf.FindAllString(claim, -1) {
+			if derived(n, texts, false) {
+				out += " " + n
+			}
+		}
+	}
+	return out
+}
+
+// divides says that one number is divided by another.
+var divides = lazy.MustCompile(`(?i)\b(?:ratios?|divi\w+|quotient|remainder|multiples?)\b|整除|余数|倍数`)
+
+// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three; or, of parts, what one makes of another and the rest.
+func derived(w, text string, parts bool) bool {
 	n, err := strconv.ParseFloat(w, 64)
 	if err != nil {
 		return false
@@ -210,12 +225,19 @@ func derived(w, text string) bool {
 	}
 	for _, a := range of {
 		for _, b := range of {
-			if near(a+b, n) || near(a-b, n) || near(a*b, n) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
+			if near(a+b, n) || near(a-b, n) || near(a*b, n) || parts && (near(a/b, n) || near(math.Mod(a, b), n) || near(math.Floor(a/b), n)) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// apartBy says whether a whole number is how far one of a text is from one of another.
+func apartBy(w, text, other string) bool {
+	return digitsOnly(w) && !strings.Contains(w, ".") && slices.ContainsFunc(digitsOf.FindAllString(text, mostDerived), func(a string) bool {
+		return slices.ContainsFunc(digitsOf.FindAllString(other, mostDerived), func(b string) bool { return near(math.Abs(value(a)-value(b)), value(w)) })
+	})
 }
 
 // near says whether two numbers are one, but for what arithmetic loses.

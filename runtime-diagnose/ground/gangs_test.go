@@ -107,3 +107,21 @@ func TestEvaluationFifthStrangers(t *testing.T) {
 func TestEvaluationSixthStrangers(t *testing.T) {
 	judgeStyled(t, "sixth strangers", scenariosOf(t, "strangers_sixth"))
 }
+
+// The same of a seventh and an eighth set, each judged once before anything was mended by it, and of a ninth that was written to see what is left out.
+func TestEvaluationSeventhStrangers(t *testing.T) {
+	judgeStyled(t, "seventh strangers", scenariosOf(t, "strangers_seventh"))
+}
+
+func TestEvaluationEighthStrangers(t *testing.T) {
+	judgeStyled(t, "eighth strangers", scenariosOf(t, "strangers_eighth"), 4)
+}
+
+func TestEvaluationNinthStrangers(t *testing.T) {
+	judgeStyled(t, "ninth strangers", scenariosOf(t, "strangers_ninth"))
+}
+
+// The same of a tenth, judged once after all that these led to.
+func TestEvaluationTenthStrangers(t *testing.T) {
+	judgeStyled(t, "tenth strangers", scenariosOf(t, "strangers_tenth"))
+}

@@ -293,10 +293,10 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	switch {
 	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):
 		return body, nil, Command
-	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), imperative.MatchString(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
+	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), isOrder(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && g.saysWell(body, cites):
-		if len(cites) > 0 && (g.unharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
+	case !g.Healthy && g.saysWell(prose(asserted(body)), cites):
+		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
 		return body, nil, Contradicts
@@ -311,7 +311,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(stopped.ReplaceAllString(g.withoutNames(g.inOwnWords(body)), " ")) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
+	if !g.Healthy && goesOn.MatchString(stopped.ReplaceAllString(g.withoutNames(g.inOwnWords(asserted(body))), " ")) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)

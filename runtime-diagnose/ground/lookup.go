@@ -284,11 +284,11 @@ func ofMembers(body, support string) bool {
 	if fraction.MatchString(body) {
 		return false
 	}
-	body = shortExit.ReplaceAllString(body, "exit code $1")
+	body = shortExit.ReplaceAllString(dotted.ReplaceAllString(body, " "), "exit code $1")
 	body = perEach.ReplaceAllString(span.ReplaceAllString(body, " "), " ") // "the master 3 seconds later" is not the third master
 	for _, m := range ranksOfClaim(body) {
 		for _, n := range numbers.FindAllString(m.list, -1) {
-			if !ofRank(support, n) && !(m.process && containsToken(support, "pid "+n)) {
+			if !ofRank(support, n) && !(m.process && ofProcess(support, n)) {
 				return false
 			}
 		}
@@ -309,7 +309,7 @@ func ofMembers(body, support string) bool {
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?["'\s:#=,(\]-]{0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?(?:\s+|["':#=,(\]-]){0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
@@ -354,7 +354,13 @@ var shortExit = lazy.MustCompile(`(?i)\bexit (\d{1,3})\b`)
 var hanCode = lazy.MustCompile(`(退出码)\s*(?:均?(?:为|是)|都是|[:：=])?\s*(-?\d+)`)
 
 func ofRank(support, n string) bool {
-	ok, _ := regexp.MatchString(`(?i)(?:rank["'\s:=#\[\]]{0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
+	ok, _ := regexp.MatchString(`(?i)(?:rank(?:[_ ]?id)?(?:\s+|["':=#\[\]]){0,4}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
+	return ok
+}
+
+// ofProcess says whether a support has a process of that number.
+func ofProcess(support, n string) bool {
+	ok, _ := regexp.MatchString(`(?i)\b(?:pid|process)[\s:=#]{0,3}`+regexp.QuoteMeta(n)+`\b`, support)
 	return ok
 }
 

@@ -146,21 +146,7 @@ func (g *grounds) ofListed(plain string, cites []evidence.ID) Reason {
 	if len(cites) < 2 {
 		return ""
 	}
-	var names [][]int // where members are named
-	for _, n := range g.members {
-		for from := 0; ; {
-			i := strings.Index(plain[from:], n)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + len(n)
-			if (i == 0 || !wordRune(rune(plain[i-1])) && plain[i-1] != '-') && (from == len(plain) || !wordRune(rune(plain[from])) && plain[from] != '-') {
-				names = append(names, []int{i, from})
-			}
-		}
-	}
-	slices.SortFunc(names, func(a, b []int) int { return a[0] - b[0] })
+	names := g.namedIn(plain)
 	var ofNamed, ofRest []evidence.ID
 	for _, id := range cites {
 		if pod := g.items[id].Source.Pod; pod != "" && ofRank(plain, cmp.Or(fmtRank(g.items[id].Source.Rank), g.ranks[pod], "·")) || slices.ContainsFunc(names, func(at []int) bool { return plain[at[0]:at[1]] == pod }) {
@@ -354,6 +340,61 @@ var (
 	referredTo = lazy.MustCompile(`(?i)\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|` +
 		`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 )
+
+// tellsOfOwn says whether a claim names a member of what it cites, and no other in one list with it: what is said of a list is said of each of it.
+func (g *grounds) tellsOfOwn(plain string, cites []evidence.ID) bool {
+	support, own := g.support(cites), false
+	for _, m := range ranksOfClaim(plain) {
+		ranks := listed(m.list)
+		others := len(slices.DeleteFunc(slices.Clone(ranks), func(n string) bool { return ofRank(support, n) }))
+		if own = own || others < len(ranks); others > 0 && others < len(ranks) {
+			return false
+		}
+	}
+	named := g.namedIn(plain)
+	for i, at := range named {
+		is := containsToken(support, plain[at[0]:at[1]])
+		if i > 0 && inLists.MatchString(plain[named[i-1][1]:at[0]]) && is != containsToken(support, plain[named[i-1][0]:named[i-1][1]]) {
+			return false
+		}
+		own = own || is
+	}
+	return own
+}
+
+// namedIn are the places where a claim has names of members.
+func (g *grounds) namedIn(plain string) (names [][]int) {
+	for _, n := range g.members {
+		for from := 0; ; {
+			i := strings.Index(plain[from:], n)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(n)
+			if (i == 0 || !wordRune(rune(plain[i-1])) && plain[i-1] != '-') && (from == len(plain) || !wordRune(rune(plain[from])) && plain[from] != '-') {
+				names = append(names, []int{i, from})
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b []int) int { return a[0] - b[0] })
+	return names
+}
+
+// withFound holds a claim that tells of a member of its evidence, and names another beside it, against what the rules found as well: who waits, waits
+// for somebody. It is not what the cited evidence says alone.
+func (g *grounds) withFound(c *claim) {
+	if len(g.Root) == 0 || g.ofRoot(c.cites) {
+		return
+	}
+	c.cites = slices.Concat(c.cites, g.Root[:min(mostRoots, len(g.Root))])
+	for _, id := range g.Effects[:min(mostListed, len(g.Effects))] { // and those of the members that it names
+		if of := g.items[id].Source; of.Pod != "" && containsToken(c.plain, of.Pod) || of.Rank >= 0 && ofRank(c.plain, strconv.Itoa(of.Rank)) {
+			c.cites = append(c.cites, id)
+		}
+	}
+	c.support, c.texts, c.elsewhere = g.support(c.cites), g.texts(c.cites), true
+}
 
 // withoutRoot is a claim without the member that the rules found, as a form speaks of it.
 func (g *grounds) withoutRoot(plain string, form *lazy.Regexp) string {

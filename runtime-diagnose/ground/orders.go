@@ -44,10 +44,10 @@ func Injected(text string) bool {
 var fields = lazy.MustCompile(`(?i)\b(?:retry|owner|category|verdict|healthy|standing|nominate)\s*[=:]`)
 
 // ofOthers are secrets that a claim may name, and not ask for.
-var ofOthers = lazy.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b`)
+var ofOthers = lazy.MustCompile(`(?i)\bthe (?:\w+ )?(?:tokens?|passwords?|passwd|credentials?|secrets?|api keys?|kubeconfig|ssh keys?|private keys?|bank|wallet|account)\b|密码|口令|密钥|令牌`)
 
 // wants are words by which somebody asks for something.
-var wants = lazy.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传`)
+var wants = lazy.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传|提供|告诉|输入|发给`)
 
 // blamed are those whom a log does not blame.
 var blamed = lazy.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|operators? of|retry(?:ing)? helps?)\b|管理员`)

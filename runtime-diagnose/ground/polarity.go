@@ -14,11 +14,11 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:stop(?:s|ped)?|ceas(?:es|ed)) (?:to )?(?:be|being)|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|[，；。：]|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
-	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|tried|tries|trying|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
+	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|(?:re-?)?tr(?:ied|ies|ying)|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
 	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
 	// onlyName is a member by its name or its rank, of which is said that nobody else is meant.
@@ -50,6 +50,9 @@ func affirmed(text string) (rest, denied string) {
 	return both[0], both[1]
 }
 
+// notDenied is what a claim says to be so.
+func notDenied(text string) string { rest, _ := affirmed(text); return rest }
+
 var affirmations = lazy.Remember(func(text string) [2]string {
 	rest, denied := readAffirmed(text)
 	return [2]string{rest, denied}
@@ -57,7 +60,7 @@ var affirmations = lazy.Remember(func(text string) [2]string {
 
 func readAffirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
-	text = readyColumn.ReplaceAllString(text, " ")
+	text = supposed.ReplaceAllString(readyColumn.ReplaceAllString(text, " "), " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
 		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
 		return " ; "
@@ -108,6 +111,9 @@ func readAffirmed(text string) (rest, denied string) {
 	}
 }
 
+// supposed is a condition in a line, with what is to be done then: nobody says that it is met.
+var supposed = lazy.MustCompile(`(?:^|[.:;] )If [^.;\n]*`)
+
 // readyColumn is how many containers of a pod are ready, in a column of kubectl: what stands behind it is the next column.
 var readyColumn = lazy.MustCompile(`\b0/\d+ {2,}`)
 
@@ -138,6 +144,7 @@ func deniedThere(plain, support string, firmly bool) bool {
 			delete(first, w)
 		}
 	}
+	plain = valueNo.ReplaceAllString(plain, " ") // off there as well, or another setting
 	turned := slices.DeleteFunc(turnedWords(support), func(w string) bool { return so.has(w) || not.has(w) })
 	for from := 0; from < len(plain); {
 		end := len(plain)
@@ -353,29 +360,61 @@ func able(body, texts string) bool {
 }
 
 // unlike says whether a claim says "not" of what its evidence says to be so, or that a lack is none.
-func unlike(body, support, texts string) bool {
+func unlike(body, support, texts string) (why Reason) {
 	if doubled.MatchString(body) {
-		return true
+		return Otherwise
 	}
 	if !notSo.MatchString(body) {
-		return false
+		return ""
 	}
 	rest, denied := affirmed(support)
 	so, first := stemsOf(rest), heads(denied)
 	said, unsaid := affirmed(texts)
 	saidSo, saidNot := stemsOf(said), stemsOf(unsaid)
 	turned := stemsOf(strings.Join(turnedWords(texts), " "))
-	return slices.ContainsFunc(notSo.FindAllStringSubmatchIndex(body, -1), func(at []int) bool {
+	for _, at := range notSo.FindAllStringSubmatchIndex(body, -1) {
 		w, phrase := strings.ToLower(body[at[2]:at[3]]), body[strings.LastIndexByte(body[:at[0]], ' ')+1:at[1]]
 		if within.MatchString(phrase) {
-			return false // what it is not in is there
+			continue // what it is not in is there
 		}
 		// The lines say that it was so of somebody; that it was not so of others is the rules' word of no one.
 		if turned.has(w) || failing.MatchString(phrase) && onlyGoing(w, texts) {
-			return false // not known is unknown, and pulling is not pulled
+			continue // not known is unknown, and pulling is not pulled
 		}
-		return saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(phrase)
-	})
+		if saidSo.has(w) && !saidNot.has(w) || !first.has(w) && so.has(w) && !failing.MatchString(phrase) {
+			if sharesSubject(body, at, said+rest, w) {
+				return Otherwise
+			}
+			why = Word // of something else, perhaps
+		}
+	}
+	return why
+}
+
+// sharesSubject says whether a clause that denies a word has another one of a line that has it.
+func sharesSubject(body string, at []int, support, w string) bool {
+	from, to := 0, len(body)
+	for _, m := range clauseMark.FindAllStringIndex(body, -1) {
+		if m[1] <= at[0] {
+			from = m[1]
+		} else if m[0] >= at[1] {
+			to = m[0]
+			break
+		}
+	}
+	said := slices.DeleteFunc(tellingWords(body[from:to]), func(s string) bool { return stem(s) == stem(w) || neutral[s] })
+	if len(said) == 0 {
+		return from == 0
+	}
+	if slices.ContainsFunc(looked(body[from:to]), func(n string) bool { return hasDigit(n) && !digitsOnly(n) && holds(support, n) }) {
+		return true // it is told by its name
+	}
+	for line := range strings.Lines(support) {
+		if has := stemsOf(line); has.has(w) && slices.ContainsFunc(said, has.has) {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyGoing says whether a text has a word only as what was under way.
@@ -431,10 +470,10 @@ var thanSo = lazy.MustCompile(`(?i)\b(?:less|more) than\b|\bread-only\b`)
 
 // opposite says whether a claim has the opposite of a word of its evidence, and the evidence has only that.
 func opposite(plain, support string) bool {
-	low, has := strings.ToLower(thanSo.ReplaceAllString(support, " ")), stemsOf(support)
+	low, has := " "+spoken(thanSo.ReplaceAllString(support, " "))+" ", stemsOf(support)
 	plain = thanSo.ReplaceAllString(plain, " ")
 	for _, w := range wordShape.FindAllString(strings.ToLower(plain), -1) {
-		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return containsToken(low, o) }) {
+		if len(opposites[w]) > 0 && !has.has(w) && !strings.Contains(low, w) && slices.ContainsFunc(opposites[w], func(o string) bool { return strings.Contains(low, " "+o+" ") && !containsToken(plain, o) }) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
@@ -277,3 +278,25 @@ func mistitled(plain, support string) bool {
 	}
 	return false
 }
+
+// perReason is how many nodes a scheduler refuses for one reason: 2 Insufficient cpu.
+var perReason = lazy.MustCompile(`\b(\d+) ((?:Insufficient|node\(s\)) (?:[^,.\n]|\.\w)+)`)
+
+// ofSomeNodes says whether a clause of a claim says of all nodes what refuses a pod on some of them.
+func ofSomeNodes(plain, support string) bool {
+	all := ofAll.FindStringSubmatch(support)
+	if all == nil {
+		return false
+	}
+	return slices.ContainsFunc(clauseMark.Split(plain, -1), func(clause string) bool {
+		low := strings.ToLower(clause)
+		return universals.MatchString(clause) && slices.ContainsFunc(perReason.FindAllStringSubmatch(support, -1), func(m []string) bool {
+			return m[1] != all[2] && !containsToken(clause, m[1]) && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(m[2]), func(r rune) bool { return !unicode.IsLetter(r) }), func(w string) bool {
+				return len(w) > 2 && !plainWords[w] && !ofRefusal[w] && strings.Contains(low, w)
+			})
+		})
+	})
+}
+
+// ofRefusal are words of what a scheduler writes that say of no resource that it is short.
+var ofRefusal = words("insufficient nvidia com node had pod that not the didn match untolerated taint")

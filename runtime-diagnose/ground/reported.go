@@ -47,12 +47,29 @@ func Reported(text string) string {
 
 // directs says that a clause is for who reads it.
 func directs(clause string) bool {
-	return advice.MatchString(clause) || imperative.MatchString(clause) && !states.MatchString(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) ||
+	return advice.MatchString(clause) || isOrder(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) ||
 		address.MatchString(resource.ReplaceAllString(clause, " ")) && guides.MatchString(clause) || asks.MatchString(clause)
 }
 
-// states is a clause whose first word only looks like an order: "run initialization has timed out", "run.toml".
-var states = lazy.MustCompile(`^[\w-]+[.=/]\w|^\S+ (?:[\w.'"-]+ ){0,3}(?:has|have|had|is|are|was|were|did|does|failed|timed)\b`)
+// An order has its verb first and no other: a clause that goes on with a finite one before anything hangs on it has that first word for its subject.
+// "Run initialization has timed out" tells of something, "check whether it has" does not.
+var (
+	ofCode       = lazy.MustCompile(`^[\w-]+[.=/]\w`)
+	goesOnFinite = lazy.MustCompile(`^\S+ [^,;:]*?\b(?:has|have|had|is|are|was|were|did|does|can|could|cannot|will|would|failed|timed|exceeded|seems?|appears?)\b`)
+	hangsOn      = lazy.MustCompile(`(?i)[,;:.]\s| (?:whether|that|which|who|what|how|where|if|when|while|until|unless|before|after|and|or|so|because|to) `)
+)
+
+// isOrder says whether a clause is one.
+func isOrder(clause string) bool {
+	if !imperative.MatchString(clause) || ofCode.MatchString(clause) {
+		return false
+	}
+	main := clause
+	if m := hangsOn.FindStringIndex(clause); m != nil {
+		main = clause[:m[0]]
+	}
+	return !goesOnFinite.MatchString(main)
+}
 
 // guides are words that send somebody to an address; a request that failed names one without them.
 var guides = lazy.MustCompile(`(?i)\b(?:contact|e-?mail|mail|visit|support|help|mov(?:e|ed) to|available (?:at|from)|posted (?:at|to)|fixed in|repaired|patch\w*|image|registry|mirror)\b`)

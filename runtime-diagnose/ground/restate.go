@@ -277,9 +277,12 @@ func unconverted(claim string) string {
 	})
 }
 
+// ofWords is a name of several words: its number is no part of a calculation.
+var ofWords = lazy.MustCompile(`\b[A-Za-z]\w*(?:-\w+)+`)
+
 // miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
-	claim = inPairs(withoutCommas(claim))
+	claim = inPairs(withoutCommas(ofWords.ReplaceAllString(claim, " ")))
 	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
 	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
@@ -443,7 +446,7 @@ func ranksBy(items []evidence.Item, form *lazy.Regexp) map[string]string {
 var clock = words("ms millisecond milliseconds 毫秒 s sec secs second seconds min mins minute minutes h hour hours 秒 分钟 小时")
 
 // progressed is how far something came, which is no success, and enough to do harm.
-var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:of (?:the |its )?\d+ )?(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)`)
+var progressed = lazy.MustCompile(`(?i)\bcomplet(?:ed|ing) (?:[\w-]+ ){0,2}(?:of (?:the |its )?\d+ )?(?:epochs?|steps?|iterations?|rounds?)\b|\benough to (?:break|stop|fail|end|kill|block|cause)\b|完成(?:事件|队列)|完成了?\s*(?:第\s*)?\d+`)
 
 // withoutProgress is a claim without how far something came: of all, where that was read.
 func withoutProgress(body, support string) string {

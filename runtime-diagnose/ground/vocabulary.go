@@ -250,10 +250,10 @@ func mislabelled(plain, support string) bool {
 		if len(right) == 0 {
 			continue
 		}
-		for _, n := range numbers {
-			if !slices.ContainsFunc(right, func(r string) bool { return holds(r, n) }) {
-				return true
-			}
+		if !slices.ContainsFunc(numbers, func(n string) bool { // beside the right one others may be called so, too
+			return slices.ContainsFunc(right, func(r string) bool { return holds(r, n) })
+		}) {
+			return true
 		}
 	}
 	titles := phrases(support)

@@ -28,11 +28,43 @@ func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
 		body = noSuch.ReplaceAllString(body, " ")
 	}
 	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
+	found := stemsOf(g.support(cites) + g.support(g.Root) + g.Says)
+	body = notFailed.ReplaceAllStringFunc(body, func(m string) string {
+		if found.has(notFailed.FindStringSubmatch(m)[1]) {
+			return m
+		}
+		return " " // of another kind than what was found
+	})
 	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
 		body = noCrash.ReplaceAllString(body, " ")
 	}
+	body = g.withoutOtherThings(body)
 	return well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(fineUntil.ReplaceAllString(body, "until"), "exhausted"), "failed"))
 }
+
+// hanWhole are words of Chinese for the job as a whole, and for what came to a good end.
+var hanWhole = lazy.MustCompile(`作业|任务|训练|一切|全部|整体|成功|完成`)
+
+// withoutOtherThings is a claim without the clauses that say something to be well of which the finding has no word: a credential, where requests are too
+// many.
+func (g *grounds) withoutOtherThings(body string) string {
+	says := g.Says + "\n" + g.texts(g.Root)
+	found, from := stemsOf(says), 0
+	var b strings.Builder
+	for _, m := range append(clauseMark.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {
+		clause := body[from:m[0]]
+		about := slices.DeleteFunc(tellingWords(well.ReplaceAllString(g.withoutNames(clause), " ")), func(w string) bool { return neutral[w] || neutral[stem(w)] })
+		signs := hanSigns(well.ReplaceAllString(clause, " "))
+		if len(about)+len(signs) == 0 || hanWhole.MatchString(clause) || !han(clause) && ofTheWhole.MatchString(g.withoutNames(clause)) || slices.ContainsFunc(about, found.has) || slices.ContainsFunc(signs, func(s *lazy.Regexp) bool { return s.MatchString(says) }) {
+			b.WriteString(body[from:m[1]])
+		}
+		from = m[1]
+	}
+	return b.String()
+}
+
+// notFailed says of a failure of some kind that it did not come about, and of which.
+var notFailed = lazy.MustCompile(`(?i)\b(?:did|does|do|was|were|is|has|have)(?:n['’]t| not| never) (?:been )?(crash\w*|broken|killed|lost|evicted|stop\w*|hang|hung|die[d]?|aborted)\b`)
 
 // sinceThen says that something was so later on.
 var sinceThen = lazy.MustCompile(`(?i)\b(?:after(?:wards?)?|since|later|thereafter|again|now)\b|之后|以后|后来|目前|现在`)
@@ -81,7 +113,7 @@ var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not
 var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
 
 // notListed says that something is not among what was read: nothing of what happened.
-var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
+var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) (?:indicated|suggested|shown|listed|given|printed|logged|recorded|visible|named|mentioned|among)\b`)
 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
