@@ -284,14 +284,25 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	found := g.texts(g.Root[:min(mostRoots, len(g.Root))]) // a claim counts from there
 	body = g.ownNumbers(body, support, texts, cites)
 	return slices.DeleteFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
-		return !(!holds(support, w) && !assigned(support, w) && !(hasDigit(w) && holds(support, strings.TrimSuffix(w, "s"))) && !rendezvous[strings.ToLower(w)] && w != g.Job && w != g.Namespace && !slices.Contains(g.Names, w) && numberWords[strings.ToLower(w)] == "" && !initials.MatchString(w) && !notFinite[strings.ToLower(w)] && !ofNone(body, w) && units[strings.ToLower(w)] == 0 && !apiKinds[strings.ToLower(w)] && !(!unicode.IsDigit(rune(w[0])) && (strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2"))) || strings.Contains(low, strings.ToLower(w)))) && !(strings.Contains(w, ":") && strings.Contains(support, w)) && !(exitCodes[w] && ofExit.MatchString(body)) && !derived(w, texts+numbersOf(said, texts), divides.MatchString(said)) && !apartBy(w, texts, found) && !(digitsOnly(w) && slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return strings.Count(w, ".") == 0 && rounded(w, n) })))
+		lower := strings.ToLower(w)
+		switch {
+		case holds(support, w), hasDigit(w) && holds(support, strings.TrimSuffix(w, "s")), strings.Contains(w, ":") && strings.Contains(support, w):
+			return true // it stands there
+		case w == g.Job, w == g.Namespace, slices.Contains(g.Names, w):
+			return true // it is what is diagnosed
+		case rendezvous[lower], numberWords[lower] != "", notFinite[lower], units[lower] != 0, apiKinds[lower], initials.MatchString(w), ofNone(body, w):
+			return true // everybody calls it so
+		case exitCodes[w] && ofExit.MatchString(body):
+			return true
+		case !unicode.IsDigit(rune(w[0])) && (strings.Contains(low, lower) || strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))):
+			return true // it stands there in another form
+		case derived(w, texts+numbersOf(said, texts), divides.MatchString(said)), apartBy(w, texts, found):
+			return true // it can be worked out
+		case digitsOnly(w) && !strings.Contains(w, "."):
+			return slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return rounded(w, n) })
+		}
+		return false
 	})
-}
-
-// assigned says whether a setting of a claim stands in evidence with its value, in whatever way that writes it: name=1, name: 1, name 1.
-func assigned(support, w string) bool {
-	name, is, ok := strings.Cut(w, "=")
-	return ok && slices.ContainsFunc([]string{" ", ": ", ":"}, func(as string) bool { return containsToken(support, name+as+is) })
 }
 
 // plainRange are two numbers that are the ends of a range, and of no name: h100-9 is a node.

@@ -32,9 +32,6 @@ var listOf = lazy.MustCompile(`[\[({]([^\[\](){}]+,[^\[\](){}]+)[\])}]`)
 // counts stands behind a number that counts something.
 var counts = lazy.MustCompile(`^(?: [a-z][\w-]*){0,2}? [a-z][\w-]*s\b|^ ?[个条行台次步张块份]|^ (?:in|of|per|at|on) (?:each|every|the|it|them)\b`)
 
-// quotedList are things in quotation marks that a line lists.
-var quotedList = lazy.MustCompile(`(?:["'][^"'\n]{1,80}["'],\s*)+["'][^"'\n]{1,80}["']`)
-
 // furtherUnits is an amount with a word between it and its unit: 4 more minutes.
 var furtherUnits = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?) (?:more|further|full|whole|additional|extra) (ms|milliseconds?|seconds?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
 
@@ -52,10 +49,8 @@ func (f *figures) add(text string) {
 	for _, m := range inIdentifier.FindAllStringSubmatch(text, -1) {
 		f.plain = append(f.plain, value(m[1]))
 	}
-	for _, of := range []*lazy.Regexp{listOf, quotedList} {
-		for _, m := range of.FindAllString(text, -1) {
-			f.plain = append(f.plain, float64(strings.Count(m, ",")+1))
-		}
+	for _, m := range listOf.FindAllString(text, -1) {
+		f.plain = append(f.plain, float64(strings.Count(m, ",")+1))
 	}
 	for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {
 		switch unit := strings.ToLower(m[2]); {

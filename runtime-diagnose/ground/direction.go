@@ -212,9 +212,6 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 		if !backward && toBe[lastWord(adverb.ReplaceAllString(body[:m[0]], " "))] {
 			continue // was killed: by whom is said behind
 		}
-		if strings.EqualFold(body[m[0]:m[1]], "causes") && ofCauses.MatchString(body[:m[0]]) {
-			continue // what it is told of, and no verb
-		}
 		if strings.EqualFold(body[m[0]:m[1]], "before") && (above.MatchString(body[:m[0]]) || ofItself.MatchString(body[m[1]:])) {
 			continue // where a line stands
 		}
@@ -222,9 +219,6 @@ func connectives(of *lazy.Regexp, body string, backward bool) (out []connective)
 	}
 	return out
 }
-
-// ofCauses stands before causes that are spoken of.
-var ofCauses = lazy.MustCompile(`(?i)\b(?:the|these|those|its|their|of|all|any|no|other|[a-z]+(?:al|ble|mon|ely|ual)|2|3|4|two|three|four|several|root) $`)
 
 // adverb is a word between a verb and its "was".
 var adverb = lazy.MustCompile(`(?i) (?:therefore|thus|hence|then|also|finally|only|just|[a-z]+ly) $`)
