@@ -104,17 +104,21 @@ func TestPodsOfAKin(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("key-%02d=1", i)
 	}
-	if in("many", many[1:]...) != in("many", many[1:]...) {
+	together := func(job string, labels ...string) bool {
+		one, other := in(job, labels...), in(job, labels...)
+		return one == other
+	}
+	if !together("many", many[1:]...) {
 		t.Errorf("pods with %d labels are not held together", mostEntries)
 	}
-	if in("many", many...) == in("many", many...) {
+	if together("many", many...) {
 		t.Errorf("pods with %d labels are held together", mostEntries+1)
 	}
 	room := mostKinKey - len(kinKey(nil, "ml", Owner{"Job", ""}, nil)) - 1 // the length of so long a name takes one byte more
-	if long := strings.Repeat("n", room); in(long) != in(long) {
+	if !together(strings.Repeat("n", room)) {
 		t.Errorf("what is said in %d bytes is not held once", mostKinKey)
 	}
-	if long := strings.Repeat("n", room+1); in(long) == in(long) {
+	if together(strings.Repeat("n", room+1)) {
 		t.Errorf("what is said in %d bytes is held once", mostKinKey+1)
 	}
 }

@@ -11,7 +11,7 @@ type arena struct {
 	handedOut []*Assignment // in the order of desks
 	slots     []arenaSlot
 	onNodes   []NodePods // of one pod set at a time
-	seen      Memo // of one search at a time
+	seen      Memo       // of one search at a time
 }
 
 // arenaSlot is the room for an assignment.
