@@ -13,11 +13,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -231,114 +229,6 @@ func rolesIn(j *job.Job) []map[string]any {
 		out[i], _ = found.(map[string]any)
 	}
 	return out
-}
-
-// deadlineOf is after how many seconds something ends the job; 0: nothing does.
-func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
-	for _, at := range []job.Path{"spec.runPolicy.activeDeadlineSeconds", "spec.activeDeadlineSeconds"} {
-		if n, ok := number(j, at); ok {
-			return n
-		}
-	}
-	holds := false
-	for i := range views {
-		holds = holds || views[i].GPUsPerPod > 0
-	}
-	// Pods that hold GPUs go on after those of a role that ends: each has to have one.
-	var most int64
-	for i := range j.Roles {
-		v, _, _ := unstructured.NestedFieldNoCopy(roles[i], "template", "spec", "activeDeadlineSeconds")
-		n, _ := whole(v)
-		if of := j.Roles[i].Pod.Spec.ActiveDeadlineSeconds; of != nil {
-			n = *of
-		}
-		if n == 0 && (!holds || views[i].GPUsPerPod > 0) {
-			return 0
-		}
-		most = max(most, n)
-	}
-	return most
-}
-
-// retryPlaces are where kinds write how often a job is tried again: Kubeflow, Job and RayJob,
-// Volcano, JobSet, FrameworkController, and the elastic agent of PyTorchJob.
-var retryPlaces = []job.Path{
-	"spec.runPolicy.backoffLimit", "spec.backoffLimit", "spec.maxRetry", "spec.failurePolicy.maxRestarts",
-	"spec.retryPolicy.maxRetryCount", "spec.elasticPolicy.maxRestarts",
-}
-
-// retriesOf is how often the job is tried again at most; false where that is nowhere written or
-// has no end. A negative number of FrameworkController has none.
-func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
-	for _, at := range retryPlaces {
-		n, ok := number(j, at)
-		switch {
-		case ok && n < 0:
-			return 0, false
-		case ok:
-			most, bounded = max(most, n), true
-		}
-	}
-	for _, at := range []job.Path{"spec.failurePolicy.rules", "spec.podFailurePolicy.rules"} {
-		if rules, _ := at.Resolve(j.Source.Object); restartsForEver(rules) {
-			return 0, false
-		}
-	}
-	if againForEver(j, roles) {
-		return 0, false
-	}
-	// What a role is tried again by itself comes in each attempt of the whole.
-	var within int64
-	for _, role := range roles {
-		rules, _, _ := unstructured.NestedFieldNoCopy(role, "template", "spec", "podFailurePolicy", "rules")
-		if restartsForEver(rules) {
-			return 0, false
-		}
-		for _, at := range roleRetryPlaces {
-			v, _, _ := unstructured.NestedFieldNoCopy(role, at...)
-			n, ok := whole(v)
-			if ok && n < 0 {
-				return 0, false
-			}
-			within = max(within, n)
-		}
-	}
-	return saturate.Add(saturate.Mul(saturate.Add(most, 1), saturate.Add(within, 1)), -1), bounded
-}
-
-// againForEver says whether pods begin again without being counted: a container that its node starts again, where the
-// operator looks at no restarts, or a pod that is made anew by its exit code, where no other restarts in place
-// (https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/core/job.go, PastBackoffLimit, counts restarts of containers).
-func againForEver(j *job.Job, roles []map[string]any) bool {
-	if kind := kinds.For(schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind)); kind != nil && kind.Operator.UncountedRestarts {
-		return slices.ContainsFunc(j.Roles, func(r job.Role) bool { return r.Pod.Spec.RestartPolicy != corev1.RestartPolicyNever })
-	}
-	anew := false
-	for _, role := range roles {
-		switch role["restartPolicy"] {
-		case "ExitCode":
-			anew = true
-		case "OnFailure", "Always":
-			return false
-		}
-	}
-	return anew
-}
-
-// roleRetryPlaces are where roles write how often they are tried again: JobSet's Jobs, Volcano's tasks, and the tasks
-// of FrameworkController.
-var roleRetryPlaces = [][]string{{"template", "spec", "backoffLimit"}, {"maxRetry"}, {"task", "retryPolicy", "maxRetryCount"}}
-
-// restartsForEver says whether a rule restarts a JobSet without counting (sigs.k8s.io/jobset v0.10.1
-// api/jobset/v1alpha2/jobset_types.go, RestartJobSetAndIgnoreMaxRestarts), or a pod that ended by itself
-// (https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy, Ignore). One that was evicted is
-// not its author's.
-func restartsForEver(rules any) bool {
-	list, _ := rules.([]any)
-	return slices.ContainsFunc(list, func(rule any) bool {
-		of, _ := rule.(map[string]any)
-		return of["action"] == "RestartJobSetAndIgnoreMaxRestarts" || of["action"] == "Ignore" && of["onExitCodes"] != nil
-	})
 }
 
 // modelsSelected are the models of GPU that a pod selects, by node selector or by each of its

@@ -72,6 +72,8 @@ type Operator struct {
 	EndsWithoutPods, ZeroPods bool
 	// UncountedRestarts says that a container which its node starts again counts against no bound of the job.
 	UncountedRestarts bool
+	// RemakesPods says that a pod which ended, whatever ended it, is made anew without being counted.
+	RemakesPods bool
 	// PolicyEnds says that a policy ends the job while pods of other roles still run.
 	PolicyEnds bool
 

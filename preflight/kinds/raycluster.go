@@ -142,7 +142,8 @@ func rayOperator(longest int, o Operator) Operator {
 	}
 	o.Peers = PeersByService
 	o.ManagedBy = ManagedBy{At: "spec.managedBy", Known: []string{kubeRay, multiKueue}}
-	o.PolicyEnds = true // a cluster does not end by its pods
+	o.PolicyEnds = true  // a cluster does not end by its pods
+	o.RemakesPods = true // v1.5.1 controllers/ray/raycluster_controller.go, shouldDeletePod
 	o.LabelsBy, o.PodGroups, o.Kueue = "KubeRay", PodGroupsByFlag, true
 	return o
 }
