@@ -376,3 +376,30 @@ func TestOutcomesStandInRoomThatIsUsedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestManyFindingsTakeTimeAsTheirNumber: the square of this number is minutes.
+func TestManyFindingsTakeTimeAsTheirNumber(t *testing.T) {
+	const many = 300_000
+	c := rule("a-rule")
+	c.Run = func(p *check.Pass) error {
+		for i := range 2 * many {
+			p.Reportf("", "mistake %d", i%many)
+			p.NotHeld(strconv.Itoa(i % many))
+		}
+		return nil
+	}
+	set, err := check.NewSet(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan []check.Outcome, 1)
+	go func() { done <- set.Run(t.Context(), check.Input{Job: train(nil)}) }()
+	select {
+	case out := <-done:
+		if got := len(out[0].Findings); got != many {
+			t.Errorf("%d findings; want each of %d once", got, many)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("took longer than 20s")
+	}
+}

@@ -26,10 +26,12 @@ type Pass struct {
 	check     *Check
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
-	answered  bool // somebody else refuses what the check says with its own severity
+	said      map[said]bool // what is in the sink, once it is much
+	answered  bool          // somebody else refuses what the check says with its own severity
 	overdue   func() bool
 	cut       bool // the check ended because the review is over
 	unheld    []string
+	unheldHas map[string]bool // what is in unheld
 }
 
 // Over says that the time of the review is over. A check that does something costly for each role, or for each entry of a
@@ -42,9 +44,14 @@ func (p *Pass) Over() bool {
 // NotHeld says that the view of the cluster does not hold what the check would have to see, such as the keys of an
 // object of which the view has the name: the check counts as one that did not run, beside what it found elsewhere.
 func (p *Pass) NotHeld(what string) {
-	if !slices.Contains(p.unheld, what) {
-		p.unheld = append(p.unheld, what)
+	if p.unheldHas[what] {
+		return
 	}
+	if p.unheldHas == nil {
+		p.unheldHas = map[string]bool{}
+	}
+	p.unheldHas[what] = true
+	p.unheld = append(p.unheld, what)
 }
 
 // mostUnheld is how many things that the view lacks are named.
@@ -97,12 +104,37 @@ func (p *Pass) Report(f finding.Finding) {
 	if f.Remedy == "" {
 		f.Remedy = p.check.Remedy
 	}
-	for _, old := range *p.sink {
-		if old.Path == f.Path && old.Message == f.Message {
-			return
+	if !p.reported(f) {
+		*p.sink = append(*p.sink, f)
+	}
+}
+
+// fewFindings is up to how many findings of a check are compared one by one, without a map.
+const fewFindings = 16
+
+// reported says whether the check has said so already, in time that does not grow with what it has said: an author
+// may write thousands of mistakes into one job.
+func (p *Pass) reported(f finding.Finding) bool {
+	if len(*p.sink) < fewFindings {
+		return slices.ContainsFunc(*p.sink, func(old finding.Finding) bool { return old.Path == f.Path && old.Message == f.Message })
+	}
+	if p.said == nil {
+		p.said = map[said]bool{}
+		for _, old := range *p.sink {
+			p.said[said{old.Path, old.Message}] = true
 		}
 	}
-	*p.sink = append(*p.sink, f)
+	if p.said[said{f.Path, f.Message}] {
+		return true
+	}
+	p.said[said{f.Path, f.Message}] = true
+	return false
+}
+
+// said is by which a finding is the same as another.
+type said struct {
+	path    job.Path
+	message string
 }
 
 // written is the path, or the nearest one above it that the job has.

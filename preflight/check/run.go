@@ -132,6 +132,7 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 		return
 	}
 	pass.Params, pass.check, pass.severity, pass.sink, pass.cut, pass.unheld = params, e.check, e.severity, &out.Findings, false, nil
+	pass.said, pass.unheldHas = nil, nil
 	pass.answered = out.Skipped.Reason == OperatorAnswers
 	if err := e.check.Run(pass); err != nil {
 		out.Findings, out.Failed = nil, true

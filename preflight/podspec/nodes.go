@@ -116,19 +116,6 @@ var (
 // Selects prepares the node selector and the required node affinity of a pod. An
 // expression that cannot be parsed matches no node, as in the scheduler.
 func Selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
-	if byLabels := selectsByLabels(spec); byLabels != nil {
-		return byLabels
-	}
-	required := nodeaffinity.NewRequiredNodeAffinity(spec.NodeSelector, spec.Affinity)
-	return func(n *corev1.Node) bool {
-		ok, err := required.Match(n)
-		return ok && err == nil
-	}
-}
-
-// selectsByLabels is Selects for pods that choose nodes by nothing but labels, as most do: it makes nothing
-// for a node that is asked. nil: they choose by fields, too.
-func selectsByLabels(spec *corev1.PodSpec) func(*corev1.Node) bool {
 	chosen := func(n *corev1.Node) bool {
 		for key, value := range spec.NodeSelector {
 			if has, ok := n.Labels[key]; !ok || has != value {
@@ -140,19 +127,33 @@ func selectsByLabels(spec *corev1.PodSpec) func(*corev1.Node) bool {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return chosen
 	}
-	var terms []labels.Selector
+	var terms []nodeTerm
 	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		if len(t.MatchFields) > 0 {
-			return nil
-		}
-		if term, ok := termOf(t.MatchExpressions); ok {
+		if term, ok := termOf(t); ok {
 			terms = append(terms, term)
 		}
 	}
 	return func(n *corev1.Node) bool {
 		set := labels.Set(n.Labels)
-		return chosen(n) && slices.ContainsFunc(terms, func(t labels.Selector) bool { return t.Matches(set) })
+		return chosen(n) && slices.ContainsFunc(terms, func(t nodeTerm) bool { return t.matches(n, set) })
 	}
+}
+
+// nodeTerm is a term of a node affinity. It makes nothing for a node that is asked, unless it looks at fields.
+type nodeTerm struct {
+	labels labels.Selector
+	fields *nodeaffinity.LazyErrorNodeSelector // nil: it looks at labels alone, as most do
+}
+
+func (t nodeTerm) matches(n *corev1.Node, set labels.Set) bool {
+	if !t.labels.Matches(set) {
+		return false
+	}
+	if t.fields == nil {
+		return true
+	}
+	ok, err := t.fields.Match(n)
+	return ok && err == nil
 }
 
 // operators are those of node selector terms, as labels knows them
@@ -162,17 +163,22 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist, corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
 }
 
-// termOf is a term as a selector; false where it matches no node, being empty or not to be read.
-func termOf(expressions []corev1.NodeSelectorRequirement) (labels.Selector, bool) {
-	selector := labels.NewSelector()
-	for _, e := range expressions {
+// termOf is a term as it is asked; false where it matches no node, being empty or not to be read. The scheduler's own
+// reader adds labels one by one, which copies and sorts those before each time: thousands take seconds.
+func termOf(t corev1.NodeSelectorTerm) (out nodeTerm, ok bool) {
+	requirements := make([]labels.Requirement, 0, len(t.MatchExpressions))
+	for _, e := range t.MatchExpressions {
 		r, err := labels.NewRequirement(e.Key, operators[e.Operator], e.Values)
 		if err != nil {
-			return nil, false
+			return nodeTerm{}, false
 		}
-		selector = selector.Add(*r)
+		requirements = append(requirements, *r)
 	}
-	return selector, len(expressions) > 0
+	out.labels = labels.NewSelector().Add(requirements...)
+	if len(t.MatchFields) > 0 {
+		out.fields = nodeaffinity.NewLazyErrorNodeSelector(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: t.MatchFields}}})
+	}
+	return out, len(t.MatchExpressions)+len(t.MatchFields) > 0
 }
 
 // DeclaredFeatures are the features that a node must have declared for kube-scheduler 1.36 and later to place

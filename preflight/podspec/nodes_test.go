@@ -1,8 +1,10 @@
 package podspec
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,5 +117,30 @@ func TestTransientTaint(t *testing.T) {
 				t.Errorf("TransientTaint(%q) is %t, want %t", tc.taint, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestATermTakesTimeAsItsLength: the square of this number is minutes.
+func TestATermTakesTimeAsItsLength(t *testing.T) {
+	var term corev1.NodeSelectorTerm
+	term.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n"}}}
+	labelled := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{}}}
+	for i := range 40_000 {
+		key := fmt.Sprint("k", i)
+		labelled.Labels[key] = "v"
+		term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{"v"}})
+	}
+	spec := &corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}},
+	}}}
+	done := make(chan bool, 1)
+	go func() { done <- Selects(spec)(labelled) }()
+	select {
+	case selects := <-done:
+		if !selects {
+			t.Error("a node with all labels is not selected")
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("took longer than 20s")
 	}
 }

@@ -18,20 +18,26 @@ var memoryVolumeWithoutSize = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
+			var memory map[string][]int // by name
+			for k, v := range r.Pod.Spec.Volumes {
+				if v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory && v.EmptyDir.SizeLimit == nil {
+					if memory == nil {
+						memory = map[string][]int{}
+					}
+					memory[v.Name] = append(memory[v.Name], k)
+				}
+			}
 			for _, m := range c.VolumeMounts {
 				if at := path.Clean(m.MountPath); at == "/dev/shm" || at == "/dev" {
 					continue // shm-without-size
 				}
-				for k, v := range r.Pod.Spec.Volumes {
-					if v.Name != m.Name || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit != nil {
-						continue
-					}
+				for _, k := range memory[m.Name] {
 					_, limit, limited := facts.LimitOf(&r.Pod.Spec, c, corev1.ResourceMemory)
 					most := "all memory of the node"
 					if limited {
 						most = "all of the " + job.Format(corev1.ResourceMemory, limit) + " that container " + c.Name + " has"
 					}
-					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir")), "volume %s at %s is in memory and has no sizeLimit: it may take %s", v.Name, m.MountPath, most)
+					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir")), "volume %s at %s is in memory and has no sizeLimit: it may take %s", m.Name, m.MountPath, most)
 				}
 			}
 		})
