@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 // Refused is why the API server refuses pods of a spec whose nodes and amounts say that they fit; empty: nothing was found
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/apis/core/validation/validation.go, ValidateTolerations,
-// validatePodResourceConsistency and validateResourceRequirements).
+// validatePodResourceConsistency, validateResourceRequirements, checkHostPortConflicts and ValidatePodCreate).
 func Refused(spec *corev1.PodSpec) string {
 	for i := range spec.Tolerations {
 		if why := refusedToleration(&spec.Tolerations[i]); why != "" {
@@ -26,7 +27,7 @@ func Refused(spec *corev1.PodSpec) string {
 			}
 		}
 	}
-	return refusedPodLevel(spec)
+	return cmp.Or(refusedPodLevel(spec), refusedTwice(spec))
 }
 
 func refusedToleration(t *corev1.Toleration) string {
@@ -54,10 +55,22 @@ func refusedAmounts(amounts *corev1.ResourceRequirements, who string) string {
 	if huge && !plain {
 		return who + " has huge pages, and neither CPU nor memory"
 	}
-	for _, name := range job.ResourcesOf(amounts.Requests).Names() {
-		limit, limited := amounts.Limits[name]
-		if asked := amounts.Requests[name]; limited && asked.Cmp(limit) > 0 {
-			return fmt.Sprintf("%s asks for more %s than its limit", who, name)
+	return ""
+}
+
+// refusedTwice: a host port is one container's, and a pod that waits for gates has no node yet.
+func refusedTwice(spec *corev1.PodSpec) string {
+	if spec.NodeName != "" && len(spec.SchedulingGates) > 0 {
+		return "it names its node and has scheduling gates"
+	}
+	seen := map[corev1.ContainerPort]bool{}
+	for i := range spec.Containers {
+		for _, port := range spec.Containers[i].Ports {
+			at := corev1.ContainerPort{HostPort: port.HostPort, HostIP: port.HostIP, Protocol: cmp.Or(port.Protocol, corev1.ProtocolTCP)}
+			if port.HostPort > 0 && seen[at] {
+				return fmt.Sprintf("it has the host port %d twice", port.HostPort)
+			}
+			seen[at] = true
 		}
 	}
 	return ""
