@@ -18,7 +18,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
-	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 func newFit(sh *shell) *cobra.Command {
@@ -235,6 +234,7 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		}
 	}
 	for i := range jobs {
+		w.sayRefused(ctx, jobs[i])
 		w.sayDropped(ctx, jobs[i])
 	}
 	for _, j := range jobs {
@@ -277,23 +277,9 @@ func (w *world) sayDropped(ctx context.Context, r reviewed) {
 	if r.Fit == nil {
 		return
 	}
-	set, err := check.NewSet(checkCalled(fieldCheck))
-	if err != nil {
-		return
+	if dropped := w.foundBy(ctx, r, fieldCheck); len(dropped) > 0 {
+		r.Fit.Assumed = slices.Insert(r.Fit.Assumed, 0, r.firstOf(dropped, "what is not a field has no effect"))
 	}
-	review, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: r.from.Object, Operation: "CREATE", Now: w.now})
-	if err != nil {
-		return
-	}
-	dropped := slices.DeleteFunc(review.Findings, func(f finding.Finding) bool { return f.Check != fieldCheck })
-	if len(dropped) == 0 {
-		return
-	}
-	text := fmt.Sprintf("what is not a field has no effect: %s, %s", manifest.Document{Source: r.from.Source, Line: r.line(dropped[0])}.Where(), dropped[0].Message)
-	if more := len(dropped) - 1; more > 0 {
-		text += fmt.Sprintf("; and %d more: signalbox check tells", more)
-	}
-	r.Fit.Assumed = slices.Insert(r.Fit.Assumed, 0, text)
 }
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.

@@ -88,13 +88,13 @@ type labelPair struct{ before, value int32 }
 func (s *Snapshot) LabelColumn(keys []string) *LabelColumn { return s.byLabel.column(s.nodes, keys) }
 
 // IsNode says that each node is a domain of its own under a key: it is that of host names, and no two nodes
-// share one. Nodes of a snapshot in which none has a host name are told apart by their names.
+// share one. Nodes that were written by hand, none of them with a host name, are told apart by their names.
 func (s *Snapshot) IsNode(key string) bool {
 	if key != corev1.LabelHostname {
 		return false
 	}
 	named := s.byLabel.keys[key]
-	return named == 0 || named == len(s.nodes) && s.LabelColumn([]string{key}).Values == named
+	return named == 0 && s.silent == len(s.nodes) || named > 0 && named == len(s.nodes) && s.LabelColumn([]string{key}).Values == named
 }
 
 // Reach says which nodes reach a volume with this node affinity, and asks once about nodes that agree on every

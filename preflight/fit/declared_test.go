@@ -117,6 +117,9 @@ func TestHostNamesThatNodesShare(t *testing.T) {
 	pair := func(options ...build.PodOption) gang.Gang {
 		return gangOf(group("Worker", 2, append([]build.PodOption{build.Asks("4"), role("w")}, options...)...))
 	}
+	triple := func(options ...build.PodOption) gang.Gang {
+		return gangOf(group("Worker", 3, append([]build.PodOption{build.Asks("4"), role("w")}, options...)...))
+	}
 	apart, together, spread := apartOver(corev1.LabelHostname, "w"), near(corev1.LabelHostname, "w"), even(corev1.LabelHostname, "w", 1)
 	for name, tc := range map[string]struct {
 		hosts [2]string
@@ -130,6 +133,9 @@ func TestHostNamesThatNodesShare(t *testing.T) {
 		"together, on a host each":            {[2]string{"x", "y"}, pair(together, build.Asks("8")), "too-big"},
 		"spread, one node without a name":     {[2]string{"x", ""}, pair(spread, build.Asks("8")), "too-big"},
 		"apart, and no node has a host name":  {[2]string{"", ""}, pair(apart), "fits"},
+		"apart by a name that no node has":    {[2]string{"", ""}, triple(apart), "fits"},
+		"together, no node has a host name":   {[2]string{"", ""}, pair(together), "too-big"},
+		"spread, and no node has a host name": {[2]string{"", ""}, pair(spread), "too-big"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := whatif.Answer(t.Context(), clusterOf(named("a", tc.hosts[0]), named("b", tc.hosts[1])), tc.gang)

@@ -1,11 +1,14 @@
 package quota
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // The admission checks that Kueue brings along
@@ -49,9 +52,39 @@ func Provisioner(s *cluster.Snapshot, g gang.Gang) string {
 	return ""
 }
 
+// checkActive reports an admission check that is not there or not active: its ClusterQueue is not active then, whatever its
+// status still says (https://github.com/kubernetes-sigs/kueue/blob/v0.14.0/pkg/cache/scheduler/clusterqueue.go,
+// inactiveReason).
+func (o *check) checkActive(queue, name string) {
+	for _, version := range checkVersions {
+		switch check, is := o.s.Lookup(admissionCheckKind.WithVersion(version), "", name); {
+		case is == job.Present && inactive(check):
+			o.closedQueue("ClusterQueue", "", queue, "spec.admissionChecks", "its admission check %s is not active", name)
+			return
+		case is == job.Present:
+			return
+		}
+	}
+	if o.s.Holds(cluster.ResourceOf(admissionCheckKind.WithVersion(""))) {
+		o.closedQueue("ClusterQueue", "", queue, "spec.admissionChecks", "its admission check %s does not exist", name)
+	}
+}
+
+// inactive: the condition Active is there and not true. Whether one without it is new or written by hand is not known.
+func inactive(check *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(check.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == "Active" && condition["status"] != "True"
+	})
+}
+
+// checkVersions are the versions of the API that an admission check is held in.
+var checkVersions = []string{"v1beta2", "v1beta1"}
+
 // controllerOf is whose an admission check is; empty: that is not in the view.
 func controllerOf(s *cluster.Snapshot, check string) string {
-	for _, version := range []string{"v1beta2", "v1beta1"} {
+	for _, version := range checkVersions {
 		if o, _ := s.Lookup(admissionCheckKind.WithVersion(version), "", check); o != nil {
 			controller, _, _ := unstructured.NestedString(o.Object, "spec", "controllerName")
 			return controller

@@ -45,6 +45,7 @@ func (o *check) kueue() {
 	if checks := queue.Checks(); len(checks) > 0 {
 		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
 		for _, check := range checks {
+			o.checkActive(name, check)
 			if controllerOf(o.s, check) == multiKueueCheck {
 				o.doubt("the pods run in another cluster, which the admission check %s chooses (MultiKueue)", check)
 			}

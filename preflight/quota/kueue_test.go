@@ -19,6 +19,10 @@ func TestKueue(t *testing.T) {
 		return build.Queued(gang.Kueue, "team", build.Gang(build.Group("Worker", n, append([]build.PodOption{build.Asks("8")}, options...)...)))
 	}
 	const cohort = ", cohort: all"
+	checked := strings.Replace(build.ClusterQueue("cq", "", "h100=16", ""), "namespaceSelector: {}", "namespaceSelector: {}, admissionChecks: [budget]", 1)
+	check := func(name, active string) string {
+		return fmt.Sprintf("apiVersion: kueue.x-k8s.io/v1beta1\nkind: AdmissionCheck\nmetadata: {name: %s}\nspec: {controllerName: example.com/budget}\nstatus: {conditions: [{type: Active, status: '%s'}]}", name, active)
+	}
 	cases := map[string]struct {
 		objects string
 		gang    gang.Gang
@@ -92,6 +96,15 @@ func TestKueue(t *testing.T) {
 			build.LocalQueue("") + strings.Replace(build.ClusterQueue("cq", "", "h100=16", ""), "status: {", "status: {conditions: [{type: Active, status: 'False', reason: FlavorNotFound}], ", 1), workers(1),
 			"now queue-closed ClusterQueue cq: it is not active: FlavorNotFound\n",
 		},
+		"an admission check is not there": {
+			build.LocalQueue("") + checked + "\n---\n" + check("other", "True"), workers(1),
+			"now queue-closed ClusterQueue cq: its admission check budget does not exist\n",
+		},
+		"an admission check is not active": {
+			build.LocalQueue("") + checked + "\n---\n" + check("budget", "False"), workers(1),
+			"now queue-closed ClusterQueue cq: its admission check budget is not active\n",
+		},
+		"an admission check is active": {build.LocalQueue("") + checked + "\n---\n" + check("budget", "True"), workers(1), ""},
 		"namespaces are selected": {
 			build.LocalQueue("") + strings.Replace(build.ClusterQueue("cq", "", "h100=16", ""), "namespaceSelector: {}", "namespaceSelector: {matchLabels: {team: blue}}", 1), workers(1),
 			"never queue-missing ClusterQueue cq: it takes no jobs of namespace ml: its namespaceSelector is team=blue\n",
@@ -102,7 +115,7 @@ func TestKueue(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, build.Kueue()), tc.gang)); diff != "" {
+			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, append(build.Kueue(), "admissionchecks.kueue.x-k8s.io")), tc.gang)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
@@ -214,5 +227,14 @@ func TestAJobThatRunsHasPassedItsQueue(t *testing.T) {
 	s := build.View(t, build.LocalQueue("")+build.ClusterQueue("cq", "", "h100=16", ""), build.Kueue(), build.Pod("own", build.In("ml"), build.On("a")))
 	if got := build.Violations(s, g); got != "" {
 		t.Errorf("limits of a job with a pod: %s; want none", got)
+	}
+	g.Own = nil
+	g.Exists = true
+	if got := build.Violations(s, g); got != "" {
+		t.Errorf("limits of a job that Kueue has resumed: %s; want none", got)
+	}
+	g.Paused = true
+	if got := build.Violations(s, g); got == "" {
+		t.Error("no limits of a job that waits for its queue")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -62,9 +63,32 @@ func (o *check) objects() {
 			})
 		}
 	}
+	o.leavingNamespace()
 	o.runtimeClasses()
 	o.priorities()
 	o.claimTemplates()
+}
+
+// leavingNamespace reports a namespace that is being deleted: nothing is created in it
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go,
+// Admit). One of the same name may come after it.
+func (o *check) leavingNamespace() {
+	namespace, is := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
+	if is != job.Present {
+		return
+	}
+	if phase, _, _ := unstructured.NestedString(namespace.Object, "status", "phase"); phase != string(corev1.NamespaceTerminating) {
+		return
+	}
+	for i := range o.gang.Groups {
+		if o.missing(i) > 0 {
+			o.add(Violation{
+				Rule: RuleObject, When: Now, Kind: namespaceKind.Kind, Name: o.gang.Namespace, Path: "status.phase", At: "metadata.namespace",
+				Message: "it is being deleted, and the API server creates nothing in it",
+			})
+			return
+		}
+	}
 }
 
 // claimTemplates reports templates that no device can be had by: of a class that does not exist, or with admin access, which the

@@ -40,6 +40,8 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 		"a class that every cluster has":        {high, []string{classes}, class("system-node-critical"), ""},
 		"no class":                              {high, []string{classes}, class(""), ""},
 		"a runtime class that is not there":     {high, []string{runtimes}, runtime, "never object RuntimeClass kata: it does not exist, and the API server refuses pods that name it\n"},
+		"a namespace that is being deleted":     {"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\nstatus: {phase: Terminating}", []string{"namespaces"}, class(""), "now object Namespace ml: it is being deleted, and the API server creates nothing in it\n"},
+		"a namespace that is there":             {"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\nstatus: {phase: Active}", []string{"namespaces"}, class(""), ""},
 		"overhead without a class":              {high, []string{runtimes}, overhead, "never amount RuntimeClass none: Worker has an overhead and no runtime class that it is of\n"},
 		"a priority of its own":                 {high, []string{classes}, ranked("high", 5), "never amount PriorityClass high: Worker has the priority 5, and its class gives it 1000\n"},
 		"a priority without a class":            {high, []string{classes}, ranked("", 5), "never amount PriorityClass none: Worker has the priority 5, and its class gives it 0\n"},

@@ -37,9 +37,10 @@ func defaulted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 
 const defaultQueue = "default"
 
-// queue asks the queue of the gang. A gang with pods has been let in.
+// queue asks the queue of the gang. A gang with pods has been let in, and so has a stored one that Kueue has resumed: what it was
+// let in with is in what the queue holds.
 func (o *check) queue() {
-	if o.gang.Queue == "" || o.started() {
+	if o.gang.Queue == "" || o.started() || o.gang.System == gang.Kueue && o.gang.Exists && !o.gang.Paused {
 		return
 	}
 	switch o.gang.System {

@@ -148,6 +148,36 @@ func (o *check) self(quota *cluster.Quota) {
 		}
 		o.add(l)
 	}
+	o.alongside(quota, made)
+}
+
+// alongside is in doubt where a quota leaves no further object of a kind that the operator of the job may make beside its pods:
+// a service, a secret, a set of pods, another object of its own API. A plain Job has pods made, and nothing else.
+func (o *check) alongside(quota *cluster.Quota, made map[corev1.ResourceName]int64) {
+	if countOf(o.gang.Self) == jobCount {
+		return
+	}
+	for _, name := range quota.Names {
+		taken, known := quota.Used[name]
+		if _, counted := made[name]; counted || !o.mayMake(name) || quota.Hard[name] > 0 && (!known || taken < quota.Hard[name]) {
+			continue
+		}
+		o.doubt("the ResourceQuota %s leaves no %s; whether the job has one made is not known", quota.Name, name)
+	}
+}
+
+// mayMake says whether objects that a quota counts are of an API of Kubernetes or of the job's own, and no pods or claims,
+// which are counted.
+func (o *check) mayMake(name corev1.ResourceName) bool {
+	if name == corev1.ResourceServices || name == corev1.ResourceSecrets || name == corev1.ResourceConfigMaps {
+		return true
+	}
+	text, counts := strings.CutPrefix(string(name), "count/")
+	if !counts || name == podCount || claimed(name) {
+		return false
+	}
+	_, group, _ := strings.Cut(text, ".")
+	return group == o.gang.Self.Group || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
 }
 
 // countOf is the name under which a quota counts objects

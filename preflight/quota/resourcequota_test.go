@@ -128,6 +128,37 @@ func TestAJobOfTheKindThatAQuotaCounts(t *testing.T) {
 	}
 }
 
+// TestWhatAnOperatorMayMakeBesidePods: where a quota leaves none of it, a yes is none.
+func TestWhatAnOperatorMayMakeBesidePods(t *testing.T) {
+	doubts := func(group, resource, hard, used string) int {
+		g := build.Within("ml", build.Workers(1, "1"))
+		g.Self.Group, g.Self.Resource = group, resource
+		found, notes := quota.Check(build.View(t, build.ResourceQuota(hard, used, ""), nil), g)
+		if len(found) > 0 {
+			t.Errorf("%s.%s with %s: %v; want doubts at most", resource, group, hard, found)
+		}
+		return len(notes.Doubts)
+	}
+	for name, tc := range map[string]struct {
+		group, resource, hard, used string
+		want                        int
+	}{
+		"none of its own API":       {"ray.io", "rayjobs", "count/rayclusters.ray.io: 0", "count/rayclusters.ray.io: 0", 1},
+		"all in use":                {"ray.io", "rayjobs", "count/rayclusters.ray.io: 2", "count/rayclusters.ray.io: 2", 1},
+		"one is left":               {"ray.io", "rayjobs", "count/rayclusters.ray.io: 2", "count/rayclusters.ray.io: 1", 0},
+		"of another API":            {"ray.io", "rayjobs", "count/mpijobs.kubeflow.org: 0", "count/mpijobs.kubeflow.org: 0", 0},
+		"services":                  {"jobset.x-k8s.io", "jobsets", "count/services: 0", "count/services: 0", 1},
+		"services by the old name":  {"jobset.x-k8s.io", "jobsets", "services: 0", "services: 0", 1},
+		"sets of pods":              {"leaderworkerset.x-k8s.io", "leaderworkersets", "count/statefulsets.apps: 0", "count/statefulsets.apps: 0", 1},
+		"claims, which are counted": {"ray.io", "rayjobs", "count/persistentvolumeclaims: 0", "count/persistentvolumeclaims: 0", 0},
+		"a plain Job":               {"batch", "jobs", "count/services: 0", "count/services: 0", 0},
+	} {
+		if got := doubts(tc.group, tc.resource, tc.hard, tc.used); got != tc.want {
+			t.Errorf("%s: %d doubts, want %d", name, got, tc.want)
+		}
+	}
+}
+
 // TestOwnPodsAreNotCountedTwice: pods of the job that exist are in what is used already.
 func TestOwnPodsAreNotCountedTwice(t *testing.T) {
 	quota := func(used int) string {

@@ -31,6 +31,9 @@ func (q *Solver) lookPast(k *PodSet) {
 	if name, asked := podspec.RefusedDevices(spec); name != "" {
 		q.DoubtYes(fmt.Sprintf("%s asks for %s %s; the API server takes whole devices, and a limit that is the request", k.Name, asked, name))
 	}
+	if why := podspec.Refused(spec); why != "" {
+		q.DoubtYes(fmt.Sprintf("%s: %s; the API server refuses such pods", k.Name, why))
+	}
 	for _, n := range k.Needs {
 		if class := q.Snapshot.DeviceClass(n.Name); class != "" {
 			q.FlipsNo = append(q.FlipsNo, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
