@@ -53,7 +53,7 @@ func Provisioner(s *cluster.Snapshot, g gang.Gang) string {
 }
 
 // checkActive reports an admission check that is not there or not active: its ClusterQueue is not active then, whatever its
-// status still says (https://github.com/kubernetes-sigs/kueue/blob/v0.14.0/pkg/cache/scheduler/clusterqueue.go,
+// status still says (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/cache/scheduler/clusterqueue.go,
 // inactiveReason).
 func (o *check) checkActive(queue, name string) {
 	for _, version := range checkVersions {
