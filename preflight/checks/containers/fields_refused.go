@@ -37,9 +37,6 @@ func refusedOfPod(r *job.Role, refuse refuse) {
 	if p := s.PreemptionPolicy; p != nil && *p != corev1.PreemptNever && *p != corev1.PreemptLowerPriority {
 		refuse(r.Pod.At("preemptionPolicy"), "preemptionPolicy is %q; it takes Never or PreemptLowerPriority", *p)
 	}
-	if n := s.TerminationGracePeriodSeconds; n != nil && *n < 0 {
-		refuse(r.Pod.At("terminationGracePeriodSeconds"), "terminationGracePeriodSeconds is %d; it takes 0 or more", *n)
-	}
 	if s.HostUsers != nil && !*s.HostUsers && (s.HostPID || s.HostIPC) {
 		refuse(r.Pod.At("hostUsers"), "hostUsers false and hostPID or hostIPC exclude each other")
 	}
