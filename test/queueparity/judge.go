@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -151,7 +152,7 @@ func (s *scenario) objects(o *oracle) ([]*unstructured.Unstructured, error) {
 		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("1"), "pods": resource.MustParse("110")},
 		Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 	}}
-	kinds := map[string][]any{"LocalQueue": {local}, "Node": {node}, "Namespace": {&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}}}
+	kinds := map[string][]any{"LocalQueue": {local}, "Node": {node}, "Namespace": {&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}}, "RuntimeClass": {&sandboxed}}
 	for _, f := range s.flavors {
 		kinds["ResourceFlavor"] = append(kinds["ResourceFlavor"], f)
 	}
@@ -176,8 +177,11 @@ func (s *scenario) objects(o *oracle) ([]*unstructured.Unstructured, error) {
 			}
 			u := &unstructured.Unstructured{Object: fields}
 			u.SetGroupVersionKind(kueue.SchemeGroupVersion.WithKind(kind))
-			if kind == "Node" || kind == "Namespace" {
+			switch kind {
+			case "Node", "Namespace":
 				u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+			case "RuntimeClass":
+				u.SetGroupVersionKind(nodev1.SchemeGroupVersion.WithKind(kind))
 			}
 			out = append(out, u)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -222,7 +223,13 @@ func (d *dice) podSet(name string) kueue.PodSet {
 		before("init", nil)
 	}
 	if d.chance(10) {
-		spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+		spec.RuntimeClassName, spec.Overhead = new(sandboxed.Name), sandboxed.Overhead.PodFixed // as the API server writes it
 	}
 	return kueue.PodSet{Name: kueue.PodSetReference(name), Count: int32(1 + d.IntN(6)), Template: corev1.PodTemplateSpec{Spec: spec}}
+}
+
+// sandboxed is the class of pods that take more than their containers.
+var sandboxed = nodev1.RuntimeClass{
+	ObjectMeta: metav1.ObjectMeta{Name: "sandboxed"}, Handler: "sandbox",
+	Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m"), corev1.ResourceMemory: resource.MustParse("1Gi")}},
 }
