@@ -20,9 +20,6 @@ func (k *podKin) alike(o *podKin) bool {
 	return k == o || k.namespace == o.namespace && k.owner == o.owner
 }
 
-// mostKinKey is how long what pods have in common may be, in bytes; a pod that says more has it alone.
-const mostKinKey = 1 << 10
-
 // fewDiffer is in how many labels a pod may differ from its kin however few it has.
 const fewDiffer = 2
 
@@ -31,7 +28,7 @@ func newPod(namespace string, owner Owner, labels map[string]string) *Pod {
 	var room [2 * fewKeys]Label
 	all := appendLabels(room[:0], labels)
 	key := kinKey(make([]byte, 0, 512), namespace, owner, all)
-	if len(key) > mostKinKey || len(all) > mostEntries {
+	if len(key) > mostWritten || len(all) > mostEntries {
 		return found(podKin{namespace: namespace, owner: owner}, all)
 	}
 	kin, known := sharedKin.find(key)
@@ -74,43 +71,36 @@ func kinKey(to []byte, namespace string, owner Owner, labels []Label) []byte {
 
 // found is the first pod of a kin, which stands behind it with its labels: of three objects the garbage collector would have to
 // look at each, and many pods are alone. Most have five labels, or seven with those of an operator.
-func found(kin podKin, labels []Label) (first *Pod) {
-	var at *podKin
+func found(kin podKin, labels []Label) *Pod {
+	var of *kinAndPod
+	var room []Label
 	switch n := len(labels); {
 	case n <= 3:
-		of := &struct {
-			kin    podKin
-			pod    Pod
-			labels [3]Label
-		}{kin: kin}
-		first, at = &of.pod, &of.kin
-		at.labels = append(of.labels[:0], labels...)
+		of, room = kinBefore(func(r *[3]Label) []Label { return r[:0] })
 	case n <= 5:
-		of := &struct {
-			kin    podKin
-			pod    Pod
-			labels [5]Label
-		}{kin: kin}
-		first, at = &of.pod, &of.kin
-		at.labels = append(of.labels[:0], labels...)
+		of, room = kinBefore(func(r *[5]Label) []Label { return r[:0] })
 	case n <= 7:
-		of := &struct {
-			kin    podKin
-			pod    Pod
-			labels [7]Label
-		}{kin: kin}
-		first, at = &of.pod, &of.kin
-		at.labels = append(of.labels[:0], labels...)
+		of, room = kinBefore(func(r *[7]Label) []Label { return r[:0] })
 	default:
-		of := &struct {
-			kin podKin
-			pod Pod
-		}{kin: kin}
-		first, at = &of.pod, &of.kin
-		at.labels = slices.Clone(labels)
+		of, room = &kinAndPod{}, make([]Label, 0, n)
 	}
-	first.kin, first.podMore, first.requests = at, &noMore, &noRequests
-	return first
+	kin.labels = append(room, labels...)
+	of.kin, of.pod = kin, Pod{labelSet: labelSet{kin: &of.kin}, podMore: &noMore, requests: &noRequests}
+	return &of.pod
+}
+
+type kinAndPod struct {
+	kin podKin
+	pod Pod
+}
+
+// kinBefore is a kin and its first pod with room for labels behind them, which is empty.
+func kinBefore[R any](empty func(*R) []Label) (*kinAndPod, []Label) {
+	of := &struct {
+		kinAndPod
+		room R
+	}{}
+	return &of.kinAndPod, empty(&of.room)
 }
 
 // appendLabels appends labels in the order of their keys.

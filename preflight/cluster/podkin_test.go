@@ -114,11 +114,11 @@ func TestPodsOfAKin(t *testing.T) {
 	if together("many", many...) {
 		t.Errorf("pods with %d labels are held together", mostEntries+1)
 	}
-	room := mostKinKey - len(kinKey(nil, "ml", Owner{"Job", ""}, nil)) - 1 // the length of so long a name takes one byte more
+	room := mostWritten - len(kinKey(nil, "ml", Owner{"Job", ""}, nil)) - 1 // the length of so long a name takes one byte more
 	if !together(strings.Repeat("n", room)) {
-		t.Errorf("what is said in %d bytes is not held once", mostKinKey)
+		t.Errorf("what is said in %d bytes is not held once", mostWritten)
 	}
 	if together(strings.Repeat("n", room+1)) {
-		t.Errorf("what is said in %d bytes is held once", mostKinKey+1)
+		t.Errorf("what is said in %d bytes is held once", mostWritten+1)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	mostEntries = 16
 	// fewKeys is how many keys most maps have.
 	fewKeys = 8
-	// mostWritten is how long what an affinity says is that is held once, in bytes.
+	// mostWritten is how long what is held once is where it is written down, in bytes: an affinity, labels, what a claim or the pods of a job say.
 	mostWritten = 1 << 10
 	// mostText is how long a text is that is held once, in bytes: names of classes, drivers and namespaces are shorter.
 	mostText = 64

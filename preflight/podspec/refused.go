@@ -45,6 +45,15 @@ func refusedToleration(t *corev1.Toleration) string {
 }
 
 func refusedAmounts(amounts *corev1.ResourceRequirements, who string) string {
+	if HugePagesAlone(amounts) {
+		return who + " has huge pages, and neither CPU nor memory"
+	}
+	return ""
+}
+
+// HugePagesAlone says whether huge pages are asked for without CPU and memory, which the API server refuses
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/apis/core/validation/validation.go, validateResourceRequirements).
+func HugePagesAlone(amounts *corev1.ResourceRequirements) bool {
 	huge, plain := false, false
 	for _, list := range []corev1.ResourceList{amounts.Limits, amounts.Requests} {
 		for name := range list {
@@ -52,10 +61,7 @@ func refusedAmounts(amounts *corev1.ResourceRequirements, who string) string {
 			plain = plain || name == corev1.ResourceCPU || name == corev1.ResourceMemory
 		}
 	}
-	if huge && !plain {
-		return who + " has huge pages, and neither CPU nor memory"
-	}
-	return ""
+	return huge && !plain
 }
 
 // refusedTwice: a host port is one container's, and a pod that waits for gates has no node yet.

@@ -62,7 +62,6 @@ var caps = map[string]string{
 	"preflight/cluster.MostDeviceRequests":           "preflight/fit.TestDevicesThatAreAlikeForAllRequestsAreCounted/the 65th of 65 is not counted",
 	"preflight/cluster.mostEntries":                  "preflight/cluster.TestEqualVectorsAreHeldOnce",
 	"preflight/cluster.mostHeldOnce":                 "preflight/cluster.TestWhatIsHeldOnceIsBounded",
-	"preflight/cluster.mostKinKey":                   "preflight/cluster.TestPodsOfAKin",
 	"preflight/cluster.mostText":                     "preflight/cluster.TestShortTextsAreHeldOnce",
 	"preflight/cluster.mostWritten":                  "preflight/cluster.TestEqualReachesAreHeldOnce",
 	"preflight/cluster.maxAge":                       "preflight/cluster.TestMaxDurationOfT9k",

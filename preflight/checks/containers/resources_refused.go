@@ -3,7 +3,6 @@ package containers
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,14 +31,7 @@ func refusedOfContainers(r *job.Role, refuse refuse) {
 				refuse(here, "a resizePolicy of container %s restarts it, and restartPolicy of the pod is Never", c.Name)
 			}
 		}
-		huge, beside := false, false
-		for _, list := range []corev1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
-			for name := range list {
-				huge = huge || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
-				beside = beside || name == corev1.ResourceCPU || name == corev1.ResourceMemory
-			}
-		}
-		if huge && !beside {
+		if podspec.HugePagesAlone(&c.Resources) {
 			refuse(at.Child("resources"), "container %s asks for hugepages without cpu or memory", c.Name)
 		}
 	})
