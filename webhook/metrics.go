@@ -35,7 +35,7 @@ func MetricTexts() []MetricText {
 	return []MetricText{
 		{
 			"signalbox_admission_duration_seconds", "histogram", "kind, decision",
-			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked.",
+			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked (not whole, and not denied by what was).",
 		},
 		{
 			"signalbox_admission_not_checked_total", "counter", "reason",
@@ -129,12 +129,13 @@ func (m *Metrics) observe(kind string, req admission.Request, a answer, took tim
 	}
 }
 
-// outcome is the decision with the two cases in which nobody decided.
+// outcome is the decision with the two cases in which nobody decided, or not whole: a policy that always runs out of time
+// lets jobs in as surely as a webhook that does.
 func (a answer) outcome() string {
 	switch {
 	case a.silent != "":
 		return "skipped"
-	case a.report == nil || a.unchecked && a.decision() != preflight.Denied:
+	case a.report == nil || a.decision() != preflight.Denied && !a.whole():
 		return "unchecked"
 	default:
 		return string(a.decision())

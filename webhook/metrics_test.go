@@ -64,9 +64,9 @@ func TestMetricsCountWhatWasAnswered(t *testing.T) {
 	})
 	ask(t, h, request())
 	want := []string{
-		"signalbox_admission_duration_seconds{decision=allowed,kind=PyTorchJob} 2",
+		"signalbox_admission_duration_seconds{decision=allowed,kind=PyTorchJob} 1",
 		"signalbox_admission_duration_seconds{decision=skipped,kind=PyTorchJob} 1",
-		"signalbox_admission_duration_seconds{decision=unchecked,kind=PyTorchJob} 1",
+		"signalbox_admission_duration_seconds{decision=unchecked,kind=PyTorchJob} 2",
 		"signalbox_admission_duration_seconds{decision=unchecked,kind=other} 1",
 		"signalbox_admission_duration_seconds{decision=warned,kind=PyTorchJob} 2",
 		"signalbox_admission_not_checked_total{reason=check} 1",

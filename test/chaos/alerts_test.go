@@ -134,6 +134,9 @@ spec: {policyName: chaos-%[2]s, validationActions: [Deny]}
 		cm.Name, cm.Data = "slowly", map[string]string{"slowly.rego": slowly}
 		_, err := maps.Create(ctx, cm, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) { // whatever becomes of this: all that follows would be slow
+			Expect(maps.Delete(ctx, cm.Name, metav1.DeleteOptions{})).To(Succeed())
+		})
 		l := (*load)(nil).in(ctx, "chaos-alerts-slow")
 		run, stop := context.WithCancel(ctx)
 		var all sync.WaitGroup
@@ -152,7 +155,6 @@ spec: {policyName: chaos-%[2]s, validationActions: [Deny]}
 		stop()
 		all.Wait()
 		Expect(l.refused).To(BeEmpty())
-		Expect(maps.Delete(ctx, cm.Name, metav1.DeleteOptions{})).To(Succeed())
 	})
 
 	It("SignalboxNobodyLeads fires where somebody else holds the Lease", func(ctx SpecContext) {
