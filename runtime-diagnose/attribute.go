@@ -136,9 +136,6 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 		return evidence.Observation{}, false
 	}
 	m := quiet[0]
-	if own, ok := d.ownOf(m.Place); ok {
-		return own, true
-	}
 	says := lead.Signature.Title
 	if !timeline.OfOthers(lead) {
 		// A library that fails alike on all others was left alone; a program may fail on all but one by itself.
@@ -159,31 +156,6 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 	}
 	return d.silentMember(timeline.Vanished, m, facts), true
 }
-
-// ownOf is the best of what a member names as its own cause. Where it names none, its word that it aborts is why it
-// says no more.
-func (d *diagnosis) ownOf(place string) (best evidence.Observation, found bool) {
-	for i := range d.sightings {
-		s := &d.sightings[i]
-		if s.Item.Source.Place() != place || s.Over || s.Explained || s.Mild || s.Signature.Weak ||
-			s.Item.Kind != evidence.Log || s.Item.Source.Attempt > 0 {
-			continue
-		}
-		switch role := s.Signature.Role; {
-		case role == signature.Confirmation && !found && s.FromEnd < atItsEnd:
-			root := *s.Signature
-			root.Role = signature.Root
-			best, found = *s, true
-			best.Signature = &root
-		case role == signature.Root && (!found || s.Signature.DepthOf() > best.Signature.DepthOf()):
-			best, found = *s, true
-		}
-	}
-	return best, found
-}
-
-// atItsEnd is how few lines follow a member's word that it aborts: its stack, and what the runtime says of it.
-const atItsEnd = 40
 
 // silentMember is a rule of package timeline about a member that says nothing, at the last line of its log.
 func (d *diagnosis) silentMember(rule *signature.Signature, m *timeline.Member, facts map[string]string) evidence.Observation {
@@ -235,10 +207,6 @@ func (d *diagnosis) awaited(lead *evidence.Observation) (evidence.Observation, b
 		s.Signature, s.Facts = timeline.Desync, d.waitFacts(w.Why)
 		s.Facts["runs"] = "ranks run different collectives: " + w.Why
 		return s, true
-	case w.AllThere:
-		if silent := d.silent(); len(silent) > 0 {
-			return d.missing(timeline.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, d.waitFacts("says nothing of it")), true
-		}
 	}
 	return evidence.Observation{}, false
 }
@@ -295,33 +263,6 @@ func (d *diagnosis) memberThatSaid(rank int, by map[int]*timeline.Member) *timel
 	}
 	i := slices.IndexFunc(d.logs.Calls, func(c logscan.CallSummary) bool { return int(c.Rank) == rank })
 	return d.recall(d.logs.Calls[i].Place)
-}
-
-// silent are members whose log was read and in which no watchdog complains, while those of
-// most others do: a rank that never entered a collective has nothing to time out.
-func (d *diagnosis) silent() []*timeline.Member {
-	var out []*timeline.Member
-	silent, loud := 0, 0
-	for i := range d.all {
-		switch m := &d.all[i]; {
-		case len(m.Calls) > 0:
-			loud += 1 + m.Alike
-		case m.Read && m.Done.IsZero():
-			out = append(out, m)
-			silent += 1 + m.Alike
-		}
-	}
-	if silent > loud || loud < 2 {
-		return nil
-	}
-	// Of several, the one whose log ends first went quiet first.
-	slices.SortStableFunc(out, func(a, b *timeline.Member) int {
-		if a.LastLine.IsZero() || b.LastLine.IsZero() {
-			return 0
-		}
-		return d.time.Order(timeline.Moment{Clock: a.Clock, At: a.LastLine}, timeline.Moment{Clock: b.Clock, At: b.LastLine})
-	})
-	return out
 }
 
 func (d *diagnosis) isMember(place string) bool {

@@ -72,7 +72,6 @@ var scary = []string{
 	"ib0: port error counters: SymbolErrorCounter 0, LinkDownedCounter 0",
 	// caught on purpose
 	"auto batch size: CUDA out of memory at batch 64, trying again with 32\nauto batch size: 32 fits",
-	"Skipping non-finite gradient at step 12 (1 of at most 100)",
 	"dataset: file shard-0013.tar: tarfile.ReadError: unexpected end of data; skipping shard",
 	"WARNING:root:Could not connect to MLflow (ConnectionError: Max retries exceeded with url: /api), falling back to local files",
 	"cache: PermissionError: [Errno 13] Permission denied: '/root/.cache'; falling back to /tmp/cache",

@@ -48,25 +48,6 @@ func TestAMessageSpeaksThroughThePlaceInNativeCodeThatItComesFrom(t *testing.T) 
 	}
 }
 
-// A loss that is no number is printed by a run that goes on: what it ended of afterwards is another thing.
-func TestAStateThatARunLivedWithIsNotWhyItEnded(t *testing.T) {
-	for name, tc := range map[string]struct{ log, want string }{
-		"a file that is missing":    {"step 7 loss: nan\nFileNotFoundError: [Errno 2] No such file or directory: '/ckpt/x.pt'\n", "file-not-found"},
-		"nothing else":              {"step 7 loss: nan\nstep 8 loss: nan\n", "nan-loss"},
-		"a guard against the state": {"step 7 loss: nan\nValueError: NaN loss during training\n", "nan-loss"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := read(t, "", strings.NewReader(tc.log))
-			if r.Category != tc.want {
-				t.Errorf("category %q; want %q", r.Category, tc.want)
-			}
-			if strings.Contains(strings.Join(r.Solution, " ")+r.Error, "learning rate") != (tc.want == "nan-loss") && tc.want != "nan-loss" {
-				t.Errorf("it is told what to do about the state: %q", r.Solution)
-			}
-		})
-	}
-}
-
 // A process that aborts has crashed: where nothing says why, that is what is known.
 func TestAnAbortWithoutAReasonIsACrash(t *testing.T) {
 	const abort = "*** SIGABRT received by PID 5434 (TID 5434) on cpu 25 from PID 5434; stack trace: ***\nPC: @     0x7fcf5129603b  (unknown)  raise\n"

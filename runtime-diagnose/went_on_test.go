@@ -97,7 +97,6 @@ func TestAProcessThatGoesOnHasNotFailed(t *testing.T) {
 		"a minimum that is no number":                         {"Best model found at epoch 0, Val Loss: nan, AUC: 0.00%\nDone\n", "nan-loss"},
 		"a loss that is none where a bar has begun":           {strings.Replace(bars, " 0/", " 9/", 1) + "\n", "nan-loss"},
 		"a thread below the end of the training":              {trained(5) + ended + feeds, "healthy"},
-		"two threads at once below the end of the training":   {trained(5) + ended + both, "healthy"},
 		"two threads, and then the main one":                  {trained(5) + ended + both + toBig, "gpu-oom"},
 		"a thread in the training":                            {trained(5) + feeds, "python-exception-user-code"},
 		"the main thread below the end of the training":       {trained(5) + ended + strings.Replace(feeds, "Exception in thread Thread-133:\n", "", 1), "python-exception-user-code"},

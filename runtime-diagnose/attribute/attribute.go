@@ -49,7 +49,6 @@ type Candidate struct {
 
 	by     *evidence.Observation // the candidate that points at it; nil: none does
 	placed bool
-	lived  bool // its process went on with it, and ended of something else
 }
 
 // Reason is one feature of a candidate.
@@ -104,8 +103,6 @@ func Decide(in Input) Answer {
 		c := &all[i]
 		switch {
 		case c == a.Cause:
-		case c.lived: // what came afterwards explains nothing of it
-			a.Aside = append(a.Aside, c.Observation)
 		case a.Cause != nil && in.rival(a.Cause, c):
 			a.Rivals = append(a.Rivals, c.Observation)
 		default:
@@ -139,7 +136,6 @@ func (in *Input) score(all []Candidate) {
 	lift(all)
 	for i := range all {
 		c := &all[i]
-		c.lived = livedWith(c, all)
 		has := in.featuresOf(c, all)
 		c.Score, c.Because = 0, nil
 		for _, f := range Features() {
@@ -160,29 +156,7 @@ func (in *Input) score(all []Candidate) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(min(len(a.Veto), 1), min(len(b.Veto), 1)), cmp.Compare(b.Score, a.Score), after(a.lived, b.lived), cmp.Compare(a.Position, b.Position))
-	})
-}
-
-// after puts what is so behind what is not.
-func after(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// livedWith says that a candidate is a state with which its process goes on, as a loss that is no number, and that the
-// same process said afterwards what it ended of: being the first, the state is not the cause of that. What ends of
-// the state itself says so, and is of its category.
-func livedWith(c *Candidate, all []Candidate) bool {
-	return c.Signature.Lasts() && !c.Raised && c.Item.Source.Line > 0 && slices.ContainsFunc(all, func(o Candidate) bool {
-		a, b := c.Item.Source, o.Item.Source
-		return o.Veto == "" && !o.Signature.Lasts() && o.Signature.Role == signature.Root && o.Signature.DepthOf() == signature.Precise &&
-			a.Pod == b.Pod && a.Container == b.Container && a.File == b.File && a.Line < b.Line
+		return cmp.Or(cmp.Compare(min(len(a.Veto), 1), min(len(b.Veto), 1)), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Position, b.Position))
 	})
 }
 

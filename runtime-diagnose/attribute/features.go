@@ -1,7 +1,6 @@
 package attribute
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -136,7 +135,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		}
 		known := subject.KnownAs(c.Signature)
 		derived := signature.MoreSpecific(o.Signature.ID, known)
-		f.add(derived && o.isOf(c.Item.ID) || handsOn(&s, &o.Observation), LessSpecific, o.Item.ID)
+		f.add(derived && o.isOf(c.Item.ID), LessSpecific, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, known), Superseded, o.Item.ID)
 	}
 	return f
@@ -145,19 +144,6 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 // isOf says that a candidate stands for a line, its own or one that says the same.
 func (c *Candidate) isOf(line evidence.ID) bool {
 	return c.Item.ID == line || slices.ContainsFunc(c.Also, func(other evidence.Item) bool { return other.ID == line })
-}
-
-// fewestRepeated is how many bytes a message has at least that is not repeated by chance.
-const fewestRepeated = 20
-
-// handsOn says that an exception that no signature knows raises anew what was logged before it in words that one knows:
-// native code reports an error, and its binding hands the message on.
-func handsOn(exception, logged *evidence.Observation) bool {
-	message := strings.TrimSpace(cmp.Or(exception.Facts["message"], exception.Facts["message2"]))
-	return subject.KnownAs(exception.Signature) == genericException && subject.KnownAs(logged.Signature) != genericException &&
-		logged.Signature.Role == signature.Root && logged.Signature.DepthOf() != signature.Symptom && !logged.Signature.Weak &&
-		len(message) >= fewestRepeated && sameLog(exception.Item.Source, logged.Item.Source) &&
-		logged.Item.Source.Line < exception.Item.Source.Line && strings.Contains(logged.Line, message)
 }
 
 // bareEnd says that a sighting is an exit code that says nothing of why, or only what a line of the log

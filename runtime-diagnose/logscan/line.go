@@ -55,7 +55,6 @@ type said struct {
 	informed, named bool
 	debugs          bool   // it is for those who debug the program
 	warned          bool   // it stands below the head of a warning, and is of it
-	again           bool   // a line close below announces a try that others are to follow
 	instead         bool   // a line close below says what is done instead
 	logged          string // the stamp's form of its record, or of the one that its traceback is printed in; empty: of none
 	beside          bool   // it was raised in a thread beside the main one, or in a task that nobody waits for
@@ -206,14 +205,6 @@ func (r *logReader) visit(l reduce.Line) bool {
 		}
 	}
 	r.below(l, matches)
-	if l.Trace != nil && l.Trace.Parsing() {
-		by := slices.DeleteFunc(r.byFrame(l, l.Trace.Caller), func(m signature.Match) bool {
-			return slices.ContainsFunc(matches, func(known signature.Match) bool { return known.Signature == m.Signature })
-		})
-		if len(by) > 0 {
-			matches = by // whoever gave the text to a parser knows what it was
-		}
-	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
@@ -228,10 +219,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		if isGeneric(m) && precise {
 			continue
 		}
-		kept := r.record(r.warnedOf(l, m), m)
-		if kept && m.Signature.ID == handedOn {
-			r.citeWarning()
-		}
+		kept := r.record(l, m)
 		if kept && isGeneric(m) && len(r.generic) < mostSightings {
 			r.generic[strings.Clone(l.Lane)] = len(r.sightings) - 1
 		}

@@ -29,7 +29,7 @@ var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Excepti
 var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"}
 
 // livedWith says that a complaint about the surroundings of a program, or one that nobody knows, is one that its program has
-// lived with: it calls it a warning, says what it does instead or that it tries again, or goes on below.
+// lived with: it calls it a warning, says what it does instead, or goes on below.
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
@@ -50,7 +50,7 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	case said.instead, recovery.Instead(s.Line), said.warned, recovery.CallsWarning(s.Line):
 		return true
 	}
-	return isSurrounding(s) && (said.again || recovery.TriesOf(s.Line)) || !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
+	return !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
 }
 
 // raisedBelow says that an exception was raised after a sighting: what its program warned of before did not end it.
@@ -82,22 +82,18 @@ func isGuess(s *evidence.Observation) bool {
 	return (s.Signature.ID == saidError || subject.Guessed(s.Signature)) && (!recovery.Severe(s.Line) || recovery.OfRuntime(s.Line))
 }
 
-// refers is where more is written of the error above.
-var refers = lazy.MustCompile(`(?i)\bon (?:this|the) error\b.{0,20}https?://`)
-
 // linesGoneOn is how many lines below a complaint, to the end of a log, say that its program goes on: one that ends for it
 // prints a hint or two, or raises.
 const linesGoneOn = 3
 
 // below is what a line says about a complaint above it.
 type below struct {
-	known  bool // it was looked at
-	refers bool // it says nothing, but where more is written
-	ends   bool // it ends badly, or begins a stack
-	wrong  bool // it complains itself
-	begun  bool // the program informs of it, does a step of its work, or says what it does instead
-	words  bool // it is more than a rule, and no other try
-	mild   bool // it has a level below an error's
+	known bool // it was looked at
+	ends  bool // it ends badly, or begins a stack
+	wrong bool // it complains itself
+	begun bool // the program informs of it, does a step of its work, or says what it does instead
+	words bool // it is more than a rule, and no other try
+	mild  bool // it has a level below an error's
 	// form is that of the stamp of the record that it is, and informs that the record is one of information.
 	form    string
 	informs bool
@@ -114,7 +110,7 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 	}
 	l := &d.Lines[at]
 	body := recovery.WithoutCounts(l.Text)
-	b.known, b.refers = true, refers.MatchString(body)
+	b.known = true
 	b.ends = recovery.EndsBadly(body) || strings.Contains(body, "Traceback (") || strings.Contains(body, "tack trace")
 	b.wrong = recovery.HandsOn(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body) && !isSample(d.Lines, at)
 	b.mild, b.form, b.informs = recovery.Mild(l.Text), stampForm(l.Text), recovery.Informs(l.Text)
@@ -159,9 +155,6 @@ func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 		}
 		next = l.Number
 		b := r.lineBelow(d, at)
-		if b.refers {
-			continue
-		}
 		if b.ends || b.wrong && !SameStatement(l.Text, s.Line) {
 			return false
 		}

@@ -145,13 +145,7 @@ func (r *logReader) informed(l reduce.Line) (informed, named bool) {
 	if in := &r.inRecord; in.last == l.Number && in.first < l.Number {
 		named = in.of().mild && namesException(l.Text)
 	}
-	return r.ofInforming(l), named
-}
-
-// ofInforming says that a line stands below the first one of a record below a warning, and names no exception.
-func (r *logReader) ofInforming(l reduce.Line) bool {
-	in := &r.inRecord
-	return in.last == l.Number && in.first < l.Number && in.of().informs && !(in.of().mild && namesException(l.Text))
+	return false, named
 }
 
 // onlyInformed says that a sighting is no more than a guess at what a program informs of, or what it tells those who debug

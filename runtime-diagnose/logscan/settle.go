@@ -85,7 +85,6 @@ func (r *logReader) wentOn(line int, body string) {
 		return
 	}
 	if s := &r.sightings[n-1]; !s.Raised && line > s.Item.Source.Line && line-s.Item.Source.Line <= SaidBelow {
-		r.said[n-1].again = r.said[n-1].again || recovery.TriesOf(body)
 		r.said[n-1].instead = r.said[n-1].instead || recovery.Instead(body)
 		s.Mild = s.Mild || recovery.TriesAgain(body)
 	}
@@ -113,7 +112,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(s.Line)) {
 		return true
 	}
-	if r.log.Pasted || s.Signature.Lasts() && !recovery.Skips(s.Line) || s.Item.Source.Line == last { // a bar that was not ended stands before it
+	if r.log.Pasted || s.Signature.Lasts() || s.Item.Source.Line == last { // a bar that was not ended stands before it
 		return false
 	}
 	if !r.failed && r.counters.Work()-r.said[i].work >= StepsSurvivedMild {

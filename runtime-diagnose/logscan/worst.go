@@ -53,7 +53,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	})
 	w := &r.worst
 	// What informs and what goes on is mild as well, but for the words of a retry.
-	if l.Trace != nil || len(matches) > 0 || r.log.Pasted || ruled(l.Body()) || recovery.Mild(l.Body()) || r.ofInforming(l) || recovery.Warns(l.Body()) || recovery.TriesAgain(l.Body()) {
+	if l.Trace != nil || len(matches) > 0 || r.log.Pasted || ruled(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.TriesAgain(l.Body()) {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {
@@ -66,9 +66,6 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	return matches
 }
 
-// handedOn is the signature for an error that NCCL hands from caller to caller by its number.
-const handedOn = "nccl-call-returned"
-
 // ncclThread is who writes a line of NCCL's: host, process and thread.
 var ncclThread = regexp.MustCompile(`^(\S+:\d+:\d+) \[\d+\] `)
 
@@ -78,38 +75,9 @@ func sameThread(a, b string) bool {
 	return m != nil && n != nil && m[1] == n[1]
 }
 
-// warnedOf is the warning in whose thread NCCL hands an error on, in the place of the line that hands it on: the number
-// says that a call failed, and the warning which, and of what.
-func (r *logReader) warnedOf(l reduce.Line, m signature.Match) reduce.Line {
-	if w := &r.worst; m.Signature.ID == handedOn && w.open && ofNCCL(w.line.Body(), l.Body()) && !r.saidAt(w.line.Number, m.Signature) {
-		return w.line
-	}
-	return l
-}
-
-// citeWarning puts such a warning in the place of the line of the last sighting where another signature knows it.
-func (r *logReader) citeWarning() {
-	last := &r.sightings[len(r.sightings)-1]
-	for i := range slices.Backward(r.sightings[:len(r.sightings)-1]) {
-		s := &r.sightings[i]
-		if last.Item.Source.Line-s.Item.Source.Line > blockOf {
-			return
-		}
-		if ofNCCL(s.Line, last.Line) && !r.saidAt(s.Item.Source.Line, last.Signature) {
-			last.Line, last.Said, last.Item = s.Line, s.Said, s.Item
-			return
-		}
-	}
-}
-
 // ofNCCL says that a line is a warning of NCCL's, and another one of the same thread.
 func ofNCCL(warning, other string) bool {
 	return strings.Contains(warning, "NCCL WARN") && sameThread(warning, other)
-}
-
-// saidAt says that a signature was seen at a line.
-func (r *logReader) saidAt(line int, of *signature.Signature) bool {
-	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Signature == of && s.Item.Source.Line == line })
 }
 
 // doesWithout takes a warning of NCCL's back where the same thread goes on below it, and hands no error on.

@@ -91,8 +91,6 @@ const (
 	bareColumns  = 8
 	bareResults  = 3
 	bareRows     = 4
-	enoughDone   = 2 // rows that say how many are done, below the first: each gives its results as well
-	wide         = 6 // fields of such a row
 	mostCount    = 1e8
 	shapeOf      = 64
 )
@@ -326,5 +324,5 @@ func (c *Counters) Advances(lines int) bool {
 			return true
 		}
 	}
-	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || (c.table.rows >= enoughRows || c.table.counted >= enoughDone) && c.table.last > lines-max(8, lines/4)
+	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.rows >= enoughRows && c.table.last > lines-max(8, lines/4)
 }

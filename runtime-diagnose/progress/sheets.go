@@ -20,11 +20,10 @@ type sheet struct {
 
 // table is rows one below the other that have as many fields, begin with another item each and end with a fraction.
 type table struct {
-	item    string // of the last row
-	fields  int
-	rows    int
-	counted int // rows below one that says of as many that one fewer is done
-	last    int // number of the last row's line
+	item   string // of the last row
+	fields int
+	rows   int
+	last   int // number of the last row's line
 }
 
 // see is told of every line.
@@ -42,12 +41,6 @@ func (t *table) see(line int, body string) {
 	}
 	if n != t.fields || fields[0] == t.item {
 		t.rows = 0
-	}
-	switch {
-	case t.rows == 0:
-		t.counted = 0
-	case n >= wide && nextOf(t.item, fields[0]):
-		t.counted++
 	}
 	t.item, t.fields, t.last = strings.Clone(fields[0]), n, line
 	t.rows++
@@ -131,18 +124,6 @@ func (g *grid) see(line int, body string) {
 	if g.rows++; g.rows >= enough {
 		g.last = line
 	}
-}
-
-// nextOf says that of as many one more is done: "39/89" behind "38/89".
-func nextOf(item, next string) bool {
-	done, of, found := strings.Cut(item, "/")
-	more, all, _ := strings.Cut(next, "/")
-	if !found || of != all {
-		return false
-	}
-	a, errA := strconv.Atoi(done)
-	b, errB := strconv.Atoi(more)
-	return errA == nil && errB == nil && b == a+1
 }
 
 // fraction says that a field is a number with one, as 0.25 or 8.6e-01.

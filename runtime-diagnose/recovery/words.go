@@ -5,7 +5,6 @@ package recovery
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -89,12 +88,6 @@ func SpoilsTheEnd(body string, well bool) bool {
 	return Wrong(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
 }
 
-// skips says that a value was left out, not used. A counter of such values says nothing of this one.
-var skips = lazy.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
-
-// Skips says that a line does.
-func Skips(text string) bool { return skips.MatchString(text) }
-
 // warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
 var warned = lazy.MustCompile(`(?:^|\])\S+\.py:\d+: \w*Warning: `)
 
@@ -132,10 +125,10 @@ func Needless(text string) bool {
 
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
-var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
+var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed))\b`)
 
 // goesOnBegins is how those words begin.
-var goesOnBegins = []string{"retry", "re-try", "reattempt", "re-attempt", "reconnect", "still t", "try", "thrown w", "attempt", "fall", "failed t", "skipp", "ignor"}
+var goesOnBegins = []string{"retry", "re-try", "fall", "skipp", "ignor"}
 
 // TriesAgain asks goesOn of the few lines that hold one of them. Beyond ASCII letters have more than two forms.
 func TriesAgain(text string) bool {
@@ -146,7 +139,7 @@ func TriesAgain(text string) bool {
 			return goesOn.MatchString(text)
 		}
 		begins := !within
-		if within = isLetter(c) || '0' <= c && c <= '9' || c == '_'; !begins || strings.IndexByte("rtafsi", c|0x20) < 0 {
+		if within = isLetter(c) || '0' <= c && c <= '9' || c == '_'; !begins || strings.IndexByte("rfsi", c|0x20) < 0 {
 			continue
 		}
 		for _, word := range goesOnBegins {
@@ -196,22 +189,8 @@ func CallsWarning(text string) bool {
 	return Warns(text) || callsWarning.MatchString(text[:min(len(text), 160)])
 }
 
-// triesOf is a try that others are to follow.
-var triesOf = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|attempt|try)\W{1,3}(?:in \S+ \W)?(?:\w+ )?(\d+) ?(?:of|/) ?(\d+)\b`)
-
-// TriesOf says that a line announces a try, and that it is not the last one.
-func TriesOf(text string) bool {
-	m := triesOf.FindStringSubmatch(text)
-	if m == nil {
-		return false
-	}
-	n, _ := strconv.Atoi(m[1])
-	of, _ := strconv.Atoi(m[2])
-	return n < of
-}
-
 // instead are the words by which a program says what it does where something failed, and that this is no failure.
-var instead = lazy.MustCompile(`(?i)\bfall(?:s|ing)?[ -]?back to\b|\b(?:going to|using|use) .{1,60}\binstead\b|\bsetting [A-Z_]{3,} to \S|\bdefaulting to\b|\bwill proceed\b|\b(?:continuing|proceeding|processing|going on|will go on) without\b|\bnot a failure\b|^(?:error|exception) caught was: |\bignoring this\b|\btrying to resume\b|\bstart(?:ing)? (?:training )?from scratch\b|\bwill start from (?:random|scratch)\b`)
+var instead = lazy.MustCompile(`(?i)\bfall(?:s|ing)?[ -]?back to\b|^error caught was: `)
 
 // Instead says that a line has such words.
 func Instead(text string) bool { return instead.MatchString(text) }

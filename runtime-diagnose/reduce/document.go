@@ -3,7 +3,6 @@ package reduce
 import (
 	"hash/maphash"
 	"strings"
-	"unicode/utf8"
 )
 
 // Document tells a text about errors from the output of a program: a page of documentation, a template for
@@ -13,14 +12,10 @@ import (
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
 	sentences, sentenceBytes, bytes, code                   int
-	remarks, settings, quoted, links                        int              // comments, keys with a value, items of a list of texts, lines with a link of Markdown
+	remarks, settings                                       int              // comments, keys with a value
 	logged                                                  [leastLogged]int // the last lines with a time at the margin, outside of a fence; 0: there are fewer
-	above                                                   int              // characters of the line before, where it begins at the margin
 	block, longestBlock                                     int              // lines between two fences
 	fenced, over                                            bool
-	marked                                                  bool // a mark that only pages have
-	begins                                                  bool // it begins as a source does
-	source                                                  bool // the block is one of source code
 	seen                                                    map[uint64]struct{}
 	shapes                                                  map[uint64]int // of sentences without their digits → how many
 	keys                                                    map[uint64]int // of settings → how often
@@ -30,22 +25,20 @@ type Document struct {
 // headings; the longest help text of Open MPI is 2 KB
 // (https://github.com/open-mpi/ompi/blob/v4.1.x/orte/tools/orterun/help-orterun.txt).
 const (
-	leastOfDocument   = 24   // lines with text
-	leastOfProse      = 12   // of a text of which more than half is sentences
-	longSentence      = 100  // bytes of a sentence: programs that explain themselves wrap their lines
-	leastHeadings     = 3    // of a page with marks
-	leastSentences    = 6    // of one
-	leastProse        = 4096 // bytes of sentences, of a page without marks
-	leastDefinitions  = 4    // of a source
-	linesToDefinition = 16   // of a source, at most
-	linesInBodies     = 64   // of one that is nearly all bodies of classes and functions
-	linesToLink       = 8    // of a page of links, at most
-	leastLogged       = 3    // lines with a time among the last of a log behind one
-	linesLogged       = 128  // how many are the last
-	leastRemarks      = 3    // of a file of settings: programs print theirs without
-	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
-	mostSentences     = 4096 // that are told apart, and keys
-	mostOfKey         = 8    // settings of one key that count, and sentences that differ in numbers alone
+	leastOfDocument  = 24   // lines with text
+	leastOfProse     = 12   // of a text of which more than half is sentences
+	longSentence     = 100  // bytes of a sentence: programs that explain themselves wrap their lines
+	leastHeadings    = 3    // of a page with marks
+	leastSentences   = 6    // of one
+	leastProse       = 4096 // bytes of sentences, of a page without marks
+	leastDefinitions = 4    // of a source
+	linesInBodies    = 64   // of one that is nearly all bodies of classes and functions
+	leastLogged      = 3    // lines with a time among the last of a log behind one
+	linesLogged      = 128  // how many are the last
+	leastRemarks     = 3    // of a file of settings: programs print theirs without
+	linesUntilSure   = 256  // of a text that has shown nothing of a document: it is none
+	mostSentences    = 4096 // that are told apart, and keys
+	mostOfKey        = 8    // settings of one key that count, and sentences that differ in numbers alone
 )
 
 // sentenceSeed is the same for a process: what is hashed never leaves it.
@@ -66,15 +59,11 @@ func (d *Document) See(body string, stamped bool) {
 		d.over, d.seen, d.shapes, d.keys = true, nil, nil, nil
 		return
 	}
-	above, margin := d.above, body[0] != ' ' && body[0] != '\t'
-	if d.above = 0; margin {
-		d.above = utf8.RuneCountInString(text)
-	}
-	d.begins = d.begins || d.lines == 1 && (definition(text) || strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") || strings.HasPrefix(text, `"""`))
+	margin := body[0] != ' ' && body[0] != '\t'
 	d.count(text)
 	switch {
-	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") && !strings.HasPrefix(text, "~~~~"): // more are a rule
-		d.fence(strings.ToLower(text[len("```"):]))
+	case strings.HasPrefix(text, "```"):
+		d.fence()
 	case stamped || hasTime(text):
 		if d.stamped++; margin && !d.fenced {
 			copy(d.logged[:], d.logged[1:])
@@ -82,13 +71,8 @@ func (d *Document) See(body string, stamped bool) {
 		}
 	case d.fenced:
 		d.block++
-	case margin && (heading(text) || underline(text, above)):
+	case margin && heading(text):
 		d.headings++
-	case directive(text):
-		d.headings++
-		d.marked = true
-	case d.lines == 1 && text == "---": // what stands before a page of a site (https://jekyllrb.com/docs/front-matter/)
-		d.headings, d.marked = leastHeadings, true
 	case !margin:
 		if d.indented++; isCode(text) {
 			d.code++
@@ -111,10 +95,6 @@ func (d *Document) count(text string) {
 	switch {
 	case heading(text), strings.HasPrefix(text, "//"), strings.HasPrefix(text, "/*"):
 		d.remarks++
-	case item(text):
-		d.quoted++
-	case strings.Contains(text, "](http"):
-		d.links++
 	default:
 		if key := setting(text); key != "" {
 			d.set(key)
@@ -135,21 +115,14 @@ func (d *Document) set(key string) {
 	}
 }
 
-// fence opens or closes a block, with the language that is named beside it.
-func (d *Document) fence(language string) {
+// fence opens or closes a block.
+func (d *Document) fence() {
 	d.fences++
-	if d.fenced = !d.fenced; d.fenced {
-		d.source = sources[strings.TrimSpace(language)]
-		return
-	}
-	if !d.source {
+	if d.fenced = !d.fenced; !d.fenced {
 		d.longestBlock = max(d.longestBlock, d.block)
 	}
-	d.block, d.source = 0, false
+	d.block = 0
 }
-
-// sources are languages of blocks that hold no log. Logs are put into blocks of Python and of shells.
-var sources = map[string]bool{"go": true, "golang": true, "c": true, "c++": true, "cpp": true, "rust": true, "java": true, "yaml": true, "proto": true, "protobuf": true}
 
 func (d *Document) sentence(text string) {
 	if !isSentence(text) || !d.isNew(text) { // every rank prints it
@@ -188,7 +161,7 @@ func withoutDigits(r rune) rune {
 
 // promises says that a text may still turn out to be a document.
 func (d *Document) promises() bool {
-	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines || d.quoted*3 > d.lines || d.remarks > 0 && d.settings*2 > d.lines)
+	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines || d.remarks > 0 && d.settings*2 > d.lines)
 }
 
 // timed says that more than one line of twenty carries a time, or some of the last do: a program that prints its own
@@ -200,30 +173,20 @@ func (d *Document) timed() bool {
 // Is says that the text is no output of a program. A report about one run has its log in one block, longer
 // than everything else.
 func (d *Document) Is() bool {
-	block := d.longestBlock
-	if !d.source {
-		block = max(block, d.block)
-	}
-	if d.over || d.lines < leastOfProse || d.timed() || block*2 > d.lines {
+	if d.over || d.lines < leastOfProse || d.timed() || max(d.block, d.longestBlock)*2 > d.lines {
 		return false
 	}
-	marks := d.headings >= leastHeadings && (d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes) || d.links*linesToLink > d.lines)
+	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
 	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
 	short := d.sentences >= leastSentences && d.sentenceBytes*2 > d.bytes && d.sentenceBytes > longSentence*d.sentences && d.longestBlock == 0
-	return d.lines >= leastOfDocument && (marks || prose || d.isSource()) || short || d.marked && d.headings >= leastHeadings || d.begins && d.isSource()
+	return d.lines >= leastOfDocument && (marks || prose || d.isSource()) || short
 }
 
-// isSource says that the text is one that a program is made of or set by: definitions and what is in them, a list
-// of texts, settings with remarks.
+// isSource says that the text is one that a program is made of or set by: definitions and what is in them, or settings
+// with remarks.
 func (d *Document) isSource() bool {
-	bodies := d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines ||
-		d.definitions*linesInBodies > d.lines && d.indented*5 > d.lines*3
-	least := leastDefinitions
-	if d.begins {
-		least /= 2
-	}
-	return d.definitions >= least && bodies || d.quoted*2 > d.lines ||
-		d.remarks >= leastRemarks && (d.remarks+d.settings+d.quoted)*4 > d.lines*3
+	bodies := d.code*2 > d.lines || d.definitions*linesInBodies > d.lines && d.indented*5 > d.lines*3
+	return d.definitions >= leastDefinitions && bodies || d.remarks >= leastRemarks && (d.remarks+d.settings)*4 > d.lines*3
 }
 
 // hasTime finds a time of day where lines begin.
@@ -252,26 +215,6 @@ func heading(text string) bool {
 		level++
 	}
 	return level > 0 && level <= 6 && len(text) > level+1 && text[level] == ' '
-}
-
-// underline is what stands below a heading of reStructuredText, one mark again and again, as long as the heading
-// (https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#sections). Programs print rules of one
-// length below whatever it is.
-func underline(text string, above int) bool {
-	return len(text) >= 3 && len(text) == above && strings.IndexByte("=-~^*+\"'#", text[0]) >= 0 && strings.Trim(text, text[:1]) == ""
-}
-
-// directive is one of reStructuredText, as ".. code-block:: python".
-func directive(text string) bool {
-	name, _, found := strings.Cut(strings.TrimPrefix(text, ".. "), "::")
-	return found && strings.HasPrefix(text, ".. ") && name != "" && !strings.Contains(name, " ")
-}
-
-// item is one of a list of texts in any language.
-func item(text string) bool {
-	text, ends := strings.CutSuffix(text, ",")
-	text = strings.TrimLeft(text, "rbf")
-	return ends && len(text) > 1 && strings.IndexByte("\"'`", text[0]) >= 0 && text[len(text)-1] == text[0]
 }
 
 // setting is the key of a line that gives it a value as YAML, TOML and INI do, or the heading of a section; empty:

@@ -24,9 +24,6 @@ func (f *folder) foreign(l *Line, body string) {
 	if body == "" {
 		return
 	}
-	if l.Trace = errorFile(l.Number, body); l.Trace != nil {
-		return
-	}
 	if f.announced(l, body) {
 		return
 	}
@@ -152,27 +149,6 @@ var partnerGone = regexp.MustCompile(`\b(?:Send|Recv|Poison|Join)Error\b|: Any \
 
 // threadPanic is the type of a panic of a thread beside the main one.
 const threadPanic = "panic in a thread"
-
-// messageKey begins the line of a pretty-printed JSON object that holds a message.
-const messageKey = `"message": "`
-
-// errorFile reads the exception in the file that an agent of torch collects from a worker and prints, indented
-// (https://github.com/pytorch/pytorch/blob/main/torch/distributed/elastic/multiprocessing/errors/error_handler.py).
-// In a line of structured logging other keys stand on the line: there it may be quoted.
-func errorFile(number int, body string) *Trace {
-	if body[0] != ' ' && body[0] != '"' {
-		return nil
-	}
-	rest, ok := strings.CutPrefix(strings.TrimLeft(body, " "), messageKey)
-	if !ok {
-		return nil
-	}
-	rest, ok = strings.CutSuffix(strings.TrimSuffix(strings.TrimRight(rest, " "), ","), `"`)
-	if name, message, is := exceptionLine(rest); ok && is && message != "" && looksLikeException(name) {
-		return &Trace{First: number, Type: strings.Clone(name), Message: strings.Clone(message)}
-	}
-	return nil
-}
 
 // note keeps which runtime is printing what it did not handle.
 func (f *folder) note(l *Line, kind string) {

@@ -2,7 +2,6 @@ package reduce
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
@@ -14,7 +13,6 @@ type Trace struct {
 	Type    string // "torch.OutOfMemoryError"
 	Message string // on the line of the type; further lines of the message are not read
 	Frame   string // the innermost frame: `File "train.py", line 3, in main`
-	Caller  string // the innermost frame outside Python's standard library, where Frame is inside it: who asked for what failed
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
 	Top     bool // it reached the outermost frame, that of a module: nobody was left to handle it
@@ -81,9 +79,9 @@ type folder struct {
 	frame  map[string]string // white space before the last frame, if the line before was one
 
 	runtime  map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
+	heading  map[string]string // of which kind the failure is whose message stands on the next line
 	marked   map[string]int    // the line of a mark under a line of source
 	lastMark int               // of them
-	heading  map[string]string // of which kind the failure is whose message stands on the next line
 }
 
 // isFrame reads a frame as Python prints it: `  File "train.py", line 3`.
@@ -164,13 +162,11 @@ func feeds(frame string) bool {
 type openTrace struct {
 	first   int
 	frame   string
-	caller  string // the last frame that is none of the standard library's
 	source  string
 	frames  int
 	top     bool // the first frame is a module's
 	ignored bool
 	thread  bool
-	beside  int // tracebacks of other threads that were open where it began: threads print theirs line by line, at once
 	lines   int
 	last    int  // number of the last line that was part of it
 	atFrame bool // the line before is the frame
@@ -216,7 +212,6 @@ func (t *openTrace) behindPrefix(body string) string {
 const (
 	mostLanes      = 4096
 	mostTraceLines = 2000
-	linesBeside    = 40 // of another thread's, below the end of the one that began last
 )
 
 func newFolder() *folder {
@@ -227,18 +222,9 @@ func newFolder() *folder {
 func (f *folder) fold(l *Line) {
 	body := l.Body()
 	l.Code = f.isCode(l, body)
-	if before, rest, found := cutHeading(body, l.has); found {
-		if l.Trace = oneLine(l.Number, rest); l.Trace != nil {
-			l.Trace.Ignored = l.Trace.Ignored || f.after[l.Lane]
-			delete(f.open, l.Lane)
-			delete(f.after, l.Lane)
-			return
-		}
+	if before, found := cutHeading(body, l.has); found {
 		if len(f.open) < mostLanes {
 			t := &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], thread: f.beside[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
-			if other := f.open[l.Lane]; other != nil && other.thread && t.thread {
-				t.beside = other.beside + 1
-			}
 			f.open[strings.Clone(l.Lane)] = t
 		}
 		return
@@ -282,18 +268,18 @@ func (f *folder) fold(l *Line) {
 
 // cutHeading cuts a line at the heading of a traceback. Every line passes here: the bracket in it is rarer than
 // its first letter.
-func cutHeading(body string, has redact.Bytes) (before, rest string, found bool) {
+func cutHeading(body string, has redact.Bytes) (before string, found bool) {
 	if !has.Has(redact.Paren) {
-		return "", "", false
+		return "", false
 	}
 	const bracket = len("Traceback ")
 	for at := 0; ; at++ {
 		next := strings.IndexByte(body[at:], '(')
 		if next < 0 {
-			return "", "", false
+			return "", false
 		}
 		if at += next; at >= bracket && strings.HasPrefix(body[at-bracket:], tracebackStart) {
-			return body[:at-bracket], body[at-bracket+len(tracebackStart):], true
+			return body[:at-bracket], true
 		}
 	}
 }
@@ -386,19 +372,9 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 	trimmed := strings.TrimLeft(rest, " \t|")
 	switch {
 	case strings.HasPrefix(trimmed, `File "`):
-		if strings.Count(trimmed, `File "`) > 1 {
-			if l.Trace = oneLine(t.first, trimmed); l.Trace != nil {
-				l.Code = false
-				delete(f.open, l.Lane)
-				return
-			}
-		}
 		t.frames++
 		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
 		t.top = t.top || t.headed && t.frames == 1 && strings.HasSuffix(t.frame, ", in <module>")
-		if !standardLibrary(t.frame) {
-			t.caller = t.frame
-		}
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
 		t.thread = t.thread || t.headed && t.frames == 1 && feeds(t.frame)
 		return
@@ -420,38 +396,12 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		return
 	}
 	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Top: t.top, Thread: t.thread, Ignored: t.ignored}
-	if t.caller != t.frame {
-		l.Trace.Caller = t.caller
-	}
 	if t.headed = false; strings.HasSuffix(message, " raised:") {
 		return // a wrapper: what it was raised for stands on the next line
-	}
-	if t.beside > 0 {
-		t.beside, t.headed, t.lines = t.beside-1, true, max(t.lines, mostTraceLines-linesBeside)
-		return
 	}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
 	delete(f.after, l.Lane)
-}
-
-// standardLibrary says that a frame lies in a module that comes with Python: below lib/python3.x and not
-// in a folder of packages, or in no file.
-func standardLibrary(frame string) bool {
-	path, _, _ := strings.Cut(strings.TrimPrefix(frame, `File "`), `"`)
-	if strings.HasPrefix(path, "<frozen ") {
-		return true
-	}
-	return strings.Contains(path, "/lib/python3") && !strings.Contains(path, "-packages/")
-}
-
-// parsers are the types by which parsers of the standard library and of YAML say that a text is not what they
-// were given it for.
-var parsers = []string{"JSONDecodeError", "UnicodeDecodeError", "TOMLDecodeError", "ScannerError", "ParserError", "ParseError", "ExpatError"}
-
-// Parsing says that a text could not be parsed. Of what kind it was, configuration or data, the frames tell.
-func (t *Trace) Parsing() bool {
-	return slices.ContainsFunc(parsers, func(end string) bool { return strings.HasSuffix(t.Type, end) })
 }
 
 func looksLikeException(name string) bool {

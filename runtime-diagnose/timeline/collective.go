@@ -83,14 +83,13 @@ func number(s string) int64 {
 
 // Waited is what the watchdogs of all ranks say together.
 type Waited struct {
-	Group    string
-	Seq      int64  // the collective that most ranks wait in; -1: nobody says
-	Op       string // theirs
-	Ranks    int    // that wait in it
-	Behind   []int  // ranks that did not get there, or do something else there; sorted
-	Why      string // how the ranks in Behind differ, as a clause
-	Desync   bool   // two operations, or two sizes, stand at the same number
-	AllThere bool   // every rank that spoke is in the same collective
+	Group  string
+	Seq    int64  // the collective that most ranks wait in; -1: nobody says
+	Op     string // theirs
+	Ranks  int    // that wait in it
+	Behind []int  // ranks that did not get there, or do something else there; sorted
+	Why    string // how the ranks in Behind differ, as a clause
+	Desync bool   // two operations, or two sizes, stand at the same number
 }
 
 // state is one rank in one group, from all it said.
@@ -206,7 +205,6 @@ func judge(group string, ranks map[int]state) Waited {
 		w.Why = fmt.Sprintf("last handed over #%d, while %d others wait in #%d", last, w.Ranks, w.Seq)
 		return w
 	}
-	w.AllThere = true
 	return w
 }
 
