@@ -47,26 +47,6 @@ func TestAFailureInTheWordsOfAnotherRuntime(t *testing.T) {
 	}
 }
 
-// A file that a worker cannot read while it loads data is one of the data; read elsewhere it may be a checkpoint.
-func TestAFileThatALoaderCannotRead(t *testing.T) {
-	const (
-		raised = "Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    run()\n"
-		last   = "OSError: Unable to synchronously open file (truncated file: eof = 21, sblock->base_addr = 0, stored_eof = 42)\n"
-		loader = raised + "OSError: Caught OSError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):\n  File \"h5py/h5f.pyx\", line 102, in h5py.h5f.open\n" + last
-	)
-	for name, tc := range map[string]struct{ log, want string }{
-		"while data is loaded":                  {loader, "dataset-error"},
-		"elsewhere":                             {raised + last, "checkpoint-corrupt-or-mismatch"},
-		"elsewhere, after a worker's complaint": {loader + "step 1\n" + raised + "KeyError: 'a'\n", "dataset-error"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if r := read(t, "", strings.NewReader(tc.log)); r.Category != tc.want {
-				t.Errorf("category %q, want %q: %+v", r.Category, tc.want, r.Root)
-			}
-		})
-	}
-}
-
 // A panic over a thread that is gone follows from that thread's.
 func TestAPanicOverAThreadThatIsGone(t *testing.T) {
 	const first = "thread '<unnamed>' panicked at src/handle.rs:73:32:\nno handle for tensor 560132\n"

@@ -139,7 +139,6 @@ func TestCountersAmongOtherWords(t *testing.T) {
 		text string
 		want diagnose.Verdict
 	}{
-		"errors between what was done":        {fetched(60, "[ERROR]", "[OK]", "[OK]"), diagnose.Healthy},
 		"an error, and nothing was done then": {fetched(60, "[OK]") + "[ERROR] the store is gone\n", diagnose.Diagnosed},
 		"errors alone, not one counted":       {strings.Repeat("[ERROR] the store is gone\n", 30), diagnose.Diagnosed},
 		"two ranks, one behind the other":     {ranks, diagnose.Healthy},

@@ -21,7 +21,6 @@ func TestWordsThatNobodyKnowsHaveASubject(t *testing.T) {
 		"an own wait for a host":               {waits("/app/gate.py") + "app.gate.SealError: connection timed out\n", "network-dns", "timed out"},
 		"a type that Python raises about code": {raised + "io.UnsupportedOperation: read\n", "python-exception-user-code", "UnsupportedOperation"},
 		"a defect with what is expected below": {raised + "TypeError: randn() received an invalid combination of arguments, but expected one of:\n * (tuple of ints size, *, torch.dtype dtype = None)\n", "python-exception-user-code", "randn()"},
-		"a message that goes on below":         {raised + "RuntimeError: the pipeline was not built:\nreader\n[reader.cc:465] a truncated sample at line 1\n", "dataset-error", "was not built:"},
 		"a message that goes on too late":      {raised + "RuntimeError: the pipeline was not built:\na\nb\nc\nd\ne\nf\na truncated sample\n", "python-exception-user-code", "was not built:"},
 		"no message, and an agent below":       {"[rank6]: Traceback (most recent call last):\n[rank6]:   File \"/app/train.py\", line 9, in run\n[rank6]:     assert not mixed\n[rank6]: AssertionError\nW1025 22:01:11.227000 280 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 294 closing signal SIGTERM\n", "python-exception-user-code", "AssertionError"},
 		"an error that its program logged":     {"starting\nkeeper: error: lookup of ps-0: Unknown host\n", "network-dns", "Unknown host"},

@@ -48,7 +48,7 @@ var about = [features]struct {
 	Platform:     {"platform", "the platform reports it, not a program about itself", 4},
 	OfOthers:     {"of-others", "it complains of other members", 0},
 	Superseded:   {"superseded", "another candidate explains it by what it is", -70},
-	LessSpecific: {"less-specific", "another candidate's signature knows the same line, or the message that it repeats, more specifically", -20},
+	LessSpecific: {"less-specific", "another candidate's signature knows the same line more specifically", -20},
 	Alone:        {"alone", "of three members and more, one says it", 0},
 	NearEnd:      {"near-end", "it stands near the end of its log", 0},
 	PointedAt:    {"pointed-at", "the candidate that leads points at it", 3},

@@ -14,7 +14,7 @@ var weights = Table{
 	Platform:     4,   // the platform reports it, not a program about itself
 	OfOthers:     -1,  // it complains of other members
 	Superseded:   -70, // another candidate explains it by what it is
-	LessSpecific: -20, // another candidate's signature knows the same line, or the message that it repeats, more specifically
+	LessSpecific: -20, // another candidate's signature knows the same line more specifically
 	Alone:        16,  // of three members and more, one says it
 	NearEnd:      1,   // it stands near the end of its log
 	PointedAt:    17,  // the candidate that leads points at it

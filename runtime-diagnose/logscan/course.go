@@ -82,7 +82,6 @@ func (r *logReader) watch(l *reduce.Line) {
 	r.seeRecord(l, body)
 	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
-	r.goOn(l.Number, body)
 	r.sound.See(l.Number, body)
 	if r.progress < enoughProgress || len(r.sightings) > 0 && l.Has(redact.CapitalH) && strings.Contains(body, "HTTP/") { // requests that are answered take back what was before
 		if r.counters.See(l.Number, body) && r.steps.Seeks() {

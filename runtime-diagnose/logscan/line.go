@@ -54,7 +54,6 @@ type said struct {
 	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
 	informed, named bool
 	debugs          bool   // it is for those who debug the program
-	warned          bool   // it stands below the head of a warning, and is of it
 	instead         bool   // a line close below says what is done instead
 	logged          string // the stamp's form of its record, or of the one that its traceback is printed in; empty: of none
 	beside          bool   // it was raised in a thread beside the main one, or in a task that nobody waits for
@@ -80,9 +79,6 @@ type logReader struct {
 	rootCause    int            // line of torchrun's heading "Root Cause"
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
-	guess        guess
-	openEnd      openEnd
-	loading      bool           // the exception that is read was raised by a worker that loads data
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
@@ -166,7 +162,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if matters, done := r.visitScheduling(l, text); done {
 		return matters
 	}
-	r.loading = r.unwrap(l)
+	r.unwrap(l)
 	matches := r.notScaled(text, match(text, r.kinds()...))
 	if l.Trace != nil {
 		matches = slices.DeleteFunc(matches, leastOfAll)
@@ -190,7 +186,6 @@ func (r *logReader) visit(l reduce.Line) bool {
 			matches = append(slices.DeleteFunc(matches, namesCause), by...)
 		}
 	}
-	matches = append(matches, r.byLoader(l)...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		matches = append(matches, r.byNative(l.Trace.Message)...)
 	}
@@ -199,12 +194,8 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		by := r.byRaiser(l)
-		if matches = append(matches, by...); len(by) > 0 {
-			r.guess = guess{lane: strings.Clone(l.Lane), line: l.Number, first: len(r.sightings), count: len(matches)}
-		}
+		matches = append(matches, r.byRaiser(l)...)
 	}
-	r.below(l, matches)
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
@@ -420,7 +411,6 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		last.logged = r.inRecord.tracedIn(l.Trace)
 	}
 	last.informed, last.named = r.informed(l)
-	last.warned = l.Trace == nil && r.inRecord.first < l.Number && r.inRecord.last == l.Number && r.inRecord.of().warns
 	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())

@@ -25,9 +25,6 @@ var surroundings = []string{
 // a step below it is no proof, for the calm of a log has its own rules.
 var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Exception)(?:: |$)|^.{0,60}?\b(?:ERROR|CRITICAL|FATAL)\b`)
 
-// meetings are the categories of processes that do not find each other, or not yet.
-var meetings = []string{"rendezvous-timeout", "port-in-use", "nccl-init-network"}
-
 // livedWith says that a complaint about the surroundings of a program, or one that nobody knows, is one that its program has
 // lived with: it calls it a warning, says what it does instead, or goes on below.
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
@@ -41,13 +38,9 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 		return r.goesOnBelow(s, d)
 	case recovery.Warns(s.Line) && (r.raisedBelow(i) || r.goesOnBelow(s, d)):
 		return true
-	case s.Signature.Category == "rendezvous-timeout" && recovery.Warns(s.Line):
-		return d.Last.Number > s.Item.Source.Line+1 // below a warning of Python's stands its source
-	case s.Mild && slices.Contains(meetings, s.Signature.Category) && !recovery.HandsOn(s.Line):
-		return r.goesOnBelow(s, d)
 	case !isSurrounding(s) && !isGuess(s):
 		return false
-	case said.instead, recovery.Instead(s.Line), said.warned, recovery.CallsWarning(s.Line):
+	case said.instead, recovery.Instead(s.Line), recovery.CallsWarning(s.Line):
 		return true
 	}
 	return !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)

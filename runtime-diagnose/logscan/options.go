@@ -16,7 +16,7 @@ type Heuristic string
 
 // Heuristics are those of reading, in the order in which they are asked.
 func Heuristics() []Heuristic {
-	return []Heuristic{unwraps, translates, asksRaiser, readsCodes, asksPlace, asksLoader, asksSubject, lastLaunch, harmless, lastWords, success, survival, loggers, calmEnd, platformsWord}
+	return []Heuristic{unwraps, translates, asksRaiser, readsCodes, asksPlace, asksSubject, lastLaunch, harmless, lastWords, success, survival, loggers, calmEnd, platformsWord}
 }
 
 const (
@@ -25,7 +25,6 @@ const (
 	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
 	readsCodes    Heuristic = "codes"          // an error of the operating system or of a driver is the same in the words of every runtime
 	asksPlace     Heuristic = "place"          // where in native code a message comes from says what its words do not
-	asksLoader    Heuristic = "loader"         // what a worker that loads data raises is about the data
 	asksSubject   Heuristic = "subject"        // what a message in unknown words is about says what its cause is like
 	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
 	harmless      Heuristic = "harmless"       // what a context says is harmless below it

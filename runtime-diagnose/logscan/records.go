@@ -29,12 +29,11 @@ const mostMessage = 3
 type level struct {
 	informs bool // below a warning's
 	mild    bool // or a warning's
-	warns   bool // it calls itself a warning
 }
 
 func (in *logRecord) of() level {
 	if in.level == nil {
-		in.level = &level{recovery.Informs(in.head), recovery.Mild(in.head), recovery.CallsWarning(in.head)}
+		in.level = &level{recovery.Informs(in.head), recovery.Mild(in.head)}
 	}
 	return *in.level
 }

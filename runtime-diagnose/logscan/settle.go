@@ -95,9 +95,6 @@ func (r *logReader) wentOn(line int, body string) {
 // (https://github.com/pytorch/pytorch/blob/main/torch/csrc/DataLoader.cpp).
 const ofItsWorker = " encountered in worker."
 
-// stalled is the category of ranks that wait for others.
-const stalled = "hang-no-progress"
-
 // loaded is the category of what is read before the first step.
 const loaded = "checkpoint-corrupt-or-mismatch"
 
@@ -125,9 +122,6 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	}
 	if steps > 0 && !s.Raised && !r.failed && r.said[i].lane == "" && r.said[i].steps == 0 && s.Signature.Category == loaded {
 		return true // what was loaded did not fit, and training began without it
-	}
-	if steps > 0 && s.Mild && !r.failed && s.Signature.Category == stalled {
-		return true // no rank takes a step without those that it waited for
 	}
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
 }

@@ -27,8 +27,6 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 		}
 		if rule, words := subject.Of(message); rule != nil && !(subject.Waited(words) && raisesItself(l.Trace)) {
 			m.Signature, m.Facts = rule, with(m.Facts, "subject", strings.Clone(words))
-		} else if strings.HasSuffix(strings.TrimRight(text, " "), ":") && !subject.OfCode(message) { // as printed: without a message Python prints the type alone
-			r.openEnd = openEnd{line: l.Number, sighting: len(r.sightings)}
 		}
 	}
 }
@@ -39,26 +37,6 @@ var libraries = lazy.MustCompile(`[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64
 // raisesItself says that a statement of the program itself raised an exception, and no library that it called.
 func raisesItself(t *reduce.Trace) bool {
 	return t != nil && strings.HasPrefix(t.Source, "raise ") && !libraries.MatchString(t.Frame)
-}
-
-// openEnd is an exception whose message goes on below its line, as a colon at its end says.
-type openEnd struct{ line, sighting int }
-
-// goOn reads on in such a message: what it is about stands there.
-func (r *logReader) goOn(number int, body string) {
-	o := r.openEnd
-	if o.line == 0 || number <= o.line {
-		return
-	}
-	if number-o.line > mostBelow || o.sighting >= len(r.sightings) || r.sightings[o.sighting].Signature.ID != genericException {
-		r.openEnd = openEnd{}
-		return
-	}
-	if rule, words := subject.Of(reduce.Mask(body)); rule != nil {
-		s := &r.sightings[o.sighting]
-		s.Signature, s.Facts = rule, with(s.Facts, "subject", strings.Clone(words))
-		r.openEnd = openEnd{}
-	}
 }
 
 // lastWordsWithin is how many lines are the last words of a program that gives its lines no level.

@@ -118,7 +118,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	if c.series == nil {
 		c.series = map[uint64]*growing{}
 	}
-	key := keyOf(body)
+	key := shape(body)
 	s := c.series[key]
 	switch {
 	case s != nil && s.none:
@@ -144,14 +144,6 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	return curve
 }
 
-// keyOf is what lines have in common that count the same.
-func keyOf(body string) uint64 {
-	if of := countedOf(body); of > 0 {
-		return of // whatever else such a line says, it counts
-	}
-	return shape(body)
-}
-
 // Failure is told of a line that says what failed: its numbers may grow from line to line, as ranks do where each of
 // them gives up, and nothing advances by it.
 func (c *Counters) Failure(body string) {
@@ -159,7 +151,7 @@ func (c *Counters) Failure(body string) {
 	if len(body) < 4 {
 		return
 	}
-	key := keyOf(body)
+	key := shape(body)
 	if s := c.series[key]; s != nil && !s.none {
 		c.steps -= s.steps
 		*s = growing{none: true}
@@ -283,8 +275,8 @@ func (c *Counters) SpoiltSteps(recent []Step, lines int) (Step, bool) {
 		case s.NaN || !math.IsNaN(s.Loss):
 			return Step{}, false
 		case n == 0:
-			key = keyOf(s.Text)
-		case keyOf(s.Text) != key:
+			key = shape(s.Text)
+		case shape(s.Text) != key:
 			continue
 		case !spoilt:
 			return first, n >= enoughSpoilt

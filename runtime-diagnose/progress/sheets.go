@@ -134,24 +134,3 @@ func fraction(field string) bool {
 	}
 	return strings.Trim(part, "0123456789e+-") == ""
 }
-
-// countedOf is the number of which a line says at its head how many are done, as "[26/900] …"; 0: it does not.
-func countedOf(body string) (of uint64) {
-	if body[0] != '[' && body[0] != '(' {
-		return 0
-	}
-	at := 1
-	for at < len(body) && (isDigit(body[at]) || body[at] == ' ') {
-		at++
-	}
-	if at == 1 || at == len(body) || body[at] != '/' {
-		return 0
-	}
-	for at++; at < len(body) && isDigit(body[at]) && of < mostCount; at++ {
-		of = of*10 + uint64(body[at]-'0')
-	}
-	if at == len(body) || body[at] != ']' && body[at] != ')' {
-		return 0
-	}
-	return of
-}

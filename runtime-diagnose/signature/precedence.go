@@ -157,7 +157,6 @@ var precedence = map[string][]string{
 	"lightning-devices":               {"config-words", "python-exception"},
 	"lightning-no-devices":            {"config-words", "lightning-devices", "python-exception"},
 	"lmdb-error":                      {"file-not-found", "python-exception", "said-path-missing"},
-	"loader-data-unreadable":          {"checkpoint-corrupt", "dataset-unreadable", "said-exception"},
 	"lustre-evicted":                  {"python-exception", "storage-io"},
 	"lustre-mount-failed":             {"said-path-missing", "storage-io"},
 	"megatron-checkpoint-args":        {"python-exception"},
