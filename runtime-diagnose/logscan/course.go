@@ -2,7 +2,6 @@ package logscan
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,9 +20,8 @@ import (
 type Course struct {
 	Source      evidence.Source
 	Pasted      bool
-	first, last time.Time // of its lines; zero: they carry none
-	stamped     bool      // by the node's clock, as the kubelet writes it before each line
-	back        time.Duration
+	first, last time.Time   // of its lines; zero: they carry none
+	stamped     bool        // by the node's clock, as the kubelet writes it before each line
 	LastText    string      // of its last line with text, masked
 	LastNumber  int         // 0: it has none
 	Bad         reduce.Kept // the line of its end after which nobody can call it well; none: there is no such
@@ -33,10 +31,9 @@ type Course struct {
 	losses      []float64 // over the whole run; of a gang too large for that only while it runs
 	elastic     []timeline.Elastic
 	calls       []timeline.Call
-	comms       map[string]time.Time // communicators by ID → when they came up here
-	Ended       bool                 // it says that it ended well
-	lines       familiar.Lines       // of a job that has ended well: what was printed
-	gap         bool                 // lines of it were not read
+	Ended       bool           // it says that it ended well
+	lines       familiar.Lines // of a job that has ended well: what was printed
+	gap         bool           // lines of it were not read
 }
 
 // Clock names the clock of the log's times.
@@ -63,17 +60,11 @@ func (t *Course) TextOf(line int) string {
 	return ""
 }
 
-// setBack is from when on two lines in the wrong order say that the clock was set back: the
-// two streams of a container may overtake each other by less.
-const setBack = 2 * time.Second
-
 // watch is told of every line.
 func (r *logReader) watch(l *reduce.Line) {
 	if t := &r.course; !l.At.IsZero() {
 		if t.first.IsZero() {
 			t.first = l.At
-		} else if back := t.last.Sub(l.At); back > setBack {
-			t.back = max(t.back, back)
 		}
 		t.last = l.At
 	}
@@ -101,10 +92,6 @@ func (r *logReader) watch(l *reduce.Line) {
 // once in each of its lives.
 const mostElastic = 64
 
-// communicator is NCCL's word that all ranks of a communicator have met
-// (https://github.com/NVIDIA/nccl/blob/master/src/init.cc).
-var communicator = regexp.MustCompile(`commId (0x[0-9a-f]+) .{0,40}Init COMPLETE`)
-
 // mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
 const mostCalls = 128
 
@@ -114,17 +101,6 @@ func (r *logReader) readCalls(l reduce.Line, text string) {
 		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
 		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
 		r.course.calls = append(r.course.calls, c)
-	}
-	if !strings.Contains(text, "commId ") {
-		return
-	}
-	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.course.comms) < r.share.calls {
-		if r.course.comms == nil {
-			r.course.comms = map[string]time.Time{}
-		}
-		if _, known := r.course.comms[m[1]]; !known {
-			r.course.comms[m[1]] = l.At
-		}
 	}
 }
 
@@ -241,7 +217,7 @@ func kept(s progress.Series, steps int) progress.Series {
 func (t *Course) Log() timeline.Log {
 	return timeline.Log{
 		Source: t.Source, Clock: t.Clock(), First: t.first, Last: t.last, LastText: t.LastText, LastNumber: t.LastNumber,
-		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.Steps,
+		Calls: t.calls, Steps: t.Steps,
 		Losses: t.losses, Stamped: t.stamped, Ended: t.Ended,
 	}
 }

@@ -37,9 +37,7 @@ func (m Moment) window() (from, to time.Time) {
 // Clocks holds what is known of how far clocks are apart. The zero value knows nothing; it
 // takes every clock to be within Drift of the API server's.
 type Clocks struct {
-	ahead  map[string]Bound   // of the API server's clock
-	shifts map[string][]shift // of the gang's own median, by clock
-	jumps  map[string]time.Duration
+	shifts map[string][]shift  // of the gang's own median, by clock
 	meets  map[string][]Moment // what happened to all at once, by name
 	lower  map[string]time.Duration
 	upper  map[string]time.Duration
@@ -65,7 +63,6 @@ func (c *Clocks) Follows(clock string, at, server time.Time) {
 	if old, ok := c.upper[clock]; !ok || most < old {
 		c.upper[clock] = most
 	}
-	c.ahead = nil
 }
 
 // Precedes notes that something the clock dated at happened before the API server dated the
@@ -83,11 +80,9 @@ func (c *Clocks) Precedes(clock string, at, server time.Time) {
 	if old, ok := c.lower[clock]; !ok || least > old {
 		c.lower[clock] = least
 	}
-	c.ahead = nil
 }
 
-// Meets notes one member's time of something that all members do together: a rendezvous, a
-// communicator that comes up, a step of synchronous training.
+// Meets notes one member's time of something that all members do together: a step of synchronous training.
 func (c *Clocks) Meets(name string, m Moment) {
 	if m.At.IsZero() || m.Clock == "" {
 		return
@@ -96,14 +91,6 @@ func (c *Clocks) Meets(name string, m Moment) {
 		c.meets = map[string][]Moment{}
 	}
 	c.meets[name] = append(c.meets[name], m)
-}
-
-// Jumped notes that a clock was set back while it was watched.
-func (c *Clocks) Jumped(clock string, by time.Duration) {
-	if c.jumps == nil {
-		c.jumps = map[string]time.Duration{}
-	}
-	c.jumps[clock] = max(c.jumps[clock], by)
 }
 
 // fewest and widest bound which meetings say something: with fewer members their median is
@@ -148,8 +135,6 @@ func (c *Clocks) Settle(give time.Duration) {
 // Ahead is how far a clock is ahead of the API server's. What was noted is believed; where
 // it leaves a side open, the clock is taken to be near the side that is known.
 func (c *Clocks) Ahead(clock string) Bound {
-	jump := c.jumps[clock]
-	wide := func(b Bound) Bound { return Bound{b.Low - jump, b.High + jump} }
 	if clock == "" {
 		return Bound{}
 	}
@@ -162,15 +147,15 @@ func (c *Clocks) Ahead(clock string) Bound {
 		if haveLow {
 			b.Low = max(b.Low, min(low, high))
 		}
-		return wide(b)
+		return b
 	case haveLow && low > usual.High: // surely ahead
 		b := Bound{low, low + 4*Drift + reportLag}
 		if haveHigh {
 			b.High = min(b.High, max(low, high))
 		}
-		return wide(b)
+		return b
 	default:
-		return wide(usual)
+		return usual
 	}
 }
 
@@ -235,8 +220,7 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 		}()
 	}
 	if a.Clock == b.Clock {
-		jump := c.jumps[a.Clock]
-		return least - jump, most + jump
+		return least, most
 	}
 	if aged(a) || aged(b) { // the latest that it can have been: earlier by nobody knows how much
 		if aged(b) {
@@ -251,7 +235,7 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 	// b's truth is b - y, a's is a - x.
 	low, high := least-y.High+x.Low, most-y.Low+x.High
 	if s, t := c.shifts[a.Clock], c.shifts[b.Clock]; len(s) > 0 && len(t) > 0 {
-		give := s[0].give + t[0].give + c.jumps[a.Clock] + c.jumps[b.Clock]
+		give := s[0].give + t[0].give
 		// Two sources about the same clocks: where they contradict each other, the members' own
 		// word is the nearer one.
 		mLow, mHigh := least-t[0].by+s[0].by-give, most-t[0].by+s[0].by+give

@@ -21,9 +21,7 @@ type Log struct {
 	First, Last time.Time // of its lines; zero: they carry none
 	LastText    string    // of its last line with text, masked
 	LastNumber  int       // 0: it has none
-	Back        time.Duration
 	Calls       []Call
-	Comms       map[string]time.Time // communicators by ID → when they came up here
 	Steps       progress.Series
 	Losses      []float64 // over the whole run; of a gang too large for that only while it runs
 	Stamped     bool      // by the node's clock
@@ -167,12 +165,6 @@ func ClocksOf(objects []corev1.Pod, logs []Log) *Clocks {
 		l := &logs[i]
 		if l.Source.Attempt > 0 {
 			continue
-		}
-		if l.Back > 0 {
-			c.Jumped(l.Clock, l.Back)
-		}
-		for id, at := range l.Comms {
-			c.Meets("communicator "+id, Moment{Clock: l.Clock, At: at})
 		}
 		for _, s := range l.Steps.Recent {
 			if s.Number > 0 && !s.At.IsZero() {
