@@ -35,10 +35,12 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 	bodies := "class Loader:\n    \"\"\"Loads.\n\n" + strings.Repeat("    Some of what it loads\n", 60) + "    OSError: [Errno 28] No space left on device\n    \"\"\"\n" +
 		strings.Repeat("    def read(self):\n        pass\n\n", 4)
 	ends := page + "- LOG(FATAL) 不要使用。\n"
+	byName := "Traceback (most recent call last):\n  File \"/usr/lib/python2.7/runpy.py\", line 163, in _run_module_as_main\n    mod_name, _Error)\n  File \"/usr/lib/python2.7/pkgutil.py\", line 281, in get_code\n    self.code = compile(source, self.filename, 'exec')\n  File \"/srv/fit/__main__.py\", line 9\n    def report(*rows, wide=False):\n                         ^\nSyntaxError: invalid syntax\n"
 	cases := map[string]struct {
 		log  string
 		want diagnose.Verdict
 	}{
+		"a program that is run by its name, often":         {strings.Repeat(byName, 30), diagnose.Diagnosed},
 		"a page with headings and fences":                  {page, diagnose.Unknown},
 		"a short page whose lines are not wrapped":         {page1() + memory, diagnose.Unknown},
 		"one that ends with what ended a program":          {page1() + ended, diagnose.Diagnosed},

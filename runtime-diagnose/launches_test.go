@@ -33,12 +33,17 @@ func TestTheLastLaunchDecides(t *testing.T) {
 	for i := range 20 {
 		often += head + strings.Replace(missing, "a.bin", fmt.Sprintf("%d.bin", i+1), 1)
 	}
+	more := ""
+	for i := range 100 {
+		more += head + strings.Repeat(memory, 2) + strings.Replace(missing, "a.bin", fmt.Sprintf("%d.bin", i+1), 1) + "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
+	}
 	cases := map[string]struct {
 		log  string
 		want diagnose.Verdict
 		line string
 	}{
 		"more launches than one thing is kept of":              {often, diagnose.Diagnosed, "/data/20.bin"},
+		"more of what launches say than is kept of a log":      {more + head + strings.Replace(missing, "a.bin", "b.bin", 1), diagnose.Diagnosed, "/data/b.bin"},
 		"the second trains":                                    {head + missing + again + trained(5), diagnose.Healthy, ""},
 		"the second fails of something else":                   {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
 		"the second says nothing yet":                          {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},

@@ -19,12 +19,21 @@ func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 		optimiser = "2024-05-01 10:11:12.123456: E tensorflow/core/grappler/optimizers/meta_optimizer.cc:828] remapper failed: INVALID_ARGUMENT: Size of values 0 does not match size of permutation 4 @ fanin shape in dropout\n"
 		slow      = "/lib/python3.8/site-packages/jax/_src/lib/xla_bridge.py:184: UserWarning: TPU backend initialization is taking more than 60.0 seconds. Did you run your code on all TPU hosts?\n"
 		empty     = "Traceback (most recent call last):\n  File \"/lib/python3.7/multiprocessing/queues.py\", line 105, in get\n    raise Empty\n_queue.Empty\n\n"
+		cuda      = "2024-05-01 10:11:12.123456: I tensorflow/tsl/cuda/cudart_stub.cc:28] Could not find cuda drivers on your machine, GPU will not be used.\n"
+		untold    = "Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    net.head.freeze()\nAttributeError: 'Net' object has no attribute 'head'\n"
+		untidy    = "slurmstepd: error: common_file_write_uint32s: write pid 81 to /sys/fs/cgroup/cgroup.procs failed: Device or resource busy\nslurmstepd: error: Unable to move pid 81 to init root cgroup /sys/fs/cgroup\nslurmstepd: error: error unlocking cgroup '/sys/fs/cgroup/system.slice/slurmstepd.scope' : Bad file descriptor\n"
 		during    = "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/lib/paddle/fluid/dataloader/dataloader_iter.py\", line 632, in _get_data\n    \"pids: {}\".format(len(failed_workers), pids))\n"
 	)
 	for name, tc := range map[string]struct {
 		log  string
 		want string
 	}{
+		"libraries that were missed long before it ended":        {cuda + many("part %d is on the CPU\n", 30) + untold, "python-exception-user-code"},
+		"libraries that were missed right before it ended":       {cuda + goesOn + untold, "no-gpu-visible"},
+		"libraries that were missed, and no device":              {cuda + goesOn + strings.Replace(untold, "AttributeError: 'Net' object has no attribute 'head'", "RuntimeError: No CUDA GPUs are available", 1), "no-gpu-visible"},
+		"a control group that was not tidied up":                 {"epoch 3 accuracy: 0.91\ntest accuracy: 0.90\n" + untidy, ""},
+		"what failed above such a group":                         {"/srv/venv/bin/python3: No module named fit\n" + untidy, "missing-module"},
+		"memory that the same daemon tells of":                   {"test accuracy: 0.90\nslurmstepd: error: Detected 1 oom_kill event in StepId=81.batch. Some of the step tasks have been OOM Killed.\n", "host-oom-killed"},
 		"what calls itself a warning":                            {driver, ""},
 		"the same words without it":                              {strings.Replace(driver, "Warning: ", "", 1), "file-not-found"},
 		"work that goes on below":                                {policy + goesOn, ""},

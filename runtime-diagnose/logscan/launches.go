@@ -102,8 +102,7 @@ func (r *logReader) launched(l *reduce.Line) {
 
 // endedAbove says that the line above is the last one of an exception that ended its process.
 func (r *logReader) endedAbove(l *reduce.Line) bool {
-	k := len(r.sightings) - 1
-	return k >= 0 && r.said[k].top && r.sightings[k].Item.Source.Line == l.Number-1
+	return r.ended > 0 && r.ended == l.Number-1
 }
 
 // numbersOf are the digits of a line.
@@ -127,11 +126,26 @@ func (r *logReader) launchedAt(line int) {
 	}
 	last := &n.runs[len(n.runs)-1]
 	last.progress, last.bad = r.progress, n.bad
+	if len(r.sightings) > mostSightings/2 {
+		r.forget(last.seen)
+	}
 	n.runs = append(n.runs, launch{line: line, seen: len(r.sightings)})
 	r.progress, n.bad = 0, 0
 	clear(r.perSignature) // what was said often before is new of this one
 	r.view.Afresh()
 	r.listen()
+}
+
+// forget drops the first sightings, those of launches before the last one: where a program is started over and over, what
+// the next launch says has to have room.
+func (r *logReader) forget(first int) {
+	r.sightings, r.said = slices.Delete(r.sightings, 0, first), slices.Delete(r.said, 0, first)
+	for i := range r.launches.runs {
+		r.launches.runs[i].seen = max(0, r.launches.runs[i].seen-first)
+	}
+	r.launches.seen = max(0, r.launches.seen-first)
+	clear(r.generic)
+	clear(r.wrapper)
 }
 
 // begins says that a line is like one of the head.

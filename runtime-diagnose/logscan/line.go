@@ -96,7 +96,8 @@ type logReader struct {
 	counters     progress.Counters
 	sound        progress.Recoveries // of lines that say that a number is none
 	document     reduce.Document
-	endsRaised   bool // its last line is an exception that ended its process
+	ended        int  // the last line so far that is an exception which ended its process, whether or not it is kept
+	endsRaised   bool // it is the last of all
 	calm         int  // where its end begins, if it ends without complaint, with what was done or found
 }
 
@@ -142,6 +143,9 @@ const rootCauseBlock = 8
 func (r *logReader) visit(l reduce.Line) bool {
 	if l.Code || (l.Trace != nil && l.Trace.Ignored) {
 		return false
+	}
+	if l.Trace != nil && l.Trace.Top {
+		r.ended = l.Number
 	}
 	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
 		return false

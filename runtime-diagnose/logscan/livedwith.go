@@ -30,13 +30,14 @@ var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Excepti
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case recovery.FailsCommand(s.Line) && r.endedOtherwise(i), !r.failed && recovery.Needless(s.Line):
+	case recovery.FailsCommand(s.Line) && r.endedOtherwise(i), !r.failed && recovery.Needless(s.Line),
+		s.Signature.Weak && !s.Raised && r.raisedBelow(i, linesSurvived): // it went on with what runs that end well print as well
 		return true
 	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
 		return false
 	case said.beside:
 		return r.goesOnBelow(s, d)
-	case recovery.Warns(s.Line) && (r.raisedBelow(i) || r.goesOnBelow(s, d)):
+	case recovery.Warns(s.Line) && (r.raisedBelow(i, 0) || r.goesOnBelow(s, d)):
 		return true
 	case !isSurrounding(s) && !isGuess(s):
 		return false
@@ -46,10 +47,11 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	return !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
 }
 
-// raisedBelow says that an exception was raised after a sighting: what its program warned of before did not end it.
-func (r *logReader) raisedBelow(i int) bool {
+// raisedBelow says that an exception was raised so many lines below a sighting or more: what its program warned of before
+// did not end it.
+func (r *logReader) raisedBelow(i, lines int) bool {
 	return slices.ContainsFunc(r.sightings[i+1:], func(s evidence.Observation) bool {
-		return s.Raised && !s.Mild && !s.Over && s.Signature.Role == signature.Root
+		return s.Item.Source.Line-r.sightings[i].Item.Source.Line >= lines && s.Raised && !s.Mild && !s.Over && s.Signature.Role == signature.Root
 	})
 }
 
@@ -147,6 +149,9 @@ func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 			return false // lines between were not kept
 		}
 		next = l.Number
+		if recovery.Remarked(l.Text) {
+			continue
+		}
 		b := r.lineBelow(d, at)
 		if b.ends || b.wrong && !SameStatement(l.Text, s.Line) {
 			return false

@@ -20,8 +20,7 @@ import (
 // settle looks back from the end of the log.
 func (r *logReader) settle(d reduce.Digest) {
 	r.series = r.steps.Series()
-	k := len(r.sightings) - 1
-	r.endsRaised = k >= 0 && r.said[k].top && r.sightings[k].Item.Source.Line == d.Last.Number
+	r.endsRaised = r.ended > 0 && r.ended == d.Last.Number
 	if r.options.uses(harmless) {
 		r.explainAway()
 	}

@@ -165,7 +165,7 @@ func Mild(text string) bool {
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
-	if ofPostgres(head) || remarked(text) {
+	if ofPostgres(head) || Remarked(text) {
 		return true
 	}
 	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
@@ -200,13 +200,17 @@ func Instead(text string) bool { return instead.MatchString(text) }
 // (https://github.com/tensorflow/tensorflow/blob/v2.16.1/tensorflow/core/framework/local_rendezvous.cc,
 // https://github.com/openxla/xla/blob/main/xla/stream_executor/cuda/delay_kernel_cuda.cu.cc,
 // https://github.com/gcc-mirror/gcc/blob/releases/gcc-13/libgomp/env.c,
-// https://github.com/pypa/pip/blob/24.0/src/pip/_internal/commands/install.py). Installers end with 0 after theirs.
-var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|finalizing GeneratorDataset iterator: Cancelled: |^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)`)
+// https://github.com/pypa/pip/blob/24.0/src/pip/_internal/commands/install.py), or that a node's daemon could not tidy up a
+// control group when a step of a batch job had ended
+// (https://github.com/SchedMD/slurm/blob/slurm-23.11/src/plugins/cgroup/v1/cgroup_v1.c, cgroup_p_step_destroy,
+// https://github.com/galaxyproject/galaxy/pull/7766). Installers end with 0 after theirs.
+var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|finalizing GeneratorDataset iterator: Cancelled: |^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)|^slurmstepd(?:-\S+)?: error: .*(?:/sys/fs/cgroup|\bcgroup\.procs|root cgroup|_cgroup_)`)
 
 // ofRemarks are parts of them, of which a line has one.
-var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "GeneratorDataset", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: "}
+var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "GeneratorDataset", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: ", "slurmstepd"}
 
-func remarked(text string) bool {
+// Remarked says that a line is one of them: it says nothing of the run.
+func Remarked(text string) bool {
 	return slices.ContainsFunc(ofRemarks, func(part string) bool { return strings.Contains(text, part) }) && remarks.MatchString(text)
 }
 

@@ -45,6 +45,10 @@ const (
 	during       = "During handling of the above exception, another exception occurred"
 )
 
+// ofModule ends the outermost frame of a program that is run by its name, "python -m", also where that cannot be read
+// (https://github.com/python/cpython/blob/v3.12.0/Lib/runpy.py).
+const ofModule = ", in _run_module_as_main"
+
 // exceptionLine reads how Python prints an exception: a dotted type, then a colon and the
 // message or nothing. It is read by hand because an open traceback asks it of every line.
 func exceptionLine(s string) (name, message string, ok bool) {
@@ -374,7 +378,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 	case strings.HasPrefix(trimmed, `File "`):
 		t.frames++
 		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
-		t.top = t.top || t.headed && t.frames == 1 && strings.HasSuffix(t.frame, ", in <module>")
+		t.top = t.top || t.headed && t.frames == 1 && (strings.HasSuffix(t.frame, ", in <module>") || strings.HasSuffix(t.frame, ofModule))
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
 		t.thread = t.thread || t.headed && t.frames == 1 && feeds(t.frame)
 		return
