@@ -4,7 +4,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -32,16 +31,16 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	for _, a := range g.apart {
 		room -= len(a)
 	}
-	own := squeeze(g.inOwnWords(noteThat.ReplaceAllString(body, "")))
-	so := rightAt.ReplaceAllString(prose(asserted(own)), "$1") // of what is asked or supposed nothing is said
-	goes := stopped.ReplaceAllString(g.withoutNames(so), " ")
+	own := squeeze(g.inOwnWords(body))
+	so := prose(asserted(own)) // of what is asked or supposed nothing is said
+	goes := carriesOn(g.withoutNames(so))
 	spoke := strings.TrimRight(g.plainly(acquitted.ReplaceAllString(noDemand.ReplaceAllString(own, " "), " ")), " .。")
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
 	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
 		return Order
-	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goesOn.MatchString(goes) && !g.said(goesOn.FindString(goes), cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goes != "" && !g.said(goes, cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
@@ -49,9 +48,10 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case len(cites) == 0 && g.refuses(body), !g.legible(body, cites), g.strangeName(withoutOpen(body), cites), len(cites) == 0 && !onlyLeavesOpen(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
+	case len(cites) == 0 && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
+		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
-	case miscalculated(body), why != Undecided && g.almostSo(asNone(unconverted(body), g.support(cites)), cites):
+	case miscalculated(body), why != Undecided && g.almostSo(unconverted(body), cites):
 		return Otherwise
 	}
 	g.showApart(body)
@@ -69,9 +69,6 @@ var forRules = lazy.MustCompile(`(?i)\b(?:rules|diagnosis|rule engine|signalbox)
 
 // onlyThen is a condition, of which nobody says that it is met.
 var onlyThen = lazy.MustCompile(`(?i)^(?:once|until|unless|if|as long as|as soon as|when(?:ever)?) [^,;]*,|\b(?:unless|only if|provided that) [^,;.]*`)
-
-// noteThat opens a sentence that only tells something.
-var noteThat = lazy.MustCompile(`(?i)^(?:(?:also|but|please|it is worth) )?(?:note|notice|noting|observe|recall) that `)
 
 // inOwnWords is a claim without the messages that it quotes and its code: those of a failure, and those of the cause.
 func (g *grounds) inOwnWords(body string) string {
@@ -114,15 +111,6 @@ var badly = lazy.MustCompile(`(?i)\b(?:errors?|exit codes? [1-9])`)
 // ended are words by which something is said to have come to a good end.
 var ended = lazy.MustCompile(`(?i)\b(?:normal(?:ly)?|fine|(?:is|was|are|were|all|ended|went|works?|worked) well|complet\w+|finish\w*|succe\w+|passed|recovered|healthy|ready|resolved|admitted|restored|work(?:s|ed))\b|完成|成功|恢复|就绪`)
 
-// ofNone says whether a claim says that there is none of a name.
-func ofNone(body, name string) bool {
-	at := strings.Index(body, name)
-	return at > 0 && none.MatchString(body[:at])
-}
-
-// none stands before what there is none of.
-var none = lazy.MustCompile(`(?i)\b(?:no|without)(?: \w+)? $`)
-
 // exitCodes are those of signals, of which everybody speaks, and the signals.
 var (
 	exitCodes = words("6 9 11 15 128 134 137 139 143")
@@ -139,7 +127,7 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 		return false
 	}
 	body = g.withoutContrast(body, cites)
-	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); !asksOnly(plain, g.support(cites)) && unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
+	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
@@ -153,9 +141,9 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 func (g *grounds) workedOut(body string, cites []evidence.ID) bool {
 	texts, made := g.texts(cites), g.figures(cites)
 	return slices.ContainsFunc(amount.FindAllStringSubmatch(body+" ", -1), func(m []string) bool {
-		return !sameAmount(texts, m[1], m[2]) && derivedAmount(texts, m[1], strings.ToLower(m[2]))
+		return derivedAmount(texts, m[1], strings.ToLower(m[2]))
 	}) || slices.ContainsFunc(percentage.FindAllStringSubmatch(ofHundred.ReplaceAllString(body, "$1%"), -1), func(m []string) bool {
-		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && (isShare(texts, m[1]) || made.hold(m[1], "%", false, false, false))
+		return !strings.Contains(ofHundred.ReplaceAllString(texts, "$1%"), m[0]) && made.hold(m[1], "%", false, false, false)
 	})
 }
 
@@ -252,15 +240,10 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 
 // ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
 func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
-	body = furtherUnits.ReplaceAllString(ofUnit.ReplaceAllString(g.inNames(g.unbounded(inDigits(body), cites)), "$1 $2"), "$1 $2")
+	body = furtherUnits.ReplaceAllString(ofUnit.ReplaceAllString(g.inNames(inEach(inDigits(body))), "$1 $2"), "$1 $2")
 	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
-	body = plainRange.ReplaceAllString(worked(body, texts), "$1$2 to $3$4")
-	body = linesCited.ReplaceAllStringFunc(g.withoutSizes(body), func(m string) string {
-		if n := digitsOf.FindString(inDigits(m)); n == strconv.Itoa(len(cites)) {
-			return " " // the pieces that it cites
-		}
-		return m
-	})
+	body = worked(body, texts)
+	body = inDigits(body)
 	body = g.uncomputed(body, cites)
 	for _, m := range amount.FindAllStringSubmatch(body+" ", -1) { // what lies between two pieces stands in neither
 		if at := strings.Index(body+" ", m[0]); at > 0 && wordRune(rune(body[at-1])) {
@@ -283,20 +266,20 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 	low, texts, said := strings.ToLower(support), g.texts(cites), body
 	found := g.texts(g.Root[:min(mostRoots, len(g.Root))]) // a claim counts from there
 	body = g.ownNumbers(body, support, texts, cites)
-	return slices.DeleteFunc(looked(rightAt.ReplaceAllString(body, "$1")), func(w string) bool {
+	return slices.DeleteFunc(looked(body), func(w string) bool {
 		lower := strings.ToLower(w)
 		switch {
-		case holds(support, w), hasDigit(w) && holds(support, strings.TrimSuffix(w, "s")), strings.Contains(w, ":") && strings.Contains(support, w):
+		case holds(support, w), strings.Contains(w, ":") && strings.Contains(support, w):
 			return true // it stands there
 		case w == g.Job, w == g.Namespace, slices.Contains(g.Names, w):
 			return true // it is what is diagnosed
-		case rendezvous[lower], numberWords[lower] != "", notFinite[lower], units[lower] != 0, apiKinds[lower], initials.MatchString(w), ofNone(body, w):
+		case rendezvous[lower], notFinite[lower], apiKinds[lower], initials.MatchString(w):
 			return true // everybody calls it so
 		case exitCodes[w] && ofExit.MatchString(body):
 			return true
 		case !unicode.IsDigit(rune(w[0])) && (strings.Contains(low, lower) || strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))):
 			return true // it stands there in another form
-		case derived(w, texts+numbersOf(said, texts), divides.MatchString(said)), apartBy(w, texts, found):
+		case derived(w, texts, divides.MatchString(said)), apartBy(w, texts, found):
 			return true // it can be worked out
 		case digitsOnly(w) && !strings.Contains(w, "."):
 			return slices.ContainsFunc(decimals.FindAllString(dotted.ReplaceAllString(texts, " "), -1), func(n string) bool { return rounded(w, n) })
@@ -304,12 +287,6 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 		return false
 	})
 }
-
-// plainRange are two numbers that are the ends of a range, and of no name: h100-9 is a node.
-var plainRange = lazy.MustCompile(`(^|[\s(（])(\d+)\s?[-–]\s?(\d+)([\s,.;:)）。，；]|$)`)
-
-// linesCited counts the lines that a claim is about.
-var linesCited = lazy.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six) (?:[a-z]+ )?(?:lines|messages|entries|records|errors|timeouts|exceptions)\b|(?:\d+|[两三四五六])\s*条\s*(?:日志|消息|记录)`)
 
 // better says whether a claim says something to be well that its evidence does not say so.
 func (g *grounds) better(body string, cites []evidence.ID) bool {
@@ -375,7 +352,7 @@ func (g *grounds) legible(body string, cites []evidence.ID) bool {
 		return true
 	}
 	said, known := tellingWords(body), vocabulary(g.support(cites))
-	strange := slices.DeleteFunc(slices.Clone(said), func(w string) bool { return neutral[w] || neutral[stem(w)] || known(w) })
+	strange := slices.DeleteFunc(slices.Clone(said), func(w string) bool { return neutral[w] || known(w) })
 	return len(said) > 1 && 2*len(strange) <= len(said)
 }
 

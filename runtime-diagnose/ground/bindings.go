@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -71,8 +70,6 @@ func clauses(text string) (out [][]string) {
 				switch {
 				case unicode.IsDigit(rune(w[0])) && strings.HasSuffix(low, ":"+w):
 					clause = append(clause, w)
-				case notFinite[w]:
-					clause = append(clause, "0×"+w)
 				case !empty[w] && units[w] == 0 && !strings.ContainsFunc(w, unicode.IsDigit):
 					clause = append(clause, stem(cmp.Or(inFull[w], w)))
 				}
@@ -100,27 +97,6 @@ var outOf = lazy.MustCompile(`(?i)(\d+(?:\.\d+)? ?(?:[kmgt]?i?b\b)?(?: [a-z]+)?)
 
 // names are numbers that name something, and count nothing.
 var names = lazy.MustCompile(`(?i)\b(?:pid|port|errno|id|xid|line|code|signal)[ =:]{1,2}(\d+)\b`)
-
-// manyOf counts members, and memberOf is how a line counts them.
-var (
-	manyOf   = lazy.MustCompile(`(?i)\b(\d+) (master|worker|launcher|replica|evaluator|chief)s?\b`)
-	memberOf = lazy.MustCompile(`(?i)\b(master|worker|launcher|replica|evaluator|chief)s?[ :=]{1,2}(\d+)\b`)
-)
-
-// miscountsMembers says whether a claim counts members otherwise than its evidence.
-func miscountsMembers(plain, support string) bool {
-	has := map[string][]string{}
-	for _, m := range manyOf.FindAllStringSubmatch(support, -1) {
-		has[strings.ToLower(m[2])] = append(has[strings.ToLower(m[2])], m[1])
-	}
-	for _, m := range memberOf.FindAllStringSubmatch(support, -1) {
-		has[strings.ToLower(m[1])] = append(has[strings.ToLower(m[1])], m[2])
-	}
-	return slices.ContainsFunc(manyOf.FindAllStringSubmatch(plain, -1), func(m []string) bool {
-		of := has[strings.ToLower(m[2])]
-		return len(of) > 0 && !slices.Contains(of, m[1])
-	})
-}
 
 // headed is a list behind what all of it is of: "dataset: 2000 shards, 412 GiB in all".
 var headed = lazy.MustCompile(`(?m)\b([A-Za-z]\w+): ([^:\n]+,[^:\n]+)$`)
@@ -244,11 +220,7 @@ func misgoverned(plain, support string) bool {
 		}
 		for _, object := range objects {
 			drawn := slices.ContainsFunc(object, func(w string) bool { return strings.Contains(low, w) })
-			named := slices.ContainsFunc(object, hasDigit)
 			same := slices.ContainsFunc(there, func(o []string) bool {
-				if named && slices.ContainsFunc(o, hasDigit) { // who it is, is what is said
-					o = slices.DeleteFunc(slices.Clone(o), func(w string) bool { return !hasDigit(w) })
-				}
 				return len(o) == 0 || slices.ContainsFunc(o, func(w string) bool { return slices.Contains(object, w) })
 			})
 			if drawn && !same {
@@ -271,11 +243,7 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 		return true
 	}
 	var supports []string
-	for i, id := range cites {
-		if i > 0 && g.adjoin(cites[i-1], id) {
-			supports[len(supports)-1] += g.support([]evidence.ID{id})
-			continue
-		}
+	for _, id := range cites {
 		supports = append(supports, g.support([]evidence.ID{id}))
 	}
 	whole, count := strings.Join(supports, ""), g.countedMembers(cites)
@@ -301,7 +269,7 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 			continue
 		}
 		if !slices.ContainsFunc(supports, func(support string) bool {
-			return ofMembers(part, support) && inOrder(part, support) && (!unreadHan(part, support) || unreadHan(part, whole)) && !unlabelled(part, support, whole) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
+			return ofMembers(part, support) && (!unreadHan(part, support) || unreadHan(part, whole)) && !slices.ContainsFunc(values, func(w string) bool { return !holds(support, w) }) &&
 				!slices.ContainsFunc(want, func(w string) bool { return !known(w, support) })
 		}) {
 			return false
@@ -310,33 +278,8 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	return true
 }
 
-// adjoin says whether two pieces of evidence are lines of one log, the one right behind the other, and written at once: of
-// one stack, for example.
-func (g *grounds) adjoin(one, other evidence.ID) bool {
-	a, b := g.items[one], g.items[other]
-	return a.Kind == evidence.Log && b.Kind == evidence.Log && a.Source.Pod == b.Source.Pod && a.Source.File == b.Source.File && a.Source.Container == b.Source.Container && b.Source.Line == a.Source.Line+1 &&
-		!a.At.IsZero() && b.At.Sub(a.At).Abs() < time.Millisecond && frame.MatchString(a.Text+b.Text)
-}
-
-// frame is a line of a stack.
-var frame = lazy.MustCompile(`(?m)^\s*File "[^"]+", line \d+`)
-
 // tried is what somebody could not do.
 var tried = lazy.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
-
-// unlabelled says whether a number of a claim is called by a word that calls it so in other evidence only.
-func unlabelled(part, support, whole string) bool {
-	here, there := labels(support), labels(whole)
-	for label, numbers := range labels(part) {
-		for _, n := range numbers {
-			held := func(r string) bool { return holds(r, n) }
-			if slices.ContainsFunc(there[label], held) && !slices.ContainsFunc(here[label], held) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // toBe are the words before a verb that is done to its subject.
 var toBe = words("is are was were be been being get gets got gotten")
@@ -357,7 +300,7 @@ func voices(text string) (passive, active map[string]bool) {
 			next = words[i+1]
 		}
 		switch {
-		case i > 0 && toBe[words[i-1]], i > 1 && toBe[words[i-2]] && strings.HasSuffix(words[i-1], "ly"), next == "by":
+		case i > 0 && toBe[words[i-1]], next == "by":
 			passive[stem(w)] = true
 		case determiners[next]:
 			active[stem(w)] = true

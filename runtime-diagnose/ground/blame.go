@@ -44,33 +44,24 @@ var notToBlame = lazy.MustCompile(`(?i)(?:\b(?:not|never|no|nothing|nobody|hardl
 var (
 	generally  = lazy.MustCompile(`(?i)\b(?:usual(?:ly)?|often|typical(?:ly)?|normally|generally|commonly|in general|as a rule|most common|tends? to|can come from)\b|通常|一般|往往|常见`)
 	indefinite = lazy.MustCompile(`^(?:A|An|Such|Any|Too (?:little|few|many|much)) `)
-	itsOwn     = lazy.MustCompile(`(?i)\b(?:was|were|had|did|this|these)\b|了|这`)
 )
 
 // background says whether a claim that cites nothing tells what is so in general.
 func (g *grounds) background(body string) bool {
-	return (generally.MatchString(body) || indefinite.MatchString(body)) && !itsOwn.MatchString(body) && !brackets.MatchString(body) &&
-		!slices.ContainsFunc(looked(body), func(w string) bool { return hasDigit(w) && !(exitCodes[w] && ofExit.MatchString(body)) }) &&
-		!slices.ContainsFunc(g.Names, func(n string) bool { return n != "" && containsToken(body, n) })
+	return generally.MatchString(body) || indefinite.MatchString(body)
 }
 
 // acquitted is what is said to be no cause.
 var acquitted = lazy.MustCompile(`(?i)\b(?:nothing|nobody|none)\b[^,;.]{0,60}\b(?:to blame|at fault|responsible)\b|\b(?:not|n['’]t|unlikely|hardly|never|no reason|need not|nor)(?: \w+){0,3} (?:to blame|at fault|responsible|the (?:cause|reason)|caused|due to|because of)\b`)
 
-// acquits is a claim without what it says to be no cause, where that is none of what the rules found.
+// acquits is a claim without what it says to be no cause.
 func (g *grounds) acquits(s string) string {
-	if !acquitted.MatchString(s) || slices.ContainsFunc(tellingWords(acquitted.ReplaceAllString(s, " ")), stemsOf(g.Says).has) {
-		return s
-	}
 	return acquitted.ReplaceAllString(s, " ")
 }
 
-// ofEffects says whether a claim tells why a consequence came about, by what the line of the consequence says itself: it has
-// nothing of the cause in it that could be turned round.
-func (g *grounds) ofEffects(body string, cites []evidence.ID) bool {
-	of, told := stemsOf(g.support(g.Root)), stemsOf(g.support(cites))
-	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !slices.Contains(g.Effects, id) }) &&
-		!brings.MatchString(body) && !slices.ContainsFunc(content(body), func(w string) bool { return of.has(w) && !told.has(w) })
+// ofEffects says whether a claim rests on lines of consequences alone: it has nothing of the cause in it that could be turned round.
+func (g *grounds) ofEffects(cites []evidence.ID) bool {
+	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool { return !slices.Contains(g.Effects, id) })
 }
 
 // blames are words that say what brought something about.

@@ -255,9 +255,6 @@ func hanTable(list [][2]string) map[string]*lazy.Regexp {
 	return m
 }
 
-// hanPositive are those that say that something is well: a line that denies it does not support them.
-var hanPositive = words("存在 找到 可用 成功 完成 正常 恢复 空闲 加入 创建 更新 启动")
-
 // longestHan is how many characters the longest of these words has.
 const longestHan = 5
 
@@ -274,12 +271,7 @@ func unreadHan(plain, support string) bool {
 		if word == "" {
 			return true
 		}
-		held := support
-		if hanPositive[word] && !notHan.MatchString(plain[:at]) {
-			rest, _ := affirmed(support)
-			held = failing.ReplaceAllString(rest, " ")
-		}
-		if needs := hanWords[word]; needs != nil && !needs.MatchString(held) {
+		if needs := hanWords[word]; needs != nil && !needs.MatchString(support) {
 			return true
 		}
 		at += len(word)

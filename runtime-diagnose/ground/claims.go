@@ -2,7 +2,6 @@ package ground
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -86,7 +85,6 @@ type claim struct {
 	body, plain, unquoted string // as it was written; without quotations, and amounts that were found; without quotations
 	support, texts        string // all that its evidence says; without what the platform says of whom it is
 	cites                 []evidence.ID
-	open                  bool // it only says that something is not known
 	elsewhere             bool // a name of it stands in other evidence
 }
 
@@ -104,7 +102,7 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 
 func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
 	c := g.claim(body, cites)
-	if onlyLeavesOpen(c.body) && !quotation.MatchString(c.body) {
+	if onlyLeavesOpen(c.body) {
 		return Word // of whom it asks something, it says nothing
 	}
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
@@ -132,9 +130,8 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 
 func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	body = g.unbounded(body, cites)
-	body = asNone(signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1"), c.support)
-	body = inFigures(body)
+	body = signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1")
+	body = inEach(inFigures(body))
 	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
@@ -142,12 +139,18 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	if m := hanMembers.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[1], " ", 1)
 	}
-	c.body = rightAt.ReplaceAllString(unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support), "$1")
+	c.body = unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support)
 	return c
 }
 
 // ofUnit is an amount that is joined to its unit: 30-minute.
 var ofUnit = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?)-(ms|milliseconds?|seconds?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
+
+// twoAmounts are the ends of a range with one unit: between 8 and 17 seconds.
+var twoAmounts = lazy.MustCompile(`(?i)\b(between|from|after|some|about|roughly) (\d+(?:\.\d+)?)( (?:and|to|or) |-|–)(\d+(?:\.\d+)?) (ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
+
+// inEach writes the unit behind both.
+func inEach(body string) string { return twoAmounts.ReplaceAllString(body, "$1 $2 $5 to $4 $5") }
 
 // hanMembers are members that are counted in Chinese.
 var hanMembers = lazy.MustCompile(`(?i)` + hanMember)
@@ -156,12 +159,6 @@ const hanMember = `(\d+)\s*(?:个|台)\s*(?:pod|进程|节点|成员|容器|work
 
 // signalVerb is a signal as what was done to somebody: SIGKILLed.
 var signalVerb = lazy.MustCompile(`\b(SIG[A-Z]+)(?:ed|['’]d)\b`)
-
-// rightAt is a "right" that says where or when, and not that something is so.
-var rightAt = lazy.MustCompile(`(?i)\bright (at|after|before|away|behind|when|where|there|from|in|on)\b`)
-
-// abbreviation is a word in capitals.
-var abbreviation = lazy.MustCompile(`^[A-Z]{3,}$`)
 
 // foreign says why a claim has what its evidence has not: a quotation, a member, a number, a name. What was found is
 // taken out of it.
@@ -204,18 +201,15 @@ func (g *grounds) foreign(c *claim) Reason {
 	}
 	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
-	if !g.elsewhere(of, c.cites) && (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
+	if (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
 		g.withFound(c)
 	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
 		return Member
 	}
 	if !ofMembers(of, c.support) || !inOrder(of, c.support) {
-		if counted := countedThings.ReplaceAllString(of, "$1$2"); counted != of && ofMembers(counted, c.support) && inOrder(counted, c.support) {
+		if counted := countedThings.ReplaceAllString(of, "$1$2"); counted != of && ofMembers(counted, c.support) {
 			return Number // not of a member, but of a step
-		}
-		if !g.ofRoot(c.cites) && g.followsRoot(of, c.support) {
-			return Apart
 		}
 		return Member
 	}
@@ -225,11 +219,6 @@ func (g *grounds) foreign(c *claim) Reason {
 				return Number
 			}
 			c.plain = strings.Replace(c.plain+" ", m[0][:strings.Index(m[0], m[2])+len(m[2])], " ", 1) // and not the comma behind it
-		}
-	}
-	for _, m := range called.FindAllStringSubmatch(c.plain, -1) {
-		if w := strings.ToLower(m[1]); !verbLike.MatchString(w) && !neutral[w] && !holding[w] && !general[w] && !containsToken(c.support, w) && !strings.Contains(strings.ToLower(c.support), stem(w)) {
-			return Name
 		}
 	}
 	if extended(c.plain, c.support) {
@@ -246,13 +235,12 @@ func (g *grounds) foreign(c *claim) Reason {
 		switch {
 		case unicode.IsDigit(rune(w[0])):
 			return Number
-		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) && (i.Source.Pod == "" || pods[i.Source.Pod]) }) && !(abbreviation.MatchString(w) && strings.Contains(g.read, strings.ToLower(w))):
+		case !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return holds(i.Text, w) && (i.Source.Pod == "" || pods[i.Source.Pod]) }):
 			return Name
 		}
 		c.elsewhere = true
 	}
 	c.elsewhere = c.elsewhere || g.readElsewhere(c.plain, c.cites)
-	c.open = asksOnly(c.plain, c.support)
 	return g.beyond(c.plain, c.support)
 }
 
@@ -266,13 +254,6 @@ func (g *grounds) neverRead(body, quoted, message string) bool {
 	return at >= 0 && deniesNext.MatchString(body[:at]) && !slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
 		return strings.Contains(strings.ToLower(squeeze(i.Text)), message)
 	})
-}
-
-// followsRoot says whether a claim names members of its evidence and, behind a word for why something came about, those that the rules found to
-// have failed: whose consequence it is, the rules say.
-func (g *grounds) followsRoot(plain, support string) bool {
-	m := backward.FindAllStringIndex(plain, -1)
-	return len(m) == 1 && m[0][0] > 0 && ofMembers(plain[:m[0][0]], support) && ofMembers(plain[m[0][1]:], g.support(g.Root))
 }
 
 // extended says whether evidence has a word of a claim only as the beginning of a longer name: tensorboard, where it has tensorboardX.
@@ -296,27 +277,21 @@ func (g *grounds) contradicted(c *claim) Reason {
 	if ofListed == Member {
 		return Member
 	}
-	loose := Reason("")
-	if !c.open {
-		if loose = g.turned(g.withoutContrast(asserted(c.plain), c.cites), c.support, c.texts, g.ofRoot(c.cites)); loose == Otherwise && !supposes(c.body) {
-			return loose
-		}
+	loose := g.turned(g.withoutContrast(asserted(c.plain), c.cites), c.support, c.texts, g.ofRoot(c.cites))
+	if loose == Otherwise && !supposes(c.body) {
+		return loose
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
-	if miscounted && g.ofRoot(c.cites) {
-		miscounted, _ = turnedHan(c.plain, c.texts+g.Says) // the rules count, too
-	}
 	switch {
-	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), miscountsMembers(c.unquoted, c.support),
-		misgoverned(c.plain, c.support), ofSomeNodes(c.unquoted, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
+	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), misgoverned(c.plain, c.support), ofSomeNodes(c.unquoted, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.judged(c) && (g.bringsAbout(c.plain, c.cites) || g.reversed(c.plain, c.cites)):
 		return Reversed
-	case g.bringsAbout(c.plain, c.cites), g.reversed(c.plain, c.cites):
+	case g.bringsAbout(c.plain, c.cites):
 		return Apart // somebody makes something of what is no consequence
 	case g.ofWriter(c.plain, c.cites), g.ofOtherContainer(c.plain, c.cites):
 		return Member
-	case loose != "", turned, miscounted, mistitled(c.unquoted, c.support), otherOrder(c.plain, c.texts), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
+	case loose != "", turned, miscounted, otherOrder(c.plain, c.texts), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
 	case !counted(c.plain, c.support), mismeasured(c.body, c.support+g.Says), misbound(c.unquoted, c.texts), !wholes(c.unquoted, c.support):
 		return Number
@@ -324,12 +299,10 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart
 	case !inRanges(c.plain, c.support):
 		return Word // of those between it is not read
-	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support) && !g.everywhere(c.cites):
+	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)):
 		return Word // of several it was read, or of what all are made by
-	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support) && !g.everywhere(c.cites):
+	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support):
 		return Member
-	case processor.MatchString(c.plain) && !processor.MatchString(c.support):
-		return Word
 	}
 	return g.several(c.plain, c.support, c.cites)
 }
@@ -372,12 +345,12 @@ var roleWords = words("who where what which whose pod node rank worker master la
 func (g *grounds) unproven(c *claim) Reason {
 	n, of := overlap(c.plain, c.support)
 	switch {
-	case !c.open && strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
+	case strays(c.plain, c.support), of > 0 && (n == 0 || n*3 < of):
 		return Topic
 	case g.ofNamesAlone(c):
 		return NoCitation
-	case c.elsewhere, g.unwritten(c), !c.open && unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), !c.open && denied(c.plain, c.support),
-		doneAnyway(c.plain, c.support), universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
+	case c.elsewhere, g.unwritten(c), unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), denied(c.plain, c.support),
+		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		return NoCitation // nothing in it can be held against anything
@@ -385,49 +358,11 @@ func (g *grounds) unproven(c *claim) Reason {
 	return ""
 }
 
-// neverAgain says that nothing was started again, and zeroRestarts that this was counted.
-var (
-	neverAgain   = lazy.MustCompile(`(?i)\b(?:was|were|is|has|have)(?: not|n['’]t| never) (?:been )?restarted\b`)
-	zeroRestarts = lazy.MustCompile(`(?i)\brestarts?[ :=]{1,2}0\b|\b0 restarts?\b`)
-)
-
-// noneOf says that there is none of something.
-var noneOf = lazy.MustCompile(`(?i)\b(?:no|zero|without) ([a-z]{4,})\b`)
-
-// requestedNone says that there is none of what was done: requested none.
-var requestedNone = lazy.MustCompile(`(?i)\b([a-z]{4,}) none\b`)
-
-// asNone writes it as 0 where evidence has it so: request is 0.
-func asNone(body, support string) string {
-	return requestedNone.ReplaceAllStringFunc(body, func(m string) string {
-		verb := requestedNone.FindStringSubmatch(m)[1]
-		if ok, _ := regexp.MatchString(`(?i)\b`+regexp.QuoteMeta(stem(verb))+`[a-z]*(?: (?:is|was|of))?[ :=]{1,2}0\b`, support); ok {
-			return verb + " 0"
-		}
-		return m
-	})
-}
-
-// asCounted writes "no restarts" as "0 restarts" where evidence counts them as 0.
-func asCounted(body, support string) string {
-	if neverAgain.MatchString(body) && zeroRestarts.MatchString(support) {
-		body = neverAgain.ReplaceAllString(body, "had 0 restarts")
-	}
-	return noneOf.ReplaceAllStringFunc(body, func(m string) string {
-		of := noneOf.FindStringSubmatch(m)[1]
-		if ok, _ := regexp.MatchString(`(?i)\b`+of+`[ :=]{1,2}0\b|\b0 `+of+`\b`, support); ok {
-			return "0 " + of
-		}
-		return m
-	})
-}
-
 // troubled is a claim that tells of a failure: what went well before it is no contradiction.
 var troubled = lazy.MustCompile(`(?i)\b(?:exit(?:s|ed)|fail\w*|kill(?:s|ed)|crash\w*|abort\w*|timed out|gave up|gives up|lost|missing|consequence|symptom)\b`)
 
 // turned says whether a claim says the opposite of its evidence.
 func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason) {
-	body = asCounted(body, support)
 	if denies(support) {
 		body = noneHas.ReplaceAllString(body, "0 of $1 lack")
 	}
@@ -444,7 +379,7 @@ func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason
 	}
 	if m := succeeded.FindString(rest); deniedThere(body, whole, true) || deniedThere(body, texts, true) {
 		return Otherwise
-	} else if not := unlike(body, whole, texts); not != "" && (not == Otherwise || !opposite(rest, whole)) {
+	} else if not := unlike(body, whole, texts); not == Otherwise {
 		if ofRoot {
 			return not
 		}
@@ -455,7 +390,7 @@ func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason
 		}
 		return Word // of what did not fail, it may be so
 	}
-	if deniedThere(body, whole, false) || deniedThere(body, texts, false) || able(body, texts) {
+	if deniedThere(body, whole, false) || able(body, texts) {
 		return Word
 	}
 	return loose
@@ -466,16 +401,15 @@ func supposes(body string) bool { return generally.MatchString(body) || wouldBe.
 
 var wouldBe = lazy.MustCompile(`(?i)\b(?:would|may|might)\b`)
 
-// noAnswer says that nobody answered, answered that somebody did, and noneCame that this was waited for in vain.
+// noAnswer says that nobody answered, and answered that somebody did.
 var (
 	noAnswer = lazy.MustCompile(`(?i)\b(?:(?:did|does|do)(?: not|n['’]t)|never|no longer|without) (?:respond|answer|repl)\w*|\bno (?:response|answer|reply)\b|没有(?:响应|应答|回应)|未(?:响应|应答|回应)`)
 	answered = lazy.MustCompile(`(?i)\b(?:denied|refused|rejected|forbidden|returned|answered|replied|responded)\b|\bHTTP/?[\d.]* ?[1-5]\d\d\b|\b4\d\d Client Error`)
-	noneCame = lazy.MustCompile(`(?i)\btime[ds]?[ -]?out|\bunreachable|\b(?:no|without) (?:response|answer|reply|route)|\bn(?:ot|['’]t) (?:respond|answer|repl)|\bdeadline`)
 )
 
 // silent says whether a claim says that nobody answered, where its evidence has the answer.
 func silent(plain, texts string) bool {
-	return noAnswer.MatchString(plain) && answered.MatchString(texts) && !noneCame.MatchString(texts)
+	return noAnswer.MatchString(plain) && answered.MatchString(texts)
 }
 
 // timePassed says how much time went by, and no test.
@@ -486,7 +420,6 @@ var noneHas = lazy.MustCompile(`(?i)\bnone of (?:the )?((?:\d+ )?[a-z]+) (?:has|
 
 // denied says whether a claim says "not" of what its evidence says nothing of.
 func denied(body, support string) bool {
-	body = asCounted(body, support)
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
 	if has := stemsOf(failing.ReplaceAllString(support, " ")); !negation.MatchString(body) && slices.ContainsFunc(positives.FindAllString(rest, -1), func(m string) bool {
 		return !has.has(m[strings.LastIndexByte(m, ' ')+1:])

@@ -29,6 +29,9 @@ var inIdentifier = lazy.MustCompile(`[A-Za-z_]-?0*(\d+)`)
 // listOf are things that a line lists, by their commas.
 var listOf = lazy.MustCompile(`[\[({]([^\[\](){}]+,[^\[\](){}]+)[\])}]`)
 
+// listOfNumbers are numbers that a line lists.
+var listOfNumbers = lazy.MustCompile(`\d+(?:, \d+)+`)
+
 // counts stands behind a number that counts something.
 var counts = lazy.MustCompile(`^(?: [a-z][\w-]*){0,2}? [a-z][\w-]*s\b|^ ?[个条行台次步张块份]|^ (?:in|of|per|at|on) (?:each|every|the|it|them)\b`)
 
@@ -49,7 +52,7 @@ func (f *figures) add(text string) {
 	for _, m := range inIdentifier.FindAllStringSubmatch(text, -1) {
 		f.plain = append(f.plain, value(m[1]))
 	}
-	for _, m := range listOf.FindAllString(text, -1) {
+	for _, m := range append(listOf.FindAllString(text, -1), listOfNumbers.FindAllString(text, -1)...) {
 		f.plain = append(f.plain, float64(strings.Count(m, ",")+1))
 	}
 	for _, m := range amount.FindAllStringSubmatch(text+" ", -1) {

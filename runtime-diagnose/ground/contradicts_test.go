@@ -25,7 +25,6 @@ func TestWhatContradictsNothing(t *testing.T) {
 		"Note that this is not a classic network problem; the certificate is checked before anything is read [pod/run-2/t#3].":       "Note that you must renew the certificate [pod/run-2/t#3].",
 		"The checkpoint of step 100 should thus be intact [pod/run-2/t#1].":                                                          "The checkpoint of step 100 should be deleted by somebody [pod/run-2/t#1].",
 		"It cannot be told from here where the certificate should have come from [pod/run-2/t#3].":                                   "It can be told where the certificate is to be installed [pod/run-2/t#3].",
-		"None of the others appears to have caused the failure of run-2 [pod/run-0/t#4] [pod/run-2/t#3].":                            "The others have caused the failure of run-2 [pod/run-0/t#4] [pod/run-2/t#3].",
 		"What made the barrier of the others time out is not part of the excerpt [pod/run-0/t#4].":                                   "The barrier of the others made the certificate expire [pod/run-0/t#4] [pod/run-2/t#3].",
 		"A certificate that has expired is usually the fault of whoever should have renewed it.":                                     "The certificate was fine, the fault is with the barrier [pod/run-2/t#3].",
 		"Once the certificate is valid, the job will presumably train.":                                                              "The certificate is fine and the job completed [pod/run-2/t#3].",
@@ -41,7 +40,6 @@ func TestWhatContradictsNothing(t *testing.T) {
 		"The timeouts of the others came ten minutes after that [pod/run-0/t#4] [pod/run-1/t#4] [pod/run-2/t#3].":                    "The expired certificate caused rank 1 to reach step 100 [pod/run-2/t#3] [pod/run-1/t#1].",
 		"Rank 2 saw an expired certificate and rank 0 a barrier that timed out [pod/run-2/t#3] [pod/run-0/t#4].":                     "Rank 0 saw an expired certificate and rank 2 a barrier that timed out [pod/run-2/t#3] [pod/run-0/t#4].",
 		"The cache had been read without a problem, so the certificate was the first thing to fail [pod/run-2/t#2] [pod/run-2/t#3].": "The certificate was read without a problem [pod/run-2/t#3].",
-		"rank 0 waited for its barrier and has no such problem with a certificate [pod/run-0/t#4].":                                  "rank 2 has no such problem with a certificate [pod/run-2/t#3].",
 		"One minute after reaching step 100, rank 2 could not verify the certificate [pod/run-2/t#1] [pod/run-2/t#3].":               "Ten minutes after the barrier timed out, rank 2 could not verify the certificate [pod/run-0/t#4] [pod/run-2/t#3].",
 		"The broken barrier of run-0 is a consequence and came ten minutes later [pod/run-0/t#4] [pod/run-2/t#3].":                   "The barrier of run-0 timed out and the certificate expired later [pod/run-0/t#4] [pod/run-2/t#3].",
 	} {

@@ -21,22 +21,27 @@ const mostCode = 4
 
 // copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
 func (g *grounds) copied(body string, cites []evidence.ID) bool {
-	said := strings.Fields(quotation.ReplaceAllString(body, " | "))
+	said := wordsAlone(quotation.ReplaceAllString(body, " | "))
 	for _, id := range cites {
 		if slices.Contains(g.Root, id) {
 			continue
 		}
-		line := " " + squeeze(g.items[id].Text) + " "
+		line := " " + strings.Join(wordsAlone(g.items[id].Text), " ") + " "
 		for i := 0; i+mostCopied <= len(said); i++ {
 			if strings.Contains(line, " "+strings.Join(said[i:i+mostCopied], " ")+" ") {
 				return true
 			}
 		}
-		if hanRun(body, line, g.Says, repeatedWords) {
+		if hanRun(body, g.items[id].Text, g.Says, repeatedWords) {
 			return true
 		}
 	}
 	return false
+}
+
+// wordsAlone are the words of a text without its numbers: that two have these in common makes neither a copy of the other.
+func wordsAlone(text string) []string {
+	return slices.DeleteFunc(strings.Fields(text), func(w string) bool { return w != "|" && !strings.ContainsFunc(w, unicode.IsLetter) })
 }
 
 // fewestCopied is how many words a claim has at least that is a copy as a whole.
@@ -52,9 +57,15 @@ func (g *grounds) repeats(body string) bool {
 	for _, id := range g.Root {
 		says += "| " + spoken(g.items[id].Text) + " "
 	}
-	most := min(mostCopied, max(fewestCopied, len(words))) // or the whole claim
-	for at := 0; at+most <= len(words); at++ {
-		if run := " " + strings.Join(words[at:at+most], " ") + " "; strings.Contains(g.read, run) && !strings.Contains(says, run) {
+	most := min(mostCopied, max(fewestCopied, len(wordsAlone(body)))) // or the whole claim
+	for at := range words {
+		end, of := at, 0
+		for ; end < len(words) && of < most; end++ {
+			if strings.ContainsFunc(words[end], unicode.IsLetter) {
+				of++
+			}
+		}
+		if run := " " + strings.Join(words[at:end], " ") + " "; of == most && strings.Contains(g.read, run) && !strings.Contains(says, run) {
 			return true
 		}
 	}

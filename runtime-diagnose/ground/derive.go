@@ -16,57 +16,20 @@ var (
 	ofHundred = lazy.MustCompile(`(\d) %`)
 	// percentage is a share of a whole.
 	percentage = lazy.MustCompile(`(\d+(?:\.\d+)?)%`)
-	// ofWhich is a whole before its part.
-	ofWhich = lazy.MustCompile(`(?i)\d+(?:\.\d+)? ?[kmgt]?i?b?(?:,? of which| total[,;]| capacity[,;]) \d+(?:\.\d+)?`)
-	// nominal is the memory by which a GPU is sold, of which programs see less.
-	nominal = lazy.MustCompile(`(?i)\b(\d+)[ -]?Gi?B[ -](?:[A-Za-z]+ )?(?:cards?|GPUs?|accelerators?|versions?|variants?|models?|class)\b`)
-	// instead is one thing that is not meant.
-	instead = lazy.MustCompile(`(?i)\b(?:rather than|instead of|as opposed to) (?:an? |the )?[\w.-]+`)
-	// examples are named and nothing is said of them.
-	examples = lazy.MustCompile(`(?i)\b(?:such as|e\.g\.,?|for example,?|for instance,?) [^,.;:)]*`)
 	// boundedShare is a bound of one.
 	boundedShare = lazy.MustCompile(`(?i)\b(?:(less than|under|below|at most)|(more than|over|above|at least)) (\d+(?:\.\d+)?)%`)
 	// inParts is a time in two units: 1 min 18 s.
 	inParts = lazy.MustCompile(`(?i)\b(\d+)\s?(h|hours?|mins?|minutes?|m)(?:,? and |,? )?(\d+(?:\.\d+)?)\s?(mins?|minutes?|m|s|secs?|seconds?)\b`)
-	// countedFrom is how many there are of something, and the first and the last of them.
-	countedFrom = lazy.MustCompile(`\b(\d+)( [a-z]+ \(?)(\d+)(?: to |-|–)(\d+)\b`)
-	// rate is how many bytes there are in a second.
-	rate = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?)\s?([kmgt]i?b)(?:/s(?:ec)?\b|ps\b| per second\b| a second\b)`)
-	// scaled is a number with its power of ten as a word.
-	scaled = lazy.MustCompile(`(?i)\b(\d+(?:\.(\d+))?)[ -]?(thousand|million|billion|万|亿)`)
 	// exponential is a number with its power of ten in figures.
 	exponential = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)?e[+-]?\d+\b`)
 	// counterfactual is a clause about what did not happen, and what would have been read then.
 	counterfactual = lazy.MustCompile(`(?i)(?:^|[,;:(]|\b(?:whereas|while|but|although|since|because)\b)[^,;:()]*\bwould (?:\w+ )?(?:have [a-z]+(?:ed|en|n|t|d|own|ut)\b|be (?:different|another|other)|show up|be (?:reported|logged|shown|visible|expected)|(?:we|one) (?:see|expect))\b[^,;:()]*`)
-	// errnoOf is an error of the operating system by its name and number, in either order.
-	errnoOf = lazy.MustCompile(`\b(E[A-Z]{3,})\b\W{0,3}(?:errno|error(?: number| code)?)?[ =:]{0,2}(\d{1,3})\b|\berrno[ =:]{1,2}(\d{1,3})\W{1,3}(?:or |i\.e\. )?(E[A-Z]{3,})\b`)
 )
 
-// tensOf are the words for powers of ten.
-var tensOf = map[string]float64{"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "亿": 1e8}
-
-// worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come
-// about, or for an example.
+// worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come about.
 func worked(body, texts string) string {
 	texts = withoutCommas(texts)
-	body = instead.ReplaceAllString(body, " ")
-	body = contrasted.ReplaceAllString(examples.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " "), " ")
-	body = nominal.ReplaceAllStringFunc(body, func(m string) string {
-		n := value(nominal.FindStringSubmatch(m)[1])
-		if slices.ContainsFunc(amount.FindAllStringSubmatch(texts+" ", -1), func(of []string) bool {
-			seen := value(of[1]) * units[strings.ToLower(of[2])] / units["gib"]
-			return !clock[strings.ToLower(of[2])] && seen <= n && seen >= 0.9*n
-		}) {
-			return " "
-		}
-		return m
-	})
-	body = errnoOf.ReplaceAllStringFunc(body, func(m string) string {
-		if of := errnoOf.FindStringSubmatch(m); errorNames[of[2]+of[3]] == of[1]+of[4] {
-			return " "
-		}
-		return m
-	})
+	body = contrasted.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " ")
 	body = inParts.ReplaceAllStringFunc(body, func(m string) string {
 		of := inParts.FindStringSubmatch(m)
 		whole := value(of[1])*60 + value(of[3])
@@ -74,30 +37,6 @@ func worked(body, texts string) string {
 			whole = value(of[1])*3600 + value(of[3])*60
 		}
 		return strconv.FormatFloat(whole, 'f', -1, 64) + " seconds"
-	})
-	body = countedFrom.ReplaceAllStringFunc(body, func(m string) string {
-		if of := countedFrom.FindStringSubmatch(m); value(of[1]) == value(of[4])-value(of[3])+1 {
-			return of[2] + of[3] + " to " + of[4]
-		}
-		return m
-	})
-	body = rate.ReplaceAllStringFunc(body, func(m string) string {
-		if of := rate.FindStringSubmatch(m); isRate(texts, value(of[1])*units[strings.ToLower(of[2])]) {
-			return " "
-		}
-		return m
-	})
-	body = scaled.ReplaceAllStringFunc(body, func(m string) string {
-		of := scaled.FindStringSubmatch(m)
-		digit := tensOf[strings.ToLower(of[3])]
-		n := value(of[1]) * digit
-		for range of[2] {
-			digit /= 10
-		}
-		if slices.ContainsFunc(digitsOf.FindAllString(texts, -1), func(x string) bool { return math.Abs(value(x)-n) < digit }) {
-			return " "
-		}
-		return m
 	})
 	body = calculated.ReplaceAllStringFunc(inPairs(body), func(m string) string {
 		if _, right := adds(calculated.FindStringSubmatch(m)); right && slices.ContainsFunc(digitsOf.FindAllString(m, -1), func(n string) bool { return holds(texts, n) }) {
@@ -130,22 +69,6 @@ func worked(body, texts string) string {
 	})
 }
 
-// isRate says whether a line has an amount of bytes and a time that make so many bytes in a second.
-func isRate(texts string, want float64) bool {
-	for line := range strings.Lines(texts) {
-		amounts := amount.FindAllStringSubmatch(line+" ", -1)
-		for _, bytes := range amounts {
-			for _, time := range amounts {
-				of, in := strings.ToLower(bytes[2]), strings.ToLower(time[2])
-				if got := value(bytes[1]) * units[of] / (value(time[1]) * units[in]); !clock[of] && clock[in] && got/want > 0.97 && got/want < 1.03 {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // shares are the fractions and the percentages of a text.
 func shares(text string) (out []float64) {
 	for _, n := range digitsOf.FindAllString(text, -1) {
@@ -173,7 +96,7 @@ func isShare(texts, percent string) bool {
 
 // ratios are what the numbers of the pairs of a text make of each other: 6200/50000, 3.1 GB of 107.3 GB.
 func ratios(texts string) (out []float64) {
-	for _, m := range append(outOf.FindAllString(texts, -1), ofWhich.FindAllString(texts, -1)...) {
+	for _, m := range outOf.FindAllString(texts, -1) {
 		if of := digitsOf.FindAllString(m, -1); len(of) == 2 {
 			one, other := value(of[0]), value(of[1])
 			out = append(out, min(one, other)/max(one, other, 1e-9))
@@ -188,22 +111,10 @@ const mostDerived = 24
 // sizeOf is how many elements something has.
 var sizeOf = lazy.MustCompile(`(?i)\b(?:size|length|len) (?:of )?(\d+)\b`)
 
-// numbersOf are the numbers of a claim that are worked out of evidence: others may be worked out of them.
-func numbersOf(claim, texts string) (out string) {
-	if divides.MatchString(claim) {
-		for _, n := range digitsOf.FindAllString(claim, -1) {
-			if derived(n, texts, false) {
-				out += " " + n
-			}
-		}
-	}
-	return out
-}
-
 // divides says that one number is divided by another.
 var divides = lazy.MustCompile(`(?i)\b(?:ratios?|divi\w+|quotient|remainder|multiples?)\b|整除|余数|倍数`)
 
-// derived says whether a number is the sum, the difference or the product of two numbers of a text, or the sum or the product of three; or, of parts, what one makes of another and the rest.
+// derived says whether a number is the sum, the difference or the product of two numbers of a text, or, of parts, what one makes of another.
 func derived(w, text string, parts bool) bool {
 	n, err := strconv.ParseFloat(w, 64)
 	if err != nil {
@@ -225,7 +136,7 @@ func derived(w, text string, parts bool) bool {
 	}
 	for _, a := range of {
 		for _, b := range of {
-			if near(a+b, n) || near(a-b, n) || near(a*b, n) || parts && (near(a/b, n) || near(math.Mod(a, b), n) || near(math.Floor(a/b), n)) || slices.ContainsFunc(of, func(c float64) bool { return near(a*b*c, n) || near(a+b+c, n) }) {
+			if near(a+b, n) || near(a-b, n) || near(a*b, n) || parts && near(a/b, n) {
 				return true
 			}
 		}

@@ -3,7 +3,6 @@ package ground
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
@@ -66,7 +65,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		told = told && (blamed != 0 || !han(cause)) // the words of Chinese are not among those
 		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
 	}
-	body = atPoint.ReplaceAllString(inferred.ReplaceAllString(withoutNoCause(body), ""), " ")
+	body = inferred.ReplaceAllString(withoutNoCause(body), "")
 	words := append(connectives(backward, body, true), connectives(forward, body, false)...)
 	if m := asCause.FindStringIndex(body); m != nil {
 		words = append(words, connective{m[0], m[1], true})
@@ -80,16 +79,6 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		}
 		if i+1 < len(words) {
 			to = words[i+1].from
-		}
-		if midClause.MatchString(body[w.from:w.to]) { // who it happened to stands before it: X failed, Y therefore ended
-			at := strings.LastIndexAny(body[from:w.from], ",;，；。")
-			if at < 0 || !han(body[from:from+at]) && len(tellingWords(body[from:from+at])) == 0 {
-				continue // of what, another sentence says
-			}
-			w.from, w.to = from+at, from+at
-		}
-		if i == 0 && timely.MatchString(body[w.from:w.to]) && (isApart.MatchString(body[w.to:]) || theFailure.MatchString(body[w.to:]) && g.precedesCause(cites)) && strings.IndexFunc(nearly.ReplaceAllString(body[:w.from], " "), unicode.IsLetter) < 0 {
-			continue // how long before: of what, another sentence says
 		}
 		cause, effect := body[from:w.from], body[w.to:to]
 		if i > 0 && w.backward && words[i-1].backward && strings.ContainsAny(body[words[i-1].to:w.from], ",，") {
@@ -145,33 +134,17 @@ func (g *grounds) rightWay(body string, cites []evidence.ID) bool {
 
 // withoutNoCause is a claim without what it says at its end to be none of the causes: that brings nothing about.
 func withoutNoCause(body string) string {
-	if m := noneBrought.FindStringIndex(body); m != nil {
-		body = body[m[1]:]
-	}
-	if m := contrasted.FindStringIndex(body); m != nil && m[0] > 0 && (forward.MatchString(body[m[0]:]) || backward.MatchString(body[m[0]:])) {
+	if m := contrasted.FindStringIndex(body); m != nil && m[0] > 0 && forward.MatchString(body[m[0]:]) {
 		return body[:m[0]]
 	}
 	return body
 }
 
-// noneBrought says of none of several that it brought something about.
-var noneBrought = lazy.MustCompile(`(?i)^\W*(?:none of|neither of|neither) [^,;:.]*?\b(?:caused?|made|led to|triggered|brought)\b[^,;.]*`)
-
 // onlyTime is nothing, or how much time went by.
 var onlyTime = lazy.MustCompile(`(?i)^(?:\W*\b(?:about|around|roughly|some|only|just|nearly|almost|more|less|than|shortly|soon|long|right|immediately|half|quarter|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|several|couple|of|\d+(?:\.\d+)?|ms|milliseconds?|s|seconds?|min|minutes?|h|hours?|days?)\b)*\W*$`)
 
-// isApart begins what stands behind a time, theFailure is that of which the time is told, and nearly are words of a time that is not told exactly.
-var (
-	isApart    = lazy.MustCompile(`^\s*[,，:：]`)
-	theFailure = lazy.MustCompile(`(?i)^ the (?:failure|crash|end|error|exception)[,，]`)
-	nearly     = lazy.MustCompile(`(?i)\b(?:about|around|roughly|some|only|just)\b|大约|大概|约|仅`)
-)
-
-// midClause are words between cause and consequence behind the subject of the latter, and timely those that say no more than what came first.
-var (
-	midClause = lazy.MustCompile(`(?i)^(?:therefore|hence|thus|thereby|随后|因此|所以)$`)
-	timely    = lazy.MustCompile(`(?i)^(?:after|following|before|once|when|as soon as|later than|之前|之后|随后)$`)
-)
+// timely are words that say no more than what came first.
+var timely = lazy.MustCompile(`(?i)^(?:after|following|before|once|when|as soon as|later than|之前|之后|随后)$`)
 
 // precedesCause says whether what a claim cites beside the cause was surely before it, by the clock.
 func (g *grounds) precedesCause(cites []evidence.ID) bool {
@@ -188,9 +161,6 @@ func (g *grounds) precedesCause(cites []evidence.ID) bool {
 	}
 	return true
 }
-
-// atPoint says when something was by the course of the program or the clock: it tells of nothing else that happened.
-var atPoint = lazy.MustCompile(`(?i)\b(?:after|before|since|following|once) (?:the )?(?:(?:step|epoch|iteration)s? \d+|\d+ (?:steps|epochs|iterations))\b|在?第?\s*\d+\s*(?:步|轮)(?:之后|以后|之前|以前)`)
 
 // inferred is what somebody makes of what he saw: no consequence of it.
 var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$|[,;] (?:so|hence|thus|therefore) [^,;.]*\b(?:seems?|appears?|must have|should have|can|cannot|could|may|might|probably|likely|presumably|hardly)\b[^;.]*[.]?$`)
@@ -209,22 +179,16 @@ type connective struct {
 
 func connectives(of *lazy.Regexp, body string, backward bool) (out []connective) {
 	for _, m := range of.FindAllStringIndex(body, -1) {
-		if !backward && toBe[lastWord(adverb.ReplaceAllString(body[:m[0]], " "))] {
+		if !backward && toBe[lastWord(body[:m[0]])] {
 			continue // was killed: by whom is said behind
 		}
-		if strings.EqualFold(body[m[0]:m[1]], "before") && (above.MatchString(body[:m[0]]) || ofItself.MatchString(body[m[1]:])) {
+		if strings.EqualFold(body[m[0]:m[1]], "before") && above.MatchString(body[:m[0]]) {
 			continue // where a line stands
 		}
 		out = append(out, connective{m[0], m[1], backward})
 	}
 	return out
 }
-
-// adverb is a word between a verb and its "was".
-var adverb = lazy.MustCompile(`(?i) (?:therefore|thus|hence|then|also|finally|only|just|[a-z]+ly) $`)
-
-// ofItself stands behind a "before" that says what somebody had not come to yet.
-var ofItself = lazy.MustCompile(`(?i)^ (?:(?:it|they) (?:had|could|was|were)|[a-z]+ing|(?:its|their) (?:own )?(?:failure|crash|end|death|exit))\b`)
 
 // above stands before a "before" that says where a line stands.
 var above = lazy.MustCompile(`(?i)\b(?:lines?|messages?|entry|entries)(?: (?:just|right|shortly|immediately|directly|printed|logged))? $`)
@@ -241,8 +205,7 @@ func halves(text string) []int {
 // exclusive says whether a text has a word or a number of the one support that the other has not.
 func exclusive(text, one, other string) bool {
 	has, too := stemsOf(one), stemsOf(other)
-	return slices.ContainsFunc(looked(text), func(w string) bool { return holds(one, w) && !holds(other, w) }) ||
-		slices.ContainsFunc(tellingWords(text), func(w string) bool { return has.has(w) && !too.has(w) })
+	return slices.ContainsFunc(tellingWords(text), func(w string) bool { return has.has(w) && !too.has(w) })
 }
 
 // lean says whether a text is of the one support (above 0) or of the other (below).

@@ -125,3 +125,8 @@ func TestEvaluationNinthStrangers(t *testing.T) {
 func TestEvaluationTenthStrangers(t *testing.T) {
 	judgeStyled(t, "tenth strangers", scenariosOf(t, "strangers_tenth"))
 }
+
+// The same of an eleventh, of real gangs and of cases of test/quality/corpus, written and labelled before any of it was judged.
+func TestEvaluationEleventhStrangers(t *testing.T) {
+	judgeStyled(t, "eleventh strangers", scenariosOf(t, "strangers_eleventh"))
+}

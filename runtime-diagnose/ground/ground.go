@@ -213,7 +213,7 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
-		if doubtful[why] && (!blames || !cause && g.ofEffects(body, cites)) {
+		if doubtful[why] && (!blames || !cause && g.ofEffects(cites)) {
 			if why = g.standsApart(body, cites, why); why == "" {
 				continue
 			}
@@ -293,7 +293,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	switch {
 	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):
 		return body, nil, Command
-	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), isOrder(subject.ReplaceAllString(strings.TrimLeft(body, "0123456789.) "), " ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
+	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), isOrder(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
 	case !g.Healthy && g.saysWell(prose(asserted(body)), cites):
 		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
@@ -311,7 +311,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && goesOn.MatchString(stopped.ReplaceAllString(g.withoutNames(g.inOwnWords(asserted(body))), " ")) && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
+	if !g.Healthy && carriesOn(g.withoutNames(g.inOwnWords(asserted(body)))) != "" && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
 		return body, nil, Contradicts
 	}
 	return body, cites, g.entails(body, cites)
@@ -335,9 +335,6 @@ func (g *grounds) withoutNames(body string) string {
 	return body
 }
 
-// subject is a name that begins with a word for what somebody may be told to do, before its verb: "Open MPI is".
-var subject = lazy.MustCompile(`^(?i:call (?:path|stack|chain|site|graph|trace)|check(?:point|sum)|set size|print queue)\b|^[A-Z][a-z]+ [A-Z][\w-]* (?:is|are|was|were|has|had|does|did|could|can|cannot|may|might|will)\b`)
-
 func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; return ok }
 
 // find cites for a sentence that cites nothing: the pieces of evidence that hold what can be looked up in
@@ -347,15 +344,11 @@ func (g *grounds) find(body string) []evidence.ID {
 	want := looked(ofEach.ReplaceAllString(inDigits(body), "all "))
 	var cites []evidence.ID
 	left := slices.Clone(want)
-	own := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return ofMembers(body, g.support([]evidence.ID{i.ID})) })
 	for len(left) > 0 && len(cites) < 4 {
 		var best evidence.ID
 		most, words, next := 0, 0, left
 		for _, item := range g.Items {
 			support := g.support([]evidence.ID{item.ID})
-			if own && !ofMembers(body, support) {
-				continue // a sentence about one rank is not of another's line
-			}
 			var missing []string
 			for _, w := range left {
 				if !holds(support, w) {

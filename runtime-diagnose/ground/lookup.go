@@ -21,15 +21,6 @@ var (
 	indexed   = lazy.MustCompile(`(?i)\b(workers?|masters?|launchers?|gpus?|devices?|nodes?|servers?|stages?|steps?|epochs?|attempts?|layers?|ports?|lines?|signals?|xid)[\s#]+(\d+)\b`)
 )
 
-// called is a name behind the word for what it is the name of.
-var called = lazy.MustCompile(`(?i)(?:^|[^\w-])(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
-
-// verbLike is what may be a verb behind its subject: the model expects.
-var verbLike = lazy.MustCompile(`^[a-z]{3,}(?:s|ed|ing)$`)
-
-// general are words that may stand there and are no names.
-var general = words("missing absent wrong broken full empty name names named version versions which itself file files registry pull tag loader installed imported import not cannot could too size weights shard download available required needed found")
-
 func words(list string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
@@ -293,11 +284,11 @@ func ofMembers(body, support string) bool {
 			}
 		}
 	}
-	for _, m := range slices.Concat(indexed.FindAllStringSubmatch(body, -1), wasThe.FindAllStringSubmatch(body, -1), codeOf.FindAllStringSubmatch(body, -1), hanCode.FindAllStringSubmatch(body, -1)) {
+	for _, m := range slices.Concat(indexed.FindAllStringSubmatch(body, -1), codeOf.FindAllStringSubmatch(body, -1), hanCode.FindAllStringSubmatch(body, -1)) {
 		word := regexp.QuoteMeta(strings.TrimSuffix(strings.ToLower(m[1]), "s"))
 		switch strings.ToLower(word) {
 		case "gpu", "device":
-			word = `(?:gpu|cuda|dev(?:ice)?|nvidia)`
+			word = `(?:gpu|cuda(?:place)?|dev(?:ice)?|nvidia)`
 		case "line":
 			word = `(?:line|#|\.py)`
 		case "port":
@@ -309,7 +300,7 @@ func ofMembers(body, support string) bool {
 		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
 			in = lineOf.ReplaceAllString(in, " ")
 		}
-		if ok, _ := regexp.MatchString(`(?i)`+word+`s?(?:\s+|["':#=,(\]-]){0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?(?:\s+|["':#=,(\[\]-]){0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
 	}
@@ -324,7 +315,7 @@ type ranksNamed struct {
 
 func ranksOfClaim(body string) (out []ranksNamed) {
 	for _, m := range members.FindAllStringSubmatchIndex(body, -1) {
-		if strings.HasPrefix(body[m[0]:], "第") && !nthMember.MatchString(body[m[1]:]) {
+		if strings.HasPrefix(body[m[0]:], "第") {
 			continue // the 812th step is no member
 		}
 		out = append(out, ranksNamed{body[m[2]:m[3]], strings.HasPrefix(body[m[0]:], "进程")})
@@ -332,17 +323,11 @@ func ranksOfClaim(body string) (out []ranksNamed) {
 	return out
 }
 
-// nthMember stands behind the number of a member in Chinese: 第 3 号进程.
-var nthMember = lazy.MustCompile(`(?i)^\s*(?:号|名|个?\s*(?:进程|节点|成员|容器|副本|pod|rank|worker))`)
-
 // clockTime is a day, or the time of one.
 var clockTime = lazy.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}(?:T|\b)|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?`)
 
 // lineOf is a line of a source file.
 var lineOf = lazy.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
-
-// wasThe is a step that is named behind its verb: "the last step that was logged was 2399".
-var wasThe = lazy.MustCompile(`(?i)\b(step|epoch|iteration|attempt)(?: [a-z]+(?: \d+)?){0,5} (?:was|is) (\d+)\b`)
 
 // codeOf is the code that something exits with.
 var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(-?\d+)\b`)

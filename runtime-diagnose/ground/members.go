@@ -2,7 +2,6 @@ package ground
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +64,7 @@ func (g *grounds) withNames(body string) string {
 	}
 	body = wordShape.ReplaceAllStringFunc(body, func(w string) string {
 		short := strings.TrimRight(w, ".:,-/=~+@")
-		if !strings.Contains(short, "-") || !hasDigit(short) || slices.Contains(g.Names, short) {
+		if !strings.Contains(short, "-") || slices.Contains(g.Names, short) {
 			return w
 		}
 		if name := one(func(n string) bool { return strings.HasSuffix(n, "-"+short) }); name != "" {
@@ -214,9 +213,6 @@ func (g *grounds) ofListed(plain string, cites []evidence.ID) Reason {
 			switch {
 			case len(lacks) == 0:
 			case slices.ContainsFunc(slices.Concat(ofRest, ofNamed), func(id evidence.ID) bool {
-				if slices.ContainsFunc(list, func(n []int) bool { return plain[n[0]:n[1]] == g.items[id].Source.Pod }) {
-					return false
-				}
 				return len(notIn(lacks, g.texts([]evidence.ID{id})+restated(g.items[id].Text))) == 0
 			}):
 				return Member
@@ -297,42 +293,6 @@ func membersOf(s Shown) []string {
 	return slices.Compact(out)
 }
 
-// ordinal is the number of a pod in its role.
-var ordinal = lazy.MustCompile(`-\d+$`)
-
-// countsMembers is a number that counts members of the job.
-var countsMembers = lazy.MustCompile(`(?i)\b(\d+) (?:(?:of|the|other|remaining|surviving|more|healthy) )*(?:pods|members|workers|ranks|processes|containers|replicas|others)\b|\b(?:other|remaining) (\d+)\b|` + hanMember)
-
-// withoutSizes is a claim without the numbers that count as many members as the job has, in all, beside one, or of one role. They stand in no
-// piece of evidence.
-func (g *grounds) withoutSizes(body string) string {
-	members := g.members
-	of := map[string]int{"": len(members), "others": len(members) - 1}
-	for _, name := range members {
-		of[ordinal.ReplaceAllString(name, "")]++
-	}
-	sizes := slices.Collect(maps.Values(of))
-	return countsMembers.ReplaceAllStringFunc(inDigits(body), func(m string) string {
-		n, _ := strconv.Atoi(digitsOf.FindString(m))
-		if !slices.Contains(sizes, n) {
-			return m
-		}
-		return strings.Replace(m, digitsOf.FindString(m), " ", 1)
-	})
-}
-
-// everywhere says whether every member of the job was read to say what is cited.
-func (g *grounds) everywhere(cites []evidence.ID) bool {
-	pods := map[string]bool{}
-	for _, item := range g.Items {
-		if slices.ContainsFunc(cites, func(id evidence.ID) bool { return g.items[id].Text == item.Text }) {
-			pods[item.Source.Pod] = true
-		}
-	}
-	members := g.members
-	return len(members) > 1 && !slices.ContainsFunc(members, func(n string) bool { return !pods[n] })
-}
-
 // whenFailed is a member with what happened to it, as the time of something else or its reason, and referredTo what others tell of it: its failure,
 // that they wait for it.
 var (
@@ -354,7 +314,7 @@ func (g *grounds) tellsOfOwn(plain string, cites []evidence.ID) bool {
 	named := g.namedIn(plain)
 	for i, at := range named {
 		is := containsToken(support, plain[at[0]:at[1]])
-		if i > 0 && inLists.MatchString(plain[named[i-1][1]:at[0]]) && is != containsToken(support, plain[named[i-1][0]:named[i-1][1]]) {
+		if i > 0 && inLists.MatchString(plain[named[i-1][1]:at[0]]) {
 			return false
 		}
 		own = own || is

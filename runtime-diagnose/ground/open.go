@@ -20,6 +20,14 @@ func leavesOpen(clause string) bool {
 	return asking.MatchString(clause) && notTold.MatchString(clause)
 }
 
+// takenBack says whether a claim says of the rest of it that nothing shows it, or lists what was not so: X is a frequent reason, but nothing here
+// shows it; not the cause: X.
+func takenBack(body string) bool {
+	label, _, labelled := strings.Cut(body, ": ")
+	clauses := clauseOf.Split(strings.TrimRight(body, " .。"), -1)
+	return labelled && negation.MatchString(label) || len(clauses) > 1 && notTold.MatchString(clauses[len(clauses)-1])
+}
+
 // tells is a word by which a clause says something.
 var tells = lazy.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|did|does|do|can|could|will|would)\b`)
 

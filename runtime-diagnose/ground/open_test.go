@@ -1,6 +1,9 @@
 package ground
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // What a claim leaves open, supposes or makes of the rest it does not say to be so; what it says beside that it does.
 func TestWhatIsLeftOpenIsNotAsserted(t *testing.T) {
@@ -47,5 +50,35 @@ func TestNumbersThatEvidenceMakes(t *testing.T) {
 		if k := Keep(Answer{Analysis: not}, job); outcomeOf(k) != dropped {
 			t.Errorf("%s: is shown: %s%v", not, k.Analysis, k.Unsupported)
 		}
+	}
+}
+
+// What a claim takes back, what something is only for, and numbers in common are no assertions and no copies; beside each stands what is one.
+func TestFormsThatAssertNoMore(t *testing.T) {
+	job := gang("run-2: the host's memory was used up\nhost-oom-killed", "2/t#1", "0/t#2",
+		"2/t#1 slurmstepd: error: Detected 1 oom_kill event. Some of the tasks have been OOM Killed.", "0/t#2 MisconfigurationException: You requested GPUs: [0]", "2/t#3 worker processes (pid(s) 3360242, 3361527, 3362405) exited",
+		"0/t#4 INFO connected as rank 0 of 4", "1/t#5 Socket Timeout", "3/t#6 Socket Timeout")
+	for i, seconds := range []int{0, 3, 3, 4, 8, 17} {
+		job.Items[i].At = job.Items[0].At.Add(time.Duration(seconds) * time.Second)
+	}
+	for so, not := range map[string]string{
+		"Power failures are a frequent reason, but nothing here shows it.":                                "Power failures are the reason here.",
+		"Not the cause: a power failure.":                                                                 "The cause: a power failure.",
+		"It takes a larger host to continue [pod/run-2/t#1].":                                             "The run was able to continue [pod/run-2/t#1].",
+		"The kill on node n2 alone does not prove a leak [pod/run-2/t#1].":                                "run-2 lost GPU 5 [pod/run-2/t#1].",
+		"GPU 0 was asked for [pod/run-0/t#2].":                                                            "GPU 1 was asked for [pod/run-0/t#2].",
+		"Three worker processes exited at once: 3360242, 3361527 and 3362405 [pod/run-2/t#3].":            "Five worker processes exited at once: 3360242, 3361527 and 3362405 [pod/run-2/t#3].",
+		"The others hit a socket timeout between 8 and 17 seconds later [pod/run-1/t#5] [pod/run-3/t#6].": "The others hit a socket timeout between 8 and 70 seconds later [pod/run-1/t#5] [pod/run-3/t#6].",
+		"run-0 had connected as rank 0 of 4 before [pod/run-0/t#4].":                                      "run-0 had connected as rank 3 of 4 before [pod/run-0/t#4].",
+	} {
+		if k := Keep(Answer{Analysis: so}, job); outcomeOf(k) == dropped {
+			t.Errorf("%s: is left out: %s", so, k.LeftOut())
+		}
+		if k := Keep(Answer{Analysis: not}, job); outcomeOf(k) != dropped {
+			t.Errorf("%s: is shown: %s%v", not, k.Analysis, k.Unsupported)
+		}
+	}
+	if k := Keep(Answer{Analysis: "没有任务被 OOM 终止 [pod/run-2/t#1]。"}, job); outcomeOf(k) == published {
+		t.Errorf("a denial is shown as supported: %s", k.Analysis)
 	}
 }

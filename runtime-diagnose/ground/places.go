@@ -98,24 +98,10 @@ var (
 	otherRole = lazy.MustCompile(`\b(?:master|worker|launcher|chief|evaluator)\b`)
 )
 
-// comparedTo is whom somebody is compared to.
-var comparedTo = lazy.MustCompile(`(?i)\b(?:as|like|unlike|than|besides|except|from) (?:the )?(?:pod |worker |member )?([\w.-]+)`)
-
-// withoutCompared is a claim without those that others are compared to, where the rules found them.
-func (g *grounds) withoutCompared(plain string) string {
-	return comparedTo.ReplaceAllStringFunc(plain, func(m string) string {
-		if name := strings.TrimRight(comparedTo.FindStringSubmatch(m)[1], "."); slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.items[id].Source.Pod == name && name != "" }) {
-			return " "
-		}
-		return m
-	})
-}
-
 // notShown says whether a claim names a member that its evidence does not, or calls a pod a node.
 func (g *grounds) notShown(plain, support string) bool {
-	beside := g.withoutCompared(plain)
 	for _, name := range g.Names {
-		if name != g.Job && containsToken(beside, name) && !containsToken(support, name) {
+		if name != g.Job && containsToken(plain, name) && !containsToken(support, name) {
 			return true
 		}
 	}

@@ -21,6 +21,8 @@ var (
 	short = lazy.MustCompile(`(?i)\b(?:missing|lack\w*|absent|fail\w*|errors?|\w+error|\w*exception|out of|run(?:s|ning)? out|ran out|exhaust\w*|full|insufficient|shortage|short|denied|forbidden|refus\w*|reject\w*|unable|un[a-z]{5,}|in(?:valid|complete|accessible|compatible)|time[ds]?[ -]?out|timeout|\w*not ?found\w*|oom\w*|kill\w*|crash\w*|abort\w*|gone|lost|broken?|corrupt\w*|mismatch\w*|pending|wait\w*|need\w*|want\w*|require\w*|(?:re-?)?tr(?:ied|ies|ying)|attempt\w*|ask\w*|request\w*|stop\w*|closed|stuck|hung|few|too|partly|partially|half|in use)\b|占用|未|没|不|无|失败|错误|缺|满|耗尽|超|丢失|损坏|中断|退出|异常|崩溃|需要|尝试|等待`)
 	// alone says that nobody else is meant, which hardly any line does.
 	alone = lazy.MustCompile(`(?i)\bthe (?:only|sole)\b|\b(?:solely|alone|exclusively)\b|\bno (?:\w+ )?(?:but|except|other than|besides)\b|唯一`)
+	// aloneNot says of one thing that it does not do by itself: that says nothing of others.
+	aloneNot = lazy.MustCompile(`(?i)\balone (?:cannot|(?:does|do|did|is|was|can|could|would)(?: not|n['’]t))\b`)
 	// onlyName is a member by its name or its rank, of which is said that nobody else is meant.
 	onlyName = lazy.MustCompile(`(?i)\bonly (?:the )?(?:(rank|pod|node|worker|member)s? )?(\w(?:[\w.-]*\w)?)`)
 	// others are jobs and people that the evidence of this job says nothing of.
@@ -128,7 +130,7 @@ var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)
 
 // denies says whether a text turns something round, or says that something is lacking.
 func denies(text string) bool {
-	return valueNo.MatchString(text) || isNo.MatchString(text) || denier.MatchString(text) || short.MatchString(text)
+	return isNo.MatchString(text) || denier.MatchString(text) || short.MatchString(text)
 }
 
 // deniedThere says whether a claim says to be so what its evidence says not to be so, or, not firmly, speaks of it as if it
@@ -208,20 +210,6 @@ func affirms(clause string, so, not, first stems, firmly bool) bool {
 	return false
 }
 
-// doneAnyway says whether a clause of a claim has something done or there that no line says so: "the object was written, but its answer was lost".
-func doneAnyway(plain, support string) bool {
-	so, _ := affirmed(support)
-	has := stemsOf(so)
-	return slices.ContainsFunc(clauseEnd.Split(plain, -1), func(clause string) bool {
-		return !denies(clause) && slices.ContainsFunc(doneSo.FindAllStringSubmatch(clause, -1), func(m []string) bool {
-			return (positives.MatchString(m[1]) || predicates.MatchString(m[1])) && !has.has(m[1])
-		})
-	})
-}
-
-// doneSo is what somebody says to have been done.
-var doneSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been)(?: (?:already|then|[a-z]+ly))? ([a-z]{4,})\b`)
-
 var beingSo = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being)(?: [a-z]+ly)? ([a-z]+ed)\b`)
 
 // turnedWords are the words of a text that a beginning turns round, without it: "expected" of "unexpected".
@@ -259,15 +247,14 @@ func otherwiseIn(clause, support string) bool {
 	}
 	for _, q := range names {
 		q = strings.ToLower(q)
-		turned, so := false, false
+		turned := false
 		for _, piece := range clauseEnd.Split(strings.ToLower(support), -1) {
 			if containsToken(piece, q) {
 				words := stemsOf(piece)
 				turned = turned || slices.ContainsFunc(turnedWords(piece), func(w string) bool { return said.has(w) && !words.has(w) })
-				so = so || slices.ContainsFunc(turnedWords(support), func(w string) bool { return said.has(w) && words.has(w) })
 			}
 		}
-		if turned && !so {
+		if turned {
 			return true
 		}
 	}
@@ -288,7 +275,7 @@ func unreadHanIn(clause, rest string) bool {
 // cutShort says whether a quotation leaves out the "not" before it, in every line that holds it, and what is said around
 // it has none either. A name alone is no statement.
 func cutShort(q, plain, support string) bool {
-	if denies(q) || denies(plain) || len(strings.Fields(q)) < 2 && !positives.MatchString(q) && !predicates.MatchString(q) {
+	if denies(q) || denies(plain) {
 		return false
 	}
 	rest, _ := affirmed(support)
@@ -309,7 +296,7 @@ func (g *grounds) beyond(plain, support string) Reason {
 		}
 		return Word
 	}
-	if alone.MatchString(plain) && !alone.MatchString(support) {
+	if plain := aloneNot.ReplaceAllString(plain, " "); alone.MatchString(plain) && !alone.MatchString(support) {
 		if ofMember.MatchString(plain) {
 			return Member
 		}
@@ -374,9 +361,6 @@ func unlike(body, support, texts string) (why Reason) {
 	turned := stemsOf(strings.Join(turnedWords(texts), " "))
 	for _, at := range notSo.FindAllStringSubmatchIndex(body, -1) {
 		w, phrase := strings.ToLower(body[at[2]:at[3]]), body[strings.LastIndexByte(body[:at[0]], ' ')+1:at[1]]
-		if within.MatchString(phrase) {
-			continue // what it is not in is there
-		}
 		// The lines say that it was so of somebody; that it was not so of others is the rules' word of no one.
 		if turned.has(w) || failing.MatchString(phrase) && onlyGoing(w, texts) {
 			continue // not known is unknown, and pulling is not pulled
@@ -430,9 +414,6 @@ func onlyGoing(w, text string) bool {
 	}
 	return going
 }
-
-// within is where something is not.
-var within = lazy.MustCompile(`(?i)\b(?:in|on|at) (?:the |a |an )?[a-z]+$`)
 
 // unlikeAny says whether a claim says "not" of what its evidence does not deny.
 func unlikeAny(body, support string) bool {

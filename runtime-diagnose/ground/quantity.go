@@ -27,6 +27,9 @@ var (
 	goesOn = lazy.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
 	// stopped says that it was not.
 	stopped = lazy.MustCompile(`(?i)\b(?:cannot|can['’]t|(?:can|could|did|does|do|will|would)(?: not|n['’]t)|unable to|no longer|never) (?:simply |just )?(?:go on|carry on|continue|resume|proceed|survive)\b`)
+	// inOrderTo stands before what something is for, and is no word of that it came about: needs time to continue. managed says that it did.
+	inOrderTo = lazy.MustCompile(`(?i)\bto (?:simply |just |then )?$`)
+	managed   = lazy.MustCompile(`(?i)\b(?:able|managed|began|begun|started|continued|allowed|went on|seen) to (?:simply |just |then )?$`)
 	// byPeer is what was done to who wrote a line, and not by it.
 	byPeer = lazy.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
 	// peerAt is the address of a peer, behind what it did.
@@ -34,6 +37,17 @@ var (
 	// joint are words by which two things are told side by side, or one within the other.
 	joint = lazy.MustCompile(`(?i)[,;:，；]|\b(?:and|while|whereas|that|which|whose|who|with|where|but|although|though)\b|和|而|且`)
 )
+
+// carriesOn is the word by which a text says that a failure was survived; empty: it does not.
+func carriesOn(text string) string {
+	text = stopped.ReplaceAllString(text, " ")
+	for _, m := range goesOn.FindAllStringIndex(text, -1) {
+		if before := text[:m[0]]; !inOrderTo.MatchString(before) || managed.MatchString(before) {
+			return text[m[0]:m[1]]
+		}
+	}
+	return ""
+}
 
 // measuredBy are the amounts of a text in bytes or seconds, by what they are of: the measure that stands nearest.
 func measuredBy(text string) map[int][]float64 {
@@ -243,42 +257,6 @@ var (
 // titles is a number that a claim gives to the word before it: error 4126, size of 131072.
 var titles = lazy.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
 
-// titled is a number right behind a word.
-var titled = lazy.MustCompile(`\b([A-Za-z]{3,})[ =:]{1,2}-?(\d+)\b`)
-
-// numberOf is the number of something that is counted through, and httpStatus a code of HTTP that says what failed.
-var (
-	numberOf   = lazy.MustCompile(`(?i)(?:\b|_)(?:seq ?num|seq|idx|index|id|number|num)[ =:]{1,2}(\d+)\b`)
-	httpStatus = lazy.MustCompile(`^[45]\d\d$`)
-)
-
-// errorOf is a number behind an "error" or a "status" of something.
-var errorOf = lazy.MustCompile(`(?i)\b([A-Z]{2,}) (?:error|status|code)[ =:]{1,2}(\d+)\b`)
-
-// mistitled says whether a claim calls a number by a word that its evidence calls something else: "address 98", where 98
-// is a code.
-func mistitled(plain, support string) bool {
-	plain, support = amount.ReplaceAllString(plain+" ", " "), amount.ReplaceAllString(support, " ")
-	titles := map[string][]string{}
-	for _, m := range titled.FindAllStringSubmatch(support, -1) {
-		titles[m[2]] = append(titles[m[2]], stem(m[1]))
-	}
-	for _, m := range numberOf.FindAllStringSubmatch(support, -1) { // what something is numbered by is what it is called
-		delete(titles, m[1])
-	}
-	for _, m := range errorOf.FindAllStringSubmatch(support, -1) {
-		titles[m[2]] = append(titles[m[2]], stem(m[1])) // HTTP Error 401 is HTTP 401
-		support += "\n" + m[2]
-	}
-	for _, m := range titled.FindAllStringSubmatch(plain, -1) {
-		w := stem(m[1])
-		if has := titles[m[2]]; len(has) > 0 && !(w == "http" && httpStatus.MatchString(m[2])) && !empty[strings.ToLower(m[1])] && !plainWords[strings.ToLower(m[1])] && (!stops[strings.ToLower(m[1])] || w == "proces") && !slices.Contains(has, w) && known(w, support) && strings.Count(support, m[2]) == len(has) {
-			return true
-		}
-	}
-	return false
-}
-
 // perReason is how many nodes a scheduler refuses for one reason: 2 Insufficient cpu.
 var perReason = lazy.MustCompile(`\b(\d+) ((?:Insufficient|node\(s\)) (?:[^,.\n]|\.\w)+)`)
 
@@ -291,7 +269,7 @@ func ofSomeNodes(plain, support string) bool {
 	return slices.ContainsFunc(clauseMark.Split(plain, -1), func(clause string) bool {
 		low := strings.ToLower(clause)
 		return universals.MatchString(clause) && slices.ContainsFunc(perReason.FindAllStringSubmatch(support, -1), func(m []string) bool {
-			return m[1] != all[2] && !containsToken(clause, m[1]) && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(m[2]), func(r rune) bool { return !unicode.IsLetter(r) }), func(w string) bool {
+			return m[1] != all[2] && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(m[2]), func(r rune) bool { return !unicode.IsLetter(r) }), func(w string) bool {
 				return len(w) > 2 && !plainWords[w] && !ofRefusal[w] && strings.Contains(low, w)
 			})
 		})

@@ -14,14 +14,8 @@ import (
 // either are two that evidence leaves open.
 var either = lazy.MustCompile(`(?i)([^,.;:()\n]+?)\bor\b([^,.;:()\n]+)`)
 
-// open says that a claim leaves open what it says.
-var open = lazy.MustCompile(`(?i)\b(?:or|either|may|might|could have|possibl[ey]|perhaps|whether)\b|或|可能`)
-
 // onlyOne says whether a claim says one thing of two of which its evidence says that it is the one or the other.
 func onlyOne(plain, support string) bool {
-	if open.MatchString(plain) {
-		return false
-	}
 	said := stemsOf(plain)
 	for _, m := range either.FindAllStringSubmatch(support, -1) {
 		others := stemsOf(strings.Replace(support, m[0], " ", 1))
@@ -75,26 +69,16 @@ func otherLack(plain, support string) bool {
 // deed is a verb of the past that is done to something.
 var deed = lazy.MustCompile(`(?i)((?:[^,.;:\n]|\.\S)*?)\b([a-z]{4,}ed) ((?:the|a|an|its|this|that|all|their) (?:[a-z-]+ ){0,2}[a-z-]+|["'` + "`" + `]?[a-z]+[\w./-]*\d[\w./-]*)`)
 
-// exchanged says whether a claim does something to who did it by its evidence, or has it done by what it was done to.
+// exchanged says whether a claim does something to who did it by its evidence.
 func exchanged(plain, support string) bool {
-	type act struct{ subject, object stems }
-	acts := map[string][]act{}
+	doers := map[string][]stems{}
 	for _, m := range deed.FindAllStringSubmatch(support, -1) {
-		acts[stem(m[2])] = append(acts[stem(m[2])], act{wordsOf(m[1]), wordsOf(m[3])})
+		doers[stem(m[2])] = append(doers[stem(m[2])], wordsOf(m[1]))
 	}
-	for _, m := range deed.FindAllStringSubmatch(plain, -1) {
-		there := acts[stem(m[2])]
-		subject, object := wordsOf(m[1]), wordsOf(m[3])
-		if len(there) == 0 || toBe[lastWord(m[1])] {
-			continue
-		}
-		if !slices.ContainsFunc(there, func(a act) bool {
-			return !(meets(object, a.subject) && !meets(object, a.object)) && !(meets(subject, a.object) && !meets(subject, a.subject))
-		}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deed.FindAllStringSubmatch(plain, -1), func(m []string) bool {
+		of, object := doers[stem(m[2])], wordsOf(m[3])
+		return len(of) > 0 && !slices.ContainsFunc(of, func(doer stems) bool { return !meets(object, doer) })
+	})
 }
 
 // wordsOf are the words of a text and its names, as stems.
@@ -162,7 +146,7 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 		for at := 0; at < len(said); {
 			word := hanAt(said[at:])
 			if needs := hanWords[word]; needs != nil {
-				turned = turned || (notHan.MatchString(said[:at]) || notAny.MatchString(said[:at])) && needs.MatchString(so) && !needs.MatchString(not)
+				turned = turned || (notHan.MatchString(said[:at]) || notAny.MatchString(said[:at])) && needs.MatchString(so)
 				for _, line := range there {
 					if needs.MatchString(line) {
 						has = append(has, countsIn(line)...)
@@ -207,27 +191,11 @@ func notOfHan(plain, so, not string) bool {
 			}
 			at += len(word)
 		}
-		if w := strings.ToLower(name); len(w) > 3 && !holding[w] && !plainWords[w] && containsToken(so, w) && !containsToken(not, w) {
+		if w := strings.ToLower(name); len(w) > 2 && !holding[w] && !plainWords[w] && containsToken(so, w) && !containsToken(not, w) {
 			return true
 		}
 	}
 	return false
-}
-
-// indirect is a question that a claim leaves open: it asserts nothing of what it asks.
-var indirect = lazy.MustCompile(`(?i)\b(?:(?:does|do|did|is|was|are|were|cannot|can) ?not (?:be )?(?:shown?|say|said|tell|told|known?|clear|seen?|record(?:ed)?|reveal(?:ed)?|mention(?:ed)?)|nothing (?:says|shows|tells)|unknown|unclear|not shown) (?:whether|which|why|who|where|when|what|if|how)\b`)
-
-// asksOnly says whether a claim only says that something is not known, of which its evidence does not hold every word.
-func asksOnly(plain, support string) bool {
-	m := indirect.FindStringIndex(plain)
-	if m == nil || len(tellingWords(plain[:m[0]])) > 2 || clauseEnd.MatchString(strings.TrimRight(plain[m[1]:], ". 。")) {
-		return false
-	}
-	has, asked := vocabulary(support), tellingWords(plain[m[1]:])
-	return slices.ContainsFunc(asked, func(w string) bool { return !has(w) }) &&
-		!slices.ContainsFunc(asked, func(w string) bool {
-			return !has(w) && !neutral[stem(w)] && !short.MatchString(w) && !positives.MatchString(w)
-		})
 }
 
 // notDone is what was not done to something, in a claim and in a line; the word before it says to what.

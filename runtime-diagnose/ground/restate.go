@@ -27,10 +27,8 @@ var (
 	frameAt   = lazy.MustCompile(`\bFile "([^"]+)", line (\d+)\b`)         // of a Python traceback
 	ofCUDA    = lazy.MustCompile(`\bversion (1\d)0(\d)0\b`)                // 12040 is CUDA 12.4: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART____VERSION.html
 	hosts     = lazy.MustCompile(`\b([a-z][\w-]*)\[(\d{1,6})-(\d{1,6})\]`) // Slurm's nid[0040-0043]: https://slurm.schedmd.com/scontrol.html#OPT_hostnames
-	done      = lazy.MustCompile(`(?i)[a-z] done\b`)
 	finished  = lazy.MustCompile(`(?i)[a-z] (?:has |was )?(?:finished|completed)\W*$`)
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
-	kilo      = lazy.MustCompile(`\b(\d+(?:\.\d+)?)[kK]\b`)
 )
 
 // roundly is a number that a claim rounds, and says so.
@@ -134,7 +132,7 @@ func restated(text string) string {
 	for _, m := range frameAt.FindAllStringSubmatch(text, -1) {
 		b.WriteString(path.Base(m[1]) + ":" + m[2] + "\n")
 	}
-	if done.MatchString(text) || finished.MatchString(text) {
+	if finished.MatchString(text) {
 		b.WriteString("finished completed\n")
 	}
 	return b.String() + elided(text)
@@ -291,19 +289,13 @@ func miscalculated(claim string) bool {
 	})
 }
 
-// ungrouped writes 2,000 and 2k of a claim as 2000 where its evidence does.
+// ungrouped writes 2,000 of a claim as 2000 where its evidence does.
 func ungrouped(claim, support string) string {
-	claim = grouped.ReplaceAllStringFunc(claim, func(n string) string {
+	return grouped.ReplaceAllStringFunc(claim, func(n string) string {
 		if strings.Contains(support, n) {
 			return n
 		}
 		return strings.ReplaceAll(n, ",", "")
-	})
-	return kilo.ReplaceAllStringFunc(claim, func(n string) string {
-		if plain := strconv.FormatFloat(1000*value(n[:len(n)-1]), 'f', -1, 64); !containsToken(support, n) && containsToken(support, plain) {
-			return plain
-		}
-		return n
 	})
 }
 
@@ -321,16 +313,11 @@ func (g *grounds) countedMembers(cites []evidence.ID) string {
 	return fmt.Sprintf("%d pods\n", len(pods))
 }
 
-var both = lazy.MustCompile(`(?i)\bboth (?:the )?`)
-
 // ofCited is a claim without an "all three ranks" where three are cited.
 func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
 	n, _, _ := strings.Cut(g.countedMembers(cites), " ")
 	if n == "" {
 		return plain
-	}
-	if n == "2" {
-		plain = both.ReplaceAllString(plain, "2 ")
 	}
 	return regexp.MustCompile(`(?i)\ball (?:the )?`+n+` `).ReplaceAllString(plain, n+" ")
 }
@@ -352,34 +339,6 @@ func (g *grounds) between(cites []evidence.ID, n, unit string, since ...evidence
 	others := slices.Concat(cites, g.Root[:min(mostRoots, len(g.Root))], since)
 	return slices.ContainsFunc(cites, func(id evidence.ID) bool {
 		return slices.ContainsFunc(others, func(o evidence.ID) bool { return apart(g.items[id].Told(), g.items[o].Told()) })
-	})
-}
-
-// withinTime is how much time at most lay between two things.
-var withinTime = lazy.MustCompile(`(?i)\b(?:within|(?:in )?less than|in under|at most|no more than) (?:the (?:same|space of) )?(\d+(?:\.\d+)?)\s?(ms|milliseconds?|s|secs?|seconds?|minutes?|hours?)\b`)
-
-// unbounded is a claim without the time within which all that it cites happened, where that was not much less.
-func (g *grounds) unbounded(body string, cites []evidence.ID) string {
-	return withinTime.ReplaceAllStringFunc(body, func(m string) string {
-		of := withinTime.FindStringSubmatch(m)
-		var first, last time.Time
-		for _, id := range cites {
-			at := g.items[id].Told()
-			if at.IsZero() {
-				return m
-			}
-			if first.IsZero() || at.Before(first) {
-				first = at
-			}
-			if at.After(last) {
-				last = at
-			}
-		}
-		most := value(of[1]) * units[strings.ToLower(of[2])]
-		if took := last.Sub(first).Seconds(); took <= most && took*2 >= most {
-			return " "
-		}
-		return m
 	})
 }
 

@@ -51,9 +51,6 @@ var (
 	devices   = lazy.MustCompile(`(?i)gpu|cuda|nvidia|nvrm|xid|nccl|hip|rocm|npu|device|cublas|cudnn`)
 )
 
-// atPort is an address with a port.
-var atPort = lazy.MustCompile(`[\w\]]:\d{2,5}\b`)
-
 // unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
 // say nothing.
 func unknown(plain, support string) bool {
@@ -62,10 +59,7 @@ func unknown(plain, support string) bool {
 	}
 	known := vocabulary(support)
 	for _, w := range content(plain) {
-		if (w == "port" || w == "ports") && atPort.MatchString(support) {
-			continue
-		}
-		if neutral[w] || neutral[stem(w)] || neutral[undoubled(stem(w))] || units[w] != 0 || numberWords[w] != "" || known(w) {
+		if neutral[w] || neutral[undoubled(stem(w))] || units[w] != 0 || numberWords[w] != "" || known(w) {
 			continue
 		}
 		if parts := strings.Split(w, "-"); len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool {
@@ -119,12 +113,6 @@ func inFigures(claim string) string {
 	})
 }
 
-// orSo is a number that is none: a second or two.
-var orSo = lazy.MustCompile(`(?i)\b(?:a|an|one) ([a-z]+) or (?:two|so)\b`)
-
-// oneOf is one of several that are counted.
-var oneOf = lazy.MustCompile(`(?i)\bone( of (?:the )?(?:\d|two|three|four|five|six|seven|eight|nine|ten|sixteen))`)
-
 // noOne is none of several.
 var noOne = lazy.MustCompile(`(?i)\bnot (?:a single )?one (?:out )?of\b`)
 
@@ -132,8 +120,6 @@ var noOne = lazy.MustCompile(`(?i)\bnot (?:a single )?one (?:out )?of\b`)
 func inDigits(claim string) string {
 	claim = noOne.ReplaceAllString(hanInDigits(unspelled(claim)), "none of")
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
-	claim = orSo.ReplaceAllString(claim, "some $1")
-	claim = oneOf.ReplaceAllString(claim, "1$1")
 	claim = inWords.ReplaceAllStringFunc(claim, func(w string) string {
 		if n := numberWords[strings.ToLower(w)]; n != "" {
 			return n
@@ -172,9 +158,6 @@ func known(w, support string) bool {
 	return vocabulary(support)(w)
 }
 
-// amongHan is a part of a whole in Chinese: 16 个任务中只有 8 个.
-var amongHan = lazy.MustCompile(`(\d+)\s*[个台张条][^，。；\d]*?中[^，。；\d]{0,4}?(\d+)\s*[个台张条]`)
-
 // counted says whether a claim counts as its evidence does: "3 of 16" stands there, and who says all
 // was told of all.
 func counted(plain, support string) bool {
@@ -184,11 +167,6 @@ func counted(plain, support string) bool {
 	}
 	for _, p := range ofAll.FindAllStringSubmatch(plain, -1) {
 		if !stands(p[1], p[2]) {
-			return false
-		}
-	}
-	for _, p := range amongHan.FindAllStringSubmatch(plain, -1) {
-		if len(pairs) > 0 && !stands(p[2], p[1]) {
 			return false
 		}
 	}

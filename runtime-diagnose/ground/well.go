@@ -13,9 +13,6 @@ import (
 // noWell are words of a claim that all is well where it says no such thing: what is not healthy, an error file, what is normal for a signal.
 var noWell = lazy.MustCompile(`(?i)\b(?:no|not|any|without|non)[ -](?:\w+ )?healthy\b|\bno (?:\w+ )?(?:error|crash|failure|problem)[ -](?:files?|messages?|lines?|logs?|reports?|codes?|details?|output|dumps?|traces?|stacks?)\b|\b(?:is|are|was|were) (?:\w+ )?(?:normal|usual|typical|expected) (?:for|with|when|if|on)\b|\bno (?:pod|rank|member|worker|node|process|one) (?:crashed|failed|died|stopped) (?:first|by itself|on its own)\b|\b(?:did|does|do)(?: not|n['’]t) (?:stop|end|finish|exit) (?:within|in time|by|on|before)\b|\bhad (?:been |already )?\w+(?: \w+){0,4} without (?:an?|any) (?:problem|difficulty|trouble|issue|error|hitch)\w*|\bhad been (?:\w+ )?(?:fine|ok|okay|well|normal|healthy)\b|\b(?:has|have|had) nothing to do\W*$|不健康|没有(?:任何)?健康的?|正常的?(?:动作|行为|现象|流程|步骤|反应)`)
 
-// noSuch says of somebody else that what happened did not happen there.
-var noSuch = lazy.MustCompile(`(?i)\bno such (?:problems?|errors?|issues?|failures?|trouble)\b`)
-
 // noCrash says that no program came to a bad end, and cameToEnd is what says that one did.
 var (
 	noCrash   = lazy.MustCompile(`(?i)\b(?:nothing|no (?:pod|process|container|worker)) (?:has |had )?crashed\b`)
@@ -24,17 +21,7 @@ var (
 
 // saysWell says whether a claim says all to be well, or nothing to be wrong.
 func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
-	if len(cites) > 0 && !g.ofRoot(cites) {
-		body = noSuch.ReplaceAllString(body, " ")
-	}
 	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
-	found := stemsOf(g.support(cites) + g.support(g.Root) + g.Says)
-	body = notFailed.ReplaceAllStringFunc(body, func(m string) string {
-		if found.has(notFailed.FindStringSubmatch(m)[1]) {
-			return m
-		}
-		return " " // of another kind than what was found
-	})
 	if !slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return cameToEnd.MatchString(i.Text) }) {
 		body = noCrash.ReplaceAllString(body, " ")
 	}
@@ -62,9 +49,6 @@ func (g *grounds) withoutOtherThings(body string) string {
 	}
 	return b.String()
 }
-
-// notFailed says of a failure of some kind that it did not come about, and of which.
-var notFailed = lazy.MustCompile(`(?i)\b(?:did|does|do|was|were|is|has|have)(?:n['’]t| not| never) (?:been )?(crash\w*|broken|killed|lost|evicted|stop\w*|hang|hung|die[d]?|aborted)\b`)
 
 // sinceThen says that something was so later on.
 var sinceThen = lazy.MustCompile(`(?i)\b(?:after(?:wards?)?|since|later|thereafter|again|now)\b|之后|以后|后来|目前|现在`)
