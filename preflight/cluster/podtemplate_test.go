@@ -20,7 +20,7 @@ func memberOf(job, name string, labels map[string]string) *corev1.Pod {
 }
 
 // Whatever pods of a job have in common, each says of itself what was written.
-func TestAPodOfAKinSaysWhatItSaid(t *testing.T) {
+func TestAPodOfATemplateSaysWhatItSaid(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		job, labels := fmt.Sprint("train-", random.IntN(4)), map[string]string{}
@@ -56,7 +56,7 @@ func TestAPodOfAKinSaysWhatItSaid(t *testing.T) {
 				}
 			}
 		}
-		if p.Namespace() != "ml" || p.Name() != written.Name || p.Owner() != (Owner{"Job", job}) {
+		if p.Namespace() != "ml" || p.Name() != written.Name || p.Owner() != (Owner{Kind: "Job", Name: job}) {
 			t.Fatalf("%s/%s of %v is %s/%s of %v", "ml", written.Name, job, p.Namespace(), p.Name(), p.Owner())
 		}
 		if !p.Equal(PodOf(written)) {
@@ -73,31 +73,31 @@ func TestAPodOfAKinSaysWhatItSaid(t *testing.T) {
 }
 
 // Who is held with others and who is not.
-func TestPodsOfAKin(t *testing.T) {
-	in := func(job string, labels ...string) *podKin {
+func TestPodsOfATemplate(t *testing.T) {
+	in := func(job string, labels ...string) *podTemplate {
 		m := map[string]string{}
 		for _, label := range labels {
 			key, value, _ := strings.Cut(label, "=")
 			m[key] = value
 		}
-		return PodOf(memberOf(job, "p", m)).kin
+		return PodOf(memberOf(job, "p", m)).template
 	}
-	first := in("kin", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1")
+	first := in("train", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1")
 	for name, tc := range map[string]struct {
-		with *podKin
+		with *podTemplate
 		same bool
 	}{
-		"the same":              {in("kin", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1"), true},
-		"other in half of them": {in("kin", "a=1", "b=1", "c=1", "d=2", "e=2", "f=2"), true},
-		"another key":           {in("kin", "a=1", "b=1", "c=1", "d=1", "e=1", "g=1"), false},
-		"one key more":          {in("kin", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1", "g=1"), false},
+		"the same":              {in("train", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1"), true},
+		"other in half of them": {in("train", "a=1", "b=1", "c=1", "d=2", "e=2", "f=2"), true},
+		"another key":           {in("train", "a=1", "b=1", "c=1", "d=1", "e=1", "g=1"), false},
+		"one key more":          {in("train", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1", "g=1"), false},
 		"another job":           {in("other", "a=1", "b=1", "c=1", "d=1", "e=1", "f=1"), false},
 	} {
 		if got := tc.with == first; got != tc.same {
 			t.Errorf("%s: with the first: %t", name, got)
 		}
 	}
-	if in("kin", "a=1", "b=1", "c=2", "d=2", "e=2", "f=2") == first {
+	if in("train", "a=1", "b=1", "c=2", "d=2", "e=2", "f=2") == first {
 		t.Error("who differs in more than half of its labels is held with the first")
 	}
 	many := make([]string, mostEntries+1)
@@ -114,7 +114,7 @@ func TestPodsOfAKin(t *testing.T) {
 	if together("many", many...) {
 		t.Errorf("pods with %d labels are held together", mostEntries+1)
 	}
-	room := mostWritten - len(kinKey(nil, "ml", Owner{"Job", ""}, nil)) - 1 // the length of so long a name takes one byte more
+	room := mostWritten - len(templateKey(nil, "ml", Owner{Kind: "Job"}, nil)) - 1 // the length of so long a name takes one byte more
 	if !together(strings.Repeat("n", room)) {
 		t.Errorf("what is said in %d bytes is not held once", mostWritten)
 	}
