@@ -46,8 +46,12 @@ func kubeflowCompleted(j *job.Job) map[string]int {
 	return out
 }
 
-// volcanoCompleted: the same of a task (volcano v1.12.0 pkg/controllers/job/job_controller_actions.go, syncJob).
+// volcanoCompleted: the same of a task (volcano v1.12.0 pkg/controllers/job/job_controller_actions.go, syncJob), but where the
+// job starts again or was stopped: then all of its pods are deleted.
 func volcanoCompleted(j *job.Job) map[string]int {
+	if phase := dig(j.Source, "status", "state", "phase"); phase != "Running" && phase != "Pending" {
+		return nil
+	}
 	tasks, _ := dig(j.Source, "status", "taskStatusCount").(map[string]any)
 	out := map[string]int{}
 	for name, v := range tasks {

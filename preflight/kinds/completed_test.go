@@ -29,7 +29,8 @@ func TestPodsThatHaveCompleted(t *testing.T) {
 		"a Job of a JobSet":                   {jobSet, jobs, `{replicatedJobsStatus: [{name: prep, succeeded: 1}, {name: w, succeeded: 1, active: 1}, {name: other, succeeded: 1}]}`, map[string]int{"prep": 1, "w": 4}},
 		"more Jobs than there are":            {jobSet, jobs, `{replicatedJobsStatus: [{name: w, succeeded: 2000000000}]}`, map[string]int{"w": 8}},
 		"workers of a PyTorchJob":             {pytorchJob, torch, `{replicaStatuses: {Master: {active: 1}, Worker: {succeeded: 3}}}`, map[string]int{"Master": 0, "Worker": 3}},
-		"a task of Volcano":                   {volcanoJob, tasked, `{taskStatusCount: {w: {phase: {Succeeded: 2, Running: 1}}}}`, map[string]int{"w": 2}},
+		"a task of Volcano":                   {volcanoJob, tasked, `{state: {phase: Running}, taskStatusCount: {w: {phase: {Succeeded: 2, Running: 1}}}}`, map[string]int{"w": 2}},
+		"a task of a job that starts again":   {volcanoJob, tasked, `{state: {phase: Restarting}, taskStatusCount: {w: {phase: {Succeeded: 2, Running: 1}}}}`, nil},
 		"a status of which nothing was meant": {pytorchJob, torch, `{replicaStatuses: [1], succeeded: many}`, map[string]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
