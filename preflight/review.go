@@ -141,12 +141,16 @@ func stopped(kind *kinds.Kind, o *unstructured.Unstructured) bool {
 	return kind.State(o).Stopped()
 }
 
-// completed are the pods of each role that have completed and are not made again.
+// completed are the pods of each role that have completed and are not made again. A job that has ended is asked about as if it
+// came anew.
 func completed(kind *kinds.Kind, j *job.Job) (out map[string]int) {
-	if kind.Completed == nil || j.Source == nil {
+	if kind.Completed == nil || kind.State == nil || j.Source == nil {
 		return nil
 	}
 	defer func() { _ = recover() }() // as for stopped
+	if phase := kind.State(j.Source).Phase; phase == kinds.Succeeded || phase == kinds.Failed {
+		return nil
+	}
 	return kind.Completed(j)
 }
 
