@@ -176,9 +176,9 @@ func heldIn(view *cluster.Snapshot, j *job.Job) map[string]int64 {
 	if pods == nil {
 		return out
 	}
-	own := ownPods(j)
+	own := ownPods(j, view)
 	for p := range pods.All() {
-		if p.Node() == "" || own(p.Labels()) {
+		if p.Node() == "" || own(p) {
 			continue
 		}
 		model := ""
@@ -194,15 +194,15 @@ func heldIn(view *cluster.Snapshot, j *job.Job) map[string]int64 {
 	return out
 }
 
-// ownPods says of the labels of a pod whether it is the job's own.
-func ownPods(j *job.Job) func(labels.Labels) bool {
+// ownPods says of a pod whether it is the job's own.
+func ownPods(j *job.Job, view *cluster.Snapshot) func(*cluster.Pod) bool {
 	kind := kinds.For(j.Source.GroupVersionKind())
 	if j.Ref.UID == "" || kind == nil || kind.Pods == nil {
-		return func(labels.Labels) bool { return false }
+		return func(*cluster.Pod) bool { return false }
 	}
 	selectors := kind.Select(j.Ref, j.Source)
-	return func(of labels.Labels) bool {
-		return slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(of) })
+	return func(p *cluster.Pod) bool {
+		return slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(p.Labels()) }) && !anothers(kind, j.Ref, p.Controller(), view)
 	}
 }
 
@@ -266,10 +266,10 @@ func pendingOf(view *cluster.Snapshot, j *job.Job) (out PendingFacts) {
 		n, sum := pods.Asked()
 		out.Jobs, out.Pods, out.GPUs = out.Jobs+pods.Waited(), out.Pods+n, saturate.Add(out.GPUs, devicesOf(sum))
 	}
-	own, owners := ownPods(j), map[cluster.Owner]bool{}
+	own, owners := ownPods(j, view), map[cluster.Owner]bool{}
 	if pods := lists[j.Ref.Namespace]; pods != nil {
 		for p := range pods.Waiting(nil) {
-			if own(p.Labels()) {
+			if own(p) {
 				continue
 			}
 			out.NamespacePods++

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -140,10 +141,26 @@ func stopped(kind *kinds.Kind, o *unstructured.Unstructured) bool {
 	return kind.State(o).Stopped()
 }
 
+// completed are the pods of each role that have completed and are not made again. A job that has ended is asked about as if it
+// came anew.
+func completed(kind *kinds.Kind, j *job.Job) (out map[string]int) {
+	if kind.Completed == nil || kind.State == nil || j.Source == nil {
+		return nil
+	}
+	defer func() { _ = recover() }() // as for stopped
+	if phase := kind.State(j.Source).Phase; phase == kinds.Succeeded || phase == kinds.Failed {
+		return nil
+	}
+	return kind.Completed(j)
+}
+
 // gangOf is what has to run together. Pods of the job that exist keep their places.
-func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
+func gangOf(kind *kinds.Kind, j *job.Job, view *cluster.Snapshot) gang.Gang {
 	g := gang.Of(j)
 	g.Stopped = stopped(kind, j.Source)
+	for role, n := range completed(kind, j) {
+		g.Completed(role, n)
+	}
 	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
 		return g
 	}
@@ -160,16 +177,26 @@ func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
 		if !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(pod.Labels)) }) {
 			return "", false
 		}
+		if o := metav1.GetControllerOfNoCopy(pod); o != nil && anothers(kind, j.Ref, *o, view) {
+			return "", false
+		}
 		role, _, ok := kind.Place(pod)
 		return role, ok
 	}
 	return g
 }
 
+// anothers says of the controller of a pod that it leads to another job, such as an earlier one of the same name, whose pods
+// have the labels of those of the job.
+func anothers(kind *kinds.Kind, ref job.Ref, controller metav1.OwnerReference, view *cluster.Snapshot) bool {
+	owns, _ := kind.Owns(ref, controller, gotFrom(view))
+	return owns == job.Absent
+}
+
 // check runs the checks and files their outcomes.
 func (p *Pending) check(ctx context.Context) {
 	report, req, j := &p.report, p.req, p.job
-	asked, gang := false, gangOf(p.kind, j)
+	asked, gang := false, gangOf(p.kind, j, req.Cluster)
 	report.Gang = &gang
 	answer := sync.OnceValue(func() fit.Result { asked = true; return whatif.Answer(ctx, req.Cluster, gang) })
 	limits := sync.OnceValue(func() []quota.Violation { return quota.Violations(req.Cluster, gang) })
@@ -259,13 +286,17 @@ func read(kind *kinds.Kind, object *unstructured.Unstructured, view *cluster.Sna
 			j, err = nil, fmt.Errorf("read %s: panic: %v", refOf(object), p)
 		}
 	}()
-	var got kinds.Got
-	if view != nil {
-		got = func(w kinds.Want) (*unstructured.Unstructured, job.Presence) {
-			return view.Lookup(w.GVK, w.Namespace, w.Name)
-		}
+	return kind.Read(object, gotFrom(view))
+}
+
+// gotFrom answers from what a view knows; nil: nothing.
+func gotFrom(view *cluster.Snapshot) kinds.Got {
+	if view == nil {
+		return nil
 	}
-	return kind.Read(object, got)
+	return func(w kinds.Want) (*unstructured.Unstructured, job.Presence) {
+		return view.Lookup(w.GVK, w.Namespace, w.Name)
+	}
 }
 
 // oldJob reads the job before an update whole, or says why it is not.

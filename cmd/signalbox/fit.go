@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -234,8 +235,8 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		}
 	}
 	for i := range jobs {
-		w.sayRefused(ctx, jobs[i])
-		w.sayDropped(ctx, jobs[i])
+		w.sayRefused(ctx, jobs[i], jobs[i].from.Object)
+		w.sayDropped(ctx, jobs[i], jobs[i].from.Object)
 	}
 	for _, j := range jobs {
 		if j.Fit == nil || j.Gang == nil || w.nodeless {
@@ -273,11 +274,11 @@ func checkCalled(name string) *check.Check {
 
 // sayDropped adds to an answer that it does not rest on what is written under a name that is no field: the GPUs under
 // "resource" are asked for by nobody. It is one line, and review says the rest.
-func (w *world) sayDropped(ctx context.Context, r reviewed) {
+func (w *world) sayDropped(ctx context.Context, r reviewed, object *unstructured.Unstructured) {
 	if r.Fit == nil {
 		return
 	}
-	if dropped := w.foundBy(ctx, r, fieldCheck); len(dropped) > 0 {
+	if dropped := w.foundBy(ctx, object, func(c *check.Check) bool { return c.Name == fieldCheck }); len(dropped) > 0 {
 		r.Fit.Assumed = slices.Insert(r.Fit.Assumed, 0, r.firstOf(dropped, "what is not a field has no effect"))
 	}
 }

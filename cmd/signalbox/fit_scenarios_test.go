@@ -47,3 +47,17 @@ func TestFitScenarios(t *testing.T) {
 		})
 	}
 }
+
+// TestFitOfOtherSizesAsksWhetherTheJobIsTaken: what the API server refuses it refuses at every size.
+func TestFitOfOtherSizesAsksWhetherTheJobIsTaken(t *testing.T) {
+	t.Setenv("KUBECONFIG", os.DevNull)
+	for dir, want := range map[string]int{"job-per-index-backoff-not-indexed": exitUnknown, "job-indexed-per-index-backoff": exitFine} {
+		var out, errs bytes.Buffer
+		sh := &shell{name: "signalbox", out: &out, err: &errs, now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
+		at := filepath.Join("testdata/fit", dir)
+		code := run(t.Context(), sh, []string{"fit", filepath.Join(at, "job.yaml"), "--snapshot", filepath.Join(at, "cluster.yaml"), "--set", "cpu=1,2"})
+		if code != want {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", dir, code, want, out.String(), errs.String())
+		}
+	}
+}

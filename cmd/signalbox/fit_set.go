@@ -140,6 +140,8 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 		if err != nil {
 			return nil, err
 		}
+		w.sayRefused(ctx, *answer, req.Object)
+		w.sayDropped(ctx, *answer, req.Object)
 		v := variant{reviewed: *answer, set: c, notes: notes}
 		for _, f := range answer.Findings {
 			if f.Severity == finding.Error { // what the change makes of the job cannot be read whole

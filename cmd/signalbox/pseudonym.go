@@ -70,7 +70,9 @@ func (d *mask) learnOf(o *unstructured.Unstructured) {
 		d.learn("node", o.GetLabels()[hostLabel])
 	}
 	d.learn("ns", o.GetNamespace())
+	d.learn("uid", string(o.GetUID()))
 	for _, owner := range o.GetOwnerReferences() {
+		d.learn("uid", string(owner.UID))
 		if owner.Kind != "Node" {
 			d.learn("owner", owner.Name)
 		}
@@ -116,7 +118,7 @@ func (d *mask) learn(word, name string) {
 // keptWords are fields whose values are words of Kubernetes or of a class, never a name.
 var keptWords = map[string]bool{
 	"kind": true, "apiVersion": true, "type": true, "status": true, "reason": true, "phase": true, "effect": true,
-	"operator": true, "resource": true, "uid": true, "schedulerName": true, "priorityClassName": true,
+	"operator": true, "resource": true, "schedulerName": true, "priorityClassName": true,
 	"storageClassName": true, "runtimeClassName": true, "deviceClassName": true, "provisioner": true, "key": true,
 	"clusterQueue": true, "queue": true, "driver": true, "attacher": true, "topologyKey": true,
 }

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -36,62 +37,61 @@ func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstr
 	return old
 }
 
-// seenByPods is the UID of a job that exists by its pods alone: a snapshot holds no jobs, and of pods not whose they are by UID.
-const seenByPods = "of the pods in the snapshot"
+// over says that a job has ended: one of its name that is asked about now comes anew.
+func over(o *unstructured.Unstructured) bool {
+	kind := kinds.For(o.GroupVersionKind())
+	if kind == nil || kind.State == nil {
+		return false
+	}
+	phase := kind.State(o).Phase
+	return phase == kinds.Succeeded || phase == kinds.Failed
+}
 
-// hasPods says that the view has live pods of a job without a UID: they are its own, as on a live cluster.
-func (w *world) hasPods(o *unstructured.Unstructured) bool {
+// notByUID is the UID of a job that exists by its pods alone, where these do not say whose they are by UID.
+const notByUID = "of the pods in the snapshot"
+
+// seenByPods is the UID of a job that has none, where the view has live pods of it: they are its own, as on a live cluster. A
+// snapshot may hold pods and no jobs.
+func (w *world) seenByPods(o *unstructured.Unstructured) types.UID {
 	kind := kinds.For(o.GroupVersionKind())
 	if w.cluster == nil || kind == nil || o.GetUID() != "" || o.GetName() == "" {
-		return false
+		return o.GetUID()
 	}
 	pods := w.cluster.PodLists()[o.GetNamespace()]
 	if pods == nil {
-		return false
+		return ""
 	}
-	has := false
+	seen := ""
 	for p := range pods.All() {
-		if p.Deleted() || !w.isOf(p, kind, o) {
+		if p.Deleted() {
 			continue
 		}
-		has = true
-		if kind.NamedAt == nil {
-			break
+		uid, is := w.jobOf(p, kind, o)
+		if !is {
+			continue
 		}
-		if p.Owner().Kind == kind.Between[0].Kind {
+		if kind.NamedAt != nil && p.Owner().Kind == kind.Between[0].Kind {
 			tell(o, kind, p.Owner().Name)
 		}
+		if seen = cmp.Or(uid, seen, notByUID); uid != "" && kind.NamedAt == nil {
+			break
+		}
 	}
-	return has
+	return types.UID(seen)
 }
 
-// isOf says whether a pod is a job's: its controllers lead to it, as far as the view holds them; beyond that its labels say so.
-func (w *world) isOf(p *cluster.Pod, kind *kinds.Kind, o *unstructured.Unstructured) bool {
-	owner := p.Owner()
-	for range 2 + len(kind.Between) { // the kind of one may be there twice
-		if (owner == cluster.Owner{Kind: o.GetKind(), Name: o.GetName()}) {
-			return true
-		}
-		at := slices.IndexFunc(kind.Between, func(gvk schema.GroupVersionKind) bool { return gvk.Kind == owner.Kind })
-		if at < 0 {
-			return false
-		}
-		object, presence := w.cluster.Lookup(kind.Between[at], o.GetNamespace(), owner.Name)
-		switch presence {
-		case job.Absent:
-			return false
-		case job.Unknown:
-			ref := job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-			return kind.Pods(ref).Matches(p.Labels()) || kind.Traces != nil && kind.Traces(ref).Matches(p.Labels())
-		case job.Present:
-		}
-		above := metav1.GetControllerOf(object)
-		if above == nil {
-			return false
-		}
-		owner = cluster.Owner{Kind: above.Kind, Name: above.Name}
+// jobOf says whether a pod is a job's, and the job's UID, where that is known: its controllers lead to it, as far as the view
+// holds them; beyond that its labels say so.
+func (w *world) jobOf(p *cluster.Pod, kind *kinds.Kind, o *unstructured.Unstructured) (uid string, is bool) {
+	ref := job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
+	owns, uid := kind.Owns(ref, p.Controller(), func(want kinds.Want) (*unstructured.Unstructured, job.Presence) {
+		return w.cluster.Lookup(want.GVK, want.Namespace, want.Name)
+	})
+	if owns != job.Unknown {
+		return uid, owns == job.Present
 	}
-	return false
+	between := slices.ContainsFunc(kind.Between, func(gvk schema.GroupVersionKind) bool { return gvk.Kind == p.Owner().Kind })
+	return "", between && (kind.Pods(ref).Matches(p.Labels()) || kind.Traces != nil && kind.Traces(ref).Matches(p.Labels()))
 }
 
 // tell writes into a job that was read without its status the name by which its pods are found.

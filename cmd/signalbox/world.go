@@ -24,7 +24,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -414,15 +413,14 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	}
 	if old := w.stored(ctx, o); old != nil {
 		o.SetUID(old.GetUID()) // the pods it has are its own
-		if kind := kinds.For(o.GroupVersionKind()); kind != nil && kind.NamedAt != nil {
-			name, _, _ := unstructured.NestedString(old.Object, kind.NamedAt...)
-			tell(o, kind, name)
+		if status, there := old.Object["status"]; there && !over(old) {
+			o.Object["status"] = status // which pods have completed
 		}
 		if !preflight.SameWork(old, o) { // a job as it is is asked about as if it came now
 			req.Operation, req.Old = "UPDATE", old
 		}
-	} else if w.before == nil && w.live == nil && w.hasPods(o) {
-		o.SetUID(seenByPods)
+	} else if w.before == nil && w.live == nil {
+		o.SetUID(w.seenByPods(o))
 	}
 	return req, nil
 }

@@ -19,6 +19,7 @@ type Check struct {
 	Since    string
 	Severity finding.Severity
 	Stops    bool // what it finds keeps the job from running at all, though it is no error, because it may pass
+	Refuses  bool // what it finds as an error the API server or the operator refuses: nothing of the job ever runs
 	// Kinds are those whose own fields it looks at, with their group: JobSet.jobset.x-k8s.io; empty:
 	// every kind.
 	Kinds []string

@@ -5,7 +5,10 @@ import (
 	"math"
 	"math/bits"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // DeviceRequest is what one request of a claim selects.
@@ -148,6 +151,14 @@ func (c *deviceCounter) addKinds(s *Snapshot, classes *deviceClasses, suiting []
 		if node != "" && !there || c.least && node == "" { // others may have them
 			continue
 		}
+		var selected []int
+		bySelector := node == "" && slice.Spec.NodeSelector != nil
+		if bySelector {
+			if !spend(len(s.nodes)) {
+				return false
+			}
+			selected = s.selectedBy(slice.Spec.NodeSelector)
+		}
 		for i, kind := range kinds.kinds {
 			set := suiting[classes.class[int(start)+i]]
 			if set == 0 || c.least && len(slice.Spec.Devices[kind.first].ConsumesCounters) > 0 {
@@ -156,10 +167,26 @@ func (c *deviceCounter) addKinds(s *Snapshot, classes *deviceClasses, suiting []
 			if !spend(1 + bits.OnesCount64(set)) {
 				return false
 			}
-			c.count(set, kind.count, taken[int(start)+i], on, node == "")
+			for _, at := range selected {
+				c.count(set, kind.count, taken[int(start)+i], at, false)
+			}
+			if !bySelector {
+				c.count(set, kind.count, taken[int(start)+i], on, node == "")
+			}
 		}
 	}
 	return true
+}
+
+// selectedBy are the nodes that a selector takes.
+func (s *Snapshot) selectedBy(required *corev1.NodeSelector) (out []int) {
+	selects := podspec.Selects(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}})
+	for at, n := range s.nodes {
+		if selects(n.object) {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // suit finds the requests that select a device.

@@ -22,8 +22,9 @@ type resourceSlice struct {
 			Generation         int64  `json:"generation"`
 			ResourceSliceCount int64  `json:"resourceSliceCount"`
 		} `json:"pool"`
-		NodeName       *string           `json:"nodeName"`
-		Devices        []publishedDevice `json:"devices"`
+		NodeName       *string              `json:"nodeName"`
+		NodeSelector   *corev1.NodeSelector `json:"nodeSelector"`
+		Devices        []publishedDevice    `json:"devices"`
 		SharedCounters []struct {
 			Name     string             `json:"name"`
 			Counters map[string]counter `json:"counters"`

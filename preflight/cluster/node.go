@@ -95,7 +95,7 @@ func allocatableOf(n *corev1.Node, silent bool, before job.Resources) (out job.R
 // Pod is what a view keeps of a pod that exists: what it takes, whom it keeps away, and
 // the metadata that says whose it is. It is a twentieth of the pod's size. Immutable.
 type Pod struct {
-	labelSet           // with the kin, which says the rest
+	labelSet           // with the template, which says the rest
 	*podMore           // never nil
 	requests *[]Amount // by name; never nil
 	name     string
@@ -122,7 +122,7 @@ func (m *podMore) empty() bool {
 }
 
 // Owner is the controller of a pod.
-type Owner struct{ Kind, Name string }
+type Owner struct{ Kind, Name, UID string }
 
 // Amount is one entry of a resource vector.
 type Amount struct {
@@ -142,7 +142,7 @@ func PodOf(p *corev1.Pod) *Pod {
 	slices.SortFunc(requests, func(a, b Amount) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	var owner Owner
 	if o := metav1.GetControllerOfNoCopy(p); o != nil {
-		owner = Owner{o.Kind, o.Name}
+		owner = Owner{o.Kind, o.Name, string(o.UID)}
 	}
 	r := newPod(p.Namespace, owner, p.Labels)
 	r.requests, r.name, r.node = sharedVector(requests), p.Name, p.Spec.NodeName
@@ -175,7 +175,7 @@ func (p *Pod) Equal(q *Pod) bool {
 	return p.name == q.name && p.node == q.node &&
 		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
 		p.priority == q.priority && p.class == q.class && p.nominated == q.nominated &&
-		p.kin.alike(q.kin) && slices.Equal(*p.requests, *q.requests) && p.labelSet.equal(&q.labelSet) && slices.Equal(p.ports, q.ports) &&
+		p.template.alike(q.template) && slices.Equal(*p.requests, *q.requests) && p.labelSet.equal(&q.labelSet) && slices.Equal(p.ports, q.ports) &&
 		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) && maps.Equal(p.annotations, q.annotations) &&
 		slices.EqualFunc(p.apart, q.apart, PodTerm.Equal)
 }

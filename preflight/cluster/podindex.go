@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -215,9 +217,22 @@ func (r *podBlocks) share() []*block {
 	return slices.Clone(r.blocks)
 }
 
-// Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten, its labels included: of many pods one is made.
+// Metadata is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten, its labels and its owner included: of
+// many pods one is made.
 func (p *Pod) Metadata(into *corev1.Pod) *corev1.Pod {
 	into.Namespace, into.Name, into.Labels, into.Annotations = p.Namespace(), p.name, p.Labels().into(into.Labels), p.annotations
+	into.OwnerReferences = into.OwnerReferences[:0]
+	if p.Owner() != (Owner{}) {
+		into.OwnerReferences = append(into.OwnerReferences, p.Controller())
+	}
 	into.Spec.NodeName = p.node
 	return into
 }
+
+// Controller is the owner as a pod refers to it.
+func (p *Pod) Controller() metav1.OwnerReference {
+	o := p.Owner()
+	return metav1.OwnerReference{Kind: o.Kind, Name: o.Name, UID: types.UID(o.UID), Controller: &isController}
+}
+
+var isController = true // whose address is written where a pointer is asked for

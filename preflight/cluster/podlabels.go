@@ -13,15 +13,15 @@ type Labels struct {
 	of *labelSet // a pointer, so that to be handed on as labels.Labels takes no memory
 }
 
-// labelSet is labels: those of a kin, but for some that say something else. A map of five takes 340 bytes.
+// labelSet is labels: those of a template, but for some that say something else. A map of five takes 340 bytes.
 type labelSet struct {
-	kin *podKin // never nil
-	own []Label // by key; they stand for those of the kin with the same keys
+	template *podTemplate // never nil
+	own      []Label      // by key; they stand for those of the template with the same keys
 }
 
 var (
-	noKin    podKin
-	noLabels = labelSet{kin: &noKin}
+	noTemplate podTemplate
+	noLabels   = labelSet{template: &noTemplate}
 )
 
 func (l Labels) set() *labelSet { return cmp.Or(l.of, &noLabels) }
@@ -31,13 +31,13 @@ func LabelsOf(m map[string]string) Labels {
 	if len(m) == 0 {
 		return Labels{}
 	}
-	return Labels{&labelSet{kin: &noKin, own: appendLabels(make([]Label, 0, len(m)), m)}}
+	return Labels{&labelSet{template: &noTemplate, own: appendLabels(make([]Label, 0, len(m)), m)}}
 }
 
 // each are the labels in the order of their keys.
 func (s *labelSet) each(yield func(Label) bool) {
 	own := s.own
-	for _, label := range s.kin.labels {
+	for _, label := range s.template.labels {
 		for ; len(own) > 0 && own[0].Value()[0] <= label.Value()[0]; own = own[1:] {
 			if own[0].Value()[0] == label.Value()[0] {
 				label = own[0]
@@ -61,11 +61,11 @@ func (s *labelSet) has(label Label) bool {
 	if slices.Contains(s.own, label) {
 		return true
 	}
-	return slices.Contains(s.kin.labels, label) && !slices.ContainsFunc(s.own, func(own Label) bool { return own.Value()[0] == label.Value()[0] })
+	return slices.Contains(s.template.labels, label) && !slices.ContainsFunc(s.own, func(own Label) bool { return own.Value()[0] == label.Value()[0] })
 }
 
 func (s *labelSet) equal(o *labelSet) bool {
-	if s.kin == o.kin {
+	if s.template == o.template {
 		return slices.Equal(s.own, o.own)
 	}
 	var room, other [2 * fewKeys]Label
@@ -78,7 +78,7 @@ func (l Labels) Equal(o Labels) bool { return l.set().equal(o.set()) }
 // Lookup is the value of a label, and whether it is there.
 func (l Labels) Lookup(key string) (value string, there bool) {
 	of := l.set()
-	for _, list := range [...][]Label{of.own, of.kin.labels} {
+	for _, list := range [...][]Label{of.own, of.template.labels} {
 		if at, there := slices.BinarySearchFunc(list, key, func(has Label, key string) int { return strings.Compare(has.Value()[0], key) }); there {
 			return list[at].Value()[1], true
 		}
@@ -115,8 +115,8 @@ func (l Labels) Map() map[string]string { return l.into(nil) }
 // into is the labels in a map whose memory is used again; nil: there are none, or there was no map.
 func (l Labels) into(m map[string]string) map[string]string {
 	clear(m)
-	if of := l.set(); m == nil && len(of.own)+len(of.kin.labels) > 0 {
-		m = make(map[string]string, max(len(of.own), len(of.kin.labels)))
+	if of := l.set(); m == nil && len(of.own)+len(of.template.labels) > 0 {
+		m = make(map[string]string, max(len(of.own), len(of.template.labels)))
 	}
 	maps.Insert(m, l.All())
 	return m

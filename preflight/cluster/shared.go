@@ -73,17 +73,17 @@ func (s *shared[T]) put(key []byte, value T) {
 }
 
 var (
-	sharedKin      shared[*podKin]
-	sharedRequests shared[*[]Amount]
-	sharedAmounts  shared[corev1.ResourceList]
-	sharedReaches  shared[*volumeReach]
-	sharedTexts    shared[*string]
-	sharedModes    shared[[]corev1.PersistentVolumeAccessMode]
-	sharedClaims   shared[*corev1.PersistentVolumeClaim]
-	sharedVolumes  shared[*corev1.PersistentVolume]
-	sharedMaps     shared[map[string]string]
-	noMore         podMore
-	noRequests     []Amount
+	sharedTemplates shared[*podTemplate]
+	sharedRequests  shared[*[]Amount]
+	sharedAmounts   shared[corev1.ResourceList]
+	sharedReaches   shared[*volumeReach]
+	sharedTexts     shared[*string]
+	sharedModes     shared[[]corev1.PersistentVolumeAccessMode]
+	sharedClaims    shared[*corev1.PersistentVolumeClaim]
+	sharedVolumes   shared[*corev1.PersistentVolume]
+	sharedMaps      shared[map[string]string]
+	noMore          podMore
+	noRequests      []Amount
 )
 
 // sharedVector is a vector in the order of its names, held once.

@@ -27,7 +27,7 @@ func LeanPod(p *corev1.Pod) *corev1.Pod {
 		}
 	}
 	if o := metav1.GetControllerOfNoCopy(p); o != nil {
-		out.OwnerReferences = []metav1.OwnerReference{{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, Controller: o.Controller}}
+		out.OwnerReferences = []metav1.OwnerReference{{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: o.UID, Controller: o.Controller}}
 	}
 	s := &p.Spec
 	out.Spec = corev1.PodSpec{

@@ -192,7 +192,7 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 		}, fit.Unknown, "Worker asks for 8 nvidia.com/gpu; the API server takes whole devices, and a limit that is the request"},
 		"a pod that the API server refuses": {func(s *corev1.PodSpec) {
 			s.Tolerations = []corev1.Toleration{{Key: "x", Operator: corev1.TolerationOpExists, Value: "y"}}
-		}, fit.Unknown, "Worker: a toleration of x has the operator Exists and a value; the API server refuses such pods"},
+		}, fit.Unknown, "Worker: a toleration of x has operator Exists and the value \"y\", and takes only one of the two; the API server refuses such pods"},
 		"a priority class we do not see": {func(s *corev1.PodSpec) { s.PriorityClassName = "gold" }, fit.Unknown, "the PriorityClass gold was not read; the API server refuses pods of one that does not exist"},
 		"a runtime class we do not see":  {func(s *corev1.PodSpec) { name := "kata"; s.RuntimeClassName = &name }, fit.Unknown, "the runtime class kata was not read; what it adds to Worker is not counted"},
 	}

@@ -136,7 +136,10 @@ func assume(q *assign.Solver, r *Result) {
 		r.Verdict, r.PodTooBig, r.WithNodesBack, r.NotWithNodesBack = Unknown, false, false, false
 		r.Assumed = append(r.Assumed, q.FlipsNo...)
 	}
-	if len(q.FlipsYes) > 0 && r.Verdict == Fits {
+	switch now := r.Verdict == Full || r.Verdict == Fragmented; {
+	case now && q.Refused:
+		r.Verdict = Unknown
+	case len(q.FlipsYes) > 0 && r.Verdict == Fits:
 		r.Verdict = Unknown
 		q.Inform("resources and nodes alone would allow it")
 	}

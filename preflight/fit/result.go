@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -71,6 +73,14 @@ type Result struct {
 	Everywhere bool `json:"-"`
 
 	Running int `json:"-"` // pods of the gang that have a place already; they are among Placed
+}
+
+// Refuse takes back what is said of nodes: the API server does not take the job or its pods, so that neither room nor a
+// change of numbers helps.
+func (r *Result) Refuse(why string) {
+	r.Verdict, r.WaitsForOthers, r.Preempts, r.Idle = Unknown, false, nil, ""
+	r.Change, r.Changes, r.Numbers = "", nil, nil
+	r.Assumed = slices.Insert(r.Assumed, 0, why)
 }
 
 // Ask is what groups with equal pods ask for.

@@ -70,9 +70,9 @@ type Group struct {
 	Untied string
 	// Near is the annotation for which the last required term of the pod affinity stands; empty: the author wrote all.
 	Near string
-	// Parts are those of the role, which is not taken apart yet, and Declared the pods of all of them; nil: it has none.
+	// Parts are those of the role, which is not taken apart yet; nil: it has none.
 	Parts    *job.Parts
-	Declared int
+	Declared int // the pods of the role with those that have completed
 	// Part says which part of its role the group is; nil: it is all of the role.
 	Part *Part
 }
@@ -142,6 +142,28 @@ func writes(j *job.Job, at job.Path, n int) bool {
 		return v == float64(n)
 	}
 	return false
+}
+
+// Completed takes pods of a role out that have completed and are not made again: they need no place, and those that wait for
+// them wait no longer.
+func (g *Gang) Completed(role string, pods int) {
+	for i := range g.Groups {
+		group := &g.Groups[i]
+		if group.Name != role {
+			continue
+		}
+		n := min(max(0, pods), group.Count)
+		if n == 0 {
+			continue
+		}
+		group.Count -= n
+		group.Field, g.MinField = "", "" // the numbers that are written are those of all
+		group.Min = max(0, group.Min-n)
+		if g.MinMembers > 0 {
+			g.MinMembers = max(1, g.MinMembers-n)
+		}
+		pods -= n
+	}
 }
 
 // Number is what is written at Path for so many pods; whole: a number makes exactly these.

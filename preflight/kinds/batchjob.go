@@ -26,7 +26,7 @@ var batchJob = &Kind{
 	Read:  readBatchJob,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
 	Place: placeInBatchJob,
-	State: batchJobState,
+	State: batchJobState, Completed: batchJobCompleted,
 	Operator: Operator{
 		Validates: Validation{APIServer: true, Refuses: []string{
 			"container-image-missing", "container-name-invalid", "device-claim-not-declared", "job-name-too-long", "job-restart-policy-missing",

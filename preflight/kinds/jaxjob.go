@@ -17,11 +17,12 @@ var jaxJob = &Kind{
 		English: "Every worker runs one process of jax.distributed; worker 0 is the coordinator, and all workers must succeed. When one process is lost, the coordinator's heartbeat ends the others, so their messages about the coordinator or a missing task are consequences.",
 		Chinese: "每个 worker 运行一个 jax.distributed 进程，worker 0 是协调者，所有 worker 都必须成功。某个进程丢失后，协调者的心跳检测会结束其他进程，因此关于协调者或任务丢失的信息是结果而不是原因。",
 	},
-	Scale: "spec.jaxReplicaSpecs.Worker.replicas",
-	Read:  readJAXJob,
-	Pods:  kubeflowPods("jaxjob-controller"),
-	Place: jaxRoles.place,
-	State: kubeflowState,
+	Scale:     "spec.jaxReplicaSpecs.Worker.replicas",
+	Read:      readJAXJob,
+	Pods:      kubeflowPods("jaxjob-controller"),
+	Place:     jaxRoles.place,
+	State:     kubeflowState,
+	Completed: kubeflowCompleted,
 	Operator: trainingWebhook("jaxjob", Operator{
 		Parts:      map[string]Part{"Worker": Worker},
 		Env:        variables("COORDINATOR_ADDRESS", "COORDINATOR_PORT", "NUM_PROCESSES", "PROCESS_ID"), // pkg/controller.v1/jax/envvar.go

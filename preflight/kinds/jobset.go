@@ -32,7 +32,7 @@ var jobSet = &Kind{
 	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
 	Between: []schema.GroupVersionKind{batchJobs},
 	Place:   placeInJobSet,
-	State:   jobSetState,
+	State:   jobSetState, Completed: jobsCompleted("status", "replicatedJobsStatus"),
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "vjobset.kb.io", // jobset v0.10.1 pkg/webhooks/jobset_webhook.go

@@ -25,11 +25,12 @@ var mpiJob = &Kind{
 		English: "The launcher runs mpirun, which starts the ranks on the workers over ssh (or kubexec); the workers only wait. The output of all ranks stands in the launcher's log, and the job ends as the launcher does. When one rank fails, mpirun kills the others: signals 9 and 15 on them are consequences.",
 		Chinese: "launcher 运行 mpirun，通过 ssh（或 kubexec）在 worker 上启动各个 rank，worker 自身只是等待。所有 rank 的输出都在 launcher 的日志里，任务的结果由 launcher 决定。某个 rank 失败后 mpirun 会杀死其他 rank，它们收到的信号 9 和 15 是结果。",
 	},
-	Read:    readMPIJob,
-	Pods:    kubeflowPods("mpijob-controller", "mpi-operator"),
-	Between: []schema.GroupVersionKind{batchJobs}, // the launcher's, in v2beta1
-	Place:   mpiRoles.place,
-	State:   kubeflowState,
+	Read:      readMPIJob,
+	Pods:      kubeflowPods("mpijob-controller", "mpi-operator"),
+	Between:   []schema.GroupVersionKind{batchJobs}, // the launcher's, in v2beta1
+	Place:     mpiRoles.place,
+	State:     kubeflowState,
+	Completed: kubeflowCompleted,
 	Operator: withLauncher(underRunPolicy(trainingOperator, Operator{
 		CleanPods: []job.Path{"spec.cleanPodPolicy"},
 		// v1 makes no services: only the label with the job's own name binds it.

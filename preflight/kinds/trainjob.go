@@ -29,7 +29,7 @@ var trainJob = &Kind{
 	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
 	Between: []schema.GroupVersionKind{jobSet.GVKs[0], batchJobs},
 	Place:   placeInJobSet,
-	State:   trainJobState,
+	State:   trainJobState, Completed: jobsCompleted("status", "jobsStatus"),
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "validator.trainjob.trainer.kubeflow.org", // trainer v2.1.0 pkg/webhooks/trainjob_webhook.go

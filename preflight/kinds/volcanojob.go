@@ -30,7 +30,7 @@ var volcanoJob = &Kind{
 	Read:  readVolcanoJob,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(volcanoJobName, ref.Name)) },
 	Place: placeInVolcanoJob,
-	State: volcanoJobState,
+	State: volcanoJobState, Completed: volcanoCompleted,
 	Operator: Operator{
 		Validates: Validation{
 			Webhook: "validatejob.volcano.sh", // volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go

@@ -67,7 +67,7 @@ func (o *check) podGroups() {
 		if at < 0 {
 			at, all = len(all), append(all, &namedGroup{mark: mark, name: name, first: g})
 		}
-		all[at].pods = saturate.Add(all[at].pods, int64(max(0, g.Count)))
+		all[at].pods = saturate.Add(all[at].pods, int64(max(0, g.Count, g.Declared))) // those that have completed count, too
 	}
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]

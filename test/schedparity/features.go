@@ -165,7 +165,7 @@ func apart(w *writer, p *corev1.Pod, key string, match map[string]string) {
 	}
 	if w.one(10) {
 		w.about("match label keys")
-		t.MatchLabelKeys = []string{pick(w, "role", roleMark)}
+		t.MatchLabelKeys = unselected(t.LabelSelector, pick(w, "role", roleMark))
 	} else if w.one(10) {
 		w.about("match label keys")
 		t.MismatchLabelKeys = []string{"role"}
@@ -222,10 +222,12 @@ func spreadOver(w *writer, key string, match map[string]string) corev1.TopologyS
 	}
 	if w.one(10) {
 		w.about("match label keys")
-		c.MatchLabelKeys = []string{pick(w, "role", roleMark)}
+		c.MatchLabelKeys = unselected(c.LabelSelector, pick(w, "role", roleMark))
 	}
 	if w.one(16) {
-		c.LabelSelector = pick(w, nil, &metav1.LabelSelector{})
+		if c.LabelSelector = pick(w, nil, &metav1.LabelSelector{}); c.LabelSelector == nil {
+			c.MatchLabelKeys = nil
+		}
 	}
 	return c
 }
@@ -396,6 +398,18 @@ func ownVolumes(w *writer, p *corev1.Pod, _ string, _ []string) {
 	scratch(p)
 }
 
+// unselected is a key whose values are the pod's own, unless a selector has it already, which the API server refuses.
+func unselected(s *metav1.LabelSelector, key string) []string {
+	if s == nil {
+		return nil
+	}
+	_, selected := s.MatchLabels[key]
+	if selected || slices.ContainsFunc(s.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key == key }) {
+		return nil
+	}
+	return []string{key}
+}
+
 // scratch is a volume that each pod gets for itself.
 func scratch(p *corev1.Pod) {
 	if has(p, "scratch") {
@@ -403,7 +417,10 @@ func scratch(p *corev1.Pod) {
 	}
 	class := "own"
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{
-		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}},
+		},
 	}}}})
 }
 

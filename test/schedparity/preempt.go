@@ -58,10 +58,17 @@ const noClass = "priorities without a class"
 // neverPreempts is a priority class that moves nobody aside.
 const neverPreempts = "priorities that never preempt"
 
-// mayGo says whether pods of the gang may move a pod aside, and it does not come back.
+// mayGo says whether pods of the gang may move a pod aside.
 func (s *scenario) mayGo(p *corev1.Pod) bool {
-	daemon := len(p.OwnerReferences) > 0 && p.OwnerReferences[0].Kind == "DaemonSet"
-	return !daemon && p.Annotations[gangMark] == "" && p.Spec.Priority != nil && *p.Spec.Priority < s.priority
+	return p.Annotations[gangMark] == "" && p.Spec.Priority != nil && *p.Spec.Priority < s.priority
+}
+
+// ownerOf is the kind and the name of a pod's controller, or those of the pod.
+func ownerOf(p *corev1.Pod) string {
+	if len(p.OwnerReferences) > 0 {
+		return p.OwnerReferences[0].Kind + "/" + p.OwnerReferences[0].Name
+	}
+	return "/" + p.Name
 }
 
 // without is the scenario with some pods gone, and the claims with them whose devices they held.
@@ -97,11 +104,11 @@ func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
 		}
 		return why, err
 	}
-	var victims []string
+	var victims []string // a controller stands for those of its pods that go, and which they are is not said
 	for _, v := range r.Preempts.Victims {
-		victims = append(victims, v.Namespace+"/"+v.Name)
+		victims = append(victims, v.Namespace+"/"+v.Kind+"/"+v.Name)
 	}
-	gone := func(p *corev1.Pod) bool { return slices.Contains(victims, p.Namespace+"/"+p.Name) }
+	gone := func(p *corev1.Pod) bool { return slices.Contains(victims, p.Namespace+"/"+ownerOf(p)) }
 	rest := s.without(gone)
 	snapshot, err := rest.snapshot()
 	if err != nil {
@@ -113,7 +120,7 @@ func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
 		return "without the victims " + why, err
 	}
 	for _, p := range s.pods {
-		if !gone(p) {
+		if !gone(p) || len(p.OwnerReferences) > 0 {
 			continue
 		}
 		if !s.mayGo(p) {

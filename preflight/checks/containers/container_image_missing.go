@@ -15,7 +15,7 @@ var containerImageMissing = &check.Check{
 	Name:     "container-image-missing",
 	Title:    "a container has no image",
 	Remedy:   "Write the image of the container.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if strings.TrimSpace(c.Image) == "" && !r.Pod.Partial {

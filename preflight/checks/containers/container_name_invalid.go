@@ -16,7 +16,7 @@ var containerNameInvalid = &check.Check{
 	Name:     "container-name-invalid",
 	Title:    "a container has no name that the API takes",
 	Remedy:   "Name the container with lower-case letters, digits and dashes.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Eclipses: []string{"container-name-missing"},
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {

@@ -13,8 +13,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-func joined(words []string) string { return strings.Join(words, ", ") }
-
 // everyContainer are the containers of a role with their places in the pod.
 func everyContainer(r *job.Role, each func(c *corev1.Container, at job.Path, init bool)) {
 	for i := range r.Pod.Spec.InitContainers {

@@ -12,13 +12,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 var podValueRefused = &check.Check{
 	Name:     "pod-value-refused",
 	Title:    "a value in the pod template is one that the API refuses in pods",
 	Remedy:   "Write a value that the API takes.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Eclipses: []string{"secret-missing", "config-map-missing"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
@@ -34,9 +35,19 @@ var podValueRefused = &check.Check{
 					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 				}
 			}
+			for _, x := range podspec.Refusals(&r.Pod.Spec) { // what decides where the pods go; the fit goes by it, too
+				if at := r.Pod.At(x.At); x.Gate == "" {
+					refuse(at, "%s", x.Text)
+				} else if p.Job.Field(at) != nil {
+					p.Report(finding.Finding{
+						Path: at, Severity: finding.Note,
+						Message: fmt.Sprintf("%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate),
+					})
+				}
+			}
 			for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
-				refusedPorts, refusedTolerations, refusedNames, refusedAffinity, refusedSpread, refusedOfPod, refusedVariables, refusedMounts,
-				refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts, refusedOfContainers, refusedOfPodLevel,
+				refusedPorts, refusedNames, refusedOfPod, refusedVariables, refusedMounts,
+				refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts, refusedOfContainers,
 			} {
 				refused(r, refuse)
 			}
@@ -103,25 +114,6 @@ func refusedPorts(r *job.Role, refuse refuse) {
 			if port.Name != "" && len(validation.IsValidPortName(port.Name)) > 0 {
 				refuse(r.Pod.At(at.Child("name")), "port name %q is not valid: it takes at most 15 lower-case letters, digits and single dashes", port.Name)
 			}
-		}
-	}
-}
-
-// refusedTolerations: a value goes with Equal, seconds go with NoExecute.
-func refusedTolerations(r *job.Role, refuse refuse) {
-	for k, t := range r.Pod.Spec.Tolerations {
-		at := r.Pod.At(job.Path("tolerations").Index(k))
-		switch {
-		case !slices.Contains([]corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpGt, corev1.TolerationOpLt}, t.Operator):
-			refuse(at, "a toleration of %s has operator %q; it takes Equal, Exists, Gt or Lt", t.Key, t.Operator)
-		case t.Operator == corev1.TolerationOpExists && t.Value != "":
-			refuse(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the two", t.Key, t.Value)
-		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
-			refuse(at, "a toleration has no key and operator %q; without a key it must be Exists", t.Operator)
-		case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:
-			refuse(at, "a toleration of %s has tolerationSeconds %d and effect %q; seconds go with NoExecute only", t.Key, *t.TolerationSeconds, t.Effect)
-		case t.Effect != "" && !slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, t.Effect):
-			refuse(at, "a toleration of %s has effect %q; it takes NoSchedule, PreferNoSchedule or NoExecute", t.Key, t.Effect)
 		}
 	}
 }

@@ -11,7 +11,7 @@ var deadlineNotPositive = &check.Check{
 	Name:     "deadline-not-positive",
 	Title:    "the deadline has passed when the job begins",
 	Remedy:   "Write how many seconds the job may run, or leave the deadline out.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		var places []job.Path
 		if at := p.Operator.Deadline; at != "" {

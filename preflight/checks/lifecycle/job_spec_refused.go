@@ -21,7 +21,7 @@ var jobSpecRefused = &check.Check{
 	Name:     "job-spec-refused",
 	Title:    "fields of a Job contradict each other, and the API server refuses it",
 	Remedy:   "Write values that a Job takes together.",
-	Severity: finding.Error, Since: "0.2",
+	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Where: func(o *kinds.Operator) bool { return o.Jobs != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {

@@ -15,7 +15,7 @@ var restartPolicyAlways = &check.Check{
 	Name:     "restart-policy-always",
 	Title:    "pods that end well are started again",
 	Remedy:   "Write restartPolicy OnFailure or Never.",
-	Severity: finding.Warning, Since: "0.1",
+	Severity: finding.Warning, Refuses: true, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Jobs != nil || o.RestartPolicies != nil },
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {

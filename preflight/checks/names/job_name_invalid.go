@@ -14,7 +14,7 @@ var jobNameInvalid = &check.Check{
 	Name:     "job-name-invalid",
 	Title:    "the job's name is not one that the API takes",
 	Remedy:   "Use lower-case letters, digits and dashes, and begin with a letter.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		if p.Job.Source == nil || p.Job.Source.GetName() == "" {
 			return nil

@@ -15,7 +15,7 @@ var nameTwice = &check.Check{
 	Name:     "name-twice",
 	Title:    "two parts of a pod have one name, or one place",
 	Remedy:   "Give each container, volume and port a name of its own, and each mount its own path.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -11,7 +11,7 @@ var roleNameTwice = &check.Check{
 	Name:     "role-name-twice",
 	Title:    "two groups of pods have one name",
 	Remedy:   "Give each of them a name of its own.",
-	Severity: finding.Error, Since: "0.2",
+	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"JobSet.jobset.x-k8s.io", "Job.batch.volcano.sh", "RayCluster.ray.io", "RayJob.ray.io"},
 	Run: func(p *check.Pass) error {
 		first := map[string]job.Path{}

@@ -17,7 +17,7 @@ var jobSetFieldRefused = &check.Check{
 	Name:     "jobset-field-refused",
 	Title:    "a field of the JobSet has a value that its webhook refuses",
 	Remedy:   "Write a value that JobSet takes.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {

@@ -15,7 +15,7 @@ var leaderWorkerSetFieldRefused = &check.Check{
 	Name:     "leaderworkerset-field-refused",
 	Title:    "fields of the LeaderWorkerSet are ones that its webhook refuses",
 	Remedy:   "Write values that LeaderWorkerSet takes together.",
-	Severity: finding.Error, Since: "0.2",
+	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"LeaderWorkerSet.leaderworkerset.x-k8s.io"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {

@@ -14,7 +14,7 @@ var rayFieldRefused = &check.Check{
 	Name:     "ray-field-refused",
 	Title:    "fields contradict each other, and KubeRay makes no pods",
 	Remedy:   "Write values that KubeRay takes together.",
-	Severity: finding.Error, Since: "0.2",
+	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"RayCluster.ray.io", "RayJob.ray.io"},
 	Run: func(p *check.Pass) error {
 		if p.Job.Field("spec.headGroupSpec") != nil { // a cluster by itself

@@ -15,7 +15,7 @@ var volcanoFieldRefused = &check.Check{
 	Name:     "volcano-field-refused",
 	Title:    "a field of the Volcano Job is one that its webhook refuses",
 	Remedy:   "Write what Volcano takes.",
-	Severity: finding.Error, Since: "0.2",
+	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {

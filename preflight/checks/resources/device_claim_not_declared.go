@@ -15,7 +15,7 @@ var deviceClaimNotDeclared = &check.Check{
 	Name:     "device-claim-not-declared",
 	Title:    "a container uses a device claim that its pod does not have",
 	Remedy:   "Declare the claim under resourceClaims of the pod, or correct its name.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if r.Pod.Partial {

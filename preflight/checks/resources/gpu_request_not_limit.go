@@ -14,7 +14,7 @@ var gpuRequestNotLimit = &check.Check{
 	Name:     "gpu-request-not-limit",
 	Title:    "a device is requested without an equal, whole limit",
 	Remedy:   "Write the same whole number under limits; the request follows by itself.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			requests, limits := c.Resources.Requests, c.Resources.Limits

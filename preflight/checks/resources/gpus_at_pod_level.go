@@ -13,7 +13,7 @@ var gpusAtPodLevel = &check.Check{
 	Title:    "GPUs are asked for the pod, and no container gets one",
 	Remedy:   "Indent resources so that it belongs to the container.",
 	Severity: finding.Error, Since: "0.1",
-	Eclipses: []string{"unknown-field"},
+	Eclipses: []string{"unknown-field", "pod-value-refused"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

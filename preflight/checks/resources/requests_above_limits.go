@@ -16,7 +16,7 @@ var requestsAboveLimits = &check.Check{
 	Name:     "requests-above-limits",
 	Title:    "a container requests more than its limit",
 	Remedy:   "Raise the limit to the request, or lower the request.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			aboveLimits(p, r, facts.Whose(c.Name, r.Name), c.Resources.Requests, c.Resources.Limits, rel.Child("resources"))

@@ -15,7 +15,7 @@ var volumeNotDeclared = &check.Check{
 	Name:     "volume-not-declared",
 	Title:    "a container mounts a volume that the pod does not have",
 	Remedy:   "Declare the volume under volumes, or correct the name in volumeMounts.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if p.Job.Field("spec.volumeClaimPolicies") != nil {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -96,7 +97,7 @@ func keepPods() cache.TransformFunc {
 		}
 		lean.Labels, lean.Annotations = words.ofMap(lean.Labels), words.ofMap(lean.Annotations)
 		if o := metav1.GetControllerOfNoCopy(p); o != nil {
-			lean.OwnerReferences = []metav1.OwnerReference{{Kind: words.of(o.Kind), Name: words.of(o.Name), Controller: o.Controller}}
+			lean.OwnerReferences = []metav1.OwnerReference{{Kind: words.of(o.Kind), Name: words.of(o.Name), UID: types.UID(words.of(string(o.UID))), Controller: o.Controller}}
 		}
 		lean.Spec.PriorityClassName = words.of(lean.Spec.PriorityClassName)
 		lean.Namespace, lean.Spec.NodeName = words.of(lean.Namespace), words.of(lean.Spec.NodeName)

@@ -48,12 +48,22 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 	case s.Allocated() > 0 && asksForDevices(s, g):
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known", by)
 	}
-	h := &victimSearch{s: s, gang: g, budget: b, by: by}
+	search := func(residents bool) *victimSearch {
+		h := &victimSearch{s: s, gang: g, budget: b, by: by, residents: residents}
+		h.gather(r)
+		return h
+	}
 	done := b.Try(mostPreemptSteps)
-	h.gather(r)
+	h := search(false)
 	var victims []*cluster.Pod
 	if r.Verdict != fit.TooBig {
 		victims = h.fewest()
+	}
+	if len(victims) == 0 {
+		if more := search(true); slices.ContainsFunc(more.clear, victimNode.holdsResident) {
+			victims = more.fewest()
+			h.unsure = h.unsure || more.unsure
+		}
 	}
 	switch {
 	case !done():
@@ -84,13 +94,16 @@ func (h *victimSearch) inVain(pods int) (most int) {
 	return most
 }
 
-// moveAside adds to an answer who would have to go.
+// moveAside adds to an answer who would have to go. What fits once pods of DaemonSets are moved aside, too, is not too big.
 func moveAside(s *cluster.Snapshot, r *fit.Result, g gang.Gang, b *assign.Budget) {
 	if s == nil || s.Rules() == nil {
 		return
 	}
 	out, why := preempts(s, g, r, b)
-	r.Preempts = out
+	if r.Preempts = out; out != nil && !out.InPart && r.Verdict == fit.TooBig {
+		r.Verdict, r.WaitsForOthers, r.PodTooBig, r.WithNodesBack, r.NotWithNodesBack = fit.Full, true, false, false, false
+		r.Reason = "pods of DaemonSets have what it lacks"
+	}
 	if why != "" {
 		r.Assumed = append(r.Assumed, why)
 	}
@@ -154,10 +167,13 @@ type victimSearch struct {
 	by      ranking
 	stay    []*cluster.Node // of the plan
 	clear   []victimNode
-	passed  bool                       // there are more nodes that could be cleared, or have room
-	unsure  bool                       // an answer without some pods was unknown
-	asks    []job.Resources            // by group
-	selects []func(*cluster.Node) bool // by group
+	passed  bool // there are more nodes that could be cleared, or have room
+	unsure  bool // an answer without some pods was unknown
+	// residents says that those may go, too, which come back to their nodes by themselves: pods of DaemonSets have no
+	// rights of their own in kube-scheduler (plugins/defaultpreemption), and static ones are not stopped by it.
+	residents bool
+	asks      []job.Resources            // by group
+	selects   []func(*cluster.Node) bool // by group
 	// tolerates are the tolerations of each group.
 	tolerates [][]corev1.Toleration
 }
@@ -166,6 +182,10 @@ type victimSearch struct {
 type victimNode struct {
 	node    *cluster.Node
 	victims []*cluster.Pod
+}
+
+func (n victimNode) holdsResident() bool {
+	return slices.ContainsFunc(n.victims, (*cluster.Pod).Resident)
 }
 
 func (h *victimSearch) gather(r *fit.Result) {
@@ -257,12 +277,11 @@ func (h *victimSearch) roomy(n *cluster.Node, gone []*cluster.Pod) bool {
 	})
 }
 
-// victims are the pods of a node that pods of the gang may move aside: of lower priority,
-// not the gang's own, and none that comes back to the node by itself.
+// victims are the pods of a node that pods of the gang may move aside: of lower priority and not the gang's own.
 func (h *victimSearch) victims(n *cluster.Node) []*cluster.Pod {
 	var out []*cluster.Pod
 	for _, p := range n.Pods() {
-		if rank, mayGo := h.by.of(p); p.Resident() || !mayGo || rank >= h.by.own || h.own(p) {
+		if rank, mayGo := h.by.of(p); p.Resident() && !(h.residents && p.Owner().Kind == "DaemonSet") || !mayGo || rank >= h.by.own || h.own(p) {
 			continue
 		}
 		out = append(out, p)

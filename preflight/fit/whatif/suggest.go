@@ -175,8 +175,8 @@ func (q *suggester) smaller(g gang.Gang) bool {
 func (q *suggester) note(g gang.Gang) {
 	var all []fit.Group
 	for i := range g.Groups {
-		if g.Groups[i].Part != nil {
-			return // how many parts there are is written elsewhere
+		if g.Groups[i].Part != nil || q.gang.Groups[i].Declared > q.gang.Groups[i].Count {
+			return // how many parts there are is written elsewhere, and what is written counts pods that have completed
 		}
 		was, is := &q.gang.Groups[i].Pod.Spec, &g.Groups[i].Pod.Spec
 		if !equality.Semantic.DeepEqual(was.NodeSelector, is.NodeSelector) || !equality.Semantic.DeepEqual(was.Tolerations, is.Tolerations) ||

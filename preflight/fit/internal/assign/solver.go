@@ -44,6 +44,7 @@ type Solver struct {
 	Info         []string        // what was not looked at
 	FlipsYes     []string        // what was not looked at and could turn a yes into a no
 	FlipsNo      []string        // what was not looked at and could turn a no into a yes
+	Refused      bool            // the API server does not take the pods: to wait for room does not help
 	IgnoreHealth bool            // take unready and cordoned nodes for good ones
 	Requests     []job.Resources // by group: of one pod; nil: not asked yet
 	Purpose      Purpose

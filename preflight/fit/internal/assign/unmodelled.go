@@ -28,11 +28,18 @@ func (q *Solver) lookPast(k *PodSet) {
 	if len(spec.ResourceClaims) > 0 && !k.Facts.devicesCounted {
 		q.DoubtYes(k.Name + ": resource claims (DRA) are not judged: " + quota.ClaimText(q.Snapshot, q.Gang.Namespace, spec))
 	}
-	if name, asked := podspec.RefusedDevices(spec); name != "" {
-		q.DoubtYes(fmt.Sprintf("%s asks for %s %s; the API server takes whole devices, and a limit that is the request", k.Name, asked, name))
+	if name, asked := podspec.RefusedDevices(spec); name != "" && !q.Gang.NodesOnly {
+		q.refused("%s asks for %s %s; the API server takes whole devices, and a limit that is the request", k.Name, asked, name)
 	}
-	if why := podspec.Refused(spec); why != "" {
-		q.DoubtYes(fmt.Sprintf("%s: %s; the API server refuses such pods", k.Name, why))
+	for _, r := range podspec.Refusals(spec) {
+		if q.Gang.NodesOnly { // the pods were let in
+			break
+		}
+		unless := ""
+		if r.Gate != "" {
+			unless = " unless its feature gate " + r.Gate + " is on"
+		}
+		q.refused("%s: %s; the API server refuses such pods%s", k.Name, r.Text, unless)
 	}
 	for _, n := range k.Needs {
 		if class := q.Snapshot.DeviceClass(n.Name); class != "" {
@@ -61,6 +68,12 @@ func (q *Solver) lookPast(k *PodSet) {
 	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
 		q.Inform("%s is placed by the scheduler %s, which may decide by rules of its own", k.Name, n)
 	}
+}
+
+// refused records that the API server takes no pods of the gang: nothing of what is said of nodes follows.
+func (q *Solver) refused(format string, args ...any) {
+	q.Refused = true
+	q.DoubtYes(fmt.Sprintf(format, args...))
 }
 
 // lookPastGroup records what a pod group of Kubernetes asks of its pods beyond their number: that they share a
