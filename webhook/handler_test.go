@@ -496,6 +496,26 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 	}
 }
 
+// TestAVersionThatNoReaderUnderstands: a CRD may serve more versions of a job than readers know. Whoever writes in one of those
+// is told that nobody looked; whoever changes nothing that a reader would look at is not.
+func TestAVersionThatNoReaderUnderstands(t *testing.T) {
+	h := over(Stages(&preflight.Reviewer{}), world{})
+	newer := func(r *admissionv1.AdmissionRequest) { r.Kind.Version = "v9" }
+	written := strings.Replace(train, `"spec":`, `"status":{"conditions":[]},"spec":`, 1)
+	for name, tc := range map[string]struct {
+		changes []change
+		want    []string
+	}{
+		"a creation":                {[]change{newer}, []string{"[signalbox] not checked: no reader for kubeflow.org/v9 PyTorchJob"}},
+		"an update of the spec":     {[]change{updated(train, strings.Replace(train, `"replicas":1`, `"replicas":60`, 1)), newer}, []string{"[signalbox] not checked: no reader for kubeflow.org/v9 PyTorchJob"}},
+		"its operator's own update": {[]change{updated(train, written), newer}, nil},
+	} {
+		if got := ask(t, h, request(tc.changes...)); !got.Allowed || !slices.Equal(got.Warnings, tc.want) {
+			t.Errorf("%s: allowed %v with %q; want %q", name, got.Allowed, got.Warnings, tc.want)
+		}
+	}
+}
+
 func TestTheReviewKnowsWhoAsksForWhat(t *testing.T) {
 	var got preflight.Request
 	h := handler(func(_ context.Context, r preflight.Request) (preflight.Report, error) {

@@ -158,6 +158,31 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 		}
 	})
 
+	It("is never admitted in silence in a version that no reader understands", func(ctx SpecContext) {
+		const other = "{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
+		Expect(plane.Apply(ctx, strings.Replace(crd("batch.tensorstack.dev", "v1beta1", "deepspeedjobs", "DeepSpeedJob", "Namespaced"), "versions: [", "versions: ["+other+", ", 1))).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			_, err := plane.Kubectl(ctx, "delete", "crd", "deepspeedjobs.batch.tensorstack.dev")
+			Expect(err).NotTo(HaveOccurred())
+		})
+		u := sample("deepspeedjob.yaml", guardedNamespace, "another-version")
+		Expect(unstructured.SetNestedField(u.Object, int64(60), "spec", "worker", "replicas")).To(Succeed())
+		of := func(version string) (said []string, err error) {
+			heard := &warnings{}
+			config := rest.CopyConfig(plane.Config())
+			config.WarningHandler = heard
+			objects, err := dynamic.NewForConfig(config)
+			Expect(err).NotTo(HaveOccurred())
+			u.SetAPIVersion("batch.tensorstack.dev/" + version)
+			_, err = objects.Resource(u.GroupVersionKind().GroupVersion().WithResource("deepspeedjobs")).Namespace(guardedNamespace).Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return heard.text, err
+		}
+		Eventually(func() error { _, err := of("v1beta1"); return err }).Should(denied)
+		said, err := of("v1")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(said).To(ContainElement(And(ContainSubstring("no reader for batch.tensorstack.dev/v1 DeepSpeedJob"), ContainSubstring("max-gpus-per-job"))))
+	})
+
 	It("is denied when what began small grows", func(ctx SpecContext) {
 		u := named(attacks, "grows-later")
 		Expect(write(ctx, u).err).NotTo(HaveOccurred())
