@@ -117,10 +117,7 @@ func TestTheWebhookCoversEveryKindAndNothingElse(t *testing.T) {
 	want := map[string]bool{}
 	for _, k := range kinds.All() {
 		for _, gvk := range k.GVKs {
-			want[gvk.Group+"/"+k.Resource] = true
-			if k.Scale != "" {
-				want[gvk.Group+"/"+k.Resource+"/scale"] = true
-			}
+			want[gvk.Group+"/"+k.Resource], want[gvk.Group+"/"+k.Resource+"/scale"] = true, true
 		}
 	}
 	if diff := gocmp.Diff(want, registered); diff != "" {
