@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -493,6 +494,29 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 				t.Errorf("allowed %v with warnings %q; want a silent yes", got.Allowed, got.Warnings)
 			}
 		})
+	}
+}
+
+// TestManyDenialsTakeTimeAsTheirNumber: an author may be denied for each of his variables, and the answer has no deadline of
+// its own. Twenty times as many take less than a hundred times as long.
+func TestManyDenialsTakeTimeAsTheirNumber(t *testing.T) {
+	took := func(n int) time.Duration {
+		r := preflight.Report{Decision: preflight.Denied}
+		for i := range n {
+			r.Rulings = append(r.Rulings, preflight.Ruling{Policy: "p", Effect: preflight.Deny, Message: fmt.Sprintf("variable %06d is not allowed", i), Path: "spec"})
+		}
+		least := time.Hour
+		for range 3 {
+			a, begun := reported(r, ""), spent()
+			resp := a.response()
+			if least = min(least, spent()-begun); resp.Allowed || len(resp.Warnings) > 0 {
+				t.Fatalf("allowed %v, %d warnings", resp.Allowed, len(resp.Warnings))
+			}
+		}
+		return least
+	}
+	if few, many := took(2_000), took(40_000); many > 100*max(few, 100*time.Microsecond) {
+		t.Errorf("2,000 denials take %s and 40,000 %s", few, many)
 	}
 }
 
