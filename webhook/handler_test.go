@@ -192,6 +192,18 @@ func TestADenialIsALineOfTheLog(t *testing.T) {
 	}
 }
 
+// TestALineOfTheLogIsBounded: whoever reaches the port may call a job as he likes.
+func TestALineOfTheLogIsBounded(t *testing.T) {
+	var lines []string
+	h := handler(finds(preflight.Report{Decision: preflight.Denied, Rulings: []preflight.Ruling{{Policy: "p", Effect: preflight.Deny, Message: "no"}}}), world{})
+	h.o.Log = funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+	long := strings.Repeat("x", 1<<20)
+	ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Name, r.Namespace = long, long }))
+	if len(lines) != 1 || len(lines[0]) > 1000 {
+		t.Errorf("%d lines; want one, of less than 1,000 characters", len(lines))
+	}
+}
+
 const operator = "system:serviceaccount:kubeflow-system:trainer"
 
 func finds(report preflight.Report) reviewFunc {
