@@ -217,14 +217,14 @@ func TestExpressionsAreNestedUpToABound(t *testing.T) {
 		rules string
 		deep  bool
 	}{
-		"as deep as may be":    {nested("abs(", ")", most-4), false},
-		"one deeper":           {nested("abs(", ")", most-3), true},
-		"a sum of a thousand":  {nested("1 + ", "", 1000), true},
-		"lists of lists":       {nested("count([", "])", 10_000), true},
-		"lists made of lists":  {nested("count([x | x := ", "])", 10), false},
-		"one more of them":     {nested("count([x | x := ", "])", 11), true},
-		"each of each":         {"deny contains {\"path\": \"\", \"msg\": \"no\"} if " + strings.Repeat("every x in [1] { ", 1000) + "x == 1" + strings.Repeat(" }", 1000) + "\n", true},
-		"else of else":         {"p := 0 if input.job.gpus == 0\n" + strings.Repeat(" else := 1 if input.job.gpus == 1\n", 1000) + nested("", "", 0), true},
+		"as deep as may be":   {nested("abs(", ")", most-4), false},
+		"one deeper":          {nested("abs(", ")", most-3), true},
+		"a sum of a thousand": {nested("1 + ", "", 1000), true},
+		"lists of lists":      {nested("count([", "])", 10_000), true},
+		"lists made of lists": {nested("count([x | x := ", "])", 10), false},
+		"one more of them":    {nested("count([x | x := ", "])", 11), true},
+		"each of each":        {"deny contains {\"path\": \"\", \"msg\": \"no\"} if " + strings.Repeat("every x in [1] { ", 1000) + "x == 1" + strings.Repeat(" }", 1000) + "\n", true},
+		"else of else":        {"p := 0 if input.job.gpus == 0\n" + strings.Repeat(" else := 1 if input.job.gpus == 1\n", 1000) + nested("", "", 0), true},
 	} {
 		_, err := policies.Load(files("a.rego", policy("a", tc.rules)))
 		if deep := err != nil && (strings.Contains(err.Error(), "deep in each other") || strings.Contains(err.Error(), "recursion depth")); deep != tc.deep || err != nil && !deep {
