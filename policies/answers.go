@@ -15,6 +15,9 @@ import (
 // some answer with many times what they are given; what many calls make is watched (see watcher).
 const mostAnswer = 32 << 20
 
+// mostDigits is how long numbers may be that are multiplied: each square is twice as long as what it is of.
+const mostDigits = 1 << 16
+
 // perElement is about what an element of a list takes.
 const perElement = 32
 
@@ -68,6 +71,22 @@ var answers = map[string]func(operands []*ast.Term) int64{
 	ast.Split.Name:       func(o []*ast.Term) int64 { return pieces(textOf(o[0]), textOf(o[1])) },
 	ast.RegexSplit.Name:  func(o []*ast.Term) int64 { return pieces(textOf(o[1]), "") },
 	ast.RegexFind.Name:   func(o []*ast.Term) int64 { return pieces(textOf(o[1]), "") },
+	// A copy may be of all that there is, each time.
+	ast.JSONPatch.Name: func(o []*ast.Term) int64 {
+		sum := sizeOf(o[0], mostAnswer) + sizeOf(o[1], mostAnswer)
+		eachOf(o[1], func(op *ast.Term) {
+			if of, ok := op.Value.(ast.Object); ok && of.Get(ast.InternedTerm("op")) != nil && textOf(of.Get(ast.InternedTerm("op"))) == "copy" {
+				sum = min(2*sum, 1<<40)
+			}
+		})
+		return sum
+	},
+	ast.Multiply.Name: func(o []*ast.Term) int64 { return digits(o...) },
+	ast.Product.Name: func(o []*ast.Term) int64 {
+		var all []*ast.Term
+		eachOf(o[0], func(e *ast.Term) { all = append(all, e) })
+		return digits(all...)
+	},
 	// Texts within texts: each quote costs as much again, each time.
 	ast.JSONMarshal.Name:            escaped,
 	ast.JSONMarshalWithOptions.Name: escaped,
@@ -97,12 +116,30 @@ func numberOf(t *ast.Term) (int64, bool) {
 }
 
 func eachText(t *ast.Term, yield func(string)) {
+	eachOf(t, func(e *ast.Term) { yield(textOf(e)) })
+}
+
+func eachOf(t *ast.Term, yield func(*ast.Term)) {
 	switch all := t.Value.(type) {
 	case *ast.Array:
-		all.Foreach(func(e *ast.Term) { yield(textOf(e)) })
+		all.Foreach(yield)
 	case ast.Set:
-		all.Foreach(func(e *ast.Term) { yield(textOf(e)) })
+		all.Foreach(yield)
 	}
+}
+
+// digits is more than an answer may have where the product of numbers has more than mostDigits.
+func digits(numbers ...*ast.Term) int64 {
+	sum := 0
+	for _, t := range numbers {
+		if n, ok := t.Value.(ast.Number); ok {
+			sum += len(n)
+		}
+	}
+	if sum > mostDigits {
+		return mostAnswer + 1
+	}
+	return int64(sum)
 }
 
 func elements(t *ast.Term) int64 {
@@ -140,12 +177,12 @@ func printed(format string, operands *ast.Term) int64 {
 			continue
 		}
 		verbs++
-		digits := i + 1
-		for digits < len(format) && strings.IndexByte("+-# 0123456789.*[]", format[digits]) >= 0 {
-			digits++
+		end := i + 1
+		for end < len(format) && strings.IndexByte("+-# 0123456789.*[]", format[end]) >= 0 {
+			end++
 		}
-		sum += widths(format[i+1 : digits])
-		i = digits
+		sum += widths(format[i+1 : end])
+		i = end
 	}
 	largest := int64(0)
 	if all, ok := operands.Value.(*ast.Array); ok {

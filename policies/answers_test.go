@@ -30,6 +30,9 @@ func TestOneCallCannotFillTheMemory(t *testing.T) {
 		"numbers.range, far":           {"", `numbers.range(1, 1e3)`, `numbers.range(-9e18, 9e18)`},
 		"numbers.range_step":           {"", `numbers.range_step(1, 1048578, 100)`, `numbers.range_step(1, 10485780, 2)`},
 		"split":                        {mega, `split(k, "")`, `split(concat("", [m, m]), "")`},
+		"json.patch, copies of all":    {"", `json.patch([1], [{"op": "copy", "from": "", "path": "/-"} | some i in numbers.range(1, 12)])`, `json.patch([1], [{"op": "copy", "from": "", "path": "/-"} | some i in numbers.range(1, 24)])`},
+		"a product":                    {"n := json.unmarshal(concat(\"\", [\"1\" | some i in numbers.range(1, 32768)]))\n", `n * n`, `n * json.unmarshal(sprintf("%d1", [n]))`},
+		"a product of many":            {"", `product(numbers.range(1, 10000))`, `product(numbers.range(1, 20000))`},
 		"json.marshal of a text":       {mega, `json.marshal(m)`, `json.marshal(concat("", [m, m, m, m, m, m]))`},
 	}
 	for name, c := range cases {

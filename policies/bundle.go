@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -104,6 +105,9 @@ func filesOf(b *bundle.Bundle) (fs.FS, error) {
 	out := fstest.MapFS{}
 	for _, m := range b.Modules {
 		name := strings.TrimPrefix(path.Clean("/"+m.Path), "/")
+		if slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return strings.HasPrefix(dir, "..") }) {
+			return nil, fmt.Errorf("read bundle: %s lies in a folder that is not read; its name begins with two dots", name)
+		}
 		out[path.Join(BundleFolder, name)] = &fstest.MapFile{Data: m.Raw, Mode: 0o444}
 	}
 	delete(b.Data, "testdata") // what fixtures are tried with is no setting

@@ -174,3 +174,21 @@ func TestSourcesAreOneSet(t *testing.T) {
 		t.Errorf("%v; want the rulings of the bundle alone", err)
 	}
 }
+
+// TestNoModuleOfABundleIsPassedOver: folders whose names begin with two dots are those of a mounted ConfigMap, which are not read.
+func TestNoModuleOfABundleIsPassedOver(t *testing.T) {
+	for place, want := range map[string]string{"/../a.rego": "", "/team/../../a.rego": "", "/..team/a.rego": "is not read", "/team/..x/b/a.rego": "is not read"} {
+		b := fine()
+		b.Modules[0].Path = place
+		files, err := policies.ReadBundle(bundled(t, nil, "", b), nil)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v; want %q", place, err, want)
+		}
+		if err != nil {
+			continue
+		}
+		if o, err := policies.Load(files); err != nil || len(o.Docs()) != 1 {
+			t.Errorf("%s: %v, and no policy", place, err)
+		}
+	}
+}

@@ -30,12 +30,12 @@ func parseModule(s source) (*ast.Module, error) {
 	options := ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities()}
 	parsed, err := ast.ParseModuleWithOpts(s.name, string(s.text), options)
 	if err == nil {
-		return parsed, nil
+		return parsed, shallow(parsed)
 	}
 	options.RegoVersion = ast.RegoV0
 	if old, olderr := ast.ParseModuleWithOpts(s.name, string(s.text), options); olderr == nil && old != nil {
 		if inConftestForm(old) {
-			return old, nil
+			return old, shallow(old)
 		}
 		return nil, fmt.Errorf("it is in Rego v0, which is read in package main only, and the package is %s; rename the package, or write Rego v1 in signalbox.<name>",
 			strings.TrimPrefix(old.Package.Path.String(), "data."))
@@ -44,6 +44,46 @@ func parseModule(s source) (*ast.Module, error) {
 		err = short(errs, []source{s})
 	}
 	return nil, err
+}
+
+// mostNested is how deep expressions may stand in each other, and mostWithin how deep those of them that look at each of
+// something (comprehensions, every). The compiler takes longer than anybody waits for a file of a kilobyte that is deep
+// enough, and cannot be stopped.
+const (
+	mostNested = 250
+	mostWithin = 10
+)
+
+// shallow holds a file to those bounds.
+func shallow(m *ast.Module) (err error) {
+	if m == nil {
+		return nil
+	}
+	rule, nested, within := 0, 0, 0
+	count := func(x any, by int) {
+		switch x := x.(type) {
+		case *ast.Rule:
+			if nested == 0 && x.Location != nil {
+				rule = x.Location.Row
+			}
+			nested += by
+		case *ast.Expr, *ast.Term:
+			nested += by
+		case *ast.ArrayComprehension, *ast.SetComprehension, *ast.ObjectComprehension, *ast.Every:
+			within += by
+		}
+	}
+	ast.NewBeforeAfterVisitor(func(x any) bool {
+		switch count(x, 1); {
+		case err != nil:
+		case nested > mostNested:
+			err = fmt.Errorf("line %d: expressions stand more than %d deep in each other", rule, mostNested)
+		case within > mostWithin:
+			err = fmt.Errorf("line %d: comprehensions stand more than %d deep in each other", rule, mostWithin)
+		}
+		return err != nil
+	}, func(x any) { count(x, -1) }).Walk(m)
+	return err
 }
 
 // asConftest takes a file in Conftest's form. What it says about itself is optional, as there.

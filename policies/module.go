@@ -108,6 +108,9 @@ func parseOne(s source) (module, error) {
 	if inConftestForm(parsed) {
 		return m.asConftest()
 	}
+	if at := schemaIn(parsed); at != nil {
+		return module{}, fmt.Errorf("line %d: METADATA brings a schema; the shape of the input is known, and what a schema refers to may be a file of this machine", at.Row)
+	}
 	if strings.HasPrefix(name, "signalbox.lib.") {
 		m.library = true
 		return m, nil
@@ -122,6 +125,17 @@ func parseOne(s source) (module, error) {
 	m.doc.Exempts = slices.Contains(m.rules, exempts)
 	m.doc.Mutes = m.doc.Exempts && len(m.rules) == 1
 	return m, errors.Join(err, m.metadata())
+}
+
+// schemaIn is where a file says what the shape of something is; nil: nowhere. The compiler follows the references of such a
+// schema, also to files (github.com/open-policy-agent/opa internal/gojsonschema, LoadJSON).
+func schemaIn(m *ast.Module) *ast.Location {
+	for _, a := range m.Annotations {
+		if len(a.Schemas) > 0 {
+			return a.Location
+		}
+	}
+	return nil
 }
 
 // faults takes apart what a file was told at once, so that each fault can be said with the file's name.

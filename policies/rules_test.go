@@ -1,6 +1,9 @@
 package policies_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -182,5 +185,50 @@ func TestLoopsAndBombsEnd(t *testing.T) {
 				t.Errorf("%+v; want the other policy's denial", got.Rulings)
 			}
 		})
+	}
+}
+
+// TestNoSchemaReadsAFile: of a package, of a rule, of shared rules; what is in the file is not looked at.
+func TestNoSchemaReadsAFile(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(secret, []byte(`{"type": 7}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	schema := fmt.Sprintf("# schemas:\n# - input: {$ref: \"file://%s\"}\n", filepath.ToSlash(secret))
+	const rule = "deny contains {\"path\": \"\", \"msg\": \"no\"} if input.job.gpus == 1\n"
+	for name, text := range map[string]string{
+		"of a package":    metadata + schema + "package signalbox.a\n\n" + rule,
+		"of a rule":       metadata + "package signalbox.a\n\n# METADATA\n" + schema + rule,
+		"of shared rules": "# METADATA\n" + schema + "package signalbox.lib.a\n\nfew if input.job.gpus == 1\n",
+	} {
+		if _, err := policies.Load(files("a.rego", text)); err == nil || !strings.Contains(err.Error(), "METADATA brings a schema") || strings.Contains(err.Error(), "compile") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestExpressionsAreNested: one above the bound is refused, before a compiler that cannot be stopped has it.
+func TestExpressionsAreNestedUpToABound(t *testing.T) {
+	const most = 250
+	nested := func(before, after string, n int) string {
+		return "deny contains {\"path\": \"\", \"msg\": \"no\"} if " + strings.Repeat(before, n) + "1" + strings.Repeat(after, n) + " > 3\n"
+	}
+	for name, tc := range map[string]struct {
+		rules string
+		deep  bool
+	}{
+		"as deep as may be":   {nested("abs(", ")", most-4), false},
+		"one deeper":          {nested("abs(", ")", most-3), true},
+		"a sum of a thousand": {nested("1 + ", "", 1000), true},
+		"lists of lists":      {nested("count([", "])", 10_000), true},
+		"lists made of lists": {nested("count([x | x := ", "])", 10), false},
+		"one more of them":    {nested("count([x | x := ", "])", 11), true},
+		"each of each":        {"deny contains {\"path\": \"\", \"msg\": \"no\"} if " + strings.Repeat("every x in [1] { ", 1000) + "x == 1" + strings.Repeat(" }", 1000) + "\n", true},
+		"else of else":        {"p := 0 if input.job.gpus == 0\n" + strings.Repeat(" else := 1 if input.job.gpus == 1\n", 1000) + nested("", "", 0), true},
+	} {
+		_, err := policies.Load(files("a.rego", policy("a", tc.rules)))
+		if deep := err != nil && (strings.Contains(err.Error(), "deep in each other") || strings.Contains(err.Error(), "recursion depth")); deep != tc.deep || err != nil && !deep {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

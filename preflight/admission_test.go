@@ -5,10 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 // misnamed is a job that the operator's webhook refuses, where there is one: the container
@@ -131,5 +136,39 @@ spec:
 		return s.Check == "trainjob-field-refused" && s.Why == check.OperatorAnswers
 	}) {
 		t.Errorf("skipped is %v; what Trainer refuses is left to it", r.Skipped)
+	}
+}
+
+// TestNobodyLearnsWhatOtherNamespacesHave: the webhook sees all of them; a shell sees what its user may read, and says where a
+// runtime is that the job cannot use.
+func TestNobodyLearnsWhatOtherNamespacesHave(t *testing.T) {
+	const job = `apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: train, namespace: ml}
+spec: {runtimeRef: {name: next-model, kind: TrainingRuntime}, trainer: {numNodes: 1}}
+`
+	const there = `apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {name: next-model, namespace: secret}
+spec: {template: {spec: {replicatedJobs: []}}}
+`
+	var complete []schema.GroupResource
+	for _, name := range []string{"nodes", "pods", "trainingruntimes.trainer.kubeflow.org", "clustertrainingruntimes.trainer.kubeflow.org"} {
+		complete = append(complete, schema.ParseGroupResource(name))
+	}
+	view := manifest.View{Complete: complete, Objects: []*unstructured.Unstructured{object(t, there)}, Taken: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	seen, err := view.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for admission, want := range map[bool]string{
+		true:  `TrainingRuntime "next-model" does not exist`,
+		false: `TrainingRuntime "next-model" does not exist; there is one in namespace secret, which jobs of other namespaces cannot use`,
+	} {
+		report := review(t, nil, preflight.Request{Object: object(t, job), Cluster: seen, Admission: admission})
+		at := slices.IndexFunc(report.Findings, func(f finding.Finding) bool { return f.Check == "runtime-missing" })
+		if at < 0 || report.Findings[at].Message != want {
+			t.Errorf("admission %v: %v; want %q", admission, report.Findings, want)
+		}
 	}
 }

@@ -204,7 +204,7 @@ func (p *Pending) check(ctx context.Context) {
 		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: answer, Limits: limits,
 	}
 	if req.Admission {
-		in.Answers = answers(p.kind, req)
+		in.Answers, in.Foreign = answers(p.kind, req), true
 	}
 	in.Silenced = p.asks(OnTheReview) && p.reads(OnTheReview)("findings")
 	if req.Old != nil {

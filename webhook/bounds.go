@@ -33,13 +33,9 @@ func bounds(all []*kinds.Kind) []any {
 	var jobs []admissionregistrationv1.NamedRuleWithOperations
 	for _, r := range Rules(all) {
 		r.Resources = slices.DeleteFunc(slices.Clone(r.Resources), func(s string) bool { return strings.Contains(s, "/") })
-		r.APIVersions, r.Scope = []string{"*"}, nil
-		r.Operations = []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+		r.Scope = nil
 		jobs = append(jobs, admissionregistrationv1.NamedRuleWithOperations{RuleWithOperations: r})
 	}
-	jobs = slices.CompactFunc(jobs, func(a, b admissionregistrationv1.NamedRuleWithOperations) bool {
-		return slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources)
-	})
 	quoted := make([]string, 0, len(annotations()))
 	for _, name := range annotations() {
 		quoted = append(quoted, fmt.Sprintf("%q", name))

@@ -159,7 +159,7 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 			a = h.panicked(req, v)
 		}
 		if resp = a.response(); !resp.Allowed {
-			h.o.Log.Info("denied a job", "kind", req.Kind.Kind, "namespace", req.Namespace, "name", req.Name, "policies", a.deniedBy(), "dryRun", req.DryRun != nil && *req.DryRun)
+			h.o.Log.Info("denied a job", "kind", named(req.Kind.Kind), "namespace", named(req.Namespace), "name", named(req.Name), "policies", a.deniedBy(), "dryRun", req.DryRun != nil && *req.DryRun)
 		}
 		end(a)
 		h.o.Metrics.observe(h.kindLabel(req), req, a, time.Since(start))
@@ -355,6 +355,10 @@ func (h *Handler) panicked(req admission.Request, v any) answer {
 }
 
 func (h *Handler) log(req admission.Request, v any) {
-	h.o.Log.Error(fmt.Errorf("panic: %v", v), "review a job", "kind", req.Kind.Kind,
-		"namespace", req.Namespace, "name", req.Name, "stack", string(debug.Stack()))
+	h.o.Log.Error(fmt.Errorf("panic: %v", v), "review a job", "kind", named(req.Kind.Kind),
+		"namespace", named(req.Namespace), "name", named(req.Name), "stack", string(debug.Stack()))
 }
+
+// named is a name as the log has it, no longer than names are (k8s.io/apimachinery, pkg/util/validation, DNS1123SubdomainMaxLength):
+// a neighbour's may have megabytes.
+func named(s string) string { return clip(s, 253) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -188,6 +189,18 @@ func TestADenialIsALineOfTheLog(t *testing.T) {
 		if diff := cmp.Diff(tc.want, lines); diff != "" {
 			t.Errorf("the log (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// TestALineOfTheLogIsBounded: whoever reaches the port may call a job as he likes.
+func TestALineOfTheLogIsBounded(t *testing.T) {
+	var lines []string
+	h := handler(finds(preflight.Report{Decision: preflight.Denied, Rulings: []preflight.Ruling{{Policy: "p", Effect: preflight.Deny, Message: "no"}}}), world{})
+	h.o.Log = funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+	long := strings.Repeat("x", 1<<20)
+	ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Name, r.Namespace = long, long }))
+	if len(lines) != 1 || len(lines[0]) > 1000 {
+		t.Errorf("%d lines; want one, of less than 1,000 characters", len(lines))
 	}
 }
 
@@ -493,6 +506,49 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 				t.Errorf("allowed %v with warnings %q; want a silent yes", got.Allowed, got.Warnings)
 			}
 		})
+	}
+}
+
+// TestManyDenialsTakeTimeAsTheirNumber: an author may be denied for each of his variables, and the answer has no deadline of
+// its own. Twenty times as many take less than a hundred times as long.
+func TestManyDenialsTakeTimeAsTheirNumber(t *testing.T) {
+	took := func(n int) time.Duration {
+		r := preflight.Report{Decision: preflight.Denied}
+		for i := range n {
+			r.Rulings = append(r.Rulings, preflight.Ruling{Policy: "p", Effect: preflight.Deny, Message: fmt.Sprintf("variable %06d is not allowed", i), Path: "spec"})
+		}
+		least := time.Hour
+		for range 3 {
+			a, begun := reported(r, ""), spent()
+			resp := a.response()
+			if least = min(least, spent()-begun); resp.Allowed || len(resp.Warnings) > 0 {
+				t.Fatalf("allowed %v, %d warnings", resp.Allowed, len(resp.Warnings))
+			}
+		}
+		return least
+	}
+	if few, many := took(2_000), took(40_000); many > 100*max(few, 100*time.Microsecond) {
+		t.Errorf("2,000 denials take %s and 40,000 %s", few, many)
+	}
+}
+
+// TestAVersionThatNoReaderUnderstands: a CRD may serve more versions of a job than readers know. Whoever writes in one of those
+// is told that nobody looked; whoever changes nothing that a reader would look at is not.
+func TestAVersionThatNoReaderUnderstands(t *testing.T) {
+	h := over(Stages(&preflight.Reviewer{}), world{})
+	newer := func(r *admissionv1.AdmissionRequest) { r.Kind.Version = "v9" }
+	written := strings.Replace(train, `"spec":`, `"status":{"conditions":[]},"spec":`, 1)
+	for name, tc := range map[string]struct {
+		changes []change
+		want    []string
+	}{
+		"a creation":                {[]change{newer}, []string{"[signalbox] not checked: no reader for kubeflow.org/v9 PyTorchJob"}},
+		"an update of the spec":     {[]change{updated(train, strings.Replace(train, `"replicas":1`, `"replicas":60`, 1)), newer}, []string{"[signalbox] not checked: no reader for kubeflow.org/v9 PyTorchJob"}},
+		"its operator's own update": {[]change{updated(train, written), newer}, nil},
+	} {
+		if got := ask(t, h, request(tc.changes...)); !got.Allowed || !slices.Equal(got.Warnings, tc.want) {
+			t.Errorf("%s: allowed %v with %q; want %q", name, got.Allowed, got.Warnings, tc.want)
+		}
 	}
 }
 

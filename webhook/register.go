@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"maps"
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -26,38 +27,27 @@ const (
 // cluster's own parts, or of our own.
 func excludedNamespaces() []string { return []string{"kube-system", Namespace} }
 
-// Rules are the webhook rules for the kinds: one for each group and version, in order.
-// Operations are creations and updates. Of subresources only scale is listed, where a kind has it:
-// kubectl scale changes the number of pods, and the update of the job is not sent for it.
+// Rules are the webhook rules for the kinds: one for each group, in order, of all its versions. A CRD may serve one that
+// no reader understands, and a job that is written in it is a job all the same: it is said that nobody has read it.
+// Operations are creations and updates. Of subresources only scale is listed, of each kind, for a CRD of another version may
+// have it: kubectl scale changes the number of pods, and the update of the job is not sent for it.
 func Rules(all []*kinds.Kind) []admissionregistrationv1.RuleWithOperations {
-	type groupVersion struct{ group, version string }
-	resources := map[groupVersion][]string{}
-	var order []groupVersion
+	resources := map[string][]string{}
 	for _, k := range all {
 		for _, gvk := range k.GVKs {
-			gv := groupVersion{gvk.Group, gvk.Version}
-			if !slices.Contains(order, gv) {
-				order = append(order, gv)
-			}
-			resources[gv] = append(resources[gv], k.Resource)
-			if k.Scale != "" {
-				resources[gv] = append(resources[gv], k.Resource+"/"+scale)
-			}
+			resources[gvk.Group] = append(resources[gvk.Group], k.Resource, k.Resource+"/"+scale)
 		}
 	}
-	slices.SortFunc(order, func(a, b groupVersion) int {
-		return slices.Compare([]string{a.group, a.version}, []string{b.group, b.version})
-	})
 	scope := admissionregistrationv1.NamespacedScope
 	var out []admissionregistrationv1.RuleWithOperations
-	for _, gv := range order {
-		slices.Sort(resources[gv])
+	for _, group := range slices.Sorted(maps.Keys(resources)) {
+		slices.Sort(resources[group])
 		out = append(out, admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
 			Rule: admissionregistrationv1.Rule{
-				APIGroups:   []string{gv.group},
-				APIVersions: []string{gv.version},
-				Resources:   slices.Compact(resources[gv]),
+				APIGroups:   []string{group},
+				APIVersions: []string{"*"},
+				Resources:   slices.Compact(resources[group]),
 				Scope:       &scope,
 			},
 		})
@@ -72,8 +62,7 @@ func Rules(all []*kinds.Kind) []admissionregistrationv1.RuleWithOperations {
 // version that no rule names, and when that conversion fails it refuses the request,
 // whatever the failure policy says (k8s.io/apiserver, validating dispatcher:
 // VersionedAttribute's error becomes an internal error). A reader also names paths as
-// the user wrote them, so it wants the version he wrote. All versions that a reader
-// understands have a rule of their own.
+// the user wrote them, so it wants the version he wrote.
 func Configuration(all []*kinds.Kind) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration"},

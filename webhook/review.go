@@ -46,10 +46,6 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 			return unread(err.Error())
 		}
 	} else {
-		kind := schema.GroupVersionKind(req.Kind)
-		if h.kindOf(kind) == nil {
-			return unread(fmt.Sprintf("no reader for %s %s", kind.GroupVersion(), kind.Kind))
-		}
 		if ask.Object, err = decode(req.Object.Raw); err != nil {
 			return unread("the object cannot be decoded: " + err.Error())
 		}
@@ -57,6 +53,12 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 			if ask.Old, err = decode(req.OldObject.Raw); err != nil {
 				return unread("the object before the update cannot be decoded: " + err.Error())
 			}
+		}
+		if kind := schema.GroupVersionKind(req.Kind); h.kindOf(kind) == nil {
+			if ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
+				return instead(answer{silent: "nothing was changed that a reader would look at"})
+			}
+			return unread(fmt.Sprintf("no reader for %s %s", kind.GroupVersion(), kind.Kind))
 		}
 	}
 	if owner := h.madeByOperator(req, ask.Object); owner != "" {

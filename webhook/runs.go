@@ -1,8 +1,11 @@
 package webhook
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,27 +16,37 @@ import (
 // runs are how jobs ended, by their series. A job that is deleted is still known, until so many others
 // have ended: jobs are often deleted before the next one of their name is created. The zero value is
 // ready.
+//
+// Where there are too many runs, or series, the namespace that has most of them loses the oldest of its own: whoever makes
+// thousands of jobs leaves the policies of others what they read.
 type runs struct {
 	mu     sync.Mutex
 	byUID  map[types.UID]*endedRun
-	series map[string]*series
-	oldest []types.UID // in the order in which they were noted
+	series map[string]map[string]*series // by namespace
+	n      int                           // of series
+	lost   map[string]time.Time          // by namespace: when the newest run ended of which nothing is left
+	oldest map[string][]types.UID        // by namespace, in the order in which they were noted
 }
 
 type endedRun struct {
-	run    preflight.RunFacts
-	series []string
+	run       preflight.RunFacts
+	namespace string
+	series    []string
 }
 
 type series struct {
 	of      []types.UID
-	dropped int // that found no room
+	dropped int       // that found no room
+	last    time.Time // when the newest of them ended
 }
 
 const (
 	mostRuns   = 4096  // that are known: some 2 MiB
 	mostSeries = 16384 // of which only the number of runs may be left
 	mostRunsOf = 32    // of one series
+	// missed is how long a run that found no room is missed: a namespace of thousands of names a week would else never again be
+	// known whole.
+	missed = 7 * 24 * time.Hour
 )
 
 // note takes over how a job ended, if it has.
@@ -49,39 +62,85 @@ func (r *runs) note(object any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byUID == nil {
-		r.byUID, r.series = map[types.UID]*endedRun{}, map[string]*series{}
+		r.byUID, r.series, r.lost, r.oldest = map[types.UID]*endedRun{}, map[string]map[string]*series{}, map[string]time.Time{}, map[string][]types.UID{}
 	}
 	if known := r.byUID[u.GetUID()]; known != nil {
 		known.run = run // a diagnosis may have come
 		return
 	}
-	noted := &endedRun{run: run, series: preflight.Series(u)}
+	at, err := time.Parse(time.RFC3339, run.Ended)
+	if err != nil {
+		at = time.Now()
+	}
+	noted := &endedRun{run: run, namespace: u.GetNamespace(), series: preflight.Series(u)}
 	r.byUID[u.GetUID()] = noted
-	r.oldest = append(r.oldest, u.GetUID())
+	r.oldest[noted.namespace] = append(r.oldest[noted.namespace], u.GetUID())
 	for _, name := range noted.series {
-		s := r.series[name]
-		if s == nil {
-			if len(r.series) >= mostSeries {
-				continue
-			}
-			s = &series{}
-			r.series[name] = s
-		}
+		s := r.seriesOf(noted.namespace, name)
+		s.last = at
 		if s.of = append(s.of, u.GetUID()); len(s.of) > mostRunsOf {
 			s.of = s.of[1:]
 			s.dropped++
 		}
 	}
-	if len(r.oldest) > mostRuns {
-		r.forget(r.oldest[0])
-		r.oldest = slices.Clone(r.oldest[1:])
+	if len(r.byUID) > mostRuns {
+		most := largest(r.oldest, func(uids []types.UID) int { return len(uids) })
+		r.forget(r.oldest[most][0])
+		r.oldest[most] = r.oldest[most][1:]
 	}
+}
+
+// seriesOf is a series, which is made where it is not there.
+func (r *runs) seriesOf(namespace, name string) *series {
+	if s := r.series[namespace][name]; s != nil {
+		return s
+	}
+	if r.n >= mostSeries {
+		r.shorten()
+	}
+	if r.series[namespace] == nil {
+		r.series[namespace] = map[string]*series{}
+	}
+	s := &series{}
+	r.series[namespace][name] = s
+	r.n++
+	return s
+}
+
+// shorten drops an eighth of the series of the namespace that has most of them, the oldest.
+func (r *runs) shorten() {
+	most := largest(r.series, func(of map[string]*series) int { return len(of) })
+	of := r.series[most]
+	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(of[a].last.Compare(of[b].last), cmp.Compare(a, b)) })
+	gone := names[:len(names)/8+1]
+	for _, name := range gone {
+		if last := of[name].last; last.After(r.lost[most]) {
+			r.lost[most] = last
+		}
+		delete(of, name)
+	}
+	if r.n -= len(gone); len(of) == 0 {
+		delete(r.series, most)
+	}
+	maps.DeleteFunc(r.lost, func(_ string, last time.Time) bool { return time.Since(last) > missed })
+}
+
+// largest is the namespace that has most of something.
+func largest[T any](by map[string]T, size func(T) int) (most string) {
+	n := 0
+	for namespace, of := range by {
+		if has := size(of); has > n || has == n && namespace < most {
+			most, n = namespace, has
+		}
+	}
+	return most
 }
 
 // forget leaves of a run that there was one.
 func (r *runs) forget(uid types.UID) {
-	for _, name := range r.byUID[uid].series {
-		if s := r.series[name]; s != nil {
+	gone := r.byUID[uid]
+	for _, name := range gone.series {
+		if s := r.series[gone.namespace][name]; s != nil {
 			if at := slices.Index(s.of, uid); at >= 0 {
 				s.of = slices.Delete(s.of, at, at+1)
 				s.dropped++
@@ -98,8 +157,8 @@ func (r *runs) before(u *unstructured.Unstructured) (preflight.EarlierFacts, boo
 	var found []preflight.RunFacts
 	dropped, seen := 0, []types.UID{u.GetUID()}
 	for _, name := range preflight.Series(u) {
-		s := r.series[name]
-		if s == nil && len(r.series) >= mostSeries {
+		s := r.series[u.GetNamespace()][name]
+		if last, some := r.lost[u.GetNamespace()]; s == nil && some && time.Since(last) <= missed {
 			return preflight.EarlierFacts{}, false
 		}
 		if s == nil {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,7 +15,8 @@ func ended(name, generate, uid string) *unstructured.Unstructured {
 	u.SetName(name)
 	u.SetGenerateName(generate)
 	u.SetUID(types.UID(uid))
-	u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Failed", "status": "True", "lastTransitionTime": "2026-12-23T10:00:00Z"}}}
+	at := time.Now().UTC().Format(time.RFC3339)
+	u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Failed", "status": "True", "lastTransitionTime": at}}}
 	return u
 }
 
@@ -51,16 +53,52 @@ func TestRunsAreBounded(t *testing.T) {
 	if got, _ := r.before(ended("train", "", "")); got.More != mostRunsOf+1-len(got.Runs) {
 		t.Errorf("%d runs and %d more; want %d in all", len(got.Runs), got.More, mostRunsOf+1)
 	}
-	for i := range mostSeries {
+	for i := range mostSeries - 1 {
 		r.note(ended(fmt.Sprint("job-", i), "", fmt.Sprint("u", i)))
 	}
-	if len(r.byUID) != mostRuns || len(r.oldest) != mostRuns || len(r.series) != mostSeries {
-		t.Errorf("%d runs, %d in order, %d series", len(r.byUID), len(r.oldest), len(r.series))
+	if len(r.byUID) != mostRuns || len(r.oldest["ml"]) != mostRuns || r.n != mostSeries {
+		t.Errorf("%d runs, %d in order, %d series", len(r.byUID), len(r.oldest["ml"]), r.n)
 	}
 	if got, known := r.before(ended("train", "", "")); !known || len(got.Runs) != 0 || got.More != mostRunsOf+1 {
 		t.Errorf("%+v, %v; want the number of runs alone", got, known)
 	}
+	if got, known := r.before(ended("never", "", "")); !known || got.More != 0 {
+		t.Errorf("%+v, %v; want none, for sure", got, known)
+	}
+	r.note(ended("one-more", "", "one-more"))
+	if r.n > mostSeries || r.n != len(r.series["ml"]) {
+		t.Errorf("%d series, %d of the namespace", r.n, len(r.series["ml"]))
+	}
 	if _, known := r.before(ended("never", "", "")); known {
 		t.Error("a series that found no room is taken for known")
+	}
+}
+
+// TestRunsOfOneNamespaceLeaveThoseOfOthers: thousands of jobs of one author take nothing from the policies of others. What was
+// lost is missed for a while.
+func TestRunsOfOneNamespaceLeaveThoseOfOthers(t *testing.T) {
+	var r runs
+	other := func(name, uid string) *unstructured.Unstructured {
+		u := ended(name, "", uid)
+		u.SetNamespace("other")
+		return u
+	}
+	r.note(other("train", "0"))
+	for i := range 2 * mostSeries {
+		r.note(ended(fmt.Sprint("job-", i), "", fmt.Sprint("u", i)))
+	}
+	for name, want := range map[string]int{"train": 1, "never": 0} {
+		if got, known := r.before(other(name, "")); !known || len(got.Runs) != want || got.More != 0 {
+			t.Errorf("%s: %+v, %v; want %d, for sure", name, got, known, want)
+		}
+	}
+	if _, known := r.before(ended("never", "", "")); known {
+		t.Error("what the namespace itself has lost is taken for known")
+	}
+	for namespace := range r.lost {
+		r.lost[namespace] = time.Now().Add(-missed - time.Hour)
+	}
+	if _, known := r.before(ended("never", "", "")); !known {
+		t.Error("what was lost long ago is missed")
 	}
 }

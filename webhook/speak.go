@@ -240,12 +240,11 @@ func (a answer) warnings() []string {
 	if a.report == nil {
 		return last
 	}
-	lines := a.report.Lines()
+	denied := map[line]bool{} // an author may be denied for each of his variables
 	for _, d := range a.denials() {
-		if i := slices.IndexFunc(lines, func(f finding.Finding) bool { return same(f, asFinding(d)) }); i >= 0 {
-			lines = slices.Delete(lines, i, i+1)
-		}
+		denied[lineOf(asFinding(d))] = true
 	}
+	lines := slices.DeleteFunc(a.report.Lines(), func(f finding.Finding) bool { return denied[lineOf(f)] })
 	out := finding.Warnings(lines, budget, More)
 	for i := range out {
 		out[i] = oneLine(out[i]) // a path may come from a policy
@@ -253,10 +252,15 @@ func (a answer) warnings() []string {
 	return append(out, last...)
 }
 
-// same compares two findings without their facts.
-func same(a, b finding.Finding) bool {
-	return a.Check == b.Check && a.Severity == b.Severity && a.Path == b.Path && a.Message == b.Message
+// line is a finding without its facts.
+type line struct {
+	check    string
+	severity finding.Severity
+	path     job.Path
+	message  string
 }
+
+func lineOf(f finding.Finding) line { return line{f.Check, f.Severity, f.Path, f.Message} }
 
 // audit is what the audit log keeps. Nothing for a request that needed no review.
 func (a answer) audit() map[string]string {

@@ -46,7 +46,7 @@ func (d *doctor) kinds(e *examination, hook *admissionregistrationv1.ValidatingW
 
 func hasRule(all []admissionregistrationv1.RuleWithOperations, group, version, resource string) bool {
 	return slices.ContainsFunc(all, func(r admissionregistrationv1.RuleWithOperations) bool {
-		return slices.Contains(r.APIGroups, group) && slices.Contains(r.APIVersions, version) && slices.Contains(r.Resources, resource)
+		return slices.Contains(r.APIGroups, group) && (slices.Contains(r.APIVersions, "*") || slices.Contains(r.APIVersions, version)) && slices.Contains(r.Resources, resource)
 	})
 }
 

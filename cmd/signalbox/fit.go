@@ -164,7 +164,7 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 			b.WriteString("\n")
 		}
 		if len(all) > 0 {
-			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.as("bold", visibleLine(all[0].Job.String())), all[0].Source, variantTable(p, all, settings, paint))
+			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.as("bold", visibleLine(all[0].Job.String())), visibleLine(all[0].Source), variantTable(p, all, settings, paint))
 		}
 	}
 	in.say(sh)
@@ -390,7 +390,7 @@ func withLists(answer *fit.Result) *fit.Result {
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
 func fitText(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): ", paint.as("bold", visibleLine(j.Job.String())), j.Source)
+	fmt.Fprintf(b, "%s (%s): ", paint.as("bold", visibleLine(j.Job.String())), visibleLine(j.Source))
 	if j.Fit == nil {
 		b.WriteString("not asked\n")
 		for _, skip := range j.Skipped {

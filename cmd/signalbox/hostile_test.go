@@ -44,3 +44,27 @@ func TestNobodyIsCalledByMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfFilesAndJobsAreShownNotObeyed: a terminal, and a page that shows what a terminal would, gets no escape and no line
+// from them.
+func TestNamesOfFilesAndJobsAreShownNotObeyed(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a\x1b[31m\nFAKE: all is well\u202egol\a.yaml")
+	const job = `apiVersion: batch/v1
+kind: Job
+metadata: {name: "a\e[2J\nFAKE", namespace: "n\u202es"}
+spec: {template: {spec: {containers: [{name: "c\e[2J", image: "i\e[2J"}]}}}
+`
+	if err := os.WriteFile(name, []byte(job), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"check", "-f", name}, {"check", "-f", name, "-o", "github"}, {"check", "-f", name, "-o", "concise"}, {"check", "-f", name, "-o", "md"}, {"fit", "-f", name},
+	} {
+		var out, errs bytes.Buffer
+		run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, args)
+		said := out.String() + errs.String()
+		if strings.Contains(said, "\nFAKE") || strings.ContainsAny(said, "\x1b\a\u202e") {
+			t.Errorf("%q obeys a name:\n%q", args, said)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 }
 
 func heading(b *strings.Builder, j reviewed, word string) {
-	fmt.Fprintf(b, "## %s: %s\n\n%s\n\n", inProse(j.Job.String()), inProse(word), inProse(j.Source))
+	fmt.Fprintf(b, "## %s: %s\n\n%s\n\n", inProse(oneLine(j.Job.String())), inProse(word), inProse(oneLine(j.Source)))
 }
 
 // notChecked says what was not looked at; a job without findings ends with how many checks ran.
@@ -144,7 +144,7 @@ func notChecked(b *strings.Builder, j reviewed) {
 // unread ends a page with what could not be read, or says that there was nothing.
 func unread(b *strings.Builder, jobs int, troubles []preflight.Trouble) string {
 	for _, t := range troubles {
-		fmt.Fprintf(b, "- not read: %s: %s\n", inProse(t.Source), inProse(oneLine(t.Message)))
+		fmt.Fprintf(b, "- not read: %s: %s\n", inProse(oneLine(t.Source)), inProse(oneLine(t.Message)))
 	}
 	if jobs+len(troubles) == 0 {
 		b.WriteString("no training job found\n")

@@ -88,11 +88,11 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 }
 
 func textOf(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), j.Source, paint.word(j.word()))
+	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), visibleLine(j.Source), paint.word(j.word()))
 	word := j.ruled()
 	for _, f := range j.told() {
 		at := manifest.Document{Source: j.from.Source, Line: j.line(f.Finding)}.Where()
-		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word(f)), paint.as("bold", f.Check), at)
+		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word(f)), paint.as("bold", f.Check), visibleLine(at))
 		if quote := j.quote(f.Finding, paint); quote != "" {
 			b.WriteString(quote)
 		} else if f.Path != "" {
@@ -126,7 +126,7 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		fmt.Fprintf(b, "  exempt: policy %s\n", visibleLine(oneLine(e)))
 	}
 	for _, line := range j.unchecked() {
-		fmt.Fprintf(b, "  %s\n", line)
+		fmt.Fprintf(b, "  %s\n", visibleLine(line))
 	}
 }
 

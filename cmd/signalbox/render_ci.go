@@ -93,7 +93,7 @@ var (
 )
 
 func command(b *strings.Builder, word, file string, line int, title, text string) {
-	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(filepath.ToSlash(file)), max(line, 1), inProperty.Replace(title), inData.Replace(text))
+	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(visible(filepath.ToSlash(file))), max(line, 1), inProperty.Replace(visible(title)), inData.Replace(visible(text)))
 }
 
 type junitSuites struct {

@@ -158,6 +158,45 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 		}
 	})
 
+	It("is never admitted in silence by a version or a scale that no reader understands", func(ctx SpecContext) {
+		const other = "{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
+		const scales = "subresources: {scale: {specReplicasPath: .spec.worker.replicas, statusReplicasPath: .status.replicas}}"
+		Expect(plane.Apply(ctx, strings.NewReplacer("versions: [", "versions: ["+other+", ", "storage: true,", "storage: true, "+scales+",").Replace(
+			crd("batch.tensorstack.dev", "v1beta1", "deepspeedjobs", "DeepSpeedJob", "Namespaced")))).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			_, err := plane.Kubectl(ctx, "delete", "crd", "deepspeedjobs.batch.tensorstack.dev")
+			Expect(err).NotTo(HaveOccurred())
+		})
+		u := sample("deepspeedjob.yaml", guardedNamespace, "another-version")
+		replicas := func(n int64) {
+			Expect(unstructured.SetNestedField(u.Object, n, "spec", "worker", "replicas")).To(Succeed())
+		}
+		heard := &warnings{}
+		config := rest.CopyConfig(plane.Config())
+		config.WarningHandler = heard
+		objects, err := dynamic.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		of := func(version string) dynamic.ResourceInterface {
+			heard.text = nil
+			u.SetAPIVersion("batch.tensorstack.dev/" + version)
+			return objects.Resource(u.GroupVersionKind().GroupVersion().WithResource("deepspeedjobs")).Namespace(guardedNamespace)
+		}
+		replicas(60)
+		Eventually(func() error {
+			_, err := of("v1beta1").Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return err
+		}).Should(denied)
+		_, err = of("v1").Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(heard.text).To(ContainElement(And(ContainSubstring("no reader for batch.tensorstack.dev/v1 DeepSpeedJob"), ContainSubstring("max-gpus-per-job"))))
+		replicas(0)
+		_, err = of("v1beta1").Create(ctx, u, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		_, err = of("v1beta1").Patch(ctx, u.GetName(), types.MergePatchType, []byte(`{"spec":{"replicas":60}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "scale")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(heard.text).To(ContainElement(And(ContainSubstring("it is not known where"), ContainSubstring("max-gpus-per-job"))))
+	})
+
 	It("is denied when what began small grows", func(ctx SpecContext) {
 		u := named(attacks, "grows-later")
 		Expect(write(ctx, u).err).NotTo(HaveOccurred())

@@ -54,19 +54,17 @@ var runtimeMissing = &check.Check{
 // (github.com/kubeflow/trainer v2.1.0 pkg/runtime/core).
 var runtimeKinds = []string{"ClusterTrainingRuntime", "TrainingRuntime"}
 
-// elsewhere says where there is a runtime of that name which the job does not name: in another
-// namespace, or of the other kind.
+// elsewhere says where there is a runtime of that name which the job does not name: of the other kind, or in another
+// namespace.
 func elsewhere(p *check.Pass, gvk schema.GroupVersionKind, name string) string {
 	for _, kind := range runtimeKinds {
 		objects, _ := p.Cluster.Objects(schema.GroupKind{Group: gvk.Group, Kind: kind}, "")
 		for _, o := range objects {
 			switch {
 			case o.GetName() != name:
-			case kind == "ClusterTrainingRuntime":
-				return "; there is a ClusterTrainingRuntime of that name, which runtimeRef.kind would have to say"
-			case o.GetNamespace() == p.Job.Ref.Namespace:
-				return "; there is a TrainingRuntime of that name, which runtimeRef.kind would have to say"
-			default:
+			case kind == "ClusterTrainingRuntime" || o.GetNamespace() == p.Job.Ref.Namespace:
+				return "; there is a " + kind + " of that name, which runtimeRef.kind would have to say"
+			case !p.Foreign:
 				return "; there is one in namespace " + o.GetNamespace() + ", which jobs of other namespaces cannot use"
 			}
 		}
