@@ -22,6 +22,11 @@ const (
 	smallFlight = 8 << 20
 	// leastBody is what a request weighs at least: its goroutines and answer.
 	leastBody = 16 << 10
+	// mostValues and smallValues bound the JSON values of bodies that are decoded and reviewed at the same time, of large bodies
+	// and of small ones: three bytes of text are a value, and that takes some 300 bytes as an object, as the input of policies and
+	// in what these make of it. Who brings more waits until nobody else does.
+	mostValues  = 1 << 20
+	smallValues = 1 << 19
 	// mostArriving and smallArriving are what of that one address may hold with bodies that have not come yet.
 	mostArriving  = mostInFlight / 2
 	smallArriving = smallFlight / 8
@@ -31,7 +36,23 @@ const (
 type flight struct {
 	arrived time.Time
 	holders atomic.Int32
+	values  *semaphore.Weighted
+	most    int64 // values, of all that are there
 	end     func()
+}
+
+// weigh waits until there is room for so many values, which is given back at the end. false: there is none in time. Only who
+// holds the request and has begun nothing yet may call it, once.
+func (f *flight) weigh(ctx context.Context, values int64) bool {
+	n := min(values, f.most)
+	waiting, cancel := context.WithDeadline(ctx, f.arrived.Add(patience))
+	defer cancel()
+	if f.values.Acquire(waiting, n) != nil {
+		return false
+	}
+	before := f.end
+	f.end = func() { f.values.Release(n); before() }
+	return true
 }
 
 type flightKey struct{}
@@ -60,11 +81,15 @@ func (f *flight) drop() {
 	}
 }
 
+// full is what is said to who has waited long enough.
+const full = "too much is being reviewed; try again"
+
 // bounded lets in bodies as long as all that are in flight stay below a number of bytes, before one
 // byte of them is read. Whoever waits too long is told to come again; the API server takes that for
 // a failed call.
 func bounded(next http.Handler) http.Handler {
 	large, small := semaphore.NewWeighted(mostInFlight), semaphore.NewWeighted(smallFlight)
+	ofLarge, ofSmall := semaphore.NewWeighted(mostValues), semaphore.NewWeighted(smallValues)
 	largeOf, smallOf := newArriving(mostArriving), newArriving(smallArriving)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The body is due soon after its head, whenever that came. Only a recorder has no clock.
@@ -77,14 +102,14 @@ func bounded(next http.Handler) http.Handler {
 			http.Error(w, "the body is larger than any admission review", http.StatusRequestEntityTooLarge)
 			return
 		}
-		room, of := large, largeOf
+		room, of, f := large, largeOf, &flight{values: ofLarge, most: mostValues}
 		if weight <= smallBody {
 			room, of, weight = small, smallOf, max(weight, leastBody)
+			f.values, f.most = ofSmall, smallValues
 		}
-		f := &flight{arrived: time.Now(), end: func() { room.Release(weight) }}
+		f.arrived, f.end = time.Now(), func() { room.Release(weight) }
 		waiting, cancel := context.WithDeadline(r.Context(), f.arrived.Add(patience))
 		defer cancel()
-		const full = "too much is being reviewed; try again"
 		come, err := of.take(waiting, r, weight)
 		if err != nil {
 			http.Error(w, full, http.StatusServiceUnavailable)

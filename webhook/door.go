@@ -19,7 +19,8 @@ import (
 // (sigs.k8s.io/controller-runtime/pkg/webhook/admission/http.go, ServeHTTP); it answers whatever is sent otherwise.
 //
 // Few are decoded at the same time: of a burst, hundreds would else share the processors with the reviews that have begun, whose
-// time passes meanwhile. Large ones have places of their own.
+// time passes meanwhile. Large ones have places of their own. A text of nothing but empty objects takes a hundred times its
+// length, so that texts have room by their values, too.
 type door struct {
 	*admission.Webhook
 	small, large chan struct{} // holds one for each that is decoded
@@ -28,6 +29,11 @@ type door struct {
 func newDoor(to *admission.Webhook) door {
 	most := 2 * runtime.GOMAXPROCS(0)
 	return door{to, make(chan struct{}, most), make(chan struct{}, most)}
+}
+
+// valuesIn is about how many JSON values a text holds: one stands behind each comma and each bracket that opens.
+func valuesIn(text []byte) int64 {
+	return int64(1 + bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("[")))
 }
 
 // enter waits until something of a size may be decoded. false: nobody waits for it any more.
@@ -44,14 +50,32 @@ func (d door) enter(ctx context.Context, size int64) (leave func(), ok bool) {
 	}
 }
 
-// ServeHTTP implements http.Handler.
-func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength <= 0 || r.ContentLength > mostBody || r.Header.Get("Content-Type") != "application/json" {
-		d.Webhook.ServeHTTP(w, r)
-		return
+// textOf reads the body of a request, as far as it can be read.
+func textOf(r *http.Request) ([]byte, error) {
+	if r.ContentLength <= 0 { // how long it is, is not said; it is bounded where it comes from
+		return io.ReadAll(r.Body)
 	}
 	body := make([]byte, r.ContentLength)
 	n, err := io.ReadFull(r.Body, body)
+	return body[:n], err
+}
+
+// ServeHTTP implements http.Handler.
+func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 || r.ContentLength > mostBody {
+		d.Webhook.ServeHTTP(w, r)
+		return
+	}
+	body, err := textOf(r)
+	if f, ok := r.Context().Value(flightKey{}).(*flight); ok && !f.weigh(r.Context(), valuesIn(body)) {
+		http.Error(w, full, http.StatusServiceUnavailable)
+		return
+	}
+	if r.ContentLength <= 0 || r.Header.Get("Content-Type") != "application/json" {
+		r.Body = again{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+		d.Webhook.ServeHTTP(w, r)
+		return
+	}
 	review := struct {
 		metav1.TypeMeta `json:",inline"`
 		Request         *admissionv1.AdmissionRequest `json:"request"`
@@ -60,10 +84,10 @@ func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return // so has the answer
 	}
-	wrong := utiljson.Unmarshal(body[:n], &review)
+	wrong := utiljson.Unmarshal(body, &review)
 	leave()
 	if err != nil || wrong != nil || review.TypeMeta != reviewType || review.Request == nil {
-		r.Body = again{io.MultiReader(bytes.NewReader(body[:n]), r.Body), r.Body}
+		r.Body = again{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
 		d.Webhook.ServeHTTP(w, r)
 		return
 	}

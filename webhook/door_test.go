@@ -158,3 +158,47 @@ func TestFewAreDecodedAtTheSameTime(t *testing.T) {
 		t.Error("large ones hold up a small one")
 	}
 }
+
+// Texts of one length are worlds apart once they are decoded: while one is looked at, others have room for as many values as
+// it leaves; all of it is given back.
+func TestValuesInFlightAreBounded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		objects, letters int // of a body
+		left             int64
+		unsaid           bool // how long it is
+	}{
+		"a text of letters":                     {letters: 3 << 20, left: mostValues - 10},
+		"as long, of objects that hold nothing": {objects: 1 << 20, left: 0},
+		"half as many":                          {objects: mostValues / 4, letters: 1 << 20, left: mostValues/2 - 10},
+		"more than there may be at all":         {objects: 2 << 20, left: 0},
+		"a small one":                           {objects: 100, left: smallValues - 210},
+		"a small one of nothing else":           {objects: 80_000, left: smallValues - 160_010},
+		"of a length not said":                  {objects: 1 << 20, left: 0, unsaid: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen *flight
+			h := bounded(newDoor(&admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
+				seen = ctx.Value(flightKey{}).(*flight)
+				if seen.values.TryAcquire(tc.left) {
+					seen.values.Release(tc.left)
+				} else {
+					t.Errorf("there is no room for %d values more", tc.left)
+				}
+				if more := tc.left + 20; seen.values.TryAcquire(more) {
+					t.Errorf("there is room for %d values more", more)
+				}
+				return admission.Allowed("")
+			})}))
+			text := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"7f1c","object":[` + strings.Repeat("{},", tc.objects) + `"` + strings.Repeat("x", tc.letters) + `"]}}`
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path, strings.NewReader(text))
+			r.Header.Set("Content-Type", "application/json")
+			if tc.unsaid {
+				r.ContentLength = -1
+			}
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			if seen == nil || !seen.values.TryAcquire(seen.most) {
+				t.Error("not all of it was given back")
+			}
+		})
+	}
+}
