@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"testing"
 
@@ -12,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/test/resident"
 )
 
 // What is held packed is handed out as it was written; what cannot be read, or is of a kind of which there are few, is
@@ -80,7 +81,7 @@ func TestAnObjectIsHandedOutAsItWasWritten(t *testing.T) {
 func TestAClaimAndItsVolumeTakeLittle(t *testing.T) {
 	const pairs, most, mostObjects = 4000, 760, 7 // bytes; held whole, as Go has them, they would be three times as many
 	var held Store
-	before, objects := inUse()
+	before, objects := resident.Live()
 	for i := range pairs {
 		for _, text := range []string{
 			fmt.Sprintf("{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-%05d, namespace: team-1, uid: 0b5e8c1e-4f0a-4b0e-9c57-0000000%05d}, spec: {volumeName: pv-%05d, storageClassName: fast, accessModes: [ReadWriteOnce], volumeMode: Filesystem, resources: {requests: {storage: 100Gi}}}, status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}}}", i, i, i),
@@ -93,7 +94,7 @@ func TestAClaimAndItsVolumeTakeLittle(t *testing.T) {
 			held.KeepObject(Hold(u))
 		}
 	}
-	after, more := inUse()
+	after, more := resident.Live()
 	if each := (after - before) / pairs; each > most {
 		t.Errorf("a claim and its volume take %d bytes; want %d at most", each, most)
 	}
@@ -102,21 +103,6 @@ func TestAClaimAndItsVolumeTakeLittle(t *testing.T) {
 	}
 	t.Logf("a claim and its volume take %d bytes in %.1f objects", (after-before)/pairs, float64(more-objects)/pairs)
 	runtime.KeepAlive(&held)
-}
-
-// inUse is what lives, once nothing more goes of what tests before have left: pools and weak words take a few collections.
-func inUse() (bytes, objects int64) {
-	objects = math.MaxInt64
-	for range 20 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		if int64(m.HeapObjects) >= objects {
-			break
-		}
-		bytes, objects = int64(m.HeapAlloc), int64(m.HeapObjects)
-	}
-	return bytes, objects
 }
 
 // A cluster of 5,000 nodes has a hundred thousand pods, each of which comes with words of its own.
@@ -129,7 +115,7 @@ func TestAPodInAStoreTakesLittle(t *testing.T) {
 func podsTake(t *testing.T, each int, most, mostObjects float64) {
 	const pods = 5000
 	var held Store
-	before, objects := inUse()
+	before, objects := resident.Live()
 	for i := range pods {
 		yes, job, node := true, fmt.Sprint("train-", i/each), fmt.Sprint("gpu-", i/20)
 		held.SetPod(&corev1.Pod{
@@ -144,7 +130,7 @@ func podsTake(t *testing.T, each int, most, mostObjects float64) {
 			Spec: corev1.PodSpec{NodeName: *sharedText(node), Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}}},
 		})
 	}
-	after, more := inUse()
+	after, more := resident.Live()
 	bytes, many := float64(after-before)/pods, float64(more-objects)/pods
 	if bytes > most || many > mostObjects {
 		t.Errorf("one of %d pods of a job takes %.0f bytes in %.2f objects; want %.0f in %.2f at most", each, bytes, many, most, mostObjects)

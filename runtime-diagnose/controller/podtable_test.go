@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +24,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/test/resident"
 )
 
 const jobNameLabel = "training.kubeflow.org/job-name"
@@ -34,27 +34,14 @@ const jobNameLabel = "training.kubeflow.org/job-name"
 // split hangs on their seeds, and moves what is left by some hundredths.
 func TestPodsThatAreHeldTakeLittle(t *testing.T) {
 	const pods, mostBytes, mostObjects = 4000, 330, 0.5
-	inUse := func() (bytes, objects int64) { // once nothing more goes of what tests before have left
-		objects = math.MaxInt64
-		for range 20 {
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			if int64(m.HeapObjects) >= objects {
-				break
-			}
-			bytes, objects = int64(m.HeapAlloc), int64(m.HeapObjects)
-		}
-		return bytes, objects
-	}
 	table := newPodTable(jobLabels(kinds.All()))
-	bytes, objects := inUse()
+	bytes, objects := resident.Live()
 	for i := range pods {
 		p := worker(i)
 		p.Spec.NodeName = fmt.Sprint("node-", i/20)
 		table.set(held(t, p))
 	}
-	nowBytes, nowObjects := inUse()
+	nowBytes, nowObjects := resident.Live()
 	if each := (nowBytes - bytes) / pods; each > mostBytes {
 		t.Errorf("a pod takes %d bytes; want %d at most", each, mostBytes)
 	}

@@ -1,9 +1,11 @@
-// Package resident says how much memory a process had in use at most, for benchmarks.
+// Package resident says how much memory a process has in use, or had at most, for tests and benchmarks.
 package resident
 
 import (
 	"bytes"
+	"math"
 	"os"
+	"runtime"
 	"strconv"
 )
 
@@ -33,4 +35,20 @@ func of(process, field string) float64 {
 		}
 	}
 	return 0
+}
+
+// Live is what lives of this process' heap, in bytes and in objects, once nothing more goes of what was left before: pools and
+// weak references take a few collections.
+func Live() (size, objects int64) {
+	objects = math.MaxInt64
+	for range 20 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if int64(m.HeapObjects) >= objects {
+			break
+		}
+		size, objects = int64(m.HeapAlloc), int64(m.HeapObjects)
+	}
+	return size, objects
 }
