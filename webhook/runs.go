@@ -44,6 +44,7 @@ const (
 	mostRuns   = 4096  // that are known: some 2 MiB
 	mostSeries = 16384 // of which only the number of runs may be left
 	mostRunsOf = 32    // of one series
+	mostLost   = 4096  // namespaces that are known to miss runs
 	// missed is how long a run that found no room is missed: a namespace of thousands of names a week would else never again be
 	// known whole.
 	missed = 7 * 24 * time.Hour
@@ -86,7 +87,9 @@ func (r *runs) note(object any) {
 	if len(r.byUID) > mostRuns {
 		most := largest(r.oldest, func(uids []types.UID) int { return len(uids) })
 		r.forget(r.oldest[most][0])
-		r.oldest[most] = r.oldest[most][1:]
+		if r.oldest[most] = r.oldest[most][1:]; len(r.oldest[most]) == 0 {
+			delete(r.oldest, most)
+		}
 	}
 }
 
@@ -114,15 +117,31 @@ func (r *runs) shorten() {
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(of[a].last.Compare(of[b].last), cmp.Compare(a, b)) })
 	gone := names[:len(names)/8+1]
 	for _, name := range gone {
-		if last := of[name].last; last.After(r.lost[most]) {
-			r.lost[most] = last
-		}
+		r.lose(most, of[name].last)
 		delete(of, name)
 	}
 	if r.n -= len(gone); len(of) == 0 {
 		delete(r.series, most)
 	}
 	maps.DeleteFunc(r.lost, func(_ string, last time.Time) bool { return time.Since(last) > missed })
+	if len(r.lost) > mostLost { // whose they are is no longer remembered: nobody is known whole
+		for _, last := range r.lost {
+			r.lose("", last)
+		}
+		maps.DeleteFunc(r.lost, func(namespace string, _ time.Time) bool { return namespace != "" })
+	}
+}
+
+// lose notes that of a run nothing is left. A namespace without a name is each.
+func (r *runs) lose(namespace string, ended time.Time) {
+	if ended.After(r.lost[namespace]) {
+		r.lost[namespace] = ended
+	}
+}
+
+// misses says whether a run of a namespace may be missing.
+func (r *runs) misses(namespace string) bool {
+	return time.Since(r.lost[namespace]) <= missed || time.Since(r.lost[""]) <= missed
 }
 
 // largest is the namespace that has most of something.
@@ -158,7 +177,7 @@ func (r *runs) before(u *unstructured.Unstructured) (preflight.EarlierFacts, boo
 	dropped, seen := 0, []types.UID{u.GetUID()}
 	for _, name := range preflight.Series(u) {
 		s := r.series[u.GetNamespace()][name]
-		if last, some := r.lost[u.GetNamespace()]; s == nil && some && time.Since(last) <= missed {
+		if s == nil && r.misses(u.GetNamespace()) {
 			return preflight.EarlierFacts{}, false
 		}
 		if s == nil {

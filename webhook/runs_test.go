@@ -102,3 +102,27 @@ func TestRunsOfOneNamespaceLeaveThoseOfOthers(t *testing.T) {
 		t.Error("what was lost long ago is missed")
 	}
 }
+
+// TestNamespacesThatComeAndGoAreForgotten: a namespace for each job leaves no more behind than there is room for, and what is no
+// longer remembered is nothing that is known.
+func TestNamespacesThatComeAndGoAreForgotten(t *testing.T) {
+	var r runs
+	note := func(i int) {
+		u := ended("train", "", fmt.Sprint("u", i))
+		u.SetNamespace(fmt.Sprint("team-", i))
+		r.note(u)
+	}
+	for i := range mostSeries + mostLost {
+		note(i)
+	}
+	if len(r.oldest) > mostRuns || len(r.series) > mostSeries || len(r.lost) != mostLost {
+		t.Fatalf("%d namespaces with runs, %d with series, %d that miss some", len(r.oldest), len(r.series), len(r.lost))
+	}
+	if _, known := r.before(ended("never", "", "")); !known {
+		t.Error("a namespace that has lost nothing misses runs")
+	}
+	note(mostSeries + mostLost)
+	if _, known := r.before(ended("never", "", "")); known || len(r.lost) != 1 {
+		t.Errorf("known %v with %d that miss some; want that nobody is known whole", known, len(r.lost))
+	}
+}
