@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,9 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
@@ -32,6 +35,8 @@ type shared struct {
 	api    *fakediscovery.FakeDiscovery
 	client *dynamicfake.FakeDynamicClient
 	jobs   *Jobs
+
+	watches atomic.Int32 // that are told of what comes
 }
 
 func newShared(t *testing.T, objects ...*unstructured.Unstructured) *shared {
@@ -41,6 +46,12 @@ func newShared(t *testing.T, objects ...*unstructured.Unstructured) *shared {
 		all = append(all, o)
 	}
 	s := &shared{t: t, client: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{pytorch: "PyTorchJobList"}, all...)}
+	// The fake notes that it was asked for a watch before there is one, and one tells nothing from before.
+	s.client.PrependWatchReactor("*", func(a clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := s.client.Tracker().Watch(a.GetResource(), a.GetNamespace())
+		s.watches.Add(1)
+		return true, w, err
+	})
 	s.api, _ = fake.NewClientset().Discovery().(*fakediscovery.FakeDiscovery)
 	s.api.Resources = []*metav1.APIResourceList{{GroupVersion: "kubeflow.org/v1", APIResources: []metav1.APIResource{{Name: "pytorchjobs"}}}}
 	s.jobs = NewJobs(live.Clients{Dynamic: s.client, Discovery: s.api}, kinds.All(), Others{Pack: live.Pack}, logr.Discard())
@@ -58,14 +69,21 @@ func (s *shared) start() {
 // asked is how often the jobs were listed and watched.
 func (s *shared) asked() (lists, watches int) {
 	for _, a := range s.client.Actions() {
-		switch a.GetVerb() {
-		case "list":
+		if a.GetVerb() == "list" {
 			lists++
-		case "watch":
-			watches++
 		}
 	}
-	return lists, watches
+	return lists, int(s.watches.Load())
+}
+
+// users is how many want the jobs followed.
+func (s *shared) users() int {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	if f := s.jobs.followed[pytorchKind]; f != nil {
+		return f.users
+	}
+	return 0
 }
 
 // listener is one who looks at jobs of another, as a cache does.
@@ -102,8 +120,9 @@ func (s *shared) listen() *listener {
 		s.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	ended, before := make(chan struct{}), s.users()
 	go func() { defer close(ended); l.informer.RunWithContext(ctx) }()
+	s.until("the listener runs", func() bool { return s.users() == before+1 })
 	l.stop = sync.OnceFunc(func() { stop(); <-ended })
 	s.t.Cleanup(l.stop)
 	return l
@@ -172,7 +191,7 @@ func TestAKindThatGoesIsFollowedAsLongAsSomebodyLooks(t *testing.T) {
 	s.start()
 	l := s.listen()
 	s.until("it is seen", func() bool { return len(l.heard()) == 1 })
-	s.until("the jobs are watched", func() bool { _, watches := s.asked(); return watches == 1 }) // the fake tells nothing from before
+	s.until("the jobs are watched", func() bool { _, watches := s.asked(); return watches == 1 })
 	base := l.informer.(*sharedInformer).SharedIndexInformer
 	s.jobs.adjust(kinds.For(pytorch.GroupVersion().WithKind("PyTorchJob")), nil)
 	if uid := s.jobs.UID(pytorchKind, "ml", "first"); uid != "" {
