@@ -145,12 +145,12 @@ N    ?= 10000
 SEED ?= 1
 
 .PHONY: parity
-parity: ## the fit against the real kube-scheduler, in process: N=10000 scenarios from SEED=1, and all jobs and clusters there are
-	@cd test/schedparity && $(GO) run . -n $(N) -seed $(SEED) || { echo "repeat one with: cd test/schedparity && go run . -only <seed>" >&2; exit 1; }
+parity: ## the fit against the real kube-scheduler, in process: N=10000 scenarios of SEED=1, and all jobs and clusters there are
+	@cd test/schedparity && $(GO) run . -n $(N) -seed $(SEED) || { echo "repeat one with: cd test/schedparity && go run . -only <scenario>" >&2; exit 1; }
 
 .PHONY: parity-kueue
-parity-kueue: ## what is said of Kueue's quotas against Kueue itself, in process: N=10000 scenarios from SEED=1
-	@cd test/queueparity && $(GO) run . -n $(N) -seed $(SEED) || { echo "repeat one with: cd test/queueparity && go run . -only <seed>" >&2; exit 1; }
+parity-kueue: ## what is said of Kueue's quotas against Kueue itself, in process: N=10000 scenarios of SEED=1
+	@cd test/queueparity && $(GO) run . -n $(N) -seed $(SEED) || { echo "repeat one with: cd test/queueparity && go run . -only <scenario>" >&2; exit 1; }
 
 .PHONY: bench-review
 bench-review: build ## how long a review takes, beside what is promised

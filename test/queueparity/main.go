@@ -15,6 +15,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/go-logr/logr"
@@ -22,15 +23,23 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
+// mostOfSeed is how many scenarios a seed has: those of seed 3 begin at 3,000,000, so that no two seeds share one.
+const mostOfSeed = 1_000_000
+
 func main() {
 	count := flag.Int("n", 2000, "scenarios to generate")
-	seed := flag.Uint64("seed", 1, "the first seed")
-	only := flag.Int64("only", -1, "judge this seed alone, and say everything about it")
+	seed := flag.Uint64("seed", 1, "the seed: scenarios of two seeds are never the same")
+	only := flag.Int64("only", -1, "judge the scenario of this number alone, and say everything about it")
 	show := flag.Int("show", 10, "disagreements to print")
 	flag.Parse()
+	if *count < 0 || *count > mostOfSeed || *seed > math.MaxInt64/mostOfSeed-1 {
+		fmt.Fprintf(os.Stderr, "queueparity: -n is 0 to %d and -seed at most %d\n", mostOfSeed, math.MaxInt64/mostOfSeed-1)
+		os.Exit(3)
+	}
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	from, to := *seed, *seed+uint64(max(0, *count))
+	from := *seed * mostOfSeed
+	to := from + uint64(*count)
 	if *only >= 0 {
 		from, to = uint64(*only), uint64(*only)+1
 	}

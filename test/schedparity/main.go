@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -46,14 +47,18 @@ type options struct {
 func main() {
 	var o options
 	flag.IntVar(&o.count, "n", 10000, "scenarios to generate")
-	flag.Uint64Var(&o.seed, "seed", 1, "the first seed")
-	flag.Int64Var(&o.only, "only", -1, "judge this seed alone, and say everything about it")
+	flag.Uint64Var(&o.seed, "seed", 1, "the seed: scenarios of two seeds are never the same")
+	flag.Int64Var(&o.only, "only", -1, "judge the scenario of this number alone, and say everything about it")
 	flag.IntVar(&o.orders, "orders", 4, "orders in which the scheduler tries the pods; 0: the fit alone is asked")
 	flag.IntVar(&o.workers, "workers", 2, "schedulers that run at once")
 	flag.IntVar(&o.show, "show", 20, "disagreements and unknown reasons to print")
 	flag.StringVar(&o.corpus, "corpus", "../../../shared/corpus", "the test corpus; passed over where there is none")
 	flag.BoolVar(&o.verbose, "v", false, "print every scenario")
 	flag.Parse()
+	if o.count < 0 || o.count > mostOfSeed || o.seed > math.MaxInt64/mostOfSeed-1 {
+		fmt.Fprintf(os.Stderr, "schedparity: -n is 0 to %d and -seed at most %d\n", mostOfSeed, math.MaxInt64/mostOfSeed-1)
+		os.Exit(3)
+	}
 	klog.SetLogger(logr.Discard())
 	ok, err := run(context.Background(), o)
 	if err != nil {
@@ -64,6 +69,10 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// mostOfSeed is how many scenarios a seed has. They have numbers: those of seed 3 begin at 3,000,000, so that what is in
+// the scenarios of one seed is in those of no other.
+const mostOfSeed = 1_000_000
 
 func run(ctx context.Context, o options) (bool, error) {
 	if o.only >= 0 {
@@ -89,7 +98,7 @@ func run(ctx context.Context, o options) (bool, error) {
 				}
 				s := given0(given, at)
 				if s == nil {
-					s = newScenario(o.seed + uint64(at-len(given)))
+					s = newScenario(o.seed*mostOfSeed + uint64(at-len(given)))
 				}
 				if results[at], errs[w] = oracle.judge(s, o.orders); errs[w] != nil { //nolint:contextcheck // an oracle lives as long as its context
 					errs[w] = fmt.Errorf("%s: %w", s.name, errs[w])

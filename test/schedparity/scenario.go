@@ -47,7 +47,7 @@ const (
 	host  = corev1.LabelHostname
 )
 
-// writer makes one scenario from a seed.
+// writer makes one scenario from its number.
 type writer struct {
 	*rand.Rand
 	s scenario
@@ -58,10 +58,10 @@ func pick[T any](w *writer, from ...T) T        { return from[w.IntN(len(from))]
 func (w *writer) about(what string)             { w.s.about = append(w.s.about, what) }
 func (w *writer) add(objects ...runtime.Object) { w.s.objects = append(w.s.objects, objects...) }
 
-// newScenario is the same for the same seed, on every machine.
+// newScenario is the same for the same number, on every machine.
 func newScenario(seed uint64) *scenario {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, 20))}
-	w.s.name = fmt.Sprintf("seed %d", seed)
+	w.s.name = fmt.Sprintf("scenario %d", seed)
 	if !w.large(seed) {
 		w.small(seed)
 	}
