@@ -480,18 +480,3 @@ func auditLeftOut(a audited) string {
 	}
 	return count(a.Ended, "ended job") + " left out (--ended)\n"
 }
-
-func markdownTable(rows [][]string) string {
-	var b strings.Builder
-	for i, row := range rows {
-		cells := make([]string, len(row))
-		for c := range row {
-			cells[c] = strings.ReplaceAll(inProse(row[c]), "|", `\|`)
-		}
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
-		}
-	}
-	return b.String()
-}

@@ -345,3 +345,13 @@ func (r resource) version(served []string) string {
 }
 
 func (r resource) String() string { return strings.TrimSuffix(r.GroupResource.String(), ".") }
+
+// sortObjects brings the objects of one resource into the order of their names.
+func sortObjects(objects []*unstructured.Unstructured) {
+	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
+		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.GetName(), b.GetName())
+	})
+}

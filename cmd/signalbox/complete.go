@@ -113,30 +113,6 @@ func completeKinds(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	}
 }
 
-// completeNames completes the names of get jobs: those of the snapshot, or else of the cluster.
-func (f *getFlags) completeNames(sh *shell) cobra.CompletionFunc {
-	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-		asked, out := kindCalled(f.kind), []string(nil)
-		switch {
-		case len(f.snapshot) > 0:
-			objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			for _, o := range objects {
-				if asked == nil || kinds.For(o.GroupVersionKind()) == asked {
-					out = append(out, o.GetName())
-				}
-			}
-		case asked != nil:
-			out = namesOf(c.Context(), f.kube, asked)
-		default:
-			out = namesOf(c.Context(), f.kube, kinds.All()...)
-		}
-		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
 // completeFilesOrJobs completes KIND/NAME where that was begun and no file is called so, and else files.
 func completeFilesOrJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	jobs := completeJobs(kube)
@@ -163,13 +139,4 @@ func beginning(start string, names []string) []string {
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, start) })
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// completeChecks offers the names of checks.
-func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	all, err := allChecks()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return all.Names(), cobra.ShellCompDirectiveNoFileComp
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -195,22 +193,6 @@ func (p *printer) verdict() error {
 		return &exit{code: exitUnknown}
 	}
 	return nil
-}
-
-// piped says whether standard input is a pipe or a file: what a terminal or /dev/null would hold is not waited for.
-func piped(in io.Reader) bool {
-	if bounded, ok := in.(interface{ Len() int }); ok {
-		return bounded.Len() > 0
-	}
-	if e, ok := in.(*endable); ok {
-		in = e.in
-	}
-	file, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	at, err := file.Stat()
-	return err == nil && (at.Mode().IsRegular() || at.Mode()&os.ModeNamedPipe != 0)
 }
 
 // thrifty lets garbage grow to three tenths of what is in use before it is collected, not to as much: logs of
@@ -470,24 +452,4 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 		}
 	}
 	return nil
-}
-
-// collector reads jobs through this cluster. The view of the whole cluster is made when
-// it is asked for; without the right to list nodes there is none.
-func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
-	return &collect.Cluster{
-		Kube: c.clients, Dynamic: c.objects, Now: sh.now, Asker: c.asker(), Beyond: !c.forOthers,
-		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
-		Snapshot: func() *cluster.Snapshot {
-			view, _, err := c.look(ctx, sh.now(), p)
-			if err != nil {
-				return nil
-			}
-			snapshot, err := view.Snapshot()
-			if err != nil {
-				return nil
-			}
-			return snapshot
-		},
-	}
 }

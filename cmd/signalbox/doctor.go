@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 )
@@ -99,38 +98,6 @@ Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
-}
-
-// probe is a job that every API server serves and that is never stored.
-func probe(namespace string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "signalbox-doctor", "namespace": namespace},
-		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
-			"restartPolicy": "Never",
-			"containers": []any{map[string]any{
-				"name": "probe", "image": "registry.example/probe:1",
-				"resources": map[string]any{"requests": map[string]any{"cpu": "1m", "memory": "1Mi"}, "limits": map[string]any{"cpu": "1m", "memory": "1Mi"}},
-			}},
-		}}},
-	}}
-}
-
-// clockOf notes how far the clock of the API server is from ours, as its answers say.
-type clockOf struct {
-	next http.RoundTripper
-	now  func() time.Time
-	skew *atomic.Int64
-}
-
-// RoundTrip implements http.RoundTripper.
-func (c clockOf) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := c.next.RoundTrip(r)
-	if err == nil {
-		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-			c.skew.Store(int64(c.now().Sub(at)))
-		}
-	}
-	return answer, err
 }
 
 // reachWithClock reaches the cluster, and says how far its clock is from ours once it has answered.

@@ -231,12 +231,6 @@ func saidBy(text string) (out []entry) {
 	return out[:min(mostNamesListed, len(out))]
 }
 
-// hasWord says whether a text has a word, bounded by what is no letter; case does not matter.
-func hasWord(text, word string) bool {
-	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.Contains(parts, strings.ToLower(word))
-}
-
 // shelved is an entry and where it stands.
 type shelved struct {
 	shelf shelf

@@ -133,8 +133,6 @@ func (f fitAsked) conflict(format string) error {
 	return nil
 }
 
-func hide(c *cobra.Command, flag string) { _ = c.Flags().MarkHidden(flag) } // fails only for a flag that does not exist
-
 // fitSets answers what if: every job with all combinations of the settings.
 func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint painter) error {
 	settings, err := readSettings(sets)

@@ -3,16 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -24,24 +21,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
-
-// whoAnswer is whose end lets a job start, as far as the asker may see them.
-type whoAnswer struct {
-	Smallest   bool            `json:"smallest"` // no set of fewer will do
-	Holders    []whatif.Holder `json:"holders"`
-	Unreadable *unnamed        `json:"unreadable,omitempty"` // those of the set that may not be named
-	Plan       []fit.Placement `json:"plan"`                 // where the job goes then
-	Reason     string          `json:"reason,omitempty"`     // why no set is named
-	Remains    []string        `json:"remains,omitempty"`    // what keeps the pods from the nodes all the same
-	Asked      time.Time       `json:"-"`
-}
-
-// unnamed is how many of a set are in namespaces that the asker may not read.
-type unnamed struct {
-	Jobs    int   `json:"jobs"`
-	Pods    int   `json:"pods"`
-	Devices int64 `json:"devices"`
-}
 
 // who asks whose end lets a job start.
 func (w *world) who(ctx context.Context, j reviewed, mayRead func(context.Context, string) bool) *whoAnswer {
@@ -180,60 +159,4 @@ func (w *world) sleeps(ctx context.Context, o *unstructured.Unstructured) bool {
 	}
 	r, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: o, Operation: "CREATE", Now: w.now})
 	return err == nil && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Check == sleepCheck })
-}
-
-// text is the answer in lines.
-func (a *whoAnswer) text() (out []string) {
-	line := func(label, format string, args ...any) {
-		out = append(out, fmt.Sprintf("  %-8s %s", label, fmt.Sprintf(format, args...)))
-	}
-	if a.Reason != "" {
-		line("who", "%s", a.Reason)
-		return out
-	}
-	n := len(a.Holders)
-	if a.Unreadable != nil {
-		n += a.Unreadable.Jobs
-	}
-	these, fewer := fmt.Sprintf("it starts if these %d end", n), "; whether fewer would do was not found out"
-	if n == 1 {
-		these, fewer = "it starts if this one ends", ""
-	}
-	if a.Smallest && n > 1 {
-		fewer = "; fewer would not do"
-	}
-	line("who", "%s%s", these, fewer)
-	for _, h := range a.Holders {
-		text := fmt.Sprintf("%s %s/%s: %s on %s", h.Kind, h.Namespace, h.Name, held(h.Pods, h.Devices), nodesText(h.Nodes))
-		if h.Since != nil {
-			text += ", for " + duration.HumanDuration(a.Asked.Sub(*h.Since))
-		}
-		if len(h.Marks) > 0 {
-			text += " (" + strings.Join(h.Marks, "; ") + ")"
-		}
-		line("", "%s", text)
-	}
-	if u := a.Unreadable; u != nil {
-		line("", "%s in namespaces you may not read: %s", count(u.Jobs, "job"), held(u.Pods, u.Devices))
-	}
-	line("then", "%s", fit.Result{Plan: a.Plan}.PlanText())
-	for _, text := range a.Remains {
-		line("but", "%s", text)
-	}
-	return out
-}
-
-func held(pods int, devices int64) string {
-	if devices == 0 {
-		return count(pods, "pod")
-	}
-	return fmt.Sprintf("%s with %s", count(pods, "pod"), count(int(devices), "device"))
-}
-
-// nodesText names a few nodes.
-func nodesText(nodes []string) string {
-	if len(nodes) > mostNames {
-		return fmt.Sprintf("%s and %d more nodes", strings.Join(nodes[:mostNames], ", "), len(nodes)-mostNames)
-	}
-	return strings.Join(nodes, ", ")
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
-	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -347,18 +346,6 @@ func (f *fixer) not(b *strings.Builder) {
 	if f.untried > 0 {
 		fmt.Fprintf(b, "  not all were tried: more than %d changes of one job\n", mostFixTries)
 	}
-}
-
-func (f *worldFlags) addFix(c *cobra.Command) {
-	c.Flags().BoolVar(&f.fix, "fix", false, "print exact remedies as a diff, as fixes in SARIF, or as kubectl patch for standard input: each was reviewed; nothing is written")
-}
-
-// fixable says why a format cannot hold remedies.
-func (f *worldFlags) fixable(format string) error {
-	if f.fix && format != "text" && format != "sarif" {
-		return usagef("--fix prints a diff after the text, or fixes in SARIF, and -o is %s; expected text or sarif", format)
-	}
-	return nil
 }
 
 // writeFixes prints remedies as they are: a diff is not folded.

@@ -3,17 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 )
-
-// cure is what a finding's own line, or another one, would have to say.
-type cure struct {
-	of    finding.Finding
-	words []replacement
-}
 
 // cureEach looks, for every finding by itself, for an exact remedy that a review proves: an editor applies one at a
 // time, to the file as it is. It sets the cures of the jobs.
@@ -72,13 +64,4 @@ func replacements(text []byte, j reviewed, edits []edit) (out []replacement) {
 		}
 	}
 	return out
-}
-
-// cureOf is what would have to be written that a finding is no more; nil: nothing exact is known.
-func (r reviewed) cureOf(f finding.Finding) []replacement {
-	i := slices.IndexFunc(r.cures, func(c cure) bool { return c.of.Check == f.Check && c.of.Path == f.Path && c.of.Message == f.Message })
-	if i < 0 {
-		return nil
-	}
-	return r.cures[i].words
 }

@@ -23,12 +23,6 @@ type edit struct {
 	key  bool
 }
 
-// replacement is what stands in a line, and what is to stand there. Columns count characters from 1.
-type replacement struct {
-	line, column int
-	was, with    string
-}
-
 // replace is an edit as a replacement in the lines of its file. ok is false where the word does not stand there as
 // it was read.
 func replace(lines [][]byte, d manifest.Document, e edit) (r replacement, ok bool) {

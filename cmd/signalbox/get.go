@@ -300,24 +300,6 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 	return rows, missing, versions, nil
 }
 
-// barred says what may not be listed.
-func barred(resources []string, namespace string) string {
-	where := "in all namespaces"
-	if namespace != metav1.NamespaceAll {
-		where = "in namespace " + namespace
-	}
-	return fmt.Sprintf("you may not list %s %s", few(resources), where)
-}
-
-// mayListNone is the error of an answer that nothing was seen for: no jobs and none that may be seen are two things.
-func mayListNone(resources []string, namespace string) error {
-	widen := ""
-	if namespace == metav1.NamespaceAll {
-		widen = "; -n NAMESPACE instead of -A asks for less"
-	}
-	return usagef("%s, so whether there are training jobs is not known%s%s", barred(resources, namespace), widen, grantRead(namespace))
-}
-
 // noneCalled is the error of names that no job has where they were looked for.
 func noneCalled(names []string, namespace string) error {
 	where := "namespace " + namespace + "; -A looks in all"
@@ -347,4 +329,28 @@ func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string)
 	return (f.parts || !isPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
 		(f.healthy.value == "" || f.healthy.value == r.Healthy) && (f.state.value == "" || f.state.value == r.State) &&
 		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
+}
+
+// completeNames completes the names of get jobs: those of the snapshot, or else of the cluster.
+func (f *getFlags) completeNames(sh *shell) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		asked, out := kindCalled(f.kind), []string(nil)
+		switch {
+		case len(f.snapshot) > 0:
+			objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, o := range objects {
+				if asked == nil || kinds.For(o.GroupVersionKind()) == asked {
+					out = append(out, o.GetName())
+				}
+			}
+		case asked != nil:
+			out = namesOf(c.Context(), f.kube, asked)
+		default:
+			out = namesOf(c.Context(), f.kube, kinds.All()...)
+		}
+		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+	}
 }

@@ -3,43 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 )
-
-// contextsOf are the contexts that --context names, repeated or with commas. kubectl takes one: of one nothing is different.
-func contextsOf(given *remembered) (out []string) {
-	for _, value := range given.given() {
-		for name := range strings.SplitSeq(value, ",") {
-			if name != "" && !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
-// severalContexts lets a command take --context more than once.
-func severalContexts(flags *pflag.FlagSet) *remembered {
-	flag := flags.Lookup("context")
-	flag.Usage = "The name of the kubeconfig context to use; repeatable, with commas"
-	return remember(flag)
-}
-
-// withContext are the flags for one of several contexts.
-func withContext(kube *genericclioptions.ConfigFlags, name string) *genericclioptions.ConfigFlags {
-	out := kubeFlags()
-	*out.KubeConfig, *out.Namespace, *out.Timeout = *kube.KubeConfig, *kube.Namespace, *kube.Timeout
-	*out.ClusterName, *out.AuthInfoName = *kube.ClusterName, *kube.AuthInfoName
-	*out.Impersonate, *out.ImpersonateGroup = *kube.Impersonate, *kube.ImpersonateGroup
-	*out.Context, out.WrapConfigFn = name, kube.WrapConfigFn
-	return out
-}
 
 // runContexts is run over several clusters as one list. One that does not answer takes away nothing of the others: a note
 // names it, and the exit code says that the list is not whole.
@@ -113,49 +82,4 @@ func (f *getFlags) oneContext(ctx context.Context, sh *shell, kube *genericcliop
 	}
 	*rows = append(*rows, found...)
 	return live, missing, nil
-}
-
-// runContexts audits several clusters, one below the other: their namespaces are different ones, whatever they are called.
-func (f *auditFlags) runContexts(ctx context.Context, sh *shell, contexts []string) error {
-	if form := f.output.value; form != "text" && form != "md" {
-		return usagef("-o %s is one document about one cluster, and --context names several; expected text or md, or one context at a time", form)
-	}
-	var codes []int
-	for i, name := range contexts {
-		one, from := *f, *f.from
-		from.kube = withContext(f.from.kube, name)
-		one.from = &from
-		if _, err := connect(ctx, from.kube); err != nil {
-			away, ok := errors.AsType[*noCluster](err)
-			if !ok {
-				return err
-			}
-			sh.tell("note: not audited: %s", away.why)
-			codes = append(codes, exitUnknown)
-			continue
-		}
-		heading := "context " + visibleLine(name) + "\n"
-		if f.output.value == "md" {
-			heading = "# " + inProse(visibleLine(name)) + "\n\n"
-		}
-		if i > 0 {
-			heading = "\n" + heading
-		}
-		if err := (page{to: sh.out}).write(heading); err != nil {
-			return err
-		}
-		if err := one.run(ctx, sh); err != nil {
-			ended, ok := errors.AsType[*exit](err)
-			if !ok || ended.cause != nil {
-				return err
-			}
-			codes = append(codes, ended.code)
-		}
-	}
-	for _, code := range []int{exitFindings, exitUnknown, exitBusy} { // what was found counts before what is not known
-		if slices.Contains(codes, code) {
-			return &exit{code: code}
-		}
-	}
-	return nil
 }

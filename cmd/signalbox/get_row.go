@@ -6,10 +6,8 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -43,12 +41,6 @@ type jobRow struct {
 
 	Warned controller.Remembered `json:"-"` // for list checks --outcomes
 	Pods   []labels.Selector     `json:"-"` // of its pods, until they are looked for
-}
-
-// isPart says whether a job was made for another one that is listed itself.
-func isPart(o *unstructured.Unstructured) bool {
-	owner := metav1.GetControllerOf(o)
-	return owner != nil && kinds.For(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)) != nil
 }
 
 var phaseNames = map[kinds.Phase]string{

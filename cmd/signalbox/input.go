@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/policies"
@@ -188,15 +187,6 @@ func as(d manifest.Document, meant schema.GroupVersionKind) manifest.Document {
 	return d
 }
 
-// few is a list of names that does not fill the screen.
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
 // aroundJobs are groups of what jobs are queued, placed and given devices by: none has a job.
 var aroundJobs = map[string]bool{
 	"kueue.x-k8s.io": true, "scheduling.x-k8s.io": true, "scheduling.volcano.sh": true, "scheduling.run.ai": true,
@@ -239,13 +229,6 @@ func misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
 		}
 	}
 	return best
-}
-
-// distance is how many letters differ, and whether so few that one word is meant: none in a
-// short one, because Job and Pod are two words.
-func distance(word, known string) (n int, near bool) {
-	n = levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(known))
-	return n, n <= min(3, len(known)/4)
 }
 
 // notCovered says which kind has no reader, and which kinds have one: of the same name in

@@ -139,3 +139,19 @@ func (sh *shell) sayQuiet(format string, args ...any) {
 		e.after, e.quiet = quietFor, func() { sh.tell(format, args...) }
 	}
 }
+
+// piped says whether standard input is a pipe or a file: what a terminal or /dev/null would hold is not waited for.
+func piped(in io.Reader) bool {
+	if bounded, ok := in.(interface{ Len() int }); ok {
+		return bounded.Len() > 0
+	}
+	if e, ok := in.(*endable); ok {
+		in = e.in
+	}
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	at, err := file.Stat()
+	return err == nil && (at.Mode().IsRegular() || at.Mode()&os.ModeNamedPipe != 0)
+}

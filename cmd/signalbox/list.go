@@ -10,8 +10,6 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // entry is one thing of the reference, from the literal that the code runs.
@@ -55,9 +53,6 @@ var reference struct {
 	once    sync.Once
 	shelves []shelf
 }
-
-// builtinSignatures are read once, too.
-var builtinSignatures = sync.OnceValues(signature.Builtin)
 
 func newList(sh *shell) *cobra.Command {
 	var names []string

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -89,35 +88,6 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
 // overHTTP serves the tools to who shows the token; a session that asks nothing for so long ends.
 func overHTTP(server *mcp.Server, token string, idle time.Duration) http.Handler {
 	return tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{SessionTimeout: idle}))
-}
-
-// serveLocal serves until the context is done.
-func serveLocal(ctx context.Context, at net.Listener, pages http.Handler) error {
-	web := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		<-ctx.Done()
-		_ = web.Close() // the process ends
-	}()
-	if err := web.Serve(at); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", at.Addr(), err)
-	}
-	return ctx.Err()
-}
-
-// listenLocal refuses addresses that others can reach: whoever asks acts with the rights of the kubeconfig.
-func listenLocal(ctx context.Context, address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, usagef("--listen is %q; expected host:port, as in 127.0.0.1:8377", address)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, usagef("--listen is %q, which others can reach, and the tools act with your rights; expected a loopback address, as in 127.0.0.1:8377", address)
-	}
-	at, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, usagef("listen at %s: %w", address, err)
-	}
-	return at, nil
 }
 
 // tokened lets only those in who know the token, and no page of a browser: others on the machine could

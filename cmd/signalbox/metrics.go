@@ -21,25 +21,6 @@ type metricText struct {
 	Help   string `json:"help"`
 }
 
-func metricShelf() shelf {
-	return shelf{
-		name:    "metrics",
-		about:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
-		columns: []string{"name", "type", "labels", "meaning"},
-		entries: func() ([]entry, error) {
-			texts, err := metricTexts()
-			if err != nil {
-				return nil, err
-			}
-			var out []entry
-			for _, m := range texts {
-				out = append(out, entry{name: m.Name, row: []string{m.Name, m.Type, m.Labels, m.Help}, value: m})
-			}
-			return out, nil
-		},
-	}
-}
-
 // metricTexts are the metrics of all parts of the server by name, read from what they
 // register.
 func metricTexts() ([]metricText, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,24 +27,6 @@ func newPolicy(sh *shell) *cobra.Command {
 	}
 	c.AddCommand(newPolicyCheck(sh), newPolicyAudit(sh), newPolicyTest(sh), newPolicyReplay(sh), newPolicyNew(sh), newPolicyBench(sh))
 	return c
-}
-
-// asking says in which namespace somebody asks, for policies that look at that.
-type asking struct {
-	mode   string
-	labels map[string]string
-	input  bool
-	why    bool // how each rule came to its answer
-}
-
-// fill makes a request as if it were sent to this namespace.
-func (a *asking) fill(req *preflight.Request) {
-	req.Supposed = req.Namespace == nil && len(a.labels) == 0
-	labels := map[string]string{}
-	maps.Copy(labels, req.Namespace)
-	maps.Copy(labels, a.labels)
-	labels[preflight.ModeLabel] = a.mode
-	req.Namespace = labels
 }
 
 func newPolicyCheck(sh *shell) *cobra.Command {
@@ -178,35 +159,6 @@ func saysUnset(all []policies.Unset) string {
 		verb = "says nothing, because no data sets what it reads"
 	}
 	return fmt.Sprintf("%s %s: %s", phrase.Count(len(all), "policy", "policies"), verb, few(names))
-}
-
-func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
-	code := exitFine
-	for _, j := range jobs {
-		switch {
-		case len(j.Undecided) > 0 || len(troubles) > 0:
-			return &exit{code: exitUsage}
-		case j.Decision == preflight.Denied:
-			code = exitFindings
-		}
-	}
-	if len(troubles) > 0 {
-		code = exitUsage
-	}
-	if code == exitFine {
-		return nil
-	}
-	return &exit{code: code}
-}
-
-// onlyRulings leaves what policies said: the findings are check's to tell.
-func onlyRulings(jobs []reviewed) {
-	for i := range jobs {
-		jobs[i].Findings, jobs[i].Skipped, jobs[i].Fit, jobs[i].Ran = nil, nil, nil, 0
-		if len(jobs[i].Rulings) == 0 {
-			jobs[i].Decision = preflight.Allowed
-		}
-	}
 }
 
 // renderRulings writes what so many policies said.

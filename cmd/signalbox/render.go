@@ -2,15 +2,11 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -47,23 +43,6 @@ func reports(jobs []reviewed) []preflight.Report {
 		out[i] = j.Report
 	}
 	return out
-}
-
-// renderDocument writes a value as JSON, or the same as YAML.
-func renderDocument(to io.Writer, format string, v any) error {
-	if format == "json" {
-		return writeJSON(to, v)
-	}
-	js, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	y, err := yaml.JSONToYAML(js)
-	if err != nil {
-		return err
-	}
-	_, err = to.Write(y)
-	return err
 }
 
 // renderText writes reports for people: one block for each job, the place of every
@@ -247,9 +226,6 @@ func fewAssumed(all []string, of fit.Verdict) []string {
 
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }
 
-// mostNames is how many checks that need a cluster are named where there is none.
-const mostNames = 4
-
 // unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
 func (r reviewed) unchecked() []string {
@@ -291,20 +267,6 @@ func (r reviewed) unchecked() []string {
 	}
 	return out
 }
-
-// visible is a text without what a terminal would obey, marks of direction among it: manifests and files come
-// from strangers, and names of jobs, roles, nodes and logs are printed.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
-}
-
-// visibleLine is visible, in one line.
-func visibleLine(s string) string { return strings.ReplaceAll(visible(s), "\n", " ") }
 
 // sum is the last line of a review: what became of the jobs, and what was found; empty where
 // one job says it all, and all checks were on.
@@ -354,13 +316,6 @@ func disabledText(jobs []reviewed) string {
 	}
 	names := slices.Sorted(slices.Values(jobs[0].disabled))
 	return "off by --disable: " + visibleLine(strings.Join(slices.Compact(names), ", "))
-}
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // gravity is a severity in the words of a format that has three of its own.

@@ -61,16 +61,3 @@ func (r runbooks) ofFinding(name string) string {
 	}
 	return r.page("policies.md", name)
 }
-
-// on puts the addresses on what reviews found.
-func (r runbooks) on(jobs []reviewed) {
-	if r == "" {
-		return
-	}
-	for i := range jobs {
-		for k := range jobs[i].Findings {
-			f := &jobs[i].Findings[k]
-			f.Runbook = r.ofFinding(f.Check)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -194,21 +193,4 @@ func (s *server) signatures(options *controller.Options) (follow func(context.Co
 		return nil, err
 	}
 	return maps.Start, nil
-}
-
-// catalogWith is the program's catalog and the signatures of folders.
-func catalogWith(folders []string) (*signature.Catalog, error) {
-	catalog, err := signature.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	for _, folder := range folders {
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return nil, usagef("read signatures %s: expected a folder of <id>.yaml", folder)
-		}
-		if catalog, err = catalog.With(controller.KnownRules(), os.DirFS(folder)); err != nil {
-			return nil, usagef("read signatures of %s: %w", folder, err)
-		}
-	}
-	return catalog, nil
 }

@@ -5,18 +5,14 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
 
 	"github.com/signalbox-dev/signalbox/certs"
-	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -135,45 +131,6 @@ func (s *server) policies(to *webhook.Options, engine *policies.OPA, metrics *we
 			metrics.Revision(into.Revision())
 		},
 	})
-}
-
-// selectedKinds are the kinds that the configuration names, or all.
-func selectedKinds(names []string) ([]*kinds.Kind, error) {
-	all := kinds.All()
-	if len(names) == 0 {
-		return all, nil
-	}
-	var known []string
-	for _, k := range all {
-		known = append(known, k.Name)
-	}
-	var out []*kinds.Kind
-	var wrong config.Mistakes
-	for i, name := range names {
-		k := kindNamed(all, name)
-		if k == nil {
-			meant := check.DidYouMean(name, known).String()
-			if meant == "" {
-				meant = "; there are " + strings.Join(known, ", ")
-			}
-			wrong = append(wrong, fmt.Sprintf("kinds[%d]: no kind is called %q%s", i, name, meant))
-			continue
-		}
-		out = append(out, k)
-	}
-	if len(wrong) > 0 {
-		return nil, &exit{exitUsage, wrong}
-	}
-	return out, nil
-}
-
-func kindNamed(all []*kinds.Kind, name string) *kinds.Kind {
-	for _, k := range all {
-		if k.Name == name {
-			return k
-		}
-	}
-	return nil
 }
 
 // certificates is where the webhook's certificate comes from.

@@ -397,3 +397,17 @@ func unsaid(said, more []finding.Finding) (out []finding.Finding) {
 	}
 	return out
 }
+
+// probe is a job that every API server serves and that is never stored.
+func probe(namespace string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "signalbox-doctor", "namespace": namespace},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+			"restartPolicy": "Never",
+			"containers": []any{map[string]any{
+				"name": "probe", "image": "registry.example/probe:1",
+				"resources": map[string]any{"requests": map[string]any{"cpu": "1m", "memory": "1Mi"}, "limits": map[string]any{"cpu": "1m", "memory": "1Mi"}},
+			}},
+		}}},
+	}}
+}

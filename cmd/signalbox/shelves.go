@@ -245,3 +245,22 @@ func effect(d policies.Doc) string {
 func policyPage(d policies.Doc) string {
 	return fmt.Sprintf("**%s** (%s)\n\n%s\n\nRemedy: %s\n\nPackage `%s`.\n", d.Title, effect(d), strings.TrimSpace(d.Description), oneLine(d.Remedy), d.Package)
 }
+
+func metricShelf() shelf {
+	return shelf{
+		name:    "metrics",
+		about:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
+		columns: []string{"name", "type", "labels", "meaning"},
+		entries: func() ([]entry, error) {
+			texts, err := metricTexts()
+			if err != nil {
+				return nil, err
+			}
+			var out []entry
+			for _, m := range texts {
+				out = append(out, entry{name: m.Name, row: []string{m.Name, m.Type, m.Labels, m.Help}, value: m})
+			}
+			return out, nil
+		},
+	}
+}

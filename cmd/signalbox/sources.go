@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -149,11 +148,6 @@ func (f *inputFlags) ofCluster(args []string) bool {
 	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/") && !namesFile(args[0])
 }
 
-// namesFile says whether a word ends as names of files do: whoever writes it means one, whether it is there or not.
-func namesFile(word string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json", ".log", ".txt", ".out", ".err", ".gz", ".tgz", ".zip", ".tar"}, strings.ToLower(filepath.Ext(word)))
-}
-
 // liveJobs are jobs of the cluster as kubectl get -o yaml prints them, KIND/NAME… or KIND NAME….
 func (f *inputFlags) liveJobs(ctx context.Context, args []string, held map[string][]byte) (out []manifest.Source, err error) {
 	targets, err := readNamed(args)
@@ -213,10 +207,6 @@ func expanded(values []string) ([]string, error) {
 	}), nil
 }
 
-func isAddress(name string) bool {
-	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
-}
-
 const (
 	maxFetched  = 64 << 20 // of one address, which is held in memory
 	fetchWithin = 30 * time.Second
@@ -254,30 +244,6 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 // builtFrom precedes the folder in the name of what -k builds.
 const builtFrom = "kustomize build "
 
-// landing is where a forge shows what is found in a line. What -k builds is in no file, and its folder's kustomization is
-// the place that a change has; of what only goes by the name of a file the lines are not the file's.
-func (r reviewed) landing(line int) (file string, at int) {
-	source := r.from.Source
-	if r.quotes.foreign(source) {
-		return source, 1
-	}
-	dir, built := strings.CutPrefix(source, builtFrom)
-	if !built {
-		return source, line
-	}
-	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		if file := filepath.Join(dir, name); fileThere(file) {
-			return file, 1
-		}
-	}
-	return source, line
-}
-
-func fileThere(name string) bool {
-	at, err := os.Stat(name)
-	return err == nil && at.Mode().IsRegular()
-}
-
 // kustomized is what kubectl kustomize prints of a folder.
 func kustomized(dir string) ([]byte, error) {
 	at, err := os.Stat(dir)
@@ -289,4 +255,8 @@ func kustomized(dir string) ([]byte, error) {
 		return nil, &manifest.Problem{Source: dir, Have: "kustomize cannot build it: " + oneLine(err.Error()), Want: "a kustomization that builds"}
 	}
 	return objects.AsYaml()
+}
+
+func addFiles(c *cobra.Command, files *[]string) {
+	c.Flags().StringArrayVarP(files, "filename", "f", nil, "`file`, folder, address or - for standard input; repeatable, with commas and patterns")
 }

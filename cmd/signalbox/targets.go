@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/agnivade/levenshtein"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,8 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/restmapper"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
@@ -455,30 +458,35 @@ func stateOf(k *kinds.Kind, o *unstructured.Unstructured) string {
 
 func ended(s kinds.State) bool { return s.Phase == kinds.Succeeded || s.Phase == kinds.Failed }
 
-// remembered is a flag of which the last value counts, as kubectl has it, and that knows the others.
-type remembered struct {
-	pflag.Value
-	all []string
+// distance is how many letters differ, and whether so few that one word is meant: none in a
+// short one, because Job and Pod are two words.
+func distance(word, known string) (n int, near bool) {
+	n = levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(known))
+	return n, n <= min(3, len(known)/4)
 }
 
-func remember(f *pflag.Flag) *remembered {
-	r := &remembered{Value: f.Value}
-	f.Value = r
-	return r
+// isPart says whether a job was made for another one that is listed itself.
+func isPart(o *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && kinds.For(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)) != nil
 }
 
-func (r *remembered) Set(value string) error {
-	r.all = append(r.all, value)
-	return r.Value.Set(value)
-}
-
-// given are the values that differ, in the order in which each came last.
-func (r *remembered) given() (out []string) {
-	if r == nil {
-		return nil
+// collector reads jobs through this cluster. The view of the whole cluster is made when
+// it is asked for; without the right to list nodes there is none.
+func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
+	return &collect.Cluster{
+		Kube: c.clients, Dynamic: c.objects, Now: sh.now, Asker: c.asker(), Beyond: !c.forOthers,
+		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
+		Snapshot: func() *cluster.Snapshot {
+			view, _, err := c.look(ctx, sh.now(), p)
+			if err != nil {
+				return nil
+			}
+			snapshot, err := view.Snapshot()
+			if err != nil {
+				return nil
+			}
+			return snapshot
+		},
 	}
-	for _, v := range r.all {
-		out = append(slices.DeleteFunc(out, func(o string) bool { return o == v }), v)
-	}
-	return out
 }

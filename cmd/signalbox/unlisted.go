@@ -101,3 +101,21 @@ func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, 
 	}
 	return missing, nil
 }
+
+// barred says what may not be listed.
+func barred(resources []string, namespace string) string {
+	where := "in all namespaces"
+	if namespace != metav1.NamespaceAll {
+		where = "in namespace " + namespace
+	}
+	return fmt.Sprintf("you may not list %s %s", few(resources), where)
+}
+
+// mayListNone is the error of an answer that nothing was seen for: no jobs and none that may be seen are two things.
+func mayListNone(resources []string, namespace string) error {
+	widen := ""
+	if namespace == metav1.NamespaceAll {
+		widen = "; -n NAMESPACE instead of -A asks for less"
+	}
+	return usagef("%s, so whether there are training jobs is not known%s%s", barred(resources, namespace), widen, grantRead(namespace))
+}

@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -26,79 +22,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
-
-// worldFlags say where a review learns about the cluster and the policies.
-type worldFlags struct {
-	snapshot []string
-	offline  bool
-	server   bool             // ask the API server about the job and its pods
-	ask      *choice          // whether Signalbox in the cluster is asked instead of listing; nil: never
-	names    bool             // the answer needs the names of nodes and pods
-	fix      bool             // exact remedies are looked for
-	cures    bool             // and for each finding by itself, because the format has a place for it
-	require  bool             // an answer without a cluster is none
-	disable  []string         // checks that are not wanted this time
-	selected []string         // the only checks that are wanted this time; empty: all
-	settings string           // file of the configuration; only what it says of checks counts
-	folders  []string         // of policies
-	enforce  bool             // policies deny, whatever the namespaces say
-	sources  []fs.FS          // what is in them, once open
-	only     bool             // no others are asked
-	printed  io.Writer        // takes what they print; nil: nobody does
-	asked    int              // how many policies there are, once open
-	unset    []policies.Unset // that say nothing, because nothing sets what they read
-	kube     *genericclioptions.ConfigFlags
-}
-
-func newWorldFlags() *worldFlags { return &worldFlags{kube: kubeFlags()} }
-
-// kubeFlags are the few of kubectl's connection flags that a reading command needs.
-func kubeFlags() *genericclioptions.ConfigFlags {
-	all := genericclioptions.NewConfigFlags(false)
-	return &genericclioptions.ConfigFlags{
-		KubeConfig: all.KubeConfig, Context: all.Context, Namespace: all.Namespace,
-		ClusterName: all.ClusterName, AuthInfoName: all.AuthInfoName, Timeout: all.Timeout,
-		Impersonate: all.Impersonate, ImpersonateGroup: all.ImpersonateGroup,
-	}
-}
-
-// policiesOnly says of --policy what holds for the commands about policies: they ask no others.
-func (f *worldFlags) policiesOnly(c *cobra.Command) {
-	c.Flags().Lookup("policy").Usage = "`folder` of policies (*.rego and data) to ask, and no others; repeatable"
-	// --as says who asks, not who reads: the webhook reads the cluster by its own rights, whoever asks.
-	f.only = true
-	f.kube.WrapConfigFn = func(c *rest.Config) *rest.Config {
-		c = rest.CopyConfig(c)
-		c.Impersonate = rest.ImpersonationConfig{}
-		return c
-	}
-}
-
-// asker is who asks by the flags, as the API server knows it; empty: the flags do not say.
-func (f *worldFlags) asker(ctx context.Context, c *liveCluster) (user string, groups []string) {
-	if user, groups = *f.kube.Impersonate, *f.kube.ImpersonateGroup; user == "" || c == nil {
-		return user, groups
-	}
-	return c.called(ctx, user, groups)
-}
-
-func (f *worldFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
-	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
-	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
-	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
-	f.kube.AddFlags(c.Flags())
-	completeCluster(c, f.kube)
-}
-
-// addEnforce adds --enforce, and --mode enforce as policy check has it.
-func (f *worldFlags) addEnforce(c *cobra.Command) {
-	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
-	mode := oneOf("", "enforce")
-	c.Flags().Var(mode, "mode", "as policy check has it: enforce is --enforce")
-	hide(c, "mode")
-	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.value == "enforce" }
-}
 
 // world is everything a review knows besides the job.
 type world struct {

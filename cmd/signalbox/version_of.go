@@ -3,25 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
-
-// built says what binary this is.
-type built struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit"`
-	Modified bool   `json:"modified"` // built from a tree with changes
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
 
 // installed says what the cluster of the kubeconfig runs.
 type installed struct {
@@ -94,45 +81,4 @@ func (i installed) String() string {
 		return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox reviews jobs in namespace %s", i.Kubernetes, i.Namespace))
 	}
 	return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s reviews jobs in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
-}
-
-// String is the version in one line.
-func (b built) String() string {
-	var of []string
-	if b.Commit != unknownCommit {
-		of = append(of, "commit "+b.Commit)
-	}
-	if b.Modified {
-		of = append(of, "modified")
-	}
-	return fmt.Sprintf("signalbox %s (%s)", b.Version, strings.Join(append(of, b.Go, b.Platform), ", "))
-}
-
-const unknownCommit = "unknown" // built without version control
-
-func build() built {
-	b := built{Version: version, Commit: unknownCommit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	from, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, s := range from.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
-	}
-	if b.Version == "" {
-		b.Version = from.Main.Version
-	}
-	return b
-}
-
-func writeJSON(to interface{ Write([]byte) (int, error) }, v any) error {
-	e := json.NewEncoder(to)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+	"sync"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// catalogWith is the program's catalog and the signatures of folders.
+func catalogWith(folders []string) (*signature.Catalog, error) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return nil, usagef("read signatures %s: expected a folder of <id>.yaml", folder)
+		}
+		if catalog, err = catalog.With(controller.KnownRules(), os.DirFS(folder)); err != nil {
+			return nil, usagef("read signatures of %s: %w", folder, err)
+		}
+	}
+	return catalog, nil
+}
+
+// builtinSignatures are read once, too.
+var builtinSignatures = sync.OnceValues(signature.Builtin)

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// selectedKinds are the kinds that the configuration names, or all.
+func selectedKinds(names []string) ([]*kinds.Kind, error) {
+	all := kinds.All()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, k := range all {
+		known = append(known, k.Name)
+	}
+	var out []*kinds.Kind
+	var wrong config.Mistakes
+	for i, name := range names {
+		k := kindNamed(all, name)
+		if k == nil {
+			meant := check.DidYouMean(name, known).String()
+			if meant == "" {
+				meant = "; there are " + strings.Join(known, ", ")
+			}
+			wrong = append(wrong, fmt.Sprintf("kinds[%d]: no kind is called %q%s", i, name, meant))
+			continue
+		}
+		out = append(out, k)
+	}
+	if len(wrong) > 0 {
+		return nil, &exit{exitUsage, wrong}
+	}
+	return out, nil
+}
+
+func kindNamed(all []*kinds.Kind, name string) *kinds.Kind {
+	for _, k := range all {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"sigs.k8s.io/yaml"
+)
+
+func writeJSON(to interface{ Write([]byte) (int, error) }, v any) error {
+	e := json.NewEncoder(to)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// renderDocument writes a value as JSON, or the same as YAML.
+func renderDocument(to io.Writer, format string, v any) error {
+	if format == "json" {
+		return writeJSON(to, v)
+	}
+	js, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	y, err := yaml.JSONToYAML(js)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(y)
+	return err
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// The exit codes are promises: scripts branch on them.
+const (
+	exitFine     = 0
+	exitFindings = 1  // findings at or above --fail-on, or a denial
+	exitUsage    = 2  // bad usage or unreadable input
+	exitOurs     = 3  // our own failure
+	exitUnknown  = 4  // the answer that was asked for is unknown
+	exitBusy     = 75 // only the cluster is busy now: EX_TEMPFAIL of sysexits.h, "try again later"
+)
+
+const issues = "https://github.com/signalbox-dev/signalbox/issues"
+
+// exit is an error that carries its exit code. Without a cause it is silent: the output
+// has said everything.
+type exit struct {
+	code  int
+	cause error
+}
+
+func (e *exit) Error() string {
+	if e.cause == nil {
+		return ""
+	}
+	return e.cause.Error()
+}
+
+func (e *exit) Unwrap() error { return e.cause }
+
+// usagef is an error of the user's, in one line.
+func usagef(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+
+// codeOf is the exit code of an error; what no command has put a code on is bad usage,
+// because only the flag parser returns such errors.
+func codeOf(err error) int {
+	if err == nil {
+		return exitFine
+	}
+	if e, ok := errors.AsType[*exit](err); ok {
+		return e.code
+	}
+	return exitUsage
+}
+
+// own marks errors of a command that nobody put a code on as our own failure.
+func own(err error) error {
+	var e *exit
+	var unreadable *manifest.Problem
+	var refused apierrors.APIStatus
+	switch {
+	case err == nil, errors.As(err, &e):
+		return err
+	case errors.As(err, &unreadable):
+		return &exit{exitUsage, err}
+	case errors.As(err, &refused) && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)):
+		return &exit{exitUsage, err} // the caller's rights, not our fault
+	case timedOut(err):
+		lost, _ := errors.AsType[net.Error](err)
+		why := lost.Error()
+		if call, ok := errors.AsType[*url.Error](err); ok {
+			why = call.Err.Error()
+		}
+		said := strings.Replace(err.Error(), cutOff, "", 1)
+		return &exit{exitUnknown, errors.New(strings.Replace(said, lost.Error(), "the cluster does not answer in time: "+why, 1))}
+	default:
+		return &exit{exitOurs, err}
+	}
+}
+
+// timedOut says that the cluster was asked and did not answer in time, as --request-timeout has it: what was asked is unknown.
+func timedOut(err error) bool {
+	lost, ok := errors.AsType[net.Error](err)
+	return ok && lost.Timeout()
+}
+
+// cutOff is what client-go says before the reason where the time ended within an answer
+// (https://github.com/kubernetes/client-go/blob/v0.37.2/rest/request.go).
+const cutOff = "unexpected error when reading response body. Please retry. Original error: "
+
+// apart are the faults that an error holds side by side, as of several files: each gets a line of its own.
+func apart(err error) []error {
+	if e, ok := err.(*exit); ok { //nolint:errorlint // only what is on top is taken apart: below, one fault speaks of the others
+		return apart(e.cause)
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
+		return []error{err} // with words of its own around its faults
+	}
+	var out []error
+	for _, one := range joined.Unwrap() {
+		out = append(out, apart(one)...)
+	}
+	return out
+}
+
+// message is the error in one line, and empty where the exit code says everything.
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = oneLine(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ") // of joined errors
+}
+
+// panickedAt is the first place of our own code below a panic: "render_ci.go:42".
+func panickedAt() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "signalbox") || strings.HasPrefix(f.Function, "main.") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "a place unknown"
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// reviewed is one job, where it was written, and what the review found.
+type reviewed struct {
+	preflight.Report
+	from     manifest.Document
+	ours     []string   // what was not checked through a fault of ours
+	quotes   *quotes    // the lines of its file; nil: they are not quoted
+	who      *whoAnswer // whose end lets it start; nil: nobody asked
+	cures    []cure     // exact remedies, where the format has a place for them
+	hidden   int        // findings that are not shown
+	off      []string   // checks that a file with settings leaves out
+	disabled []string   // checks that --disable leaves out
+	by       string     // that file
+	deaf     bool       // the cluster that was to be asked did not answer
+	roomy    bool       // whether there is room now is not to count: the check that says so is not wanted
+}
+
+// word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
+func (r reviewed) word() string {
+	if r.deaf && r.Decision == preflight.Allowed {
+		return "unknown"
+	}
+	return string(r.Decision)
+}
+
+// line is where a finding's path is written: "job.yaml:27".
+func (r reviewed) line(f finding.Finding) int {
+	if n, _, ok := r.inScript(f.Path); ok {
+		return n
+	}
+	return r.from.Position(f.Path)
+}
+
+// inScript is the line on which a script calls the launcher that a finding is about, and what is written on it: a
+// script is one value, and where it begins says little.
+func (r reviewed) inScript(at job.Path) (line int, written string, ok bool) {
+	if r.Gang == nil || at == "" {
+		return 0, "", false
+	}
+	for i := range r.Gang.Groups {
+		l := r.Gang.Groups[i].Launch
+		if l == nil || l.Line == 0 || !slices.Contains([]job.Path{l.Path, l.Script, l.NodesPath, l.ProcsPath, l.RendezvousPath}, at) {
+			continue
+		}
+		if line, text, ok := r.from.Inside(l.Script, l.Line); ok {
+			return line, strings.Fields(text)[0], true
+		}
+	}
+	return 0, "", false
+}
+
+// landing is where a forge shows what is found in a line. What -k builds is in no file, and its folder's kustomization is
+// the place that a change has; of what only goes by the name of a file the lines are not the file's.
+func (r reviewed) landing(line int) (file string, at int) {
+	source := r.from.Source
+	if r.quotes.foreign(source) {
+		return source, 1
+	}
+	dir, built := strings.CutPrefix(source, builtFrom)
+	if !built {
+		return source, line
+	}
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if file := filepath.Join(dir, name); fileThere(file) {
+			return file, 1
+		}
+	}
+	return source, line
+}
+
+// cure is what a finding's own line, or another one, would have to say.
+type cure struct {
+	of    finding.Finding
+	words []replacement
+}
+
+// replacement is what stands in a line, and what is to stand there. Columns count characters from 1.
+type replacement struct {
+	line, column int
+	was, with    string
+}
+
+// cureOf is what would have to be written that a finding is no more; nil: nothing exact is known.
+func (r reviewed) cureOf(f finding.Finding) []replacement {
+	i := slices.IndexFunc(r.cures, func(c cure) bool { return c.of.Check == f.Check && c.of.Path == f.Path && c.of.Message == f.Message })
+	if i < 0 {
+		return nil
+	}
+	return r.cures[i].words
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+)
+
+// outcome is what a review of files amounts to.
+type outcome struct {
+	jobs     []reviewed
+	troubles []preflight.Trouble
+	fixes    string // exact remedies, where they are asked for
+	unknown  string // why what was asked is not known; empty: it is, or nobody asked
+}
+
+// verdict is the exit code that a review amounts to, as an error. Input that nobody could
+// read outweighs everything: the review is not whole.
+func verdict(all *outcome, failOn string) error {
+	var objects, busy, failed bool
+	for _, j := range all.jobs {
+		objects = objects || objection(j.Report, failOn)
+		busy = busy || waits(j.Report) && !j.roomy
+		failed = failed || len(j.ours) > 0
+	}
+	switch {
+	case len(all.troubles) > 0:
+		return &exit{code: exitUsage}
+	case objects:
+		return &exit{code: exitFindings}
+	case failed:
+		return &exit{code: exitOurs}
+	case all.unknown != "":
+		return &exit{code: exitUnknown}
+	case busy && failOn != "never":
+		return &exit{code: exitBusy}
+	}
+	return nil
+}
+
+// severities are those that flags name; never is above all.
+var severities = map[string]finding.Severity{"note": finding.Note, "warning": finding.Warning, "error": finding.Error, "never": finding.Error + 1}
+
+// onlyFrom leaves out what is found below a severity, and counts it. What policies say stays.
+func onlyFrom(jobs []reviewed, least finding.Severity) (hidden int) {
+	for i := range jobs {
+		j := &jobs[i]
+		all := len(j.Findings)
+		j.Findings = slices.DeleteFunc(j.Findings, func(f finding.Finding) bool { return f.Severity < least })
+		j.hidden = all - len(j.Findings)
+		hidden += j.hidden
+	}
+	return hidden
+}
+
+// objection says whether a report holds more against a job than that others are using
+// the cluster now.
+func objection(r preflight.Report, failOn string) bool {
+	if r.Decision == preflight.Denied {
+		return true
+	}
+	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool { return fails(r, f, failOn) && (!waits(r) || !saysBusy(f)) })
+}
+
+// fails says whether one line of a report makes the exit code another than 0.
+func fails(r preflight.Report, f finding.Finding, failOn string) bool {
+	denies := slices.ContainsFunc(r.Rulings, func(r preflight.Ruling) bool {
+		return r.Effect == preflight.Deny && r.Policy == f.Check && r.Path == f.Path && r.Message == f.Message
+	})
+	return denies || f.Severity >= severities[failOn] || failOn != "never" && waits(r) && saysBusy(f)
+}
+
+// waits says whether the job would fit if only others were not using the cluster, or if the nodes that are away were back.
+func waits(r preflight.Report) bool {
+	return r.Fit != nil && (r.Fit.WaitsForOthers || r.Fit.Verdict == fit.TooBig && r.Fit.WithNodesBack)
+}
+
+// saysBusy says whether a finding is the fit's answer and nothing else: there is no room
+// now, on the nodes or in a quota.
+func saysBusy(f finding.Finding) bool {
+	return f.Check == roomCheck || f.Check == "quota-exceeded" && f.Severity < finding.Error
+}
+
+// saysLimit says whether a finding is about what the fit names first before the nodes.
+func saysLimit(r preflight.Report) bool {
+	return r.Fit != nil && r.Fit.Held() && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
+		return f.Rule == string(r.Fit.Violations[0].Rule)
+	})
+}
+
+func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
+	code := exitFine
+	for _, j := range jobs {
+		switch {
+		case len(j.Undecided) > 0 || len(troubles) > 0:
+			return &exit{code: exitUsage}
+		case j.Decision == preflight.Denied:
+			code = exitFindings
+		}
+	}
+	if len(troubles) > 0 {
+		code = exitUsage
+	}
+	if code == exitFine {
+		return nil
+	}
+	return &exit{code: code}
+}
+
+// onlyRulings leaves what policies said: the findings are check's to tell.
+func onlyRulings(jobs []reviewed) {
+	for i := range jobs {
+		jobs[i].Findings, jobs[i].Skipped, jobs[i].Fit, jobs[i].Ran = nil, nil, nil, 0
+		if len(jobs[i].Rulings) == 0 {
+			jobs[i].Decision = preflight.Allowed
+		}
+	}
+}
