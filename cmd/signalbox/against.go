@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
@@ -126,7 +127,7 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 }
 
 // runAgainst prints what a run has that another had not.
-func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell, args []string, format string, paint painter) error {
+func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell, args []string, format string, paint terminal.Painter) error {
 	if !slices.Contains([]string{"text", "json", "yaml", "md"}, format) {
 		return usagef("--against prints text, json, yaml or md; expected one of them, not -o %s", format)
 	}

@@ -10,10 +10,11 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-func renderComparison(to io.Writer, c *comparison, format string, paint painter) error {
+func renderComparison(to io.Writer, c *comparison, format string, paint terminal.Painter) error {
 	switch format {
 	case "json":
 		return writeJSON(to, c)
@@ -29,23 +30,23 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 		return err
 	}
 	rows := [][]string{
-		{"", visibleLine(c.Run.Name), visibleLine(c.Against.Name)},
+		{"", terminal.VisibleLine(c.Run.Name), terminal.VisibleLine(c.Against.Name)},
 		{"healthy", c.Run.Healthy, c.Against.Healthy},
 		{"cause", causeOf(c.Run), causeOf(c.Against)},
 		{"attempts", fmt.Sprint(c.Run.Attempts), fmt.Sprint(c.Against.Attempts)},
 		{"ran", ran(c.Run), ran(c.Against)},
 	}
 	if format == "md" {
-		return page{to: to}.write(c.markdown(rows))
+		return terminal.Page{To: to}.Write(c.markdown(rows))
 	}
-	p := newPage(to)
-	rows[1][1], rows[1][2] = paint.word(c.Run.Healthy), paint.word(c.Against.Healthy)
+	p := terminal.NewPage(to)
+	rows[1][1], rows[1][2] = paint.Word(c.Run.Healthy), paint.Word(c.Against.Healthy)
 	var b strings.Builder
-	b.WriteString(p.table(rows))
+	b.WriteString(p.Table(rows))
 	for _, part := range c.parts() {
 		b.WriteString("\n")
 		if part.head != "" {
-			b.WriteString(paint.as("bold", part.head) + "\n")
+			b.WriteString(paint.As("bold", part.head) + "\n")
 		}
 		for _, line := range part.lines {
 			if part.head != "" {
@@ -54,16 +55,16 @@ func renderComparison(to io.Writer, c *comparison, format string, paint painter)
 			b.WriteString(line + "\n")
 		}
 	}
-	return p.quoting().write(b.String())
+	return p.Quoting().Write(b.String())
 }
 
 // markdown is the comparison for a ticket: what programs printed stands in code.
 func (c *comparison) markdown(rows [][]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s against %s\n\n", inProse(c.Run.Name), inProse(c.Against.Name))
+	fmt.Fprintf(&b, "## %s against %s\n\n", terminal.InProse(c.Run.Name), terminal.InProse(c.Against.Name))
 	for i, row := range rows {
 		for k := range row {
-			row[k] = inCell(row[k])
+			row[k] = terminal.InCell(row[k])
 		}
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 		if i == 0 {
@@ -72,12 +73,12 @@ func (c *comparison) markdown(rows [][]string) string {
 	}
 	for _, part := range c.parts() {
 		if part.head == "" {
-			fmt.Fprintf(&b, "\n%s\n", inProse(strings.Join(part.lines, "\n")))
+			fmt.Fprintf(&b, "\n%s\n", terminal.InProse(strings.Join(part.lines, "\n")))
 			continue
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s", inProse(part.head), fenced(strings.Join(part.lines, "\n")))
+		fmt.Fprintf(&b, "\n### %s\n\n%s", terminal.InProse(part.head), terminal.Fenced(strings.Join(part.lines, "\n")))
 	}
-	return visible(b.String())
+	return terminal.Visible(b.String())
 }
 
 // part is a paragraph of a comparison, or a list under a head.
@@ -98,7 +99,7 @@ func (c *comparison) parts() (out []part) {
 		says("no difference was found between the two but for numbers in their lines")
 	}
 	for _, r := range []runSummary{c.Run, c.Against} {
-		switch name, text := visibleLine(r.Name), visibleLine(r.Error); {
+		switch name, text := terminal.VisibleLine(r.Name), terminal.VisibleLine(r.Error); {
 		case text == "":
 		case strings.HasPrefix(text, name) && strings.ContainsAny(text[len(name):][:min(1, len(text)-len(name))], ":,/"): // it is who speaks already
 			says("%s", text)
@@ -107,7 +108,7 @@ func (c *comparison) parts() (out []part) {
 		}
 	}
 	if n := c.Nodes; len(n.Both)+len(n.OnlyRun)+len(n.OnlyAgainst) > 0 {
-		says("nodes of both: %s; only of %s: %s; only of %s: %s", orNone(n.Both), visibleLine(c.Run.Name), orNone(n.OnlyRun), visibleLine(c.Against.Name), orNone(n.OnlyAgainst))
+		says("nodes of both: %s; only of %s: %s; only of %s: %s", orNone(n.Both), terminal.VisibleLine(c.Run.Name), orNone(n.OnlyRun), terminal.VisibleLine(c.Against.Name), orNone(n.OnlyAgainst))
 	}
 	pairs := func(head string, all []fieldPair, beyond int) {
 		if len(all) == 0 {
@@ -116,24 +117,24 @@ func (c *comparison) parts() (out []part) {
 		p := part{head: head}
 		shown := min(shownFields, len(all))
 		for _, f := range all[:shown] {
-			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", visibleLine(f.Path), visibleLine(written(f.Run)), visibleLine(written(f.Against))))
+			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", terminal.VisibleLine(f.Path), terminal.VisibleLine(written(f.Run)), terminal.VisibleLine(written(f.Against))))
 		}
 		out = append(out, p.with(moreOf(len(all), shown, beyond)))
 	}
 	pairs("fields that differ", c.Fields, c.More)
 	pairs("settings that differ, as the logs tell them", c.Settings, 0)
 	if len(c.New) > 0 {
-		p := part{head: "lines that " + visibleLine(c.Against.Name) + " did not print"}
+		p := part{head: "lines that " + terminal.VisibleLine(c.Against.Name) + " did not print"}
 		shown := min(shownNewLines, len(c.New))
 		for _, l := range c.New[:shown] {
-			p.lines = append(p.lines, fmt.Sprintf("%s:%d  %s", visibleLine(l.File), l.Line, visibleLine(l.Text)))
+			p.lines = append(p.lines, fmt.Sprintf("%s:%d  %s", terminal.VisibleLine(l.File), l.Line, terminal.VisibleLine(l.Text)))
 		}
 		out = append(out, p.with(moreOf(len(c.New), shown, c.Others)))
 	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
-		says("every line of %s is like one that %s printed, but for numbers in it", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
+		says("every line of %s is like one that %s printed, but for numbers in it", terminal.VisibleLine(c.Run.Name), terminal.VisibleLine(c.Against.Name))
 	}
 	for _, u := range c.Unknown {
-		says("not compared: %s", visibleLine(u))
+		says("not compared: %s", terminal.VisibleLine(u))
 	}
 	return out
 }
@@ -168,7 +169,7 @@ func orNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return visibleLine(few(names))
+	return terminal.VisibleLine(terminal.Few(names))
 }
 
 func written(v string) string {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
@@ -134,7 +135,7 @@ func TestLinesThatDifferInNumbersAreNotCalledTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := renderComparison(&out, c, "text", painter{}); err != nil {
+	if err := renderComparison(&out, c, "text", terminal.Painter{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"every line of a is like one that b printed, but for numbers in it", "no difference was found between the two but for numbers in their lines"} {

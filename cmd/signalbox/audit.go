@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -145,7 +146,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 			return err
 		}
 		if len(objects) == 0 && f.files.selector == "" {
-			return usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", orList(f.from.snapshot))
+			return usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.snapshot))
 		}
 		f.take(in, objects, *f.from.kube.Namespace)
 	} else {
@@ -340,15 +341,15 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	case "html":
 		return sh.writeHTML("Audit", auditSections(a)...)
 	}
-	paint := newPainter(f.colour.value, sh.out)
-	p := newPage(sh.out)
+	paint := terminal.NewPainter(f.colour.value, sh.out)
+	p := terminal.NewPage(sh.out)
 	head := auditHead(a)
 	found, spaces := [][]string{{"CHECK OR POLICY", "JOBS", "GRAVEST"}}, [][]string{{"NAMESPACE", "JOBS", "DENIED", "WARNED"}}
 	for _, c := range a.Checks {
-		found = append(found, []string{c.Name, fmt.Sprint(c.Jobs), paint.word(c.Gravest)})
+		found = append(found, []string{c.Name, fmt.Sprint(c.Jobs), paint.Word(c.Gravest)})
 	}
 	for _, n := range a.Namespaces {
-		spaces = append(spaces, []string{visibleLine(n.Name), fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
+		spaces = append(spaces, []string{terminal.VisibleLine(n.Name), fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
 	}
 	named := auditNames(a)
 	var b strings.Builder
@@ -359,30 +360,30 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 		}
 		for _, t := range [][][]string{found, spaces} {
 			if len(t) > 1 {
-				b.WriteString("\n" + markdownTable(t))
+				b.WriteString("\n" + terminal.MarkdownTable(t))
 			}
 		}
 		for _, list := range named {
 			fmt.Fprintf(&b, "\n### %s%s\n\n", strings.ToUpper(list.title[:1]), list.title[1:])
 			for _, line := range list.lines {
-				b.WriteString("- " + inProse(line) + "\n")
+				b.WriteString("- " + terminal.InProse(line) + "\n")
 			}
 		}
-		return page{to: sh.out}.write(b.String())
+		return terminal.Page{To: sh.out}.Write(b.String())
 	}
-	b.WriteString(paint.as("bold", head) + "\n" + auditLeftOut(a))
+	b.WriteString(paint.As("bold", head) + "\n" + auditLeftOut(a))
 	for _, t := range [][][]string{found, spaces} {
 		if len(t) > 1 {
-			b.WriteString("\n" + p.table(t))
+			b.WriteString("\n" + p.Table(t))
 		}
 	}
 	for _, list := range named {
-		b.WriteString("\n" + paint.as("bold", list.title) + "\n")
+		b.WriteString("\n" + paint.As("bold", list.title) + "\n")
 		for _, line := range list.lines {
 			b.WriteString("  " + line + "\n")
 		}
 	}
-	return p.write(b.String())
+	return p.Write(b.String())
 }
 
 // mostErrorsNamed is how many errors of jobs that nobody denies are named, and how many jobs that are warned of; of denials and
@@ -402,7 +403,7 @@ func auditNames(a audited) (out []auditList) {
 	for _, j := range a.Jobs {
 		var checks []string
 		for _, l := range onePerMessage(j.Lines()) {
-			line := visibleLine(fmt.Sprintf("%s: [%s] %s%s", j.Job, l.Check, oneLine(l.Message), l.places()))
+			line := terminal.VisibleLine(fmt.Sprintf("%s: [%s] %s%s", j.Job, l.Check, terminal.OneLine(l.Message), l.places()))
 			switch {
 			case l.Severity == finding.Warning:
 				if !slices.Contains(checks, l.Check) {
@@ -416,17 +417,17 @@ func auditNames(a audited) (out []auditList) {
 			}
 		}
 		if len(checks) > 0 {
-			warned = append(warned, visibleLine(fmt.Sprintf("%s: %s", j.Job, strings.Join(checks, ", "))))
+			warned = append(warned, terminal.VisibleLine(fmt.Sprintf("%s: %s", j.Job, strings.Join(checks, ", "))))
 		}
 		for _, why := range j.Failures() {
-			undecided = append(undecided, visibleLine(fmt.Sprintf("%s: %s", j.Job, oneLine(why))))
+			undecided = append(undecided, terminal.VisibleLine(fmt.Sprintf("%s: %s", j.Job, terminal.OneLine(why))))
 		}
 	}
 	if more := len(errs) - mostErrorsNamed; more > 0 {
 		errs = append(errs[:mostErrorsNamed], fmt.Sprintf("%d more; -o json has all", more))
 	}
 	if more := len(warned) - mostErrorsNamed; more > 0 {
-		warned = append(warned[:mostErrorsNamed], fmt.Sprintf("%s more; -o json has all", count(more, "job")))
+		warned = append(warned[:mostErrorsNamed], fmt.Sprintf("%s more; -o json has all", terminal.Count(more, "job")))
 	}
 	for _, list := range []auditList{{"denied", denied}, {"errors", errs}, {"warnings", warned}, {"not decided", undecided}, {"not listed", a.Unlisted}} {
 		if len(list.lines) > 0 {
@@ -462,14 +463,14 @@ func (r repeated) places() string {
 		return ""
 	}
 	if each := slices.Compact(slices.Sorted(slices.Values(r.paths))); len(each) == len(r.paths) && each[0] != "" {
-		return fmt.Sprintf(" (%d places: %s)", len(r.paths), few(each))
+		return fmt.Sprintf(" (%d places: %s)", len(r.paths), terminal.Few(each))
 	}
 	return fmt.Sprintf(" (%d places)", len(r.paths))
 }
 
 // auditHead is the sum in one line.
 func auditHead(a audited) string {
-	return fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", count(len(a.Jobs), "job"), count(len(a.Namespaces), "namespace"),
+	return fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", terminal.Count(len(a.Jobs), "job"), terminal.Count(len(a.Namespaces), "namespace"),
 		a.Decisions["denied"], a.Decisions["warned"], a.Decisions["allowed"])
 }
 
@@ -478,5 +479,5 @@ func auditLeftOut(a audited) string {
 	if a.Ended == 0 {
 		return ""
 	}
-	return count(a.Ended, "ended job") + " left out (--ended)\n"
+	return terminal.Count(a.Ended, "ended job") + " left out (--ended)\n"
 }

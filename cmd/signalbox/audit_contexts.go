@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // runContexts audits several clusters, one below the other: their namespaces are different ones, whatever they are called.
@@ -25,14 +27,14 @@ func (f *auditFlags) runContexts(ctx context.Context, sh *shell, contexts []stri
 			codes = append(codes, exitUnknown)
 			continue
 		}
-		heading := "context " + visibleLine(name) + "\n"
+		heading := "context " + terminal.VisibleLine(name) + "\n"
 		if f.output.value == "md" {
-			heading = "# " + inProse(visibleLine(name)) + "\n\n"
+			heading = "# " + terminal.InProse(terminal.VisibleLine(name)) + "\n\n"
 		}
 		if i > 0 {
 			heading = "\n" + heading
 		}
-		if err := (page{to: sh.out}).write(heading); err != nil {
+		if err := (terminal.Page{To: sh.out}).Write(heading); err != nil {
 			return err
 		}
 		if err := one.run(ctx, sh); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -45,18 +46,18 @@ func auditSections(a audited) []browser.Section {
 		}[j.Decision]}
 		t := browser.Table{Title: "Found", Head: []string{"gravity", "check or policy", "says", "what to do"}}
 		for _, l := range lines {
-			t.Rows = append(t.Rows, browser.Cells(l.Severity.String(), l.Check, cmp.Or(oneLine(l.Message), string(l.Path)), l.Remedy))
+			t.Rows = append(t.Rows, browser.Cells(l.Severity.String(), l.Check, cmp.Or(terminal.OneLine(l.Message), string(l.Path)), l.Remedy))
 		}
 		if len(t.Rows) > 0 {
 			s.Tables = []browser.Table{t}
 		}
 		for _, why := range j.Failures() {
-			s.Notes = append(s.Notes, "not decided: "+oneLine(why))
+			s.Notes = append(s.Notes, "not decided: "+terminal.OneLine(why))
 		}
 		out = append(out, s)
 	}
 	if left > 0 {
-		out[0].Notes = append(out[0].Notes, fmt.Sprintf("%s in which something was found are not shown below; -n and -l choose, -o json has all", count(left, "job")))
+		out[0].Notes = append(out[0].Notes, fmt.Sprintf("%s in which something was found are not shown below; -n and -l choose, -o json has all", terminal.Count(left, "job")))
 	}
 	return out
 }

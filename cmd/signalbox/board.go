@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -255,10 +256,10 @@ func (b *board) remember(path string, text []byte, keep time.Duration) {
 // jobsSection is a list of jobs in its order; led: each leads to its diagnosis.
 func jobsSection(rows []jobRow, missing []string, now time.Time, led bool) browser.Section {
 	s := browser.Section{Title: "Training jobs", Notes: missing}
-	t := browser.Table{Title: count(len(rows), "job"), Head: []string{"job", "namespace", "state", "healthy", "cause or what it waits for", "devices", "age"}}
+	t := browser.Table{Title: terminal.Count(len(rows), "job"), Head: []string{"job", "namespace", "state", "healthy", "cause or what it waits for", "devices", "age"}}
 	for i, r := range rows {
 		if i == mostJobsShown {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", count(len(rows)-i, "more job")))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", terminal.Count(len(rows)-i, "more job")))
 			break
 		}
 		row := browser.Cells(r.Kind+" "+r.Name, r.place(), r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), r.age(now))

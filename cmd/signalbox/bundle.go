@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
@@ -55,9 +56,9 @@ func newBundle(sh *shell) *cobra.Command {
 				return own(err)
 			}
 			sh.tell("%s: %s, %s, %s", to,
-				count(len(evidence.Pods), "pod"), count(len(evidence.Events), "event"), count(len(evidence.Logs), "log"))
+				terminal.Count(len(evidence.Pods), "pod"), terminal.Count(len(evidence.Events), "event"), terminal.Count(len(evidence.Logs), "log"))
 			for _, m := range evidence.Missing {
-				sh.tell("note: not read: %s", oneLine(m))
+				sh.tell("note: not read: %s", terminal.OneLine(m))
 			}
 			return nil
 		},

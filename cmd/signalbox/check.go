@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 func newCheck(sh *shell) *cobra.Command {
@@ -59,9 +61,9 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			}
 			found := verdict(all, failOn.value)
 			if n := onlyFrom(all.jobs, severities[least.value]); n > 0 {
-				sh.tell("%s below %s not shown", count(n, "finding"), least.value)
+				sh.tell("%s below %s not shown", terminal.Count(n, "finding"), least.value)
 			}
-			paint := newPainter(colour.value, sh.out)
+			paint := terminal.NewPainter(colour.value, sh.out)
 			pages.on(all.jobs)
 			if err := renderCheck(sh.out, output.value, failOn.value, all.jobs, all.troubles, paint); err != nil {
 				return own(fmt.Errorf("write the report: %w", err))

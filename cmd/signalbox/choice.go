@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // choice is a flag with a few values. It implements pflag.Value.
@@ -35,10 +37,10 @@ func (c *choice) Set(s string) error {
 	at := slices.IndexFunc(c.choices, func(choice string) bool { return strings.EqualFold(choice, s) })
 	form, _, _ := strings.Cut(s, "=")
 	if at < 0 && slices.Contains([]string{"jsonpath", "custom-columns", "go-template"}, form) && slices.Contains(c.choices, "json") {
-		return fmt.Errorf("expected %s; -o json | jq picks fields", orList(c.named()))
+		return fmt.Errorf("expected %s; -o json | jq picks fields", terminal.OrList(c.named()))
 	}
 	if at < 0 {
-		return fmt.Errorf("expected %s", orList(c.named()))
+		return fmt.Errorf("expected %s", terminal.OrList(c.named()))
 	}
 	c.value = c.choices[at]
 	return nil

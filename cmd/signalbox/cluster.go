@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
@@ -91,7 +92,7 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 		return nil, &noCluster{why: "the kubeconfig has no current context"}
 	}
 	if name := *flags.Context; name != "" && raw.Contexts[name] == nil && len(raw.Contexts) > 0 {
-		return nil, usagef("read kubeconfig: context %q does not exist; expected %s", name, orList(slices.Sorted(maps.Keys(raw.Contexts))))
+		return nil, usagef("read kubeconfig: context %q does not exist; expected %s", name, terminal.OrList(slices.Sorted(maps.Keys(raw.Contexts))))
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *liveCluster) unreached(err error) error {
 	if c.named && serverAnswered(err) { // and refuses
 		return fmt.Errorf("reach the cluster of context %q: %w", c.context, err)
 	}
-	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, oneLine(err.Error())), silent: true}
+	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, terminal.OneLine(err.Error())), silent: true}
 }
 
 // noKubeconfig says where a kubeconfig was looked for. Who names a file that does not exist meant a cluster;

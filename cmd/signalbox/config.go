@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
@@ -59,7 +60,7 @@ Exit codes: 0 all files are right · 2 one is not.`,
 					wrong = append(wrong, found...)
 					continue
 				}
-				if _, err := fmt.Fprintf(sh.out, "%s: the settings are right\n", visibleLine(file)); err != nil {
+				if _, err := fmt.Fprintf(sh.out, "%s: the settings are right\n", terminal.VisibleLine(file)); err != nil {
 					return own(err)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -96,9 +97,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 				return usagef("-o html is one file, and --watch goes on; expected one of them")
 			}
 			if f.against != "" {
-				return f.runAgainst(c, sh, args, output.value, newPainter(colour.value, sh.out))
+				return f.runAgainst(c, sh, args, output.value, terminal.NewPainter(colour.value, sh.out))
 			}
-			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why, runbooks: f.runbooks}
+			to := printer{sh: sh, format: output.value, paint: terminal.NewPainter(colour.value, sh.out), timeline: f.timeline, why: f.why, runbooks: f.runbooks}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil {
 				return own(err)
 			}
@@ -153,7 +154,7 @@ func (f *diagnoseFlags) addSources(c *cobra.Command) {
 type printer struct {
 	sh        *shell
 	format    string
-	paint     painter
+	paint     terminal.Painter
 	timeline  bool
 	why       bool
 	runbooks  runbooks
@@ -414,7 +415,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	if err != nil {
 		for _, t := range targets {
 			if t.any && !f.noFiles { // a slip rather than the name of a job
-				return usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", oneLine(err.Error()), t.name)
+				return usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", terminal.OneLine(err.Error()), t.name)
 			}
 		}
 		return err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
@@ -159,5 +160,5 @@ func shown(name string) string {
 	if name == "-" {
 		return "stdin"
 	}
-	return visibleLine(filepath.ToSlash(name))
+	return terminal.VisibleLine(filepath.ToSlash(name))
 }

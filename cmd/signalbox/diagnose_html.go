@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
@@ -51,9 +52,9 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 		s.Tables = append(s.Tables, t)
 	}
 	for _, f := range r.Followers {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s, %s: %s", report.OthersHead(r), count(len(f.Places), "pod"), f.Says))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s, %s: %s", report.OthersHead(r), terminal.Count(len(f.Places), "pod"), f.Says))
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%s seen, %d read", count(r.Coverage.PodsSeen, "pod"), r.Coverage.PodsRead))
+	s.Notes = append(s.Notes, fmt.Sprintf("%s seen, %d read", terminal.Count(r.Coverage.PodsSeen, "pod"), r.Coverage.PodsRead))
 	for _, m := range r.Coverage.Missing {
 		s.Notes = append(s.Notes, "missing: "+m)
 	}
@@ -123,18 +124,18 @@ func diagnosisMarkdown(r diagnose.Result) string {
 		diagnose.Healthy: "healthy", diagnose.Unknown: "unknown", diagnose.Inconclusive: "not healthy, cause not shown",
 		diagnose.Diagnosed: "not healthy (" + report.InWords(r) + ")",
 	}[r.Verdict]
-	fmt.Fprintf(&b, "## %s: %s\n\n", inProse(report.Subject(r)), inProse(health))
+	fmt.Fprintf(&b, "## %s: %s\n\n", terminal.InProse(report.Subject(r)), terminal.InProse(health))
 	if r.Error != "" {
-		fmt.Fprintf(&b, "**%s**\n\n", inProse(r.Error))
+		fmt.Fprintf(&b, "**%s**\n\n", terminal.InProse(r.Error))
 	}
 	if r.Waiting != "" {
-		fmt.Fprintf(&b, "Waiting: %s\n\n", inProse(r.Waiting))
+		fmt.Fprintf(&b, "Waiting: %s\n\n", terminal.InProse(r.Waiting))
 	}
 	if root := r.Root; root != nil {
 		b.WriteString("| | |\n|---|---|\n")
 		row := func(head, text string) {
 			if text != "" {
-				fmt.Fprintf(&b, "| %s | %s |\n", head, strings.ReplaceAll(inProse(text), "|", `\|`))
+				fmt.Fprintf(&b, "| %s | %s |\n", head, strings.ReplaceAll(terminal.InProse(text), "|", `\|`))
 			}
 		}
 		row("cause", fmt.Sprintf("%s (%s)", root.Signature, root.Standing))
@@ -145,21 +146,21 @@ func diagnosisMarkdown(r diagnose.Result) string {
 		row("who acts", report.WhoActs(root.Owner))
 		row("trying again", report.TryingAgain(root))
 		if root.Line != "" {
-			b.WriteString("\n" + fenced(root.Line))
+			b.WriteString("\n" + terminal.Fenced(root.Line))
 		}
 		b.WriteString("\n")
 	}
 	if len(r.Solution) > 0 {
 		b.WriteString("### What to do\n\n")
 		for i, step := range r.Solution {
-			fmt.Fprintf(&b, "%d. %s\n", i+1, inProse(step))
+			fmt.Fprintf(&b, "%d. %s\n", i+1, terminal.InProse(step))
 		}
 		b.WriteString("\n")
 	}
 	if why, cited := report.Analysis(r); why != "" {
-		fmt.Fprintf(&b, "### Why\n\n%s\n\n", inProse(why))
+		fmt.Fprintf(&b, "### Why\n\n%s\n\n", terminal.InProse(why))
 		for _, line := range cited {
-			fmt.Fprintf(&b, "- %s\n", inProse(line))
+			fmt.Fprintf(&b, "- %s\n", terminal.InProse(line))
 		}
 		if len(cited) > 0 {
 			b.WriteString("\n")
@@ -167,10 +168,10 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	}
 	b.WriteString(r.Coverage.Sentence() + ".")
 	for _, m := range r.Coverage.Missing {
-		b.WriteString(" Missing: " + inProse(m) + ".")
+		b.WriteString(" Missing: " + terminal.InProse(m) + ".")
 	}
 	if r.Root != nil {
 		fmt.Fprintf(&b, " `signalbox explain %s` says more.", r.Root.Signature)
 	}
-	return visible(b.String()) + "\n"
+	return terminal.Visible(b.String()) + "\n"
 }

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
@@ -18,19 +19,19 @@ import (
 const widestPicture = 160
 
 // renderTimeline draws the pods below the text, as wide as the terminal, or COLUMNS says.
-func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
-	p := diagnose.Picture{Width: min(screen(to), widestPicture), ASCII: !speaksUTF8(runtime.GOOS, os.Getenv), Paint: paint.as}
+func renderTimeline(to io.Writer, r diagnose.Result, paint terminal.Painter) error {
+	p := diagnose.Picture{Width: min(terminal.Width(to), widestPicture), ASCII: !terminal.SpeaksUTF8(runtime.GOOS, os.Getenv), Paint: paint.As}
 	picture := diagnose.Timeline(r, p)
 	if picture == "" {
 		picture = "no timeline: nothing that was read says when it happened\n"
 	}
 	title, rest, _ := strings.Cut(picture, "\n")
-	_, err := io.WriteString(to, "\n"+fold(title, p.Width)+"\n"+rest)
+	_, err := io.WriteString(to, "\n"+terminal.Fold(title, p.Width)+"\n"+rest)
 	return err
 }
 
 // renderDiagnosis writes a diagnosis in one of the documented formats.
-func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
+func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint terminal.Painter) error {
 	switch format {
 	case "text":
 		text := diagnose.Text(r)
@@ -43,9 +44,9 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 		if r.Why {
 			text += "\n" + diagnose.Why(r)
 		}
-		p := newPage(to).quoting()
-		p.folds = diagnose.OfObject(r)
-		return p.write(painted(text, paint))
+		p := terminal.NewPage(to).Quoting()
+		p.Folds = diagnose.OfObject(r)
+		return p.Write(painted(text, paint))
 	case "md":
 		text := diagnosisMarkdown(r)
 		if r.Runbook != "" {
@@ -54,9 +55,9 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 		if r.Why {
 			text += "\n```\n" + diagnose.Why(r) + "```\n"
 		}
-		return page{to: to}.write(text)
+		return terminal.Page{To: to}.Write(text)
 	case "aegis":
-		return page{to: to}.write(visible(controller.FourLines(r)))
+		return terminal.Page{To: to}.Write(terminal.Visible(controller.FourLines(r)))
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {
@@ -76,8 +77,8 @@ var citation = regexp.MustCompile(`\[\d+\]`)
 
 // painted is the text of a diagnosis with its first line and headings bold, the decisive line red,
 // and what stands around it, and citations, dim.
-func painted(text string, paint painter) string {
-	if !paint.on {
+func painted(text string, paint terminal.Painter) string {
+	if !paint.On {
 		return text
 	}
 	var b strings.Builder
@@ -86,19 +87,19 @@ func painted(text string, paint painter) string {
 		line = strings.TrimSuffix(line, "\n")
 		switch name, health, ok := strings.Cut(line, ": "); {
 		case first && ok && strings.HasPrefix(health, "healthy"):
-			line = paint.as("bold", name) + ": " + paint.as("allowed", health)
+			line = paint.As("bold", name) + ": " + paint.As("allowed", health)
 		case first && ok && strings.HasPrefix(health, "not healthy"):
-			line = paint.as("bold", name) + ": " + paint.as("error", health)
+			line = paint.As("bold", name) + ": " + paint.As("error", health)
 		case first:
-			line = paint.as("bold", line)
+			line = paint.As("bold", line)
 		case strings.HasPrefix(line, "  > "):
-			line = paint.as("error", line)
+			line = paint.As("error", line)
 		case strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "missing: "):
-			line = paint.as("dim", line)
+			line = paint.As("dim", line)
 		case strings.HasPrefix(line, "what to do") || line == "why" || line == "after it" || line == "evidence":
-			line = paint.as("bold", line)
+			line = paint.As("bold", line)
 		default:
-			line = citation.ReplaceAllStringFunc(line, func(c string) string { return paint.as("dim", c) })
+			line = citation.ReplaceAllStringFunc(line, func(c string) string { return paint.As("dim", c) })
 		}
 		first = false
 		b.WriteString(line + "\n")

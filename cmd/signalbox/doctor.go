@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // doctorSchema names the JSON of doctor.
@@ -45,7 +47,7 @@ func (e *examination) fine(part, format string, args ...any) {
 }
 
 func (e *examination) wrong(part, remedy, format string, args ...any) {
-	e.Parts = append(e.Parts, examined{part, partWrong, oneLine(fmt.Sprintf(format, args...)), remedy})
+	e.Parts = append(e.Parts, examined{part, partWrong, terminal.OneLine(fmt.Sprintf(format, args...)), remedy})
 }
 
 func (e *examination) unknown(part string, err error) {
@@ -81,7 +83,7 @@ Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster
 				},
 			}
 			e := d.examine(c.Context())
-			if err := renderExamination(sh, output.value, e, newPainter(colour.value, sh.out)); err != nil {
+			if err := renderExamination(sh, output.value, e, terminal.NewPainter(colour.value, sh.out)); err != nil {
 				return own(err)
 			}
 			switch {
@@ -115,7 +117,7 @@ func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, no
 	return live, func() time.Duration { return time.Duration(skew.Load()) }, err
 }
 
-func renderExamination(sh *shell, format string, e examination, paint painter) error {
+func renderExamination(sh *shell, format string, e examination, paint terminal.Painter) error {
 	if format == "json" || format == "yaml" {
 		return renderDocument(sh.out, format, e)
 	}
@@ -125,17 +127,17 @@ func renderExamination(sh *shell, format string, e examination, paint painter) e
 	}
 	count := map[string]int{}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Signalbox in namespace %s\n", visibleLine(e.Namespace))
+	fmt.Fprintf(&b, "Signalbox in namespace %s\n", terminal.VisibleLine(e.Namespace))
 	for _, p := range e.Parts {
 		count[p.State]++
 		colour := map[string]string{partFine: "ok", partWrong: "error", partUnknown: "warning"}[p.State]
-		fmt.Fprintf(&b, "  %s%s  %-*s  %s\n", paint.as(colour, p.State), strings.Repeat(" ", len(partUnknown)-len(p.State)), width, p.Part, visibleLine(p.Says))
+		fmt.Fprintf(&b, "  %s%s  %-*s  %s\n", paint.As(colour, p.State), strings.Repeat(" ", len(partUnknown)-len(p.State)), width, p.Part, terminal.VisibleLine(p.Says))
 		if p.Remedy != "" {
-			fmt.Fprintf(&b, "  %s  → %s\n", strings.Repeat(" ", len(partUnknown)+width+2), visibleLine(p.Remedy))
+			fmt.Fprintf(&b, "  %s  → %s\n", strings.Repeat(" ", len(partUnknown)+width+2), terminal.VisibleLine(p.Remedy))
 		}
 	}
 	fmt.Fprintf(&b, "%d wrong, %d unknown, %d well\n", count[partWrong], count[partUnknown], count[partFine])
-	return newPage(sh.out).write(b.String())
+	return terminal.NewPage(sh.out).Write(b.String())
 }
 
 // whyNotReady is what the first pod that is not ready waits for, in the kubelet's or the scheduler's words.

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -64,7 +65,7 @@ func (d *doctor) closed(ctx context.Context, e *examination, settings *config.Co
 			e.fine(closedPart, "no namespace is chosen")
 			return
 		}
-		e.fine(closedPart, "%s: %s", count(len(chosen), "namespace"), strings.Join(firstNames(chosen), ", "))
+		e.fine(closedPart, "%s: %s", terminal.Count(len(chosen), "namespace"), strings.Join(firstNames(chosen), ", "))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
@@ -313,7 +314,7 @@ func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotati
 		}
 	}
 	if !broken {
-		says := count(len(found.Items), "ConfigMap")
+		says := terminal.Count(len(found.Items), "ConfigMap")
 		if label == webhook.PolicyLabel {
 			says += unsetPolicies(found.Items) //nolint:contextcheck // compiling policies blocks on nothing
 		}

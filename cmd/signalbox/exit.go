@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -115,7 +116,7 @@ func message(err error) string {
 	}
 	var parts []string
 	for line := range strings.Lines(err.Error()) {
-		if line = oneLine(line); line != "" {
+		if line = terminal.OneLine(line); line != "" {
 			parts = append(parts, line)
 		}
 	}

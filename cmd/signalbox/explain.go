@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/oneline"
@@ -93,7 +94,7 @@ func explain(sh *shell, name, format string) error {
 		known, err := knownLine("NVRM: Xid (PCI:0000:00:00): " + m[1] + ", pid=1, name=python")
 		if err != nil || known != "" {
 			if err == nil {
-				err = newPage(sh.out).quoting().write(known)
+				err = terminal.NewPage(sh.out).Quoting().Write(known)
 			}
 			return err
 		}
@@ -113,7 +114,7 @@ func explain(sh *shell, name, format string) error {
 	if known, err := knownLine(name); err != nil || known != "" {
 		if err == nil {
 			fmt.Fprintf(sh.err, "%s: nothing is called %q; in a log it is known:\n", sh.name, name)
-			err = newPage(sh.out).quoting().write(known)
+			err = terminal.NewPage(sh.out).Quoting().Write(known)
 		}
 		return err
 	}
@@ -172,7 +173,7 @@ func show(sh *shell, format string, found ...shelved) error {
 			texts = append(texts, plainText(f.shelf, f.entry))
 		}
 	}
-	return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
+	return terminal.NewPage(sh.out).Quoting().Write(strings.Join(texts, "\n"))
 }
 
 // knownLine is what signatures know of words that may be of a log, where they are several; empty: none knows them.
@@ -203,7 +204,7 @@ func saidBy(text string) (out []entry) {
 		words = strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	says := func(text string) bool {
-		return !slices.ContainsFunc(words, func(w string) bool { return !hasWord(text, w) })
+		return !slices.ContainsFunc(words, func(w string) bool { return !terminal.HasWord(text, w) })
 	}
 	var inPage []entry
 	for _, s := range shelves() {
@@ -301,7 +302,7 @@ func explainSort(sh *shell, format string, entries []entry) error {
 		return writeJSON(sh.out, values)
 	}
 	fmt.Fprintf(&b, "\n%s explain NAME says more of one of them.\n", sh.name)
-	return newPage(sh.out).quoting().write(b.String())
+	return terminal.NewPage(sh.out).Quoting().Write(b.String())
 }
 
 // explainLine prints which signatures know a line, the one that counts first.
@@ -348,7 +349,7 @@ const mostNamesListed = 12
 func namesWith(word string, names []string) string {
 	var out []string
 	for _, name := range names {
-		if hasWord(name, word) && !slices.Contains(out, name) {
+		if terminal.HasWord(name, word) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -368,7 +369,7 @@ func entriesWith(word string) (out []entry) {
 		}
 		var named []entry
 		for _, e := range entries {
-			if hasWord(e.name, word) {
+			if terminal.HasWord(e.name, word) {
 				named = append(named, e)
 			}
 		}

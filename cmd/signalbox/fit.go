@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
@@ -55,10 +56,10 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 			}
 			from.names = draw || who || len(sets) > 0 || output.value == "html" || from.fix
 			if draw && len(args) == 0 && files.none() {
-				return own(drawOverview(c.Context(), sh, from, newPainter(colour.value, sh.out)))
+				return own(drawOverview(c.Context(), sh, from, terminal.NewPainter(colour.value, sh.out)))
 			}
 			if len(sets) > 0 {
-				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
+				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, terminal.NewPainter(colour.value, sh.out)))
 			}
 			if err := from.fixable(output.value); err != nil {
 				return err
@@ -67,10 +68,10 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 			if err != nil {
 				return own(err)
 			}
-			paint := newPainter(colour.value, sh.out)
+			paint := terminal.NewPainter(colour.value, sh.out)
 			var picture func(reviewed) string
 			if draw {
-				picture = func(j reviewed) string { return mapOf(j, cluster, screen(sh.out), paint) }
+				picture = func(j reviewed) string { return mapOf(j, cluster, terminal.Width(sh.out), paint) }
 			}
 			if output.value == "html" {
 				var sections []browser.Section
@@ -134,7 +135,7 @@ func (f fitAsked) conflict(format string) error {
 }
 
 // fitSets answers what if: every job with all combinations of the settings.
-func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint painter) error {
+func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint terminal.Painter) error {
 	settings, err := readSettings(sets)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 		return err
 	}
 	r := &preflight.Reviewer{Checks: w.checks}
-	p := newPage(sh.out)
+	p := terminal.NewPage(sh.out)
 	var jobs []reviewed
 	var changed []map[string]string
 	var b strings.Builder
@@ -162,15 +163,15 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 			b.WriteString("\n")
 		}
 		if len(all) > 0 {
-			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.as("bold", visibleLine(all[0].Job.String())), visibleLine(all[0].Source), variantTable(p, all, settings, paint))
+			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.As("bold", terminal.VisibleLine(all[0].Job.String())), terminal.VisibleLine(all[0].Source), variantTable(p, all, settings, paint))
 		}
 	}
 	in.say(sh)
 	switch format {
 	case "text":
-		err = p.write(b.String())
+		err = p.Write(b.String())
 	case "md":
-		err = page{to: sh.out}.write(fenced(visible(b.String())))
+		err = terminal.Page{To: sh.out}.Write(terminal.Fenced(terminal.Visible(b.String())))
 	default:
 		err = renderFitDocument(sh.out, format, jobs, changed, in.troubles)
 	}
@@ -349,11 +350,11 @@ func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[
 }
 
 // renderFit writes the answers; picture, where it is not nil, draws a cluster for each.
-func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, picture func(reviewed) string) error {
+func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter, picture func(reviewed) string) error {
 	switch format {
 	case "text":
 	case "md":
-		return page{to: to}.write(fitMarkdown(jobs, troubles))
+		return terminal.Page{To: to}.Write(fitMarkdown(jobs, troubles))
 	default:
 		return renderFitDocument(to, format, jobs, nil, troubles)
 	}
@@ -370,7 +371,7 @@ func renderFit(to io.Writer, format string, jobs []reviewed, troubles []prefligh
 	if len(jobs)+len(troubles) == 0 {
 		b.WriteString("no training job found\n")
 	}
-	return newPage(to).write(b.String())
+	return terminal.NewPage(to).Write(b.String())
 }
 
 // withLists is the answer with empty lists instead of nulls.
@@ -387,27 +388,27 @@ func withLists(answer *fit.Result) *fit.Result {
 
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
-func fitText(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): ", paint.as("bold", visibleLine(j.Job.String())), visibleLine(j.Source))
+func fitText(b *strings.Builder, j reviewed, paint terminal.Painter) {
+	fmt.Fprintf(b, "%s (%s): ", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source))
 	if j.Fit == nil {
 		b.WriteString("not asked\n")
 		for _, skip := range j.Skipped {
-			fmt.Fprintf(b, "  %s\n", visibleLine(skip.Reason))
+			fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(skip.Reason))
 		}
 		return
 	}
 	if j.Gang != nil && j.Gang.State() != "" {
 		b.WriteString(string(j.Gang.State()) + "; ")
 	}
-	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
+	fmt.Fprintf(b, "%s\n", paint.Word(j.Fit.Answer()))
 	answer := *j.Fit
 	answer.Assumed = fewAssumed(answer.Assumed, answer.Verdict)
 	for _, line := range answer.Lines() {
-		fmt.Fprintf(b, "  %s\n", visible(line))
+		fmt.Fprintf(b, "  %s\n", terminal.Visible(line))
 	}
 	if j.who != nil {
 		for _, line := range j.who.text() {
-			fmt.Fprintf(b, "  %s\n", visibleLine(line))
+			fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 		}
 	}
 	for _, line := range j.unchecked() {

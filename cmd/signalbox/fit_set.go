@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -100,7 +101,7 @@ func waitsForMore(j *job.Job) string {
 	case g.MinField != "":
 		return fmt.Sprintf("%s is %d, so the job waits for pods that it does not have; it then has to be %d", g.MinField, g.MinMembers, most)
 	}
-	return fmt.Sprintf("the gang waits for %d members, and the job has %s", g.MinMembers, count(most, "pod"))
+	return fmt.Sprintf("the gang waits for %d members, and the job has %s", g.MinMembers, terminal.Count(most, "pod"))
 }
 
 // largest is the variant with most devices of those that fit now; -1: none does.
@@ -150,7 +151,7 @@ func variantNotes(all []variant, settings []setting) (out []string) {
 }
 
 // variantTable is the answers below each other; the largest that fits now is marked.
-func variantTable(p page, all []variant, settings []setting, paint painter) string {
+func variantTable(p terminal.Page, all []variant, settings []setting, paint terminal.Painter) string {
 	head := []string{}
 	for _, s := range settings {
 		head = append(head, strings.ToUpper(s.key()))
@@ -172,15 +173,15 @@ func variantTable(p page, all []variant, settings []setting, paint painter) stri
 		if i == best {
 			says += " ← the largest that fits now"
 		}
-		rows = append(rows, append(row, fmt.Sprint(v.gpu), paint.word(answer), visibleLine(says)))
+		rows = append(rows, append(row, fmt.Sprint(v.gpu), paint.Word(answer), terminal.VisibleLine(says)))
 	}
-	text := p.table(rows)
+	text := p.Table(rows)
 	below := variantNotes(all, settings)
 	if next := nextBest(all, settings); next != "" {
 		below = append(below, next)
 	}
 	for i, line := range below {
-		below[i] = visibleLine(line) + "\n"
+		below[i] = terminal.VisibleLine(line) + "\n"
 	}
 	if len(below) > 0 {
 		text += "\n" + strings.Join(below, "")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
@@ -34,7 +35,7 @@ func (w *world) fitTogether(ctx context.Context, jobs []reviewed) string {
 	case fit.Fits:
 		return text + "the nodes take all of them together, too"
 	case fit.Full, fit.Fragmented, fit.TooBig:
-		return text + fmt.Sprintf("together they do not fit: the nodes take %d of their %s", r.Placed, count(r.Wanted, "pod"))
+		return text + fmt.Sprintf("together they do not fit: the nodes take %d of their %s", r.Placed, terminal.Count(r.Wanted, "pod"))
 	default:
 		return text + "whether they fit together is not known"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -313,7 +314,7 @@ func (f *fixer) text() string {
 	}
 	b.WriteString("\nexact remedies, each proven by a review of the changed job, which finds nothing new:\n")
 	for _, c := range f.cured {
-		fmt.Fprintf(&b, "  %s\n", visibleLine(c))
+		fmt.Fprintf(&b, "  %s\n", terminal.VisibleLine(c))
 	}
 	f.not(&b)
 	b.WriteString("\n")
@@ -341,7 +342,7 @@ func (f *fixer) text() string {
 // not says what is not among the remedies, and why.
 func (f *fixer) not(b *strings.Builder) {
 	for _, p := range f.passed {
-		fmt.Fprintf(b, "  not changed: %s\n", visibleLine(p))
+		fmt.Fprintf(b, "  not changed: %s\n", terminal.VisibleLine(p))
 	}
 	if f.untried > 0 {
 		fmt.Fprintf(b, "  not all were tried: more than %d changes of one job\n", mostFixTries)

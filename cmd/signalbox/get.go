@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -143,7 +144,7 @@ func (f *getFlags) wrong(sh *shell) error {
 		if meant == "" { // the name of somebody
 			meant = "; --owner is who has to act on the cause, and not who submitted the job"
 		}
-		return usagef("no owner is called %q%s; expected %s", f.owner, meant, orList(all))
+		return usagef("no owner is called %q%s; expected %s", f.owner, meant, terminal.OrList(all))
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		}
 		missingBefore = missing.len()
 		if first || len(changed) > 0 {
-			if err := f.render(sh, changed, f.all, first && !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
+			if err := f.render(sh, changed, f.all, first && !f.bare, terminal.NewPainter(f.coloured.value, sh.out)); err != nil {
 				return err
 			}
 		}
@@ -306,7 +307,7 @@ func noneCalled(names []string, namespace string) error {
 	if namespace == metav1.NamespaceAll {
 		where = "any namespace"
 	}
-	return usagef("no training job called %s is in %s", orList(names), where)
+	return usagef("no training job called %s is in %s", terminal.OrList(names), where)
 }
 
 // sayNone says where no job was found.

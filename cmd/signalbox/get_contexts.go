@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 )
 
@@ -47,7 +48,7 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell, contexts, names [
 	}
 	rows = f.onNode(rows)
 	sortRows(rows, f.sortBy.value, sh.now())
-	if err := f.render(sh, rows, f.all, !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
+	if err := f.render(sh, rows, f.all, !f.bare, terminal.NewPainter(f.coloured.value, sh.out)); err != nil {
 		return err
 	}
 	if len(rows) == 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -92,17 +93,17 @@ func (f *getFlags) renderGroups(sh *shell, rows []jobRow) error {
 		if g.Unknown == g.Jobs {
 			held, hours = "-", "-"
 		}
-		table = append(table, []string{visibleLine(cmp.Or(g.Group, "-")), strconv.Itoa(g.Jobs), strconv.Itoa(g.NotHealthy), held, hours})
+		table = append(table, []string{terminal.VisibleLine(cmp.Or(g.Group, "-")), strconv.Itoa(g.Jobs), strconv.Itoa(g.NotHealthy), held, hours})
 	}
-	text := markdownTable(table)
+	text := terminal.MarkdownTable(table)
 	if f.output.value != "md" {
-		text = plainly(newPage(sh.out).table(table), os.Getenv)
+		text = terminal.Plainly(terminal.NewPage(sh.out).Table(table), os.Getenv)
 		if f.bare {
 			_, text, _ = strings.Cut(text, "\n")
 		}
 	}
 	if unknown > 0 {
-		sh.tell("note: of %s it is not known what they hold: their pods were not read", count(unknown, "job"))
+		sh.tell("note: of %s it is not known what they hold: their pods were not read", terminal.Count(unknown, "job"))
 	}
 	_, err := io.WriteString(sh.out, text)
 	return err

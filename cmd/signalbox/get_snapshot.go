@@ -1,6 +1,9 @@
 package main
 
-import "github.com/signalbox-dev/signalbox/preflight/kinds"
+import (
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
 
 // runSnapshot lists the jobs of files that signalbox snapshot or kubectl get -o yaml wrote, of all namespaces unless one is named.
 func (f *getFlags) runSnapshot(sh *shell, names []string) error {
@@ -29,15 +32,15 @@ func (f *getFlags) runSnapshot(sh *shell, names []string) error {
 	rows = f.onNode(rows)
 	passed += all - len(rows)
 	sortRows(rows, f.sortBy.value, sh.now())
-	if err := f.render(sh, rows, f.all || namespace == "", !f.bare, newPainter(f.coloured.value, sh.out)); err != nil {
+	if err := f.render(sh, rows, f.all || namespace == "", !f.bare, terminal.NewPainter(f.coloured.value, sh.out)); err != nil {
 		return err
 	}
 	switch {
 	case len(rows) > 0:
 	case len(names) > 0:
-		return usagef("no training job called %s is in the snapshot", orList(names))
+		return usagef("no training job called %s is in the snapshot", terminal.OrList(names))
 	case passed > 0:
-		sh.tell("%s in the snapshot, and none is as asked for; what the controller has not written on a job, as its health, no filter finds", count(passed, "training job"))
+		sh.tell("%s in the snapshot, and none is as asked for; what the controller has not written on a job, as its health, no filter finds", terminal.Count(passed, "training job"))
 	default:
 		sh.tell("no such training jobs are in the snapshot; signalbox snapshot --jobs saves them, and so does kubectl get KIND -A -o yaml")
 	}

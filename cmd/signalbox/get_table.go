@@ -9,13 +9,15 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // jobsSchema names the JSON of get jobs.
 const jobsSchema = "signalbox.dev/jobs/v1"
 
 // render prints jobs; all: each with its namespace.
-func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint painter) error {
+func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint terminal.Painter) error {
 	if f.groupBy.value != "" {
 		return f.renderGroups(sh, rows)
 	}
@@ -50,20 +52,20 @@ func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint paint
 		return nil
 	}
 	if f.output.value == "md" {
-		_, err := io.WriteString(sh.out, markdownTable(f.cells(sh, rows, all, true, painter{})))
+		_, err := io.WriteString(sh.out, terminal.MarkdownTable(f.cells(sh, rows, all, true, terminal.Painter{})))
 		return err
 	}
-	_, err := io.WriteString(sh.out, plainly(f.table(sh, rows, all, first, paint), os.Getenv))
+	_, err := io.WriteString(sh.out, terminal.Plainly(f.table(sh, rows, all, first, paint), os.Getenv))
 	return err
 }
 
 // cells are the table of jobs, its head first: short for a terminal, or wide. all: each with its namespace.
-func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter) [][]string {
+func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint terminal.Painter) [][]string {
 	dash := func(s string) string {
 		if s == "" {
 			return "-"
 		}
-		return visibleLine(s)
+		return terminal.VisibleLine(s)
 	}
 	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
 	if wide {
@@ -80,8 +82,8 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter
 	table := [][]string{head}
 	for _, r := range rows {
 		row := []string{
-			r.Kind, visibleLine(r.Name), r.age(sh.now()), r.State,
-			paint.word(dash(r.Healthy)), dash(r.cause()), dash(r.Pod), r.devices(),
+			r.Kind, terminal.VisibleLine(r.Name), r.age(sh.now()), r.State,
+			paint.Word(dash(r.Healthy)), dash(r.cause()), dash(r.Pod), r.devices(),
 		}
 		if wide {
 			row = append(row, r.since(sh.now()), dash(r.Owner), dash(r.where()), dash(r.Queue), dash(cmp.Or(r.Waiting, r.Error)))
@@ -89,17 +91,17 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint painter
 			row = append(row, dash(fewWords(r.Waiting)))
 		}
 		if all {
-			row = append([]string{visibleLine(r.Namespace)}, row...)
+			row = append([]string{terminal.VisibleLine(r.Namespace)}, row...)
 		}
 		if f.several {
-			row = append([]string{visibleLine(r.Context)}, row...)
+			row = append([]string{terminal.VisibleLine(r.Context)}, row...)
 		}
 		table = append(table, row)
 	}
 	return table
 }
 
-func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint painter) string {
+func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint terminal.Painter) string {
 	wide := f.output.value == "wide"
 	table := f.cells(sh, rows, all, wide, paint)
 	var spare, tight []int
@@ -124,25 +126,25 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint pain
 		kept := func(i int) bool { return f.sortBy.value == "age" && table[0][i] == "AGE" }
 		spare = slices.Concat(slices.DeleteFunc(saysNothing(table), kept), spare)
 	}
-	p := newPage(sh.out)
-	p.tight, p.short = tight, !wide // a row is a line: what is cut is the matter of -o wide
+	p := terminal.NewPage(sh.out)
+	p.Tight, p.Short = tight, !wide // a row is a line: what is cut is the matter of -o wide
 	if f.watch {                    // later rows stand below those of the first print, with room for longer names
 		const room = 4
 		if f.widths == nil {
-			f.widths = widthsOf(table)
+			f.widths = terminal.WidthsOf(table)
 			for i := range f.widths {
 				f.widths[i] += room
 			}
 		}
-		for i, n := range widthsOf(table) {
+		for i, n := range terminal.WidthsOf(table) {
 			f.widths[i] = max(f.widths[i], n)
 		}
-		p.least = f.widths[:len(f.widths)-1]
+		p.Least = f.widths[:len(f.widths)-1]
 	}
-	if names := p.leftOut(table, spare...); len(names) > 0 && heading {
-		sh.tell("no room for %s; -o wide shows them", few(names))
+	if names := p.LeftOut(table, spare...); len(names) > 0 && heading {
+		sh.tell("no room for %s; -o wide shows them", terminal.Few(names))
 	}
-	text := p.table(table, spare...)
+	text := p.Table(table, spare...)
 	if !heading {
 		_, text, _ = strings.Cut(text, "\n")
 	}

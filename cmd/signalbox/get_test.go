@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
@@ -114,7 +115,7 @@ func TestJobsAreATable(t *testing.T) {
 		"name": "pytorchjob.kubeflow.org/sick -n ml\n",
 	} {
 		out.Reset()
-		if err := jobsAs(format, true).render(sh, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, painter{}); err != nil {
+		if err := jobsAs(format, true).render(sh, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -206,7 +207,7 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 	f := jobsAs("text", false)
 	f.watch = true
 	for i, name := range []string{"sick", "longname", "a"} {
-		if err := f.render(sh, []jobRow{{Kind: "MPIJob", Name: name, State: "Running", Created: time.Unix(0, 0)}}, false, i == 0, painter{}); err != nil {
+		if err := f.render(sh, []jobRow{{Kind: "MPIJob", Name: name, State: "Running", Created: time.Unix(0, 0)}}, false, i == 0, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -260,7 +261,7 @@ func TestANarrowListKeepsWhatANightIsAbout(t *testing.T) {
 		f := jobsAs("text", true)
 		f.healthy = oneOf("", "No")
 		f.healthy.value = tc.healthy
-		if err := f.render(sh, []jobRow{row}, true, true, painter{}); err != nil {
+		if err := f.render(sh, []jobRow{row}, true, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 		head, _, _ := strings.Cut(out.String(), "\n")

@@ -4,11 +4,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // serverSays is an error of the API server, or of a webhook behind it, as a person reads it: some of them print the Go
 // value that is wrong, such as a whole pod template of which one word changed.
-func serverSays(err error) string { return oneLine(withoutGo(err.Error())) }
+func serverSays(err error) string { return terminal.OneLine(withoutGo(err.Error())) }
 
 var (
 	// goLiteral begins a value as %#v or %v prints it: core.PodTemplateSpec{, &errors.StatusError{, map[string]interface {}{.

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -17,7 +18,7 @@ import (
 func (h *heard) unanswered() string {
 	switch {
 	case h.record != nil && h.record.Left > 0:
-		return fmt.Sprintf("the answer of Signalbox leaves out %s", count(h.record.Left, "finding"))
+		return fmt.Sprintf("the answer of Signalbox leaves out %s", terminal.Count(h.record.Left, "finding"))
 	case h.record != nil && (h.record.Fit == nil || h.record.Fit.Verdict == fit.Unknown.String()):
 		return "Signalbox in the cluster does not know whether the job fits"
 	case h.record != nil:
@@ -35,7 +36,7 @@ func (h *heard) noAnswer() string {
 		return "the API server takes no dry run of the job: " + serverSays(h.err)
 	case len(causesOf(h.err)) > 0: // of many one is enough to say why nobody was asked
 		first := causesOf(h.err)[0]
-		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, oneLine(withoutGo(first.Message)))
+		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, terminal.OneLine(withoutGo(first.Message)))
 	case h.err != nil:
 		return "no webhook of Signalbox answered a dry run: " + serverSays(h.err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // A file may be called anything: no format of the output gets a line or a direction from its name.
@@ -39,7 +41,7 @@ func TestNobodyIsCalledByMarkdown(t *testing.T) {
 		"registry.example.com/x@sha256:": "registry.example.com/x@sha256:",
 		"step # 1 @ noon":                "step # 1 @ noon",
 	} {
-		if got := inProse(text); got != want {
+		if got := terminal.InProse(text); got != want {
 			t.Errorf("%q is written as %q; want %q", text, got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -76,10 +77,10 @@ func inputOf(found []manifest.Source) (*input, error) {
 	}
 	in.uncovered()
 	if n := len(in.templates); n > 0 {
-		in.notes = append(in.notes, "passed over, because helm has not filled them in: "+few(in.templates))
+		in.notes = append(in.notes, "passed over, because helm has not filled them in: "+terminal.Few(in.templates))
 	}
 	if n := len(in.foreign); n > 0 {
-		in.notes = append(in.notes, "passed over, because no Kubernetes object begins there: "+few(in.foreign))
+		in.notes = append(in.notes, "passed over, because no Kubernetes object begins there: "+terminal.Few(in.foreign))
 	}
 	return in, nil
 }
@@ -124,9 +125,9 @@ func (in *input) unreadable(s manifest.Source, err error) {
 }
 
 func (in *input) trouble(err error) {
-	t := preflight.Trouble{Message: oneLine(err.Error())}
+	t := preflight.Trouble{Message: terminal.OneLine(err.Error())}
 	if p, ok := errors.AsType[*manifest.Problem](err); ok {
-		t = preflight.Trouble{Source: p.Where(), Message: oneLine(p.Text())}
+		t = preflight.Trouble{Source: p.Where(), Message: terminal.OneLine(p.Text())}
 	}
 	in.troubles = append(in.troubles, t)
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/learn"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -83,10 +84,10 @@ func learnFrom(sh *shell, files []string, out, since string) error {
 		if err := os.WriteFile(filepath.Join(out, d.ID+".txtar"), d.Fixtures, 0o644); err != nil {
 			return fmt.Errorf("write drafts: %w", err)
 		}
-		fmt.Fprintf(sh.out, "%s: from %s\n", shown(file), visibleLine(strings.Join(d.Jobs, ", ")))
+		fmt.Fprintf(sh.out, "%s: from %s\n", shown(file), terminal.VisibleLine(strings.Join(d.Jobs, ", ")))
 	}
 	for _, s := range skipped {
-		fmt.Fprintf(sh.out, "passed over: %s: %s\n", visibleLine(s.Job), visibleLine(s.Why))
+		fmt.Fprintf(sh.out, "passed over: %s: %s\n", terminal.VisibleLine(s.Job), terminal.VisibleLine(s.Why))
 	}
 	noun := "drafts"
 	if len(drafts) == 1 {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // entry is one thing of the reference, from the literal that the code runs.
@@ -81,7 +83,7 @@ func newList(sh *shell) *cobra.Command {
 				}
 				found := saying(entries, words)
 				if len(found) == 0 {
-					return usagef("none of %s says %s", count(len(entries), strings.TrimSuffix(s.name, "s")), strings.Join(words, " "))
+					return usagef("none of %s says %s", terminal.Count(len(entries), strings.TrimSuffix(s.name, "s")), strings.Join(words, " "))
 				}
 				if err := s.render(sh.out, output.value, found); err != nil || output.value != "text" || inCluster[s.name] == nil {
 					return own(err)
@@ -114,9 +116,9 @@ func listShelves(sh *shell) error {
 		}
 		rows = append(rows, []string{s.name, strconv.Itoa(len(entries)), entries[len(entries)/2].name})
 	}
-	p := newPage(sh.out)
-	text := p.table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n%[1]s list namespaces shows those of the cluster, with their mode.\n", sh.name)
-	_, err := io.WriteString(sh.out, plainly(text, os.Getenv))
+	p := terminal.NewPage(sh.out)
+	text := p.Table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n%[1]s list namespaces shows those of the cluster, with their mode.\n", sh.name)
+	_, err := io.WriteString(sh.out, terminal.Plainly(text, os.Getenv))
 	return err
 }
 
@@ -151,9 +153,9 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 	for _, e := range entries {
 		rows = append(rows, e.row)
 	}
-	p := newPage(to)
-	p.loose = true
-	_, err := io.WriteString(to, plainly(p.table(rows, s.spare...), os.Getenv))
+	p := terminal.NewPage(to)
+	p.Loose = true
+	_, err := io.WriteString(to, terminal.Plainly(p.Table(rows, s.spare...), os.Getenv))
 	return err
 }
 
@@ -166,7 +168,7 @@ func (s shelf) markdown(to io.Writer, entries []entry) error {
 	for _, e := range entries {
 		cells := make([]string, len(e.row))
 		for i, cell := range e.row {
-			cells[i] = strings.ReplaceAll(oneLine(cell), "|", `\|`)
+			cells[i] = strings.ReplaceAll(terminal.OneLine(cell), "|", `\|`)
 		}
 		if e.page != "" {
 			cells[0] = fmt.Sprintf("[%s](#%s)", e.name, anchor(e.name))

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -36,7 +37,7 @@ func sayCluster(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFl
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(sh.out, plainly("\n"+text, os.Getenv))
+	_, err = io.WriteString(sh.out, terminal.Plainly("\n"+text, os.Getenv))
 	return err
 }
 
@@ -82,7 +83,7 @@ func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
 			m := &found.Items[i]
 			fmt.Fprintf(&b, "  %s: %s\n", m.Name, strings.Join(slices.Sorted(maps.Keys(m.Data)), ", "))
 			if wrong := m.Annotations[webhook.PolicyErrorAnnotation]; wrong != "" {
-				fmt.Fprintf(&b, "    does not load, so the last good set stays: %s\n", oneLine(wrong))
+				fmt.Fprintf(&b, "    does not load, so the last good set stays: %s\n", terminal.OneLine(wrong))
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
 		{preflight.ModeEnforce, "policies deny"}, {preflight.ModeWarn, "policies warn, but for those that always deny"}, {preflight.ModeOff, "nothing is reviewed"},
 	} {
 		if names := by[m.mode]; len(names) > 0 {
-			fmt.Fprintf(&b, "%s (%s) in %s\n", m.mode, m.means, few(names))
+			fmt.Fprintf(&b, "%s (%s) in %s\n", m.mode, m.means, terminal.Few(names))
 		}
 	}
 	return b.String(), nil

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -111,8 +112,8 @@ func renderNamespaces(sh *shell, format string, rows []namespaceRow) error {
 		if r.LeftOut {
 			mode = "-"
 		}
-		table = append(table, []string{visibleLine(r.Name), mode, visibleLine(r.why())})
+		table = append(table, []string{terminal.VisibleLine(r.Name), mode, terminal.VisibleLine(r.why())})
 	}
-	_, err := io.WriteString(sh.out, plainly(newPage(sh.out).table(table), os.Getenv))
+	_, err := io.WriteString(sh.out, terminal.Plainly(terminal.NewPage(sh.out).Table(table), os.Getenv))
 	return err
 }

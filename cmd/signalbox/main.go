@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -38,7 +39,7 @@ func start() int {
 func run(ctx context.Context, sh *shell, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			sh.tell("this is a bug: %s at %s; report this line and the command at %s", oneLine(fmt.Sprint(p)), panickedAt(), issues)
+			sh.tell("this is a bug: %s at %s; report this line and the command at %s", terminal.OneLine(fmt.Sprint(p)), panickedAt(), issues)
 			code = exitOurs
 		}
 	}()
@@ -56,7 +57,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		}
 	}
 	for _, place := range policies.Places(err) {
-		_, _ = io.WriteString(sh.err, visible(place)+"\n")
+		_, _ = io.WriteString(sh.err, terminal.Visible(place)+"\n")
 	}
 	return codeOf(err)
 }

@@ -7,35 +7,36 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
 )
 
 // mapOf is the cluster as one job sees it.
-func mapOf(j reviewed, cluster *cluster.Snapshot, width int, paint painter) string {
+func mapOf(j reviewed, cluster *cluster.Snapshot, width int, paint terminal.Painter) string {
 	if j.Gang == nil {
 		return "no map: the job could not be read\n"
 	}
 	return nodemap.Draw(nodemap.Question{Cluster: cluster, Gang: *j.Gang, Fit: *j.Fit}, mapOptions(width, paint))
 }
 
-func mapOptions(width int, paint painter) nodemap.Options {
-	o := nodemap.Options{Width: width, ASCII: !speaksUTF8(runtime.GOOS, os.Getenv)}
-	if paint.on {
+func mapOptions(width int, paint terminal.Painter) nodemap.Options {
+	o := nodemap.Options{Width: width, ASCII: !terminal.SpeaksUTF8(runtime.GOOS, os.Getenv)}
+	if paint.On {
 		o.Ink = ink
 	}
 	return o
 }
 
 // drawOverview draws the cluster for who has no job yet.
-func drawOverview(ctx context.Context, sh *shell, from *worldFlags, paint painter) error {
+func drawOverview(ctx context.Context, sh *shell, from *worldFlags, paint terminal.Painter) error {
 	in := &input{}
 	w, err := openCluster(ctx, sh, in, from)
 	if err != nil {
 		return err
 	}
 	in.say(sh)
-	if err := newPage(sh.out).write(nodemap.DrawOverview(w.cluster, mapOptions(screen(sh.out), paint))); err != nil || w.cluster.Incomplete() == "" {
+	if err := terminal.NewPage(sh.out).Write(nodemap.DrawOverview(w.cluster, mapOptions(terminal.Width(sh.out), paint))); err != nil || w.cluster.Incomplete() == "" {
 		return err
 	}
 	return &exit{code: exitUnknown} // what stands there is why there is no map

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -17,23 +18,23 @@ func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 		if lines := j.Lines(); len(lines) > 0 {
 			b.WriteString("| gravity | check or policy | where | what is | what to do |\n|---|---|---|---|---|\n")
 			for _, f := range lines {
-				name := inCell(f.Check)
+				name := terminal.InCell(f.Check)
 				if f.Runbook != "" {
 					name = fmt.Sprintf("[%s](<%s>)", name, f.Runbook)
 				}
 				at := manifest.Document{Source: j.from.Source, Line: j.line(f)}.Where()
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.Severity, name, inCell(at), inCell(f.Message), inCell(f.Remedy))
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.Severity, name, terminal.InCell(at), terminal.InCell(f.Message), terminal.InCell(f.Remedy))
 			}
 			b.WriteString("\n")
 		}
 		if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
-			fmt.Fprintf(&b, "Fit: **%s**. %s\n\n", j.Fit.Answer(), inProse(j.Fit.Headline()))
+			fmt.Fprintf(&b, "Fit: **%s**. %s\n\n", j.Fit.Answer(), terminal.InProse(j.Fit.Headline()))
 		}
 		for _, a := range j.assumed("") {
-			fmt.Fprintf(&b, "Assumed: %s\n\n", inProse(oneLine(a)))
+			fmt.Fprintf(&b, "Assumed: %s\n\n", terminal.InProse(terminal.OneLine(a)))
 		}
 		for _, e := range j.Exempted {
-			fmt.Fprintf(&b, "Exempt: policy %s\n\n", inProse(oneLine(e)))
+			fmt.Fprintf(&b, "Exempt: policy %s\n\n", terminal.InProse(terminal.OneLine(e)))
 		}
 		notChecked(&b, j)
 	}
@@ -49,12 +50,12 @@ func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 		} else {
 			heading(&b, j, j.Fit.Answer())
 			lines := j.Fit.Lines()
-			fmt.Fprintf(&b, "**%s**\n\n", inProse(lines[0]))
+			fmt.Fprintf(&b, "**%s**\n\n", terminal.InProse(lines[0]))
 			if j.who != nil {
 				lines = append(lines, j.who.text()...)
 			}
 			if len(lines) > 1 {
-				b.WriteString(fenced(strings.Join(lines[1:], "\n")) + "\n")
+				b.WriteString(terminal.Fenced(strings.Join(lines[1:], "\n")) + "\n")
 			}
 		}
 		notChecked(&b, j)
@@ -63,14 +64,14 @@ func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 }
 
 func heading(b *strings.Builder, j reviewed, word string) {
-	fmt.Fprintf(b, "## %s: %s\n\n%s\n\n", inProse(oneLine(j.Job.String())), inProse(word), inProse(oneLine(j.Source)))
+	fmt.Fprintf(b, "## %s: %s\n\n%s\n\n", terminal.InProse(terminal.OneLine(j.Job.String())), terminal.InProse(word), terminal.InProse(terminal.OneLine(j.Source)))
 }
 
 // notChecked says what was not looked at; a job without findings ends with how many checks ran.
 func notChecked(b *strings.Builder, j reviewed) {
 	lines := j.unchecked()
 	for _, line := range lines {
-		fmt.Fprintf(b, "- %s\n", inProse(line))
+		fmt.Fprintf(b, "- %s\n", terminal.InProse(line))
 	}
 	if len(lines) > 0 {
 		b.WriteString("\n")
@@ -80,10 +81,10 @@ func notChecked(b *strings.Builder, j reviewed) {
 // unread ends a page with what could not be read, or says that there was nothing.
 func unread(b *strings.Builder, jobs int, troubles []preflight.Trouble) string {
 	for _, t := range troubles {
-		fmt.Fprintf(b, "- not read: %s: %s\n", inProse(oneLine(t.Source)), inProse(oneLine(t.Message)))
+		fmt.Fprintf(b, "- not read: %s: %s\n", terminal.InProse(terminal.OneLine(t.Source)), terminal.InProse(terminal.OneLine(t.Message)))
 	}
 	if jobs+len(troubles) == 0 {
 		b.WriteString("no training job found\n")
 	}
-	return visible(strings.TrimRight(b.String(), "\n")) + "\n"
+	return terminal.Visible(strings.TrimRight(b.String(), "\n")) + "\n"
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // mostMentions is how many places are named that speak of a word.
@@ -22,11 +24,11 @@ func mentions(c *cobra.Command, word string) []string {
 			if !sub.IsAvailableCommand() || sub.Name() == "completion" || sub.Name() == "help" {
 				continue
 			}
-			if hasWord(sub.Short, word) {
+			if terminal.HasWord(sub.Short, word) {
 				commands = append(commands, sub.CommandPath())
 			}
 			sub.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-				if !f.Hidden && !seen[f.Name] && hasWord(f.Usage, word) {
+				if !f.Hidden && !seen[f.Name] && terminal.HasWord(f.Usage, word) {
 					seen[f.Name] = true
 					flags = append(flags, sub.CommandPath()+" --"+f.Name)
 				}
@@ -61,7 +63,7 @@ func expects(c *cobra.Command, name string) string {
 	}
 	var found []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Name != "help" && hasWord(f.Usage, name) {
+		if !f.Hidden && f.Name != "help" && terminal.HasWord(f.Usage, name) {
 			found = append(found, "--"+f.Name)
 		}
 	})
@@ -88,5 +90,5 @@ func longer(c *cobra.Command, letter string) string {
 	if len(found) == 0 || len(found) > mostMentions {
 		return ""
 	}
-	return "; did you mean " + orList(found) + "?"
+	return "; did you mean " + terminal.OrList(found) + "?"
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -133,7 +134,7 @@ func (m *model) tell(ctx context.Context, sh *shell, limit time.Duration, q expl
 				p.done()
 			}
 			heard = true
-			fmt.Fprint(p.to, visible(text))
+			fmt.Fprint(p.to, terminal.Visible(text))
 		}
 	}
 	told, err := m.within(ctx, limit, q, *r, func() {
@@ -195,7 +196,7 @@ func wouldAsk(ctx context.Context, kube kubernetes.Interface, namespace string) 
 		return "nothing was sent; of saved evidence no namespace is asked, and --explain would send this"
 	}
 	if err := mayAsk(ctx, kube, namespace); err != nil {
-		return "nothing was sent, and --explain would send nothing: " + strings.TrimSuffix(oneLine(err.Error()), asksNobody)
+		return "nothing was sent, and --explain would send nothing: " + strings.TrimSuffix(terminal.OneLine(err.Error()), asksNobody)
 	}
 	return "nothing was sent; namespace " + namespace + " is labelled signalbox.dev/llm=enabled, so --explain would send this"
 }

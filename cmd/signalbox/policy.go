@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
@@ -59,7 +60,7 @@ does not load or fails · 3 our own failure.`,
 				}
 				return lacksOf(need{false, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
 			}
-			return own(policyCheck(c.Context(), sh, files, args, from, a, output.value, newPainter(colour.value, sh.out)))
+			return own(policyCheck(c.Context(), sh, files, args, from, a, output.value, terminal.NewPainter(colour.value, sh.out)))
 		},
 	}
 	addFiles(c, &files)
@@ -112,7 +113,7 @@ func askPolicies(ctx context.Context, sh *shell, files, args []string, from *wor
 	return in, asked, jobs, nil
 }
 
-func policyCheck(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking, format string, paint painter) error {
+func policyCheck(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking, format string, paint terminal.Painter) error {
 	from.printed = sh.err
 	in, asked, jobs, err := askPolicies(ctx, sh, files, args, from, a)
 	if err != nil {
@@ -158,11 +159,11 @@ func saysUnset(all []policies.Unset) string {
 	if len(all) == 1 {
 		verb = "says nothing, because no data sets what it reads"
 	}
-	return fmt.Sprintf("%s %s: %s", phrase.Count(len(all), "policy", "policies"), verb, few(names))
+	return fmt.Sprintf("%s %s: %s", phrase.Count(len(all), "policy", "policies"), verb, terminal.Few(names))
 }
 
 // renderRulings writes what so many policies said.
-func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, policies int) error {
+func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter, policies int) error {
 	onlyRulings(jobs)
 	if format != "text" {
 		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
@@ -174,7 +175,7 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}
 	}
-	return newPage(to).write(b.String())
+	return terminal.NewPage(to).Write(b.String())
 }
 
 func newPolicyTest(sh *shell) *cobra.Command {
@@ -312,7 +313,7 @@ func junitOfPolicies(tested []policies.Tested) junitSuites {
 			c := junitCase{Name: t.Fixture, Class: t.Policy, Out: t.Printed}
 			if t.Problem != "" {
 				s.Failures++
-				c.Failure = &junitMessage{Message: oneLine(t.Problem), Text: t.Problem}
+				c.Failure = &junitMessage{Message: terminal.OneLine(t.Problem), Text: t.Problem}
 			}
 			s.Cases = append(s.Cases, c)
 		}

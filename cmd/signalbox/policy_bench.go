@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -90,10 +91,10 @@ func policyBench(ctx context.Context, sh *shell, files []string, from *worldFlag
 			rows = append(rows, []string{c.Policy, fmt.Sprint(c.Asked), short(c.P50), short(c.P99), short(c.Most)})
 		}
 		var text strings.Builder
-		text.WriteString(newPage(sh.out).table(rows))
+		text.WriteString(terminal.NewPage(sh.out).Table(rows))
 		for _, c := range costs {
 			if c.Failure != "" {
-				text.WriteString("failed: " + visibleLine(c.Policy+": "+c.Failure) + "\n")
+				text.WriteString("failed: " + terminal.VisibleLine(c.Policy+": "+c.Failure) + "\n")
 			}
 		}
 		_, err = io.WriteString(sh.out, text.String())

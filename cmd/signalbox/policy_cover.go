@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
 // coverageText writes how much of each file was evaluated.
 func coverageText(b *strings.Builder, covered []policies.Covered) {
 	for _, c := range covered {
-		fmt.Fprintf(b, "%3d%%  %s", c.Percent, visibleLine(c.File))
+		fmt.Fprintf(b, "%3d%%  %s", c.Percent, terminal.VisibleLine(c.File))
 		if len(c.Not) > 0 {
 			fmt.Fprintf(b, "  not evaluated: %s", strings.Join(c.Not, ", "))
 		}

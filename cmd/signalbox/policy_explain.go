@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -17,7 +18,7 @@ type explainedJob struct {
 	Rules     []policies.Explanation `json:"rules"`
 }
 
-func explainPolicies(ctx context.Context, sh *shell, set preflight.Policies, inputs []preflight.Input, format string, paint painter) error {
+func explainPolicies(ctx context.Context, sh *shell, set preflight.Policies, inputs []preflight.Input, format string, paint terminal.Painter) error {
 	jobs := []explainedJob{}
 	for _, in := range inputs {
 		rules, err := policies.Explain(ctx, set, in)
@@ -31,15 +32,15 @@ func explainPolicies(ctx context.Context, sh *shell, set preflight.Policies, inp
 	}
 	var b strings.Builder
 	for _, j := range jobs {
-		fmt.Fprintf(&b, "%s %s/%s\n", j.Kind, visibleLine(j.Namespace), visibleLine(j.Name))
+		fmt.Fprintf(&b, "%s %s/%s\n", j.Kind, terminal.VisibleLine(j.Namespace), terminal.VisibleLine(j.Name))
 		for i := range j.Rules {
 			explainedText(&b, &j.Rules[i], paint)
 		}
 	}
-	return newPage(sh.out).write(b.String())
+	return terminal.NewPage(sh.out).Write(b.String())
 }
 
-func explainedText(b *strings.Builder, e *policies.Explanation, paint painter) {
+func explainedText(b *strings.Builder, e *policies.Explanation, paint terminal.Painter) {
 	answer, colour := "says nothing", "ok"
 	switch {
 	case e.Failure != "":
@@ -51,16 +52,16 @@ func explainedText(b *strings.Builder, e *policies.Explanation, paint painter) {
 	case len(e.Says) > 0:
 		answer, colour = "says:", "warning"
 	}
-	fmt.Fprintf(b, "  %s %s (%s) %s\n", visibleLine(e.Policy), e.Rule, visibleLine(e.File), paint.as(colour, visibleLine(answer)))
+	fmt.Fprintf(b, "  %s %s (%s) %s\n", terminal.VisibleLine(e.Policy), e.Rule, terminal.VisibleLine(e.File), paint.As(colour, terminal.VisibleLine(answer)))
 	for _, r := range e.Says {
 		at := ""
 		if r.Path != "" {
 			at = string(r.Path) + ": "
 		}
-		fmt.Fprintf(b, "    %s%s\n", visibleLine(at), visibleLine(r.Message))
+		fmt.Fprintf(b, "    %s%s\n", terminal.VisibleLine(at), terminal.VisibleLine(r.Message))
 	}
 	for _, f := range e.Read {
-		fmt.Fprintf(b, "    read %s = %s\n", visibleLine(f.Place), visibleLine(string(f.Value)))
+		fmt.Fprintf(b, "    read %s = %s\n", terminal.VisibleLine(f.Place), terminal.VisibleLine(string(f.Value)))
 	}
 	for _, f := range e.Failed {
 		with := make([]string, 0, len(f.With))
@@ -71,7 +72,7 @@ func explainedText(b *strings.Builder, e *policies.Explanation, paint painter) {
 		if len(with) > 0 {
 			values = "  (" + strings.Join(with, ", ") + ")"
 		}
-		fmt.Fprintf(b, "    does not hold: %s:%d: %s%s\n", visibleLine(f.File), f.Line, visibleLine(f.Text), visibleLine(values))
+		fmt.Fprintf(b, "    does not hold: %s:%d: %s%s\n", terminal.VisibleLine(f.File), f.Line, terminal.VisibleLine(f.Text), terminal.VisibleLine(values))
 	}
 	if e.More > 0 {
 		fmt.Fprintf(b, "    and %d more\n", e.More)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -67,7 +68,7 @@ func policyNew(sh *shell, name, dir string) error {
 	}
 	sh.tell("next: write the rule, its examples and its test, then %s policy test %s", sh.name, dir)
 	if len(others) > 0 {
-		sh.tell("note: %s: YAML and JSON in a folder of policies is their data, unless it is a manifest; --dir policies/ gives them a folder of their own", few(others))
+		sh.tell("note: %s: YAML and JSON in a folder of policies is their data, unless it is a manifest; --dir policies/ gives them a folder of their own", terminal.Few(others))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -110,23 +111,23 @@ func renderReplay(sh *shell, got *policies.Replayed) error {
 			hours += fmt.Sprintf(" (%d not known)", r.Unknown)
 		}
 		rows = append(rows, []string{
-			visibleLine(r.User), visibleLine(r.Namespace), r.Policy, strconv.Itoa(r.Reviews), strconv.FormatInt(r.GPUs, 10), hours, visibleLine(strings.Join(r.Jobs, " ")),
+			terminal.VisibleLine(r.User), terminal.VisibleLine(r.Namespace), r.Policy, strconv.Itoa(r.Reviews), strconv.FormatInt(r.GPUs, 10), hours, terminal.VisibleLine(strings.Join(r.Jobs, " ")),
 		})
 	}
 	var b strings.Builder
 	if len(got.Users) > 0 {
-		b.WriteString(newPage(sh.out).table(rows))
+		b.WriteString(terminal.NewPage(sh.out).Table(rows))
 	}
 	for _, why := range slices.Sorted(maps.Keys(got.Undecided)) {
-		fmt.Fprintf(&b, "undecided in %s: %s\n", count(got.Undecided[why], "review"), visibleLine(why))
+		fmt.Fprintf(&b, "undecided in %s: %s\n", terminal.Count(got.Undecided[why], "review"), terminal.VisibleLine(why))
 	}
 	for _, p := range got.Problems {
-		fmt.Fprintf(&b, "%s\n", visibleLine(p))
+		fmt.Fprintf(&b, "%s\n", terminal.VisibleLine(p))
 	}
 	if got.More > 0 {
-		fmt.Fprintf(&b, "and %s more\n", count(got.More, "problem"))
+		fmt.Fprintf(&b, "and %s more\n", terminal.Count(got.More, "problem"))
 	}
-	fmt.Fprintf(&b, "%d of %s would be denied; %d were\n", got.Denied, count(got.Reviews, "recorded review"), got.Before)
+	fmt.Fprintf(&b, "%d of %s would be denied; %d were\n", got.Denied, terminal.Count(got.Reviews, "recorded review"), got.Before)
 	_, err := io.WriteString(sh.out, b.String())
 	return err
 }

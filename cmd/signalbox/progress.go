@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // progress writes one changing line to stderr, and only where a person watches.
@@ -13,7 +15,7 @@ type progress struct {
 }
 
 func (sh *shell) progress() *progress {
-	if !terminal(sh.err) {
+	if !terminal.Is(sh.err) {
 		return &progress{}
 	}
 	return &progress{to: sh.err}

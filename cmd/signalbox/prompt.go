@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -120,7 +121,7 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 				for _, key := range slices.Sorted(maps.Keys(templates)) {
 					place := shown(name)
 					if of != "" {
-						place += ": " + visibleLine(key)
+						place += ": " + terminal.VisibleLine(key)
 					}
 					fatal, err := lintOne(sh.out, place, key, templates[key])
 					if err != nil {
@@ -167,7 +168,7 @@ func unasked(key string) string {
 	if slices.Contains(names, key) {
 		return ""
 	}
-	return "no kind of job is asked about by " + visibleLine(key) + "; expected a name like pytorchjob.tmpl, or default.tmpl" + check.DidYouMean(key, names).String()
+	return "no kind of job is asked about by " + terminal.VisibleLine(key) + "; expected a name like pytorchjob.tmpl, or default.tmpl" + check.DidYouMean(key, names).String()
 }
 
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -83,7 +84,7 @@ func (q *quotes) line(file string, n int) (string, bool) {
 
 // quote is the line that a finding is about, with a mark below what it is about; empty where the
 // line cannot be shown.
-func (r reviewed) quote(f finding.Finding, paint painter) string {
+func (r reviewed) quote(f finding.Finding, paint terminal.Painter) string {
 	n, column, word := r.from.Place(f.Path)
 	if key, _ := r.from.Spots(f.Path); f.Named && key.Line > 0 {
 		n, column, word = key.Line, key.Column, key.Word
@@ -118,7 +119,7 @@ func (r reviewed) quote(f finding.Finding, paint painter) string {
 	if len(text) > room {
 		text = append(text[:room:room], '…')
 	}
-	mark := strings.Repeat(" ", from) + paint.as("error", strings.Repeat("^", length))
-	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.as("dim", number+" │ "), visibleLine(string(text)),
-		paint.as("dim", strings.Repeat(" ", len(number))+" │ "), mark)
+	mark := strings.Repeat(" ", from) + paint.As("error", strings.Repeat("^", length))
+	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.As("dim", number+" │ "), terminal.VisibleLine(string(text)),
+		paint.As("dim", strings.Repeat(" ", len(number))+" │ "), mark)
 }

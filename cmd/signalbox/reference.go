@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -126,7 +127,7 @@ func categoryPage(c signature.Category, signs []*signature.Signature, first []st
 		b.WriteString("\nFound by:\n\n")
 	}
 	for _, s := range signs {
-		fmt.Fprintf(&b, "- %s: %s", s.ID, oneLine(s.Title))
+		fmt.Fprintf(&b, "- %s: %s", s.ID, terminal.OneLine(s.Title))
 		if words := typicalWords(s); words != "" {
 			fmt.Fprintf(&b, "; a line with %q", words)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -16,12 +17,12 @@ import (
 )
 
 // renderCheck writes the report of a check in one of the documented formats.
-func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
 	switch format {
 	case "json", "yaml":
 		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
 	case "md":
-		return page{to: to}.write(checkMarkdown(jobs, troubles))
+		return terminal.Page{To: to}.Write(checkMarkdown(jobs, troubles))
 	case "sarif":
 		return renderSARIF(to, jobs, troubles)
 	case "junit":
@@ -47,7 +48,7 @@ func reports(jobs []reviewed) []preflight.Report {
 
 // renderText writes reports for people: one block for each job, the place of every
 // finding as file:line, what to do below it.
-func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
 	var b strings.Builder
 	for i, j := range jobs {
 		if i > 0 {
@@ -60,29 +61,29 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 		b.WriteString("no training job found\n")
 	case n > 0:
 		if line := sum(jobs); line != "" {
-			b.WriteString("\n" + paint.as("bold", line) + "\n")
+			b.WriteString("\n" + paint.As("bold", line) + "\n")
 		}
 	}
-	return newPage(to).write(b.String())
+	return terminal.NewPage(to).Write(b.String())
 }
 
-func textOf(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), visibleLine(j.Source), paint.word(j.word()))
+func textOf(b *strings.Builder, j reviewed, paint terminal.Painter) {
+	fmt.Fprintf(b, "%s (%s): %s\n", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source), paint.Word(j.word()))
 	word := j.ruled()
 	for _, f := range j.told() {
 		at := manifest.Document{Source: j.from.Source, Line: j.line(f.Finding)}.Where()
-		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word(f)), paint.as("bold", f.Check), visibleLine(at))
+		fmt.Fprintf(b, "  %s[%s] %s\n", paint.Word(word(f)), paint.As("bold", f.Check), terminal.VisibleLine(at))
 		if quote := j.quote(f.Finding, paint); quote != "" {
 			b.WriteString(quote)
 		} else if f.Path != "" {
-			fmt.Fprintf(b, "    %s\n", paint.as("dim", visibleLine(string(f.Path))))
+			fmt.Fprintf(b, "    %s\n", paint.As("dim", terminal.VisibleLine(string(f.Path))))
 		}
-		fmt.Fprintf(b, "    %s\n", visibleLine(oneLine(f.Message)))
+		fmt.Fprintf(b, "    %s\n", terminal.VisibleLine(terminal.OneLine(f.Message)))
 		if f.Remedy != "" {
-			fmt.Fprintf(b, "    → %s\n", visibleLine(f.Remedy))
+			fmt.Fprintf(b, "    → %s\n", terminal.VisibleLine(f.Remedy))
 		}
 		if f.Runbook != "" {
-			fmt.Fprintf(b, "    runbook: %s\n", visibleLine(f.Runbook))
+			fmt.Fprintf(b, "    runbook: %s\n", terminal.VisibleLine(f.Runbook))
 		}
 	}
 	said := ""
@@ -91,21 +92,21 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		if saysLimit(j.Report) {
 			said = j.Fit.Headline()
 		}
-		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Answer()), indented(visible(said)))
+		fmt.Fprintf(b, "  fit     %s: %s\n", paint.Word(j.Fit.Answer()), indented(terminal.Visible(said)))
 		if j.Fit.Change != "" {
-			fmt.Fprintf(b, "          → %s\n", visible(j.Fit.Change))
+			fmt.Fprintf(b, "          → %s\n", terminal.Visible(j.Fit.Change))
 		}
 	}
 	if j.Fit != nil {
 		for _, a := range fewAssumed(j.assumed(said), j.Fit.Verdict) {
-			fmt.Fprintf(b, "  assumed %s\n", visibleLine(a))
+			fmt.Fprintf(b, "  assumed %s\n", terminal.VisibleLine(a))
 		}
 	}
 	for _, e := range j.Exempted {
-		fmt.Fprintf(b, "  exempt: policy %s\n", visibleLine(oneLine(e)))
+		fmt.Fprintf(b, "  exempt: policy %s\n", terminal.VisibleLine(terminal.OneLine(e)))
 	}
 	for _, line := range j.unchecked() {
-		fmt.Fprintf(b, "  %s\n", visibleLine(line))
+		fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 	}
 }
 
@@ -248,22 +249,22 @@ func (r reviewed) unchecked() []string {
 		if len(r.Exempted) > 0 {
 			found = "nothing else found" // what a policy mutes was
 		}
-		out = append(out, fmt.Sprintf("%s: %s ran", found, count(r.Ran, "check")))
+		out = append(out, fmt.Sprintf("%s: %s ran", found, terminal.Count(r.Ran, "check")))
 	}
 	for _, reason := range reasons {
 		what := strings.Join(names[reason], ", ")
-		if viewless[reason] && len(names[reason]) > mostNames {
+		if viewless[reason] && len(names[reason]) > terminal.MostNames {
 			what = fmt.Sprintf("%d checks that look at the cluster", len(names[reason]))
 			if slices.Contains(names[reason], "gang-does-not-fit") {
 				what = "what looks at the cluster, such as gang-does-not-fit"
 			}
-		} else if n := len(names[reason]) - mostNames; n > 1 {
-			what = fmt.Sprintf("%s and %d more", strings.Join(names[reason][:mostNames], ", "), n)
+		} else if n := len(names[reason]) - terminal.MostNames; n > 1 {
+			what = fmt.Sprintf("%s and %d more", strings.Join(names[reason][:terminal.MostNames], ", "), n)
 		}
-		out = append(out, visibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
+		out = append(out, terminal.VisibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
 	}
 	for _, u := range r.Undecided {
-		out = append(out, visibleLine("not decided: policy "+u))
+		out = append(out, terminal.VisibleLine("not decided: policy "+u))
 	}
 	return out
 }
@@ -296,13 +297,13 @@ func sum(jobs []reviewed) string {
 	}
 	for _, s := range []finding.Severity{finding.Error, finding.Warning, finding.Note} {
 		if found[s] > 0 {
-			parts = append(parts, count(found[s], s.String()))
+			parts = append(parts, terminal.Count(found[s], s.String()))
 		}
 	}
 	if n := len(off); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s off by %s", count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], visibleLine(jobs[0].by)))
+		parts = append(parts, fmt.Sprintf("%s %s off by %s", terminal.Count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], terminal.VisibleLine(jobs[0].by)))
 	}
-	text := count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
+	text := terminal.Count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
 	if disabled != "" {
 		text += "\n" + disabled
 	}
@@ -315,7 +316,7 @@ func disabledText(jobs []reviewed) string {
 		return ""
 	}
 	names := slices.Sorted(slices.Values(jobs[0].disabled))
-	return "off by --disable: " + visibleLine(strings.Join(slices.Compact(names), ", "))
+	return "off by --disable: " + terminal.VisibleLine(strings.Join(slices.Compact(names), ", "))
 }
 
 // gravity is a severity in the words of a format that has three of its own.

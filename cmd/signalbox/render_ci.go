@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
@@ -41,7 +42,7 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 		}
 		if waits(j.Report) {
 			file, line := j.landing(j.from.Line)
-			command(&b, "notice", file, line, j.Job.String()+": fit", oneLine(j.Fit.String()))
+			command(&b, "notice", file, line, j.Job.String()+": fit", terminal.OneLine(j.Fit.String()))
 		}
 	}
 	for _, t := range troubles {
@@ -65,7 +66,7 @@ func endSentence(text string) string {
 func renderConcise(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
 	var b strings.Builder
 	line := func(file string, line, column int, word, text, name string) {
-		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", visibleLine(file), max(line, 1), max(column, 1), word, visibleLine(oneLine(text)), name)
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", terminal.VisibleLine(file), max(line, 1), max(column, 1), word, terminal.VisibleLine(terminal.OneLine(text)), name)
 	}
 	for _, j := range jobs {
 		ruled := j.ruled()
@@ -93,7 +94,7 @@ var (
 )
 
 func command(b *strings.Builder, word, file string, line int, title, text string) {
-	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(visible(filepath.ToSlash(file))), max(line, 1), inProperty.Replace(visible(title)), inData.Replace(visible(text)))
+	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(terminal.Visible(filepath.ToSlash(file))), max(line, 1), inProperty.Replace(terminal.Visible(title)), inData.Replace(terminal.Visible(text)))
 }
 
 type junitSuites struct {
@@ -144,7 +145,7 @@ func renderJUnit(to io.Writer, failOn string, jobs []reviewed, troubles []prefli
 			if !fails(j.Report, f, failOn) {
 				c.Out = f.Severity.String() + ": " + f.Line() + "\n" + f.Remedy
 			} else {
-				c.Failure = &junitMessage{Message: oneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
+				c.Failure = &junitMessage{Message: terminal.OneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
 				s.Failures++
 			}
 			s.Cases = append(s.Cases, c)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -43,7 +44,7 @@ func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 	}
 	for _, j := range jobs {
 		for _, f := range j.Lines() {
-			text := j.Job.String() + ": " + oneLine(f.Line())
+			text := j.Job.String() + ": " + terminal.OneLine(f.Line())
 			if f.Remedy != "" {
 				text = endSentence(text) + " " + f.Remedy
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
@@ -95,7 +96,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 	}}}
 	for _, j := range jobs {
 		for _, f := range j.Lines() {
-			text := oneLine(f.Message)
+			text := terminal.OneLine(f.Message)
 			if f.Path != "" {
 				text = string(f.Path) + ": " + text
 			}
@@ -131,7 +132,7 @@ func (r *sarifRun) rule(name, runbook string) int {
 	rule := sarifRule{ID: name}
 	for _, c := range checks.All() {
 		if c.Name == name {
-			rule.Short, rule.Full = &sarifText{Text: c.Title}, &sarifText{Text: oneLine(c.Doc)}
+			rule.Short, rule.Full = &sarifText{Text: c.Title}, &sarifText{Text: terminal.OneLine(c.Doc)}
 			rule.Help = &sarifText{Text: c.Remedy} // with examples it is on the page
 			rule.HelpURI = pages + "checks.md#" + anchor(name)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 )
 
@@ -43,14 +44,14 @@ before they run, and explains why they wait or fail.`,
 			if word := firstWord(sh.typed); word != "" {
 				return noCommand(root, sh, word)
 			}
-			return usagef("%s, and no command is given; expected one, as in: %s get jobs -n NAMESPACE; see %[2]s --help", oneLine(err.Error()), sh.name)
+			return usagef("%s, and no command is given; expected one, as in: %s get jobs -n NAMESPACE; see %[2]s --help", terminal.OneLine(err.Error()), sh.name)
 		}
 		if at := slices.Index(sh.typed, c.Name()); at >= 0 && c.HasAvailableSubCommands() {
 			if word := firstWord(sh.typed[at+1:]); word != "" {
 				return needsCommand(c, []string{word}) // which no flag of a command can be read before
 			}
 		}
-		return usagef("%s%s; see %s --help", oneLine(err.Error()), flagMeant(c, err), c.CommandPath())
+		return usagef("%s%s; see %s --help", terminal.OneLine(err.Error()), flagMeant(c, err), c.CommandPath())
 	})
 	root.Version = build().String()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -246,5 +247,5 @@ func needsCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {
 		elsewhere = speaking(c, args[0])
 	}
-	return usagef("%s: %s; expected %s%s", c.CommandPath(), have, orList(names), elsewhere)
+	return usagef("%s: %s; expected %s%s", c.CommandPath(), have, terminal.OrList(names), elsewhere)
 }

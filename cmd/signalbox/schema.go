@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -43,7 +44,7 @@ func newSchema(sh *shell) *cobra.Command {
 		ValidArgs: schemaNames(),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(schemaNames(), args[0]) {
-				return usagef("%s takes one name; expected %s", c.CommandPath(), orList(schemaNames()))
+				return usagef("%s takes one name; expected %s", c.CommandPath(), terminal.OrList(schemaNames()))
 			}
 			return nil
 		},

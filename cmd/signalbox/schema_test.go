@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
@@ -82,7 +83,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 	t.Run("get jobs", func(t *testing.T) {
 		var out bytes.Buffer
 		o := objectOf(t, sickJob)
-		if err := jobsAs("json", false).render(&shell{out: &out}, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, false, true, painter{}); err != nil {
+		if err := jobsAs("json", false).render(&shell{out: &out}, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, false, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 		valid(t, "jobs", out.Bytes())

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -174,7 +175,7 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		return slices.ContainsFunc(said, func(f finding.Finding) bool { return f.Check == check })
 	}
 	for _, text := range h.warnings {
-		text = oneLine(text)
+		text = terminal.OneLine(text)
 		m, field := ours.FindStringSubmatch(text), droppedField(text)
 		switch {
 		case field != "" && slices.ContainsFunc(said, func(f finding.Finding) bool { return f.Named && f.Path == field }):
@@ -224,12 +225,12 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 	}
 	refused := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + oneLine(withoutGo(text)),
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + terminal.OneLine(withoutGo(text)),
 			Remedy: "Change what the API server names.",
 		}
 	}
 	if _, denial, ok := strings.Cut(status.ErrStatus.Message, "denied the request: "); ok {
-		if m := ours.FindStringSubmatch(oneLine(denial)); m != nil && spoke(m[1]) || h.operatorSays(said) {
+		if m := ours.FindStringSubmatch(terminal.OneLine(denial)); m != nil && spoke(m[1]) || h.operatorSays(said) {
 			return out
 		}
 	}
@@ -305,7 +306,7 @@ func (r *rehearsal) of(ctx context.Context, j *job.Job) (found []finding.Finding
 		_, err := r.pods.CoreV1().Pods(j.Ref.Namespace).Create(ctx, onePod(j, role), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		for _, text := range r.warnings.take() {
 			found = append(found, finding.Finding{
-				Check: serverCheck, Severity: finding.Warning, Path: role.Pod.At(""), Message: "1 pod of " + role.Name + " makes the API server warn: " + oneLine(text),
+				Check: serverCheck, Severity: finding.Warning, Path: role.Pod.At(""), Message: "1 pod of " + role.Name + " makes the API server warn: " + terminal.OneLine(text),
 			})
 		}
 		switch {
@@ -350,7 +351,7 @@ func refusal(r *job.Role, err error) (out []finding.Finding, ok bool) {
 	}
 	said := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + oneLine(withoutGo(text)),
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + terminal.OneLine(withoutGo(text)),
 			Remedy: "Change what the API server names; it refuses every pod of the role the same way.",
 		}
 	}

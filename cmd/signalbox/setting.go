@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -48,7 +49,7 @@ func readSettings(texts []string) ([]setting, error) {
 		}
 		path := role == "spec" || strings.HasPrefix(role, "spec.")
 		if !path && !slices.Contains(setFields, field) {
-			return nil, usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), orList(setFields))
+			return nil, usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), terminal.OrList(setFields))
 		}
 		s := setting{role: role, field: field, values: strings.Split(values, ",")}
 		for _, v := range s.values {
@@ -97,7 +98,7 @@ func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) 
 	}
 	if n, ok := value.(int64); ok && beside > 0 {
 		value = n + int64(beside)
-		note = fmt.Sprintf("%s is then %d, which counts %s of another role, too", places[0], value, count(beside, "pod"))
+		note = fmt.Sprintf("%s is then %d, which counts %s of another role, too", places[0], value, terminal.Count(beside, "pod"))
 	}
 	for _, at := range places {
 		if err := at.Replace(req.Object.Object, value); err != nil {
@@ -124,7 +125,7 @@ func (s setting) in(j *job.Job) (out []job.Path, beside int, err error) {
 	if at := job.Path(s.key()); slices.Contains(replicaPaths(j), at) {
 		return []job.Path{at}, 0, nil
 	}
-	return nil, 0, fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), orList(names))
+	return nil, 0, fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), terminal.OrList(names))
 }
 
 // replicaPaths are where a job writes how many pods it has, each once.
@@ -158,7 +159,7 @@ func (s setting) ofJob(j *job.Job) (out []job.Path, err error) {
 		if len(keys) == 0 {
 			return nil, fmt.Errorf("the number of pods is written nowhere")
 		}
-		return nil, fmt.Errorf("it has several; there is %s", orList(keys))
+		return nil, fmt.Errorf("it has several; there is %s", terminal.OrList(keys))
 	}
 	for i := range j.Roles {
 		var of []job.Path

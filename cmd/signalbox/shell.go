@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // shell is what a command may touch of the world around it.
@@ -20,13 +21,13 @@ type shell struct {
 
 // tell writes one line to stderr. That nobody may be listening there changes nothing.
 func (sh *shell) tell(format string, args ...any) {
-	_, _ = io.WriteString(sh.err, "signalbox: "+visibleLine(fmt.Sprintf(format, args...))+"\n")
+	_, _ = io.WriteString(sh.err, "signalbox: "+terminal.VisibleLine(fmt.Sprintf(format, args...))+"\n")
 }
 
 // notes tells what is of note, a line each.
 func (sh *shell) notes(all []string) {
 	for _, n := range all {
-		sh.tell("note: %s", oneLine(n))
+		sh.tell("note: %s", terminal.OneLine(n))
 	}
 }
 

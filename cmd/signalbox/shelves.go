@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
@@ -185,7 +186,7 @@ func signaturePage(s *signature.Signature) string {
 		signature.Helps: "a retry without changes helps", signature.Useless: "a retry without changes is useless",
 	}[s.Retry]
 	fmt.Fprintf(&b, "**%s** (category %s, role %s; %s)\n\n", s.Title, s.Category, s.Role, cmp.Or(again, "whether a retry helps is not known"))
-	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", oneLine(named(s.Proves)), oneLine(named(s.DoesNotProve)))
+	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", terminal.OneLine(named(s.Proves)), terminal.OneLine(named(s.DoesNotProve)))
 	if s.Pattern != "" {
 		fmt.Fprintf(&b, "```regexp\n%s\n```\n\n", s.Pattern)
 	}
@@ -243,7 +244,7 @@ func effect(d policies.Doc) string {
 }
 
 func policyPage(d policies.Doc) string {
-	return fmt.Sprintf("**%s** (%s)\n\n%s\n\nRemedy: %s\n\nPackage `%s`.\n", d.Title, effect(d), strings.TrimSpace(d.Description), oneLine(d.Remedy), d.Package)
+	return fmt.Sprintf("**%s** (%s)\n\n%s\n\nRemedy: %s\n\nPackage `%s`.\n", d.Title, effect(d), strings.TrimSpace(d.Description), terminal.OneLine(d.Remedy), d.Package)
 }
 
 func metricShelf() shelf {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -52,9 +53,9 @@ func (f *inputFlags) none() bool { return len(f.files) == 0 && f.kustomize == ""
 func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input, error) {
 	selector, err := labels.Parse(f.selector)
 	if err != nil {
-		return nil, usagef("-l %s: %s", f.selector, oneLine(err.Error()))
+		return nil, usagef("-l %s: %s", f.selector, terminal.OneLine(err.Error()))
 	}
-	read := &quotes{held: map[string][]byte{}, alias: f.stdinName, width: newPage(sh.out).width}
+	read := &quotes{held: map[string][]byte{}, alias: f.stdinName, width: terminal.NewPage(sh.out).Width}
 	found, err := f.sources(ctx, sh, args, read.held)
 	if err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, unread(oneLine(strings.TrimPrefix(err.Error(), `Get "`+address+`": `)))
+		return nil, unread(terminal.OneLine(strings.TrimPrefix(err.Error(), `Get "`+address+`": `)))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -234,7 +235,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFetched+1))
 	switch {
 	case err != nil:
-		return nil, unread(oneLine(err.Error()))
+		return nil, unread(terminal.OneLine(err.Error()))
 	case len(text) > maxFetched:
 		return nil, unread(fmt.Sprintf("holds more than %d MiB", maxFetched>>20))
 	}
@@ -252,7 +253,7 @@ func kustomized(dir string) ([]byte, error) {
 	}
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
-		return nil, &manifest.Problem{Source: dir, Have: "kustomize cannot build it: " + oneLine(err.Error()), Want: "a kustomization that builds"}
+		return nil, &manifest.Problem{Source: dir, Have: "kustomize cannot build it: " + terminal.OneLine(err.Error()), Want: "a kustomization that builds"}
 	}
 	return objects.AsYaml()
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -105,7 +106,7 @@ func unresolved(arg string) error {
 		return usagef("%s: nodes are not diagnosed, jobs are; signalbox get jobs -A --node %s lists those with a pod on it", arg, name)
 	}
 	_, _, err := collect.Resolve(kinds.All(), arg)
-	return usagef("%s%s", oneLine(err.Error()), hint(arg))
+	return usagef("%s%s", terminal.OneLine(err.Error()), hint(arg))
 }
 
 // namesFolder says whether an argument can be no KIND/NAME, because it ends in a slash or has more than one, and
@@ -258,7 +259,7 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	}
 	var in []string
 	for _, gvr := range served {
-		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: mostNames + 2}) // the one here is none of them, and one more says that there are more
+		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: terminal.MostNames + 2}) // the one here is none of them, and one more says that there are more
 		for i := 0; err == nil && i < len(found.Items); i++ {
 			if o := &found.Items[i]; o.GetName() == t.name && o.GetNamespace() != c.namespace && !slices.Contains(in, o.GetNamespace()) {
 				in = append(in, o.GetNamespace())
@@ -272,10 +273,10 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	default:
 		slices.Sort(in)
 		more := ""
-		if len(in) > mostNames {
+		if len(in) > terminal.MostNames {
 			more = " and more"
 		}
-		return fmt.Sprintf("; there are some in the namespaces %s%s: -n %s", strings.Join(in[:min(len(in), mostNames)], ", "), more, in[0])
+		return fmt.Sprintf("; there are some in the namespaces %s%s: -n %s", strings.Join(in[:min(len(in), terminal.MostNames)], ", "), more, in[0])
 	}
 	if err := c.missing(ctx, c.namespace); err != nil {
 		return "; " + err.Error()
@@ -292,7 +293,7 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return fmt.Sprintf("; namespace %s has %s", c.namespace, few(names))
+	return fmt.Sprintf("; namespace %s has %s", c.namespace, terminal.Few(names))
 }
 
 // asked is the job of the cluster that an argument names.
@@ -351,7 +352,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			return target{}, failed
 		}
 		if unread > 0 {
-			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), count(unread, "kind"), c.namespace, name, grantRead(c.namespace))
+			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.namespace, name, grantRead(c.namespace))
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*exit)(nil); errors.As(err, &code) {
@@ -368,7 +369,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 	for _, t := range found {
 		names = append(names, strings.ToLower(t.kind.Name)+"/"+name)
 	}
-	return target{}, usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.namespace, orList(names))
+	return target{}, usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.namespace, terminal.OrList(names))
 }
 
 // mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.

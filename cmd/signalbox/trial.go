@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
@@ -76,14 +77,14 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model")
 	}
 	client = patient(client, settings)
-	fmt.Fprintf(sh.out, "%s\n", visibleLine(name))
+	fmt.Fprintf(sh.out, "%s\n", terminal.VisibleLine(name))
 	if replay == "" {
 		for _, a := range trial.Abilities(ctx, client) {
 			if a.Why == "" {
 				fmt.Fprintf(sh.out, "  yes  %s\n", a.What)
 				continue
 			}
-			fmt.Fprintf(sh.out, "  no   %s: %s\n", a.What, visibleLine(a.Why))
+			fmt.Fprintf(sh.out, "  no   %s: %s\n", a.What, terminal.VisibleLine(a.Why))
 			if a.What == "answers" {
 				return &exit{code: exitFindings}
 			}
@@ -111,7 +112,7 @@ func tryCases(ctx context.Context, sh *shell, e explainer.Explainer, price confi
 		in, out, took, longest = in+a.In, out+a.Out, took+a.Took, max(longest, a.Took)
 		line := fmt.Sprintf("  %s  %-40s %5d + %4d tokens  %5.1f s", word, a.Case, a.In, a.Out, a.Took.Seconds())
 		if a.Why != "" {
-			line += "  " + visibleLine(a.Why)
+			line += "  " + terminal.VisibleLine(a.Why)
 		}
 		fmt.Fprintln(sh.out, line)
 	})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -108,7 +109,7 @@ func barred(resources []string, namespace string) string {
 	if namespace != metav1.NamespaceAll {
 		where = "in namespace " + namespace
 	}
-	return fmt.Sprintf("you may not list %s %s", few(resources), where)
+	return fmt.Sprintf("you may not list %s %s", terminal.Few(resources), where)
 }
 
 // mayListNone is the error of an answer that nothing was seen for: no jobs and none that may be seen are two things.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // installed says what the cluster of the kubeconfig runs.
@@ -41,7 +43,7 @@ of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
 			if there != nil {
 				text += there.String() + "\n"
 			}
-			return own(newPage(sh.out).write(text))
+			return own(terminal.NewPage(sh.out).Write(text))
 		},
 	}
 	c.Flags().BoolVar(&client, "client", false, "of this program only; no cluster is asked")
@@ -60,7 +62,7 @@ func installedIn(ctx context.Context, kube *genericclioptions.ConfigFlags) *inst
 		return nil
 	}
 	if err != nil {
-		return &installed{Unknown: oneLine(err.Error())}
+		return &installed{Unknown: terminal.OneLine(err.Error())}
 	}
 	out := &installed{Namespace: live.namespace}
 	if server, err := live.clients.Discovery().ServerVersion(); err == nil {
@@ -76,9 +78,9 @@ func installedIn(ctx context.Context, kube *genericclioptions.ConfigFlags) *inst
 func (i installed) String() string {
 	switch {
 	case i.Unknown != "":
-		return visibleLine("cluster: unknown; " + i.Unknown)
+		return terminal.VisibleLine("cluster: unknown; " + i.Unknown)
 	case i.Signalbox == "":
-		return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox reviews jobs in namespace %s", i.Kubernetes, i.Namespace))
+		return terminal.VisibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox reviews jobs in namespace %s", i.Kubernetes, i.Namespace))
 	}
-	return visibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s reviews jobs in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
+	return terminal.VisibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s reviews jobs in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
@@ -61,7 +62,7 @@ func (a *whoAnswer) text() (out []string) {
 		line("", "%s", text)
 	}
 	if u := a.Unreadable; u != nil {
-		line("", "%s in namespaces you may not read: %s", count(u.Jobs, "job"), held(u.Pods, u.Devices))
+		line("", "%s in namespaces you may not read: %s", terminal.Count(u.Jobs, "job"), held(u.Pods, u.Devices))
 	}
 	line("then", "%s", fit.Result{Plan: a.Plan}.PlanText())
 	for _, text := range a.Remains {
@@ -72,15 +73,15 @@ func (a *whoAnswer) text() (out []string) {
 
 func held(pods int, devices int64) string {
 	if devices == 0 {
-		return count(pods, "pod")
+		return terminal.Count(pods, "pod")
 	}
-	return fmt.Sprintf("%s with %s", count(pods, "pod"), count(int(devices), "device"))
+	return fmt.Sprintf("%s with %s", terminal.Count(pods, "pod"), terminal.Count(int(devices), "device"))
 }
 
 // nodesText names a few nodes.
 func nodesText(nodes []string) string {
-	if len(nodes) > mostNames {
-		return fmt.Sprintf("%s and %d more nodes", strings.Join(nodes[:mostNames], ", "), len(nodes)-mostNames)
+	if len(nodes) > terminal.MostNames {
+		return fmt.Sprintf("%s and %d more nodes", strings.Join(nodes[:terminal.MostNames], ", "), len(nodes)-terminal.MostNames)
 	}
 	return strings.Join(nodes, ", ")
 }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -272,7 +273,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	}
 	if fsys != nil {
 		if err := engine.Swap(append(sources, fsys)...); err != nil { //nolint:contextcheck // as above
-			why = "the cluster's policies do not load: " + oneLine(err.Error())
+			why = "the cluster's policies do not load: " + terminal.OneLine(err.Error())
 		}
 	}
 	if why != "" {
@@ -297,7 +298,7 @@ func passedOver(dir string, fsys fs.FS) string {
 	if err != nil || len(names) == 0 {
 		return "" // an error comes where the policies are read
 	}
-	return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, count(len(names), "manifest"), few(names))
+	return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, terminal.Count(len(names), "manifest"), terminal.Few(names))
 }
 
 // policyFolder is a folder of policies, or the one file that was named.

@@ -1,4 +1,6 @@
-package main
+// Package terminal writes text for people: as wide as the screen, in colour where that is wanted, in the characters of the
+// locale, and without what a terminal would obey. It reads no objects and knows no command. Start reading at Page.
+package terminal
 
 import (
 	"io"
@@ -10,49 +12,50 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// page is text for people on its way to an output: as wide as the terminal, or as COLUMNS says,
+// Page is text for people on its way to an output: as wide as the terminal, or as COLUMNS says,
 // and in ASCII where the locale knows no more. What is no terminal gets its lines whole, because
 // somebody else reads them.
-type page struct {
-	to    io.Writer
-	width int   // 0: lines are not wrapped
-	tight []int // columns that a table leaves out only where it is wider than the page
-	short bool  // a row of a table is one line: what the last column has no room for is cut
-	least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
-	loose bool  // a cell that is much wider than the others of its column pads none of them
+type Page struct {
+	To    io.Writer
+	Width int   // 0: lines are not wrapped
+	Tight []int // columns that a table leaves out only where it is wider than the page
+	Short bool  // a row of a table is one line: what the last column has no room for is cut
+	Least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
+	Loose bool  // a cell that is much wider than the others of its column pads none of them
 	code  bool  // lines that are indented by four columns are quoted, and stay as they are
-	folds bool  // a decisive line is folded, too: it is a sentence and no line of a log
+	Folds bool  // a decisive line is folded, too: it is a sentence and no line of a log
 }
 
-func newPage(to io.Writer) page {
-	if !terminal(to) && os.Getenv("COLUMNS") == "" {
-		return page{to: to}
+// NewPage is a page on an output: without a width where that is no terminal.
+func NewPage(to io.Writer) Page {
+	if !Is(to) && os.Getenv("COLUMNS") == "" {
+		return Page{To: to}
 	}
-	return page{to: to, width: screen(to)}
+	return Page{To: to, Width: Width(to)}
 }
 
-// quoting is the page for a text that quotes lines of logs or code, indented by four columns.
-func (p page) quoting() page {
+// Quoting is the page for a text that quotes lines of logs or code, indented by four columns.
+func (p Page) Quoting() Page {
 	p.code = true
 	return p
 }
 
-// write writes a text.
-func (p page) write(text string) error {
+// Write writes a text.
+func (p Page) Write(text string) error {
 	var b strings.Builder
-	for line := range strings.Lines(plainly(text, os.Getenv)) {
+	for line := range strings.Lines(Plainly(text, os.Getenv)) {
 		text, end := strings.TrimSuffix(line, "\n"), "\n"
 		if text == line {
 			end = ""
 		}
-		if plain := ansi.Strip(text); p.folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.width && p.width > 0 {
-			text = wrap(text, p.width, len(decisive))
+		if plain := ansi.Strip(text); p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
+			text = wrap(text, p.Width, len(decisive))
 		} else if !p.code || !indented4.MatchString(text) {
-			text = fold(text, p.width)
+			text = Fold(text, p.Width)
 		}
 		b.WriteString(text + end)
 	}
-	_, err := io.WriteString(p.to, b.String())
+	_, err := io.WriteString(p.To, b.String())
 	return err
 }
 
@@ -62,10 +65,10 @@ const decisive = "  > "
 // narrowest is the least room that a wrapped line leaves for words.
 const narrowest = 24
 
-// fold breaks a line between words, and lets what follows hang below the words of the first part.
+// Fold breaks a line between words, and lets what follows hang below the words of the first part.
 // Words longer than the room stay whole: names and paths are copied. Lines of logs, which are
 // quoted, and pictures stay as they are.
-func fold(line string, width int) string {
+func Fold(line string, width int) string {
 	if width <= 0 || ansi.StringWidth(line) <= width || quoted.MatchString(ansi.Strip(line)) {
 		return line
 	}
@@ -113,9 +116,9 @@ func hangOf(line string) int {
 	return len(line) - len(strings.TrimLeft(line, " "))
 }
 
-// table is rows of cells in columns; the first row is the heading. Where it is wider than the
+// Table is rows of cells in columns; the first row is the heading. Where it is wider than the
 // page, the columns of spare are left out, and the last one wraps.
-func (p page) table(rows [][]string, spare ...int) string {
+func (p Page) Table(rows [][]string, spare ...int) string {
 	widths, sum := p.columns(rows, spare)
 	last := len(widths) - 1
 	var b strings.Builder
@@ -134,8 +137,8 @@ func (p page) table(rows [][]string, spare ...int) string {
 	return b.String()
 }
 
-// leftOut are the headings of the columns that a table has no room for.
-func (p page) leftOut(rows [][]string, spare ...int) (names []string) {
+// LeftOut are the headings of the columns that a table has no room for.
+func (p Page) LeftOut(rows [][]string, spare ...int) (names []string) {
 	widths, _ := p.columns(rows, spare)
 	for i, w := range widths[:len(widths)-1] {
 		if w == 0 {
@@ -146,13 +149,13 @@ func (p page) leftOut(rows [][]string, spare ...int) (names []string) {
 }
 
 // columns are how wide the columns of a table are, 0 where it is left out, and the whole table.
-func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
-	widths = widthsOf(rows)
-	if p.loose && p.width == 0 {
-		widths = widthsOf(rows, padded)
+func (p Page) columns(rows [][]string, spare []int) (widths []int, width int) {
+	widths = WidthsOf(rows)
+	if p.Loose && p.Width == 0 {
+		widths = WidthsOf(rows, padded)
 	}
-	for i := range min(len(widths), len(p.least)) {
-		widths[i] = max(widths[i], p.least[i])
+	for i := range min(len(widths), len(p.Least)) {
+		widths[i] = max(widths[i], p.Least[i])
 	}
 	sum := func() (n int) {
 		for _, w := range widths {
@@ -167,19 +170,19 @@ func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
 	var left []out
 	leave := func(columns []int, room int) {
 		for _, i := range columns {
-			if p.width > 0 && widths[i] > 0 && sum()-widths[last] > room {
+			if p.Width > 0 && widths[i] > 0 && sum()-widths[last] > room {
 				widths[i] = 0
 				left = append(left, out{i, room})
 			}
 		}
 	}
-	if !p.short {
-		leave(spare, p.width-2*narrowest)
-		leave(p.tight, p.width)
+	if !p.Short {
+		leave(spare, p.Width-2*narrowest)
+		leave(p.Tight, p.Width)
 		return widths, sum()
 	}
-	leave(spare, p.width-min(widths[last], 2*narrowest))
-	leave(p.tight, p.width-min(widths[last], narrowest))
+	leave(spare, p.Width-min(widths[last], 2*narrowest))
+	leave(p.Tight, p.Width-min(widths[last], narrowest))
 	for _, o := range slices.Backward(left) { // a wide column made room for a narrow one that went before it
 		if widths[o.column] = whole[o.column]; sum()-widths[last] > o.room {
 			widths[o.column] = 0
@@ -190,27 +193,27 @@ func (p page) columns(rows [][]string, spare []int) (widths []int, width int) {
 
 // row is a line of a table whose last cell begins at a column. Where too little room is left beside the others it stands
 // below them.
-func (p page) row(line string, at int) string {
-	if p.width <= 0 || ansi.StringWidth(line) <= p.width {
+func (p Page) row(line string, at int) string {
+	if p.Width <= 0 || ansi.StringWidth(line) <= p.Width {
 		return line
 	}
-	if p.short && at <= p.width-len("WAITS FOR") {
-		return ansi.Truncate(line, p.width, "…")
+	if p.Short && at <= p.Width-len("WAITS FOR") {
+		return ansi.Truncate(line, p.Width, "…")
 	}
 	head, text := ansi.Cut(line, 0, at), ansi.Cut(line, at, ansi.StringWidth(line))
-	if at > p.width-narrowest {
+	if at > p.Width-narrowest {
 		const below = 4
 		head, at = strings.TrimRight(head, " ")+"\n"+strings.Repeat(" ", below), below
 	}
-	parts := strings.Split(fold(text, p.width-at), "\n")
+	parts := strings.Split(Fold(text, p.Width-at), "\n")
 	return head + strings.Join(parts, "\n"+strings.Repeat(" ", at))
 }
 
 // padded is how wide a cell of a loose table is at most that pads the others of its column.
 const padded = 40
 
-// widthsOf is how wide the columns are, by their cells; with a bound, by those within it.
-func widthsOf(rows [][]string, bound ...int) []int {
+// WidthsOf is how wide the columns are, by their cells; with a bound, by those within it.
+func WidthsOf(rows [][]string, bound ...int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -8,24 +8,26 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// painter colours words on terminals. NO_COLOR (https://no-color.org) and --color decide.
-type painter struct{ on bool }
+// Painter colours words on terminals. NO_COLOR (https://no-color.org) and --color decide.
+type Painter struct{ On bool }
 
-func newPainter(when string, out io.Writer) painter {
+// NewPainter colours as --color says: always, never, or where a person watches.
+func NewPainter(when string, out io.Writer) Painter {
 	switch when {
 	case "always":
-		return painter{true}
+		return Painter{true}
 	case "never":
-		return painter{false}
+		return Painter{false}
 	}
-	return painter{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminal(out)}
+	return Painter{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && Is(out)}
 }
 
-func (p painter) word(word string) string { return p.as(word, word) }
+// Word is a word in its colour.
+func (p Painter) Word(word string) string { return p.As(word, word) }
 
-// as colours a text like a word that has a colour.
-func (p painter) as(word, text string) string {
-	if !p.on {
+// As colours a text like a word that has a colour.
+func (p Painter) As(word, text string) string {
+	if !p.On {
 		return text
 	}
 	by := map[string]color.Attribute{
@@ -45,7 +47,8 @@ func (p painter) as(word, text string) string {
 	return c.Sprint(text)
 }
 
-func terminal(w any) bool {
+// Is says whether an output, or an input, is a terminal.
+func Is(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func TestLinesAreFoldedBetweenWords(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, fold(tc.line, tc.at)); diff != "" {
+			if diff := cmp.Diff(tc.want, Fold(tc.line, tc.at)); diff != "" {
 				t.Errorf("fold (-want +got):\n%s", diff)
 			}
 		})
@@ -43,7 +43,7 @@ func FuzzFold(f *testing.F) {
 		if width = width % 200; width < 0 {
 			width = -width
 		}
-		got := fold(line, width)
+		got := Fold(line, width)
 		if a, b := strings.Fields(line), strings.Fields(got); len(a) != len(b) {
 			t.Fatalf("%d words become %d:\n%q\n%q", len(a), len(b), line, got)
 		}
@@ -64,15 +64,15 @@ func FuzzFold(f *testing.F) {
 func TestATableLeavesOutColumnsAndWrapsTheLast(t *testing.T) {
 	rows := [][]string{{"NAME", "KINDS", "WHAT IT SAYS"}, {"shm-missing", strings.Repeat("x", 40), "the pods share memory through a file system that is far too small"}}
 	want := "NAME         WHAT IT SAYS\nshm-missing  the pods share memory through a file\n             system that is far too small\n"
-	if diff := cmp.Diff(want, page{width: 52}.table(rows, 1)); diff != "" {
+	if diff := cmp.Diff(want, Page{Width: 52}.Table(rows, 1)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	narrow := [][]string{{"JOB", "CATEGORY", "WAITS FOR"}, {"llama", "unschedulable-gpu", "two pods wait for eight devices each, and no node has more than five"}, {"nan", "nan-loss", "-"}}
 	want = "JOB    CATEGORY           WAITS FOR\nllama  unschedulable-gpu\n    two pods wait for eight devices each,\n    and no node has more than five\nnan    nan-loss           -\n"
-	if diff := cmp.Diff(want, page{width: 42}.table(narrow)); diff != "" {
+	if diff := cmp.Diff(want, Page{Width: 42}.Table(narrow)); diff != "" {
 		t.Errorf("a last column without room (-want +got):\n%s", diff)
 	}
-	if got := (page{}).table(rows, 1); !strings.Contains(got, "xxxx") || strings.Count(got, "\n") != 2 {
+	if got := (Page{}).Table(rows, 1); !strings.Contains(got, "xxxx") || strings.Count(got, "\n") != 2 {
 		t.Errorf("what is no terminal gets every column, in one line each:\n%s", got)
 	}
 }

@@ -1,15 +1,15 @@
-package main
+package terminal
 
 import (
 	"regexp"
 	"strings"
 )
 
-// inCell is a text in a cell of a table.
-func inCell(s string) string { return strings.ReplaceAll(inProse(oneLine(s)), "|", `\|`) }
+// InCell is a text in a cell of a table.
+func InCell(s string) string { return strings.ReplaceAll(InProse(OneLine(s)), "|", `\|`) }
 
-// inProse is a text in one paragraph in which Markdown and HTML mean nothing.
-func inProse(s string) string {
+// InProse is a text in one paragraph in which Markdown and HTML mean nothing.
+func InProse(s string) string {
 	s = strings.NewReplacer("\\", `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "]", `\]`).Replace(strings.TrimSpace(s))
 	return handles.ReplaceAllString(s, "$1$2&#8203;$3")
 }
@@ -19,8 +19,8 @@ func inProse(s string) string {
 // width does. Digests of images are no such place.
 var handles = regexp.MustCompile(`(^|[^0-9A-Za-z_])([@#])([0-9A-Za-z_])`)
 
-// fenced is a text in a block that ends after it, whatever it holds.
-func fenced(text string) string {
+// Fenced is a text in a block that ends after it, whatever it holds.
+func Fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
@@ -28,12 +28,13 @@ func fenced(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
 }
 
-func markdownTable(rows [][]string) string {
+// MarkdownTable is rows of cells as a table of Markdown; the first row is the heading.
+func MarkdownTable(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {
 		cells := make([]string, len(row))
 		for c := range row {
-			cells[c] = strings.ReplaceAll(inProse(row[c]), "|", `\|`)
+			cells[c] = strings.ReplaceAll(InProse(row[c]), "|", `\|`)
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 		if i == 0 {

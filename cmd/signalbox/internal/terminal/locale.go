@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// screen is the width of the terminal: what COLUMNS says, what the terminal says, or 80.
-func screen(w io.Writer) int {
+// Width is the width of the terminal: what COLUMNS says, what the terminal says, or 80.
+func Width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
@@ -33,8 +33,8 @@ func locale(env func(string) string) string {
 	return ""
 }
 
-// speaksUTF8 says whether the locale can show more than ASCII.
-func speaksUTF8(system string, env func(string) string) bool {
+// SpeaksUTF8 says whether the locale can show more than ASCII.
+func SpeaksUTF8(system string, env func(string) string) bool {
 	v := locale(env)
 	if v == "" {
 		return system == "windows" // whose terminals know no locale
@@ -45,9 +45,9 @@ func speaksUTF8(system string, env func(string) string) bool {
 // marks are the signs of our own texts that are not ASCII. What programs and files say stays as it is.
 var marks = strings.NewReplacer(" · ", " - ", " × ", " x ", "…", "...", "→", "->", "←", "<-", "│", "|", "±", "+-", "–", "-", "≥", ">=", "≤", "<=")
 
-// plainly is a text for a locale that names no UTF-8; where none is named, somebody else reads it.
-func plainly(text string, env func(string) string) string {
-	if locale(env) == "" || speaksUTF8("", env) {
+// Plainly is a text for a locale that names no UTF-8; where none is named, somebody else reads it.
+func Plainly(text string, env func(string) string) string {
+	if locale(env) == "" || SpeaksUTF8("", env) {
 		return text
 	}
 	return marks.Replace(text)

@@ -1,0 +1,60 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// OneLine is a text in one line, with one space between words.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Visible is a text without what a terminal would obey, marks of direction among it: manifests and files come
+// from strangers, and names of jobs, roles, nodes and logs are printed.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// VisibleLine is visible, in one line.
+func VisibleLine(s string) string { return strings.ReplaceAll(Visible(s), "\n", " ") }
+
+// Count is a number with its noun: 1 job, 2 jobs.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// OrList is "a, b or c".
+func OrList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// MostNames is how many checks that need a cluster are named where there is none.
+const MostNames = 4
+
+// Few is a list of names that does not fill the screen.
+func Few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// HasWord says whether a text has a word, bounded by what is no letter; case does not matter.
+func HasWord(text, word string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.Contains(parts, strings.ToLower(word))
+}
