@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
@@ -224,7 +225,7 @@ func (b *board) made(r *http.Request, keep time.Duration, made func(context.Cont
 		sections = []browser.Section{{Title: title, Word: "not read", State: browser.Dim, Lead: message(err)}}
 	}
 	var out bytes.Buffer
-	page := browser.Page{Title: title, Version: build().Version, Made: b.sh.now(), Sections: sections, Links: []browser.Cell{{Text: "Jobs", To: "/"}, {Text: "Nodes", To: "/nodes"}, {Text: "Checks", To: "/checks"}}}
+	page := browser.Page{Title: title, Version: build.Read().Version, Made: b.sh.now(), Sections: sections, Links: []browser.Cell{{Text: "Jobs", To: "/"}, {Text: "Nodes", To: "/nodes"}, {Text: "Checks", To: "/checks"}}}
 	if err := browser.Write(&out, page); err != nil {
 		return []byte(message(err)), http.StatusInternalServerError
 	}

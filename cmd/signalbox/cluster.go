@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -101,7 +102,7 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	// A limit of requests a second makes reading the logs of a thousand pods crawl. The API server
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	config.QPS = -1
-	config.UserAgent = "signalbox/" + build().Version
+	config.UserAgent = "signalbox/" + build.Read().Version
 	c := &liveCluster{config: config, named: named, context: cmp.Or(*flags.Context, raw.CurrentContext), served: map[string][]string{"": {"v1"}}}
 	if c.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.namespace == "" {
 		c.namespace = "default"

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 )
 
 // newMan writes the manual that packages bring along.
@@ -38,7 +40,7 @@ func newMan(sh *shell) *cobra.Command {
 			}
 			root := c.Root()
 			root.DisableAutoGenTag = true
-			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "signalbox " + build().Version, Manual: "Signalbox", Date: &at}, args[0]); err != nil {
+			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "signalbox " + build.Read().Version, Manual: "Signalbox", Date: &at}, args[0]); err != nil {
 				return own(fmt.Errorf("write manual pages: %w", err))
 			}
 			return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -92,7 +93,7 @@ type (
 // renderSARIF writes what was found with the rules that found it, and no others.
 func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
 	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
-		Name: "signalbox", Version: build().Version, InformationURI: "https://signalbox.dev", Rules: []sarifRule{},
+		Name: "signalbox", Version: build.Read().Version, InformationURI: "https://signalbox.dev", Rules: []sarifRule{},
 	}}}
 	for _, j := range jobs {
 		for _, f := range j.Lines() {

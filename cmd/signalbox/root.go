@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 )
@@ -53,7 +54,7 @@ before they run, and explains why they wait or fail.`,
 		}
 		return usagef("%s%s; see %s --help", terminal.OneLine(err.Error()), flagMeant(c, err), c.CommandPath())
 	})
-	root.Version = build().String()
+	root.Version = build.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(
 		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),

@@ -23,6 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/config/tracing"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
@@ -106,7 +107,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	// Informers ask seldom; the controller reads the logs of a whole job at once. The API server
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	connection.QPS = -1
-	connection.UserAgent = "signalbox/" + build().Version
+	connection.UserAgent = "signalbox/" + build.Read().Version
 	var skew atomic.Int64
 	connection.Wrap(func(next http.RoundTripper) http.RoundTripper { return clockOf{next, time.Now, &skew} })
 	clients, err := live.Connect(connection)
@@ -120,7 +121,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	group, ctx := errgroup.WithContext(ctx)
 	if t := settings.Tracing; t.Endpoint != "" {
 		if s.traces, err = tracing.New(tracing.Options{
-			Endpoint: t.Endpoint, Sample: t.Sample, TokenFile: t.TokenFile, CAFile: t.CAFile, Version: build().Version, Log: log.WithName("tracing"),
+			Endpoint: t.Endpoint, Sample: t.Sample, TokenFile: t.TokenFile, CAFile: t.CAFile, Version: build.Read().Version, Log: log.WithName("tracing"),
 		}); err != nil {
 			return &exit{exitUsage, err}
 		}
@@ -154,7 +155,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	}
 	group.Go(func() error { collectSooner(ctx); return nil })
 	group.Go(func() error { return s.view.Start(ctx) })
-	log.Info("serving", "version", build().Version, "webhook", admission, "controller", diagnosis)
+	log.Info("serving", "version", build.Read().Version, "webhook", admission, "controller", diagnosis)
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) {
 		err = nil
@@ -251,7 +252,7 @@ func buildInfo() *prometheus.GaugeVec {
 func newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	info := buildInfo()
-	info.WithLabelValues(build().Version, build().Go).Set(1)
+	info.WithLabelValues(build.Read().Version, build.Read().Go).Set(1)
 	r.MustRegister(info)
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -62,7 +63,7 @@ func (s *server) webhook(ctx context.Context, diagnosis bool) (func(context.Cont
 		PolicyTime:   time.Duration(s.settings.Webhook.PolicyDeadline),
 		Concurrent:   s.settings.Webhook.Concurrency,
 		Address:      s.settings.Listen.Webhook,
-		Version:      build().Version,
+		Version:      build.Read().Version,
 		Events:       s.clients.Kube,
 		Namespace:    s.settings.Namespace,
 		Metrics:      metrics,
@@ -103,7 +104,7 @@ func (s *server) recorded(engine preflight.Engine) (preflight.Engine, []func(con
 	}
 	clk, log := clock.RealClock{}, s.log.WithName("decisions")
 	to := &policies.Folder{Dir: d.Dir, Name: name, Bytes: d.Bytes, Keep: time.Duration(d.Keep)}
-	r := policies.NewRecorder(to.Write, map[string]string{"app": "signalbox", "id": name, "version": version}, clk.Now)
+	r := policies.NewRecorder(to.Write, map[string]string{"app": "signalbox", "id": name, "version": build.Version}, clk.Now)
 	write := func(ctx context.Context) error {
 		return r.Start(ctx, func(err error) { log.Error(err, "record decisions", "dropped", r.Dropped()) })
 	}

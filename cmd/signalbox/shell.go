@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -33,5 +34,5 @@ func (sh *shell) notes(all []string) {
 
 // writeHTML writes sections as one file for a browser.
 func (sh *shell) writeHTML(title string, sections ...browser.Section) error {
-	return browser.Write(sh.out, browser.Page{Title: title, Version: build().Version, Made: sh.now(), Sections: sections})
+	return browser.Write(sh.out, browser.Page{Title: title, Version: build.Read().Version, Made: sh.now(), Sections: sections})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -29,13 +30,13 @@ func newVersion(sh *shell) *cobra.Command {
 of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			b, there := build(), (*installed)(nil)
+			b, there := build.Read(), (*installed)(nil)
 			if !client {
 				there = installedIn(c.Context(), kube)
 			}
 			if output.value == "json" {
 				return own(writeJSON(sh.out, struct {
-					built
+					build.Info
 					Cluster *installed `json:"cluster,omitempty"`
 				}{b, there}))
 			}

@@ -1,4 +1,6 @@
-package main
+// Package build says what binary this is: its version, commit and platform.
+// 
+package build
 
 import (
 	"fmt"
@@ -7,11 +9,11 @@ import (
 	"strings"
 )
 
-// version is set by the linker: -X main.version=v1.2.3.
-var version = ""
+// Version is set by the linker (Makefile); empty: it is that of the module.
+var Version = ""
 
-// built says what binary this is.
-type built struct {
+// Info says what binary this is.
+type Info struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit"`
 	Modified bool   `json:"modified"` // built from a tree with changes
@@ -20,7 +22,7 @@ type built struct {
 }
 
 // String is the version in one line.
-func (b built) String() string {
+func (b Info) String() string {
 	var of []string
 	if b.Commit != unknownCommit {
 		of = append(of, "commit "+b.Commit)
@@ -33,8 +35,9 @@ func (b built) String() string {
 
 const unknownCommit = "unknown" // built without version control
 
-func build() built {
-	b := built{Version: version, Commit: unknownCommit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+// Read is what the linker and the Go command wrote into this program.
+func Read() Info {
+	b := Info{Version: Version, Commit: unknownCommit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	from, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
