@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO      ?= go
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build.Version=$(VERSION)
 # One setting for everything but the race detector: what one target has compiled, the others reuse.
 export CGO_ENABLED := 0
 BUILD    = $(GO) build -ldflags '$(LDFLAGS)' -o bin/signalbox ./cmd/signalbox

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
@@ -93,7 +94,7 @@ type finished struct {
 }
 
 // compare diagnoses two runs and says in what they differ.
-func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (*comparison, error) {
+func (f *diagnoseFlags) compare(ctx context.Context, sh *shell.Shell, args []string) (*comparison, error) {
 	catalog, err := catalogWith(f.signatures)
 	if err != nil {
 		return nil, err
@@ -106,10 +107,10 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 		args = append(args, f.bundle)
 	}
 	if len(args) != 1 {
-		return nil, usagef("--against compares two runs; expected one before it, and %d are given", len(args))
+		return nil, shell.Usagef("--against compares two runs; expected one before it, and %d are given", len(args))
 	}
 	if named := f.namespaces.given(); len(named) > 1 {
-		return nil, usagef("-n names %s, and both runs would be looked for in %s; expected NAMESPACE/KIND/NAME for one of them: --against %s/pytorchjob/train",
+		return nil, shell.Usagef("-n names %s, and both runs would be looked for in %s; expected NAMESPACE/KIND/NAME for one of them: --against %s/pytorchjob/train",
 			strings.Join(named, " and "), named[len(named)-1], named[0])
 	}
 	var live *liveCluster
@@ -127,29 +128,29 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 }
 
 // runAgainst prints what a run has that another had not.
-func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell, args []string, format string, paint terminal.Painter) error {
+func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell.Shell, args []string, format string, paint terminal.Painter) error {
 	if !slices.Contains([]string{"text", "json", "yaml", "md"}, format) {
-		return usagef("--against prints text, json, yaml or md; expected one of them, not -o %s", format)
+		return shell.Usagef("--against prints text, json, yaml or md; expected one of them, not -o %s", format)
 	}
 	for _, other := range []string{"timeline", "why", "watch", "annotate", "explain", "prompt-only", "snapshot", "events", "pods"} {
 		if cmd.Flags().Changed(other) {
-			return usagef("--against and --%s are given; expected one of them", other)
+			return shell.Usagef("--against and --%s are given; expected one of them", other)
 		}
 	}
 	c, err := f.compare(cmd.Context(), sh, args)
 	if err != nil {
-		return own(err)
+		return shell.Own(err)
 	}
-	if err := renderComparison(sh.out, c, format, paint); err != nil {
-		return own(fmt.Errorf("write the comparison: %w", err))
+	if err := renderComparison(sh.Out, c, format, paint); err != nil {
+		return shell.Own(fmt.Errorf("write the comparison: %w", err))
 	}
 	switch {
 	case !f.exitCode || c.Run.Healthy == "Yes":
 		return nil
 	case c.Run.Healthy == "No":
-		return &exit{code: exitFindings}
+		return &shell.Exit{Code: shell.ExitFindings}
 	}
-	return &exit{code: exitUnknown}
+	return &shell.Exit{Code: shell.ExitUnknown}
 }
 
 // beside is the namespace in which a job is looked for that is compared with a saved one: its own, unless -n names
@@ -163,7 +164,7 @@ func (f *diagnoseFlags) beside(first *finished) string {
 
 // oneRun is a run by what the user calls it: a path of saved evidence, or a job of the cluster; beside is the namespace
 // of a job that names none.
-func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, catalog *signature.Catalog, live **liveCluster, beside string) (*finished, error) {
+func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell.Shell, name string, catalog *signature.Catalog, live **liveCluster, beside string) (*finished, error) {
 	var c diagnose.Case
 	_, err := os.Stat(name)
 	saved := err == nil

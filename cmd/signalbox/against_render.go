@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
@@ -17,7 +18,7 @@ import (
 func renderComparison(to io.Writer, c *comparison, format string, paint terminal.Painter) error {
 	switch format {
 	case "json":
-		return writeJSON(to, c)
+		return shell.WriteJSON(to, c)
 	case "yaml":
 		text, err := json.Marshal(c)
 		if err != nil {

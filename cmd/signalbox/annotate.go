@@ -6,19 +6,20 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
 // annotate writes a diagnosis on its job, with the controller's own hand.
-func (c *liveCluster) annotate(ctx context.Context, sh *shell, from diagnose.Case, r diagnose.Result) error {
+func (c *liveCluster) annotate(ctx context.Context, sh *shell.Shell, from diagnose.Case, r diagnose.Result) error {
 	w := controller.Writer{
-		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
+		Kube: c.clients, Dynamic: c.objects, Now: sh.Now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 	}
 	wrote, err := w.Write(ctx, from.Job.Source, r, from.State)
 	if err == nil {
-		sh.tell("%s: %s", from.Job.Ref, map[bool]string{true: "the diagnosis is written on it", false: "the diagnosis on it is the same already"}[wrote])
+		sh.Tell("%s: %s", from.Job.Ref, map[bool]string{true: "the diagnosis is written on it", false: "the diagnosis on it is the same already"}[wrote])
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -30,8 +31,8 @@ const (
 
 // addAsk adds --ask. Alone it means always, as it did when it had no values.
 func (f *worldFlags) addAsk(c *cobra.Command) {
-	f.ask = oneOf(askAuto, askAlways, askNever)
-	addChoice(c, f.ask, "ask", "", "ask the Signalbox of the cluster, by a dry run of each job with your own rights, instead of listing nodes and pods: where there is one (auto)")
+	f.ask = shell.OneOf(askAuto, askAlways, askNever)
+	shell.AddChoice(c, f.ask, "ask", "", "ask the Signalbox of the cluster, by a dry run of each job with your own rights, instead of listing nodes and pods: where there is one (auto)")
 	c.Flags().Lookup("ask").NoOptDefVal = askAlways
 }
 
@@ -40,9 +41,9 @@ func (f *worldFlags) addAsk(c *cobra.Command) {
 // too, and do not change what is found.
 func (f *worldFlags) mayAsk() bool {
 	switch {
-	case f.ask == nil || f.ask.value == askNever:
+	case f.ask == nil || f.ask.Value == askNever:
 		return false
-	case f.ask.value == askAlways:
+	case f.ask.Value == askAlways:
 		return true
 	}
 	return !f.names && !f.server && !f.enforce && len(f.folders) == 0
@@ -51,10 +52,10 @@ func (f *worldFlags) mayAsk() bool {
 // apart says what does not go with --ask: --enforce, and no cluster to ask.
 func (f *worldFlags) apart() error {
 	if f.mustAsk() && f.enforce {
-		return usagef("--ask asks the Signalbox of the cluster, which goes by the mode of the namespace; expected --enforce or --ask, not both")
+		return shell.Usagef("--ask asks the Signalbox of the cluster, which goes by the mode of the namespace; expected --enforce or --ask, not both")
 	}
 	if f.mustAsk() && (f.offline || len(f.snapshot) > 0) {
-		return usagef("--ask asks the Signalbox of a live cluster, and --snapshot and --offline look at none; expected one of them")
+		return shell.Usagef("--ask asks the Signalbox of a live cluster, and --snapshot and --offline look at none; expected one of them")
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (f *worldFlags) listing() *worldFlags {
 	return &out
 }
 
-func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.value == askAlways }
+func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.Value == askAlways }
 
 // question is one job and what the cluster said of it.
 type question struct {
@@ -102,7 +103,7 @@ func (w *world) askInstalled(ctx context.Context, in *input) (why string, err er
 		return why, err
 	}
 	reasons := make([]string, len(in.jobs))
-	err = inParallel(askedAtOnce, len(in.jobs)-1, func(i int) (err error) {
+	err = shell.InParallel(askedAtOnce, len(in.jobs)-1, func(i int) (err error) {
 		reasons[i+1], err = w.askOne(ctx, in.jobs, asked, i+1)
 		return err
 	})

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -102,7 +103,7 @@ func (d *dryRuns) asker(t *testing.T, job string) func(args ...string) (int, str
 	t.Setenv("KUBECONFIG", config)
 	return func(args ...string) (int, string) {
 		var out, errs bytes.Buffer
-		code := run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, append(args, file))
+		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, append(args, file))
 		return code, out.String() + errs.String()
 	}
 }
@@ -138,11 +139,11 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 	ask := d.asker(t, askedJob)
 	want := []string{"POST /apis/kubeflow.org/v1/namespaces/ml/pytorchjobs"}
 	code, text := ask("fit")
-	if asked := d.take(); code != exitBusy || !strings.Contains(text, "4 of 6 pods fit now") || !strings.Contains(text, "the priority class high (7) would preempt 3 pods") || !strings.Contains(text, "what Signalbox in the cluster answers") || !slices.Equal(asked, want) {
+	if asked := d.take(); code != shell.ExitBusy || !strings.Contains(text, "4 of 6 pods fit now") || !strings.Contains(text, "the priority class high (7) would preempt 3 pods") || !strings.Contains(text, "what Signalbox in the cluster answers") || !slices.Equal(asked, want) {
 		t.Errorf("fit: exit code %d, asked %v\n%s", code, asked, text)
 	}
 	code, text = ask("check")
-	if asked := d.take(); code != exitFindings || !strings.Contains(text, "error[priority-class-missing]") || !strings.Contains(text, "somebody else warns") || !slices.Equal(asked, want) {
+	if asked := d.take(); code != shell.ExitFindings || !strings.Contains(text, "error[priority-class-missing]") || !strings.Contains(text, "somebody else warns") || !slices.Equal(asked, want) {
 		t.Errorf("check: exit code %d, asked %v\n%s", code, asked, text)
 	}
 	if _, offline := ask("check", "--offline"); !strings.Contains(offline, "[") {
@@ -165,14 +166,14 @@ func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
 		}
 	}
 	d.take()
-	if code, text = ask("fit", "--ask=never"); code != exitFindings || !lists(d.take()) {
+	if code, text = ask("fit", "--ask=never"); code != shell.ExitFindings || !lists(d.take()) {
 		t.Errorf("--ask=never: exit code %d\n%s", code, text)
 	}
 	for _, flags := range [][]string{{"--map"}, {"--who"}, {"--set", "Worker.replicas=1"}, {"-o", "html"}, {"--fix"}} {
 		if _, text = ask(append([]string{"fit"}, flags...)...); !lists(d.take()) {
 			t.Errorf("%v needs names, and nothing was listed\n%s", flags, text)
 		}
-		if code, text = ask(append([]string{"fit", "--ask"}, flags...)...); code != exitUsage || !strings.Contains(text, "--ask answers without the names of nodes") {
+		if code, text = ask(append([]string{"fit", "--ask"}, flags...)...); code != shell.ExitUsage || !strings.Contains(text, "--ask answers without the names of nodes") {
 			t.Errorf("--ask %v: exit code %d\n%s", flags, code, text)
 		}
 	}
@@ -246,7 +247,7 @@ func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 				t.Errorf("fit asked %v\n%s", asked, text)
 			}
 			code, text := ask("fit", "--ask")
-			if asked := tc.d.take(); lists(asked) || code == exitFine {
+			if asked := tc.d.take(); lists(asked) || code == shell.ExitFine {
 				t.Errorf("fit --ask: exit code %d, asked %v\n%s", code, asked, text)
 			}
 		})
@@ -258,7 +259,7 @@ func TestAJobThatIsThereIsAskedAbout(t *testing.T) {
 	for _, hidden := range []bool{false, true} { // who may not read it may change it, or is told that he may not
 		d := &dryRuns{there: true, hidden: hidden, warnings: []string{recorded(t, busyRecord())}}
 		code, text := d.asker(t, askedJob)("fit")
-		if asked := d.take(); code != exitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PATCH ") {
+		if asked := d.take(); code != shell.ExitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PATCH ") {
 			t.Errorf("hidden %t: exit code %d, asked %v\n%s", hidden, code, asked, text)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -51,15 +52,15 @@ type auditFlags struct {
 	rulings        bool // of policies, and nothing else
 	ended          int  // jobs that are left out
 	files          inputFlags
-	output         *choice
+	output         *shell.Choice
 	contexts       *remembered // what --context was given, every time
-	failOn, colour *choice
+	failOn, colour *shell.Choice
 }
 
-func newAudit(sh *shell) *cobra.Command {
+func newAudit(sh *shell.Shell) *cobra.Command {
 	f := &auditFlags{
-		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md", "html"),
-		failOn: oneOf("never", "error", "warning"), colour: oneOf("auto", "always", "never"),
+		from: newWorldFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
+		failOn: shell.OneOf("never", "error", "warning"), colour: shell.OneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{
 		Use:   "audit [FILE…] [-A] [--policy DIR] [--enforce] [--snapshot FILE]",
@@ -75,24 +76,24 @@ audits of the clusters stand below each other.
 
 Exit codes: as those of check, but findings fail it only with --fail-on; a denial always does. It is 4 where
 the server did not list the jobs of a kind, and the others hold nothing that fails it.`,
-		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json\n  %[1]s audit jobs/ --snapshot cluster.yaml", sh.name),
+		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json\n  %[1]s audit jobs/ --snapshot cluster.yaml", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.from.snapshot = append(f.from.snapshot, args...)
-			return own(f.start(c.Context(), sh))
+			return shell.Own(f.start(c.Context(), sh))
 		},
 	}
 	f.from.addEnforce(c)
 	f.add(c)
-	addChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
+	shell.AddChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
 	return c
 }
 
 // newPolicyAudit is audit for the author of policies.
-func newPolicyAudit(sh *shell) *cobra.Command {
+func newPolicyAudit(sh *shell.Shell) *cobra.Command {
 	f := &auditFlags{
-		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md", "html"),
-		failOn: oneOf("never"), colour: oneOf("auto", "always", "never"), rulings: true,
+		from: newWorldFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
+		failOn: shell.OneOf("never"), colour: shell.OneOf("auto", "always", "never"), rulings: true,
 	}
 	f.from.enforce = true
 	c := &cobra.Command{
@@ -105,13 +106,13 @@ Jobs that have ended are left out, unless --ended, and those that another job wa
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, or a policy that does not load or fails · 4 no denial, but
 the server did not list the jobs of a kind.`,
-		Example: fmt.Sprintf("  %[1]s policy audit -A --policy policies/\n  %[1]s policy audit --snapshot cluster.yaml --policy policies/ -o json", sh.name),
-		Args:    noArgs,
+		Example: fmt.Sprintf("  %[1]s policy audit -A --policy policies/\n  %[1]s policy audit --snapshot cluster.yaml --policy policies/ -o json", sh.Name),
+		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(f.from.folders) == 0 {
-				return usagef("no policies; expected --policy DIR")
+				return shell.Usagef("no policies; expected --policy DIR")
 			}
-			return own(f.start(c.Context(), sh))
+			return shell.Own(f.start(c.Context(), sh))
 		},
 	}
 	f.add(c)
@@ -122,22 +123,22 @@ the server did not list the jobs of a kind.`,
 func (f *auditFlags) add(c *cobra.Command) {
 	f.from.add(c)
 	f.contexts = severalContexts(c.Flags())
-	hide(c, "offline")
+	shell.Hide(c, "offline")
 	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
 	c.Flags().BoolVar(&f.over, "ended", false, "also jobs that have ended")
 	c.Flags().StringVarP(&f.files.selector, "selector", "l", "", "only jobs with these `labels`")
-	addChoice(c, f.output, "output", "o", "output format")
-	addChoice(c, f.colour, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(c, f.output, "output", "o", "output format")
+	shell.AddChoice(c, f.colour, "color", "", "colour of text; NO_COLOR is honoured")
 }
 
-func (f *auditFlags) start(ctx context.Context, sh *shell) error {
+func (f *auditFlags) start(ctx context.Context, sh *shell.Shell) error {
 	if several := contextsOf(f.contexts); len(several) > 1 && len(f.from.snapshot) == 0 {
 		return f.runContexts(ctx, sh, several)
 	}
 	return f.run(ctx, sh)
 }
 
-func (f *auditFlags) run(ctx context.Context, sh *shell) error {
+func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 	in := &input{}
 	var missing unlisted
 	if len(f.from.snapshot) > 0 {
@@ -146,7 +147,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 			return err
 		}
 		if len(objects) == 0 && f.files.selector == "" {
-			return usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.snapshot))
+			return shell.Usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.snapshot))
 		}
 		f.take(in, objects, *f.from.kube.Namespace)
 	} else {
@@ -184,9 +185,9 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	switch {
 	case len(in.jobs) > 0:
 	case len(f.from.snapshot) > 0:
-		sh.tell("no such jobs that go on are in the snapshot")
+		sh.Tell("no such jobs that go on are in the snapshot")
 	case !f.everything:
-		sh.tell("no jobs found in namespace %s; -A looks in all", w.namespace)
+		sh.Tell("no jobs found in namespace %s; -A looks in all", w.namespace)
 	}
 	sum := sumUp(jobs)
 	sum.Unlisted, sum.Ended = missing.failed, f.ended
@@ -196,22 +197,22 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	if f.rulings {
 		return cmp.Or(rulingsVerdict(jobs, in.troubles), missing.verdict())
 	}
-	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.value), missing.verdict())
+	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.Value), missing.verdict())
 }
 
 // jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
-func jobsOfSnapshot(sh *shell, names []string, selected string) ([]*unstructured.Unstructured, error) {
+func jobsOfSnapshot(sh *shell.Shell, names []string, selected string) ([]*unstructured.Unstructured, error) {
 	jobs, _, err := jobsAndPodsOf(sh, names, selected)
 	return jobs, err
 }
 
 // jobsAndPodsOf are the jobs of jobsOfSnapshot, and the pods of the snapshot.
-func jobsAndPodsOf(sh *shell, names []string, selected string) ([]*unstructured.Unstructured, *podsByLabel, error) {
+func jobsAndPodsOf(sh *shell.Shell, names []string, selected string) ([]*unstructured.Unstructured, *podsByLabel, error) {
 	selector, err := labels.Parse(selected)
 	if err != nil {
-		return nil, nil, usagef("--selector %q: %v", selected, err)
+		return nil, nil, shell.Usagef("--selector %q: %v", selected, err)
 	}
-	found, err := manifest.Sources(names, sh.in)
+	found, err := manifest.Sources(names, sh.In)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +238,7 @@ func jobsAndPodsOf(sh *shell, names []string, selected string) ([]*unstructured.
 }
 
 // jobsOf are the jobs of the cluster, and what was not listed.
-func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (out []*unstructured.Unstructured, missing unlisted, err error) {
+func (f *auditFlags) jobsOf(ctx context.Context, sh *shell.Shell, live *liveCluster) (out []*unstructured.Unstructured, missing unlisted, err error) {
 	namespace := live.namespace
 	if f.everything {
 		namespace = metav1.NamespaceAll
@@ -253,7 +254,7 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (
 		err = missing.none(namespace)
 	}
 	if err == nil {
-		sh.notes(missing.notes(namespace))
+		sh.Notes(missing.notes(namespace))
 	}
 	return out, missing, err
 }
@@ -333,16 +334,16 @@ func sumUp(jobs []reviewed) audited {
 	return out
 }
 
-func (f *auditFlags) render(sh *shell, a audited) error {
-	switch f.output.value {
+func (f *auditFlags) render(sh *shell.Shell, a audited) error {
+	switch f.output.Value {
 	case "json", "yaml":
 		a.Checks, a.Namespaces, a.Jobs = append([]total{}, a.Checks...), append([]total{}, a.Namespaces...), append([]preflight.Report{}, a.Jobs...)
-		return renderDocument(sh.out, f.output.value, a)
+		return shell.RenderDocument(sh.Out, f.output.Value, a)
 	case "html":
-		return sh.writeHTML("Audit", auditSections(a)...)
+		return sh.WriteHTML("Audit", auditSections(a)...)
 	}
-	paint := terminal.NewPainter(f.colour.value, sh.out)
-	p := terminal.NewPage(sh.out)
+	paint := terminal.NewPainter(f.colour.Value, sh.Out)
+	p := terminal.NewPage(sh.Out)
 	head := auditHead(a)
 	found, spaces := [][]string{{"CHECK OR POLICY", "JOBS", "GRAVEST"}}, [][]string{{"NAMESPACE", "JOBS", "DENIED", "WARNED"}}
 	for _, c := range a.Checks {
@@ -353,7 +354,7 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	}
 	named := auditNames(a)
 	var b strings.Builder
-	if f.output.value == "md" {
+	if f.output.Value == "md" {
 		b.WriteString("## " + head + "\n")
 		if left := auditLeftOut(a); left != "" {
 			b.WriteString("\n" + left)
@@ -369,7 +370,7 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 				b.WriteString("- " + terminal.InProse(line) + "\n")
 			}
 		}
-		return terminal.Page{To: sh.out}.Write(b.String())
+		return terminal.Page{To: sh.Out}.Write(b.String())
 	}
 	b.WriteString(paint.As("bold", head) + "\n" + auditLeftOut(a))
 	for _, t := range [][][]string{found, spaces} {

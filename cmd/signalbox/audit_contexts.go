@@ -5,13 +5,14 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
 // runContexts audits several clusters, one below the other: their namespaces are different ones, whatever they are called.
-func (f *auditFlags) runContexts(ctx context.Context, sh *shell, contexts []string) error {
-	if form := f.output.value; form != "text" && form != "md" {
-		return usagef("-o %s is one document about one cluster, and --context names several; expected text or md, or one context at a time", form)
+func (f *auditFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts []string) error {
+	if form := f.output.Value; form != "text" && form != "md" {
+		return shell.Usagef("-o %s is one document about one cluster, and --context names several; expected text or md, or one context at a time", form)
 	}
 	var codes []int
 	for i, name := range contexts {
@@ -23,31 +24,31 @@ func (f *auditFlags) runContexts(ctx context.Context, sh *shell, contexts []stri
 			if !ok {
 				return err
 			}
-			sh.tell("note: not audited: %s", away.why)
-			codes = append(codes, exitUnknown)
+			sh.Tell("note: not audited: %s", away.why)
+			codes = append(codes, shell.ExitUnknown)
 			continue
 		}
 		heading := "context " + terminal.VisibleLine(name) + "\n"
-		if f.output.value == "md" {
+		if f.output.Value == "md" {
 			heading = "# " + terminal.InProse(terminal.VisibleLine(name)) + "\n\n"
 		}
 		if i > 0 {
 			heading = "\n" + heading
 		}
-		if err := (terminal.Page{To: sh.out}).Write(heading); err != nil {
+		if err := (terminal.Page{To: sh.Out}).Write(heading); err != nil {
 			return err
 		}
 		if err := one.run(ctx, sh); err != nil {
-			ended, ok := errors.AsType[*exit](err)
-			if !ok || ended.cause != nil {
+			ended, ok := errors.AsType[*shell.Exit](err)
+			if !ok || ended.Cause != nil {
 				return err
 			}
-			codes = append(codes, ended.code)
+			codes = append(codes, ended.Code)
 		}
 	}
-	for _, code := range []int{exitFindings, exitUnknown, exitBusy} { // what was found counts before what is not known
+	for _, code := range []int{shell.ExitFindings, shell.ExitUnknown, shell.ExitBusy} { // what was found counts before what is not known
 		if slices.Contains(codes, code) {
-			return &exit{code: code}
+			return &shell.Exit{Code: code}
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -53,7 +54,7 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer
-			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &bytes.Buffer{}, err: &said, now: time.Now}
+			sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &said, Now: time.Now}
 			f := &auditFlags{from: newWorldFlags(), everything: tc.all}
 			_, _, err := f.jobsOf(t.Context(), sh, tc.live)
 			g := anyJob(f.from.kube, tc.all)
@@ -96,7 +97,7 @@ func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
 				}
 				return nil
 			},
-			"note: not listed: colossalaijobs.batch.tensorstack.dev (conversion webhook for batch.tensorstack.dev/v1beta1 failed: no endpoints)\n", exitUnknown,
+			"note: not listed: colossalaijobs.batch.tensorstack.dev (conversion webhook for batch.tensorstack.dev/v1beta1 failed: no endpoints)\n", shell.ExitUnknown,
 		},
 		"its CRD is gone": {
 			func(r schema.GroupResource) error {
@@ -104,14 +105,14 @@ func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
 					return apierrors.NewNotFound(r, "")
 				}
 				return nil
-			}, "", exitFine,
+			}, "", shell.ExitFine,
 		},
 		"no kind is listed": {
 			func(schema.GroupResource) error { return conversion },
-			"so whether there are training jobs is not known", exitUnknown,
+			"so whether there are training jobs is not known", shell.ExitUnknown,
 		},
 		"nobody answers": {
-			func(schema.GroupResource) error { return errors.New("connection refused") }, "list ", exitOurs,
+			func(schema.GroupResource) error { return errors.New("connection refused") }, "list ", shell.ExitOurs,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,14 +122,14 @@ func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
 				return err != nil, nil, err
 			})
 			var said bytes.Buffer
-			sh := &shell{name: "signalbox", out: &bytes.Buffer{}, err: &said, now: time.Now}
+			sh := &shell.Shell{Name: "signalbox", Out: &bytes.Buffer{}, Err: &said, Now: time.Now}
 			f := &auditFlags{from: newWorldFlags(), everything: true}
 			_, missing, err := f.jobsOf(t.Context(), sh, live)
 			err = cmp.Or(err, missing.verdict())
 			if err != nil {
 				said.WriteString(err.Error())
 			}
-			if code := codeOf(own(err)); code != tc.code || !strings.Contains(said.String(), tc.note) || tc.note == "" && said.Len() > 0 {
+			if code := shell.CodeOf(shell.Own(err)); code != tc.code || !strings.Contains(said.String(), tc.note) || tc.note == "" && said.Len() > 0 {
 				t.Errorf("exit code %d, want %d; said %q, want %q", code, tc.code, said.String(), tc.note)
 			}
 		})

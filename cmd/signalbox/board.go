@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
@@ -29,7 +30,7 @@ const (
 	mostKept  = 64 // pages
 )
 
-func newBoard(sh *shell) *cobra.Command {
+func newBoard(sh *shell.Shell) *cobra.Command {
 	from := newWorldFlags()
 	listen := "127.0.0.1:8378"
 	c := &cobra.Command{
@@ -40,21 +41,21 @@ failed, as diagnose says it; the nodes by pool; and what became of what the chec
 
 It reads with the rights of the kubeconfig and changes nothing. It listens on this machine
 only, and opens to who has the address that it prints, which holds a key of this run.`,
-		Example: fmt.Sprintf("  %[1]s board\n  %[1]s board --context prod --listen 127.0.0.1:9000", sh.name),
-		Args:    noArgs,
+		Example: fmt.Sprintf("  %[1]s board\n  %[1]s board --context prod --listen 127.0.0.1:9000", sh.Name),
+		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return own(serveBoard(c.Context(), sh, from, listen))
+			return shell.Own(serveBoard(c.Context(), sh, from, listen))
 		},
 	}
 	from.add(c)
 	for _, name := range []string{"snapshot", "offline", "policy", "config"} {
-		hide(c, name)
+		shell.Hide(c, name)
 	}
 	c.Flags().StringVar(&listen, "listen", listen, "serve at this `address` of the machine itself")
 	return c
 }
 
-func serveBoard(ctx context.Context, sh *shell, from *worldFlags, listen string) error {
+func serveBoard(ctx context.Context, sh *shell.Shell, from *worldFlags, listen string) error {
 	live, err := reach(ctx, from.kube, "")
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func serveBoard(ctx context.Context, sh *shell, from *worldFlags, listen string)
 	if err := b.warm(ctx); err != nil {
 		return err
 	}
-	sh.tell("open http://%s/?key=%s", at.Addr(), b.key)
+	sh.Tell("open http://%s/?key=%s", at.Addr(), b.key)
 	return serveLocal(ctx, at, b.handler())
 }
 
@@ -80,7 +81,7 @@ type boardSource interface {
 
 // clusterSource reads the cluster with the rights of the kubeconfig.
 type clusterSource struct {
-	sh   *shell
+	sh   *shell.Shell
 	live *liveCluster
 	from *worldFlags
 }
@@ -120,7 +121,7 @@ func (c *clusterSource) nodes(ctx context.Context) (*cluster.Snapshot, error) {
 
 // board makes the pages. One question at a time goes to the cluster.
 type board struct {
-	sh     *shell
+	sh     *shell.Shell
 	key    string
 	source boardSource
 	turn   chan struct{}
@@ -170,8 +171,8 @@ func (b *board) warm(ctx context.Context) error {
 // jobs is the first page.
 func (b *board) jobs(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
 	rows, missing, err := b.source.jobs(ctx)
-	sortRows(rows, "hurt", b.sh.now())
-	return "Training jobs", []browser.Section{jobsSection(rows, missing, b.sh.now(), true)}, err
+	sortRows(rows, "hurt", b.sh.Now())
+	return "Training jobs", []browser.Section{jobsSection(rows, missing, b.sh.Now(), true)}, err
 }
 
 // guarded lets in who has the key: from the address once, from then on by a cookie that no other site can send.
@@ -222,12 +223,12 @@ func (b *board) made(r *http.Request, keep time.Duration, made func(context.Cont
 	code := http.StatusOK
 	if err != nil {
 		code = http.StatusBadGateway
-		sections = []browser.Section{{Title: title, Word: "not read", State: browser.Dim, Lead: message(err)}}
+		sections = []browser.Section{{Title: title, Word: "not read", State: browser.Dim, Lead: shell.Message(err)}}
 	}
 	var out bytes.Buffer
-	page := browser.Page{Title: title, Version: build.Read().Version, Made: b.sh.now(), Sections: sections, Links: []browser.Cell{{Text: "Jobs", To: "/"}, {Text: "Nodes", To: "/nodes"}, {Text: "Checks", To: "/checks"}}}
+	page := browser.Page{Title: title, Version: build.Read().Version, Made: b.sh.Now(), Sections: sections, Links: []browser.Cell{{Text: "Jobs", To: "/"}, {Text: "Nodes", To: "/nodes"}, {Text: "Checks", To: "/checks"}}}
 	if err := browser.Write(&out, page); err != nil {
-		return []byte(message(err)), http.StatusInternalServerError
+		return []byte(shell.Message(err)), http.StatusInternalServerError
 	}
 	if code == http.StatusOK {
 		b.remember(r.URL.Path, out.Bytes(), keep)
@@ -238,7 +239,7 @@ func (b *board) made(r *http.Request, keep time.Duration, made func(context.Cont
 func (b *board) recall(path string) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if k, ok := b.kept[path]; ok && b.sh.now().Before(k.until) {
+	if k, ok := b.kept[path]; ok && b.sh.Now().Before(k.until) {
 		return k.text
 	}
 	return nil
@@ -251,7 +252,7 @@ func (b *board) remember(path string, text []byte, keep time.Duration) {
 	if b.kept == nil || len(b.kept) >= mostKept {
 		b.kept = map[string]keptPage{}
 	}
-	b.kept[path] = keptPage{text, b.sh.now().Add(keep)}
+	b.kept[path] = keptPage{text, b.sh.Now().Add(keep)}
 }
 
 // jobsSection is a list of jobs in its order; led: each leads to its diagnosis.

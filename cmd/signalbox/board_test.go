@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -44,7 +45,7 @@ func (c *shownCluster) nodes(context.Context) (*cluster.Snapshot, error) {
 func boardOf(t *testing.T, source boardSource) (b *board, at string, in *http.Client, pass func(time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	b = &board{sh: &shell{now: func() time.Time { return now }}, key: "right", turn: make(chan struct{}, 1), source: source}
+	b = &board{sh: &shell.Shell{Now: func() time.Time { return now }}, key: "right", turn: make(chan struct{}, 1), source: source}
 	server := httptest.NewServer(b.handler())
 	t.Cleanup(server.Close)
 	jar, err := cookiejar.New(nil)
@@ -161,7 +162,7 @@ func TestTheFirstPageIsMadeBeforeABrowserAsks(t *testing.T) {
 }
 
 func TestTheBoardSaysWhatItCouldNotRead(t *testing.T) {
-	source := &shownCluster{err: usagef("the cluster does not answer")}
+	source := &shownCluster{err: shell.Usagef("the cluster does not answer")}
 	b, at, in, _ := boardOf(t, source)
 	open(t, in, at+"/?key=right")
 	for _, address := range []string{"/", "/nodes", "/checks", "/jobs/PyTorchJob/ml/llama"} {
@@ -191,11 +192,11 @@ func TestTheBoardKeepsSoManyPages(t *testing.T) {
 
 func TestTheBoardShowsSoManyJobsAndSaysHowManyMore(t *testing.T) {
 	b, _, _, _ := boardOf(t, &shownCluster{})
-	s := jobsSection(make([]jobRow, mostJobsShown+1), nil, b.sh.now(), true)
+	s := jobsSection(make([]jobRow, mostJobsShown+1), nil, b.sh.Now(), true)
 	if got := len(s.Tables[0].Rows); got != mostJobsShown || len(s.Notes) != 1 || s.Notes[0] != "1 more job not shown" {
 		t.Errorf("%d rows, notes %q", got, s.Notes)
 	}
-	if s := jobsSection(make([]jobRow, mostJobsShown), nil, b.sh.now(), true); len(s.Notes) > 0 {
+	if s := jobsSection(make([]jobRow, mostJobsShown), nil, b.sh.Now(), true); len(s.Notes) > 0 {
 		t.Errorf("notes where all are shown: %q", s.Notes)
 	}
 }

@@ -7,31 +7,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
-func newBundle(sh *shell) *cobra.Command {
+func newBundle(sh *shell.Shell) *cobra.Command {
 	var to string
 	kube := kubeFlags()
 	c := &cobra.Command{
 		Use:     "bundle KIND/NAME -o FILE.tgz|FILE.zip",
 		Short:   "save the evidence of a job, with secrets masked",
-		Example: fmt.Sprintf("  %[1]s bundle pytorchjob/train -n ml -o train.tgz\n  %[1]s diagnose --bundle train.tgz", sh.name),
+		Example: fmt.Sprintf("  %[1]s bundle pytorchjob/train -n ml -o train.tgz\n  %[1]s diagnose --bundle train.tgz", sh.Name),
 		Args: func(c *cobra.Command, args []string) error {
 			switch targets, err := readTargets(args); {
 			case len(args) == 0:
-				return usagef("%s takes one job; expected KIND/NAME", c.CommandPath())
+				return shell.Usagef("%s takes one job; expected KIND/NAME", c.CommandPath())
 			case err != nil:
 				return err
 			case len(targets) > 1:
-				return usagef("%s takes one job, and %d are named; expected KIND/NAME", c.CommandPath(), len(targets))
+				return shell.Usagef("%s takes one job, and %d are named; expected KIND/NAME", c.CommandPath(), len(targets))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if to == "" {
-				return usagef("no file to write; expected -o FILE.tgz, or -o -")
+				return shell.Usagef("no file to write; expected -o FILE.tgz, or -o -")
 			}
 			targets, err := readTargets(args)
 			if err != nil {
@@ -39,26 +40,26 @@ func newBundle(sh *shell) *cobra.Command {
 			}
 			live, err := reach(c.Context(), kube, "")
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
 			evidence, err := live.caseOf(c.Context(), sh, targets[0])
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
 			save := func(w io.Writer) error { return collect.Save(evidence, w) }
 			if strings.HasSuffix(strings.ToLower(to), ".zip") {
 				save = func(w io.Writer) error { return collect.SaveZip(evidence, w) }
 			}
 			if to == "-" {
-				return own(save(sh.out))
+				return shell.Own(save(sh.Out))
 			}
-			if err := saveFile(to, save); err != nil {
-				return own(err)
+			if err := shell.SaveFile(to, save); err != nil {
+				return shell.Own(err)
 			}
-			sh.tell("%s: %s, %s, %s", to,
+			sh.Tell("%s: %s, %s, %s", to,
 				terminal.Count(len(evidence.Pods), "pod"), terminal.Count(len(evidence.Events), "event"), terminal.Count(len(evidence.Logs), "log"))
 			for _, m := range evidence.Missing {
-				sh.tell("note: not read: %s", terminal.OneLine(m))
+				sh.Tell("note: not read: %s", terminal.OneLine(m))
 			}
 			return nil
 		},

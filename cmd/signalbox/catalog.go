@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -16,10 +17,10 @@ func catalogWith(folders []string) (*signature.Catalog, error) {
 	}
 	for _, folder := range folders {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return nil, usagef("read signatures %s: expected a folder of <id>.yaml", folder)
+			return nil, shell.Usagef("read signatures %s: expected a folder of <id>.yaml", folder)
 		}
 		if catalog, err = catalog.With(controller.KnownRules(), os.DirFS(folder)); err != nil {
-			return nil, usagef("read signatures of %s: %w", folder, err)
+			return nil, shell.Usagef("read signatures of %s: %w", folder, err)
 		}
 	}
 	return catalog, nil

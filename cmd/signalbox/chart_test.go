@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/test/golden"
 )
@@ -28,7 +29,7 @@ func TestTheChartKnowsTheSettings(t *testing.T) {
 	}
 	values["config"] = schemaOf(reflect.TypeFor[config.Config](), "yaml")
 	var b strings.Builder
-	if err := writeJSON(&b, schema); err != nil {
+	if err := shell.WriteJSON(&b, schema); err != nil {
 		t.Fatal(err)
 	}
 	golden.Equal(t, path, []byte(b.String()))

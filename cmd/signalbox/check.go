@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
-func newCheck(sh *shell) *cobra.Command {
+func newCheck(sh *shell.Shell) *cobra.Command {
 	from := newWorldFlags()
 	files := &inputFlags{from: from}
 	var pages runbooks
-	output, failOn, colour := oneOf("text", "concise", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
-	least := oneOf("note", "warning", "error")
+	output, failOn, colour := shell.OneOf("text", "concise", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
+	least := shell.OneOf("note", "warning", "error")
 	c := &cobra.Command{
 		Use:   "check FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "review jobs as the admission webhook does",
@@ -39,7 +40,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
   %[1]s check -f manifests/ --snapshot cluster.yaml -o sarif
   %[1]s check -k overlays/production --require-cluster
   %[1]s check manifests/ --offline --policy policies/ --enforce
-  helm template chart/ | %[1]s check -f - --stdin-filename chart/templates/train.yaml -o github`, sh.name),
+  helm template chart/ | %[1]s check -f - --stdin-filename chart/templates/train.yaml -o github`, sh.Name),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if os.Getenv("GOGC") == "" {
@@ -48,31 +49,31 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			if err := from.apart(); err != nil {
 				return err
 			}
-			if err := from.fixable(output.value); err != nil {
+			if err := from.fixable(output.Value); err != nil {
 				return err
 			}
-			from.cures = output.value == "sarif" && (from.fix || !from.server) // each is a review more, and there each asks the API server
+			from.cures = output.Value == "sarif" && (from.fix || !from.server) // each is a review more, and there each asks the API server
 			if err := pages.wrong(); err != nil {
 				return err
 			}
 			all, err := reviewFiles(c.Context(), sh, files, args, from)
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
-			found := verdict(all, failOn.value)
-			if n := onlyFrom(all.jobs, severities[least.value]); n > 0 {
-				sh.tell("%s below %s not shown", terminal.Count(n, "finding"), least.value)
+			found := verdict(all, failOn.Value)
+			if n := onlyFrom(all.jobs, severities[least.Value]); n > 0 {
+				sh.Tell("%s below %s not shown", terminal.Count(n, "finding"), least.Value)
 			}
-			paint := terminal.NewPainter(colour.value, sh.out)
+			paint := terminal.NewPainter(colour.Value, sh.Out)
 			pages.on(all.jobs)
-			if err := renderCheck(sh.out, output.value, failOn.value, all.jobs, all.troubles, paint); err != nil {
-				return own(fmt.Errorf("write the report: %w", err))
+			if err := renderCheck(sh.Out, output.Value, failOn.Value, all.jobs, all.troubles, paint); err != nil {
+				return shell.Own(fmt.Errorf("write the report: %w", err))
 			}
 			if err := writeFixes(sh, all.fixes); err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
 			if all.unknown != "" {
-				sh.tell("unknown: %s", all.unknown)
+				sh.Tell("unknown: %s", all.unknown)
 			}
 			return found
 		},
@@ -94,15 +95,15 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 	c.MarkFlagsMutuallyExclusive("server", "snapshot")
 	c.MarkFlagsMutuallyExclusive("server", "offline")
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
-	addChoice(c, output, "output", "o", "output format")
-	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")
-	addChoice(c, least, "min-severity", "", "severity from which findings are shown; the exit code counts all")
-	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")
+	shell.AddChoice(c, least, "min-severity", "", "severity from which findings are shown; the exit code counts all")
+	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
 // reviewFiles reads the files and reviews every job in them.
-func reviewFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) (*outcome, error) {
+func reviewFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags) (*outcome, error) {
 	in, err := files.read(ctx, sh, args)
 	if err != nil {
 		return nil, err

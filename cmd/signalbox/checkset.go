@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 )
@@ -19,7 +20,7 @@ func othersThan(selected []string) ([]string, error) {
 	}
 	for _, name := range selected {
 		if _, err := all.Find(name); err != nil {
-			return nil, usagef("--select: %v", err)
+			return nil, shell.Usagef("--select: %v", err)
 		}
 	}
 	return slices.DeleteFunc(all.Names(), func(name string) bool { return slices.Contains(selected, name) }), nil

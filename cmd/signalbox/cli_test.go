@@ -16,7 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	_ "github.com/signalbox-dev/signalbox/test/golden" // owns -update
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	_ "github.com/signalbox-dev/signalbox/test/golden"
 )
 
 // TestMain lets scripts run this very binary, under both of its names.
@@ -145,7 +146,7 @@ func (p *inProcess) run(ts *testscript.TestScript, args []string) int {
 			}
 		}()
 	}
-	sh := &shell{name: calledAs(args), in: strings.NewReader(p.input[ts]), out: ts.Stdout(), err: ts.Stderr(), now: time.Now}
+	sh := &shell.Shell{Name: calledAs(args), In: strings.NewReader(p.input[ts]), Out: ts.Stdout(), Err: ts.Stderr(), Now: time.Now}
 	delete(p.input, ts)
 	return run(p.ctx, sh, args[1:])
 }

@@ -30,6 +30,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -82,7 +83,7 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	named := *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
 	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
-		return nil, usagef("read kubeconfig: %w", err)
+		return nil, shell.Usagef("read kubeconfig: %w", err)
 	}
 	if len(raw.Clusters) == 0 && !named {
 		if _, err := rest.InClusterConfig(); err != nil {
@@ -93,11 +94,11 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 		return nil, &noCluster{why: "the kubeconfig has no current context"}
 	}
 	if name := *flags.Context; name != "" && raw.Contexts[name] == nil && len(raw.Contexts) > 0 {
-		return nil, usagef("read kubeconfig: context %q does not exist; expected %s", name, terminal.OrList(slices.Sorted(maps.Keys(raw.Contexts))))
+		return nil, shell.Usagef("read kubeconfig: context %q does not exist; expected %s", name, terminal.OrList(slices.Sorted(maps.Keys(raw.Contexts))))
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
-		return nil, usagef("read kubeconfig: %w", err)
+		return nil, shell.Usagef("read kubeconfig: %w", err)
 	}
 	// A limit of requests a second makes reading the logs of a thousand pods crawl. The API server
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
@@ -183,7 +184,7 @@ func (c *liveCluster) called(ctx context.Context, user string, groups []string) 
 
 // look lists what check and fit look at, pods as a snapshot keeps them: a large cluster has more of
 // them than a shell should hold as objects.
-func (c *liveCluster) look(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
+func (c *liveCluster) look(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(20) // what is read is a multiple of what is kept
 	}
@@ -195,13 +196,13 @@ func (c *liveCluster) look(ctx context.Context, now time.Time, p *progress) (man
 }
 
 // gather is look with all objects as such, for who writes them down.
-func (c *liveCluster) gather(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
+func (c *liveCluster) gather(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
 	return c.read(ctx, now, p, nil)
 }
 
 // read lists what check and fit look at. What may not be read is left unknown and said. Of pods only
 // what counts is kept where somebody lists them so.
-func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods kubernetes.Interface) (manifest.View, []preflight.Skip, error) {
+func (c *liveCluster) read(ctx context.Context, now time.Time, p *shell.Progress, pods kubernetes.Interface) (manifest.View, []preflight.Skip, error) {
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
 	for _, r := range viewed() {
@@ -209,7 +210,7 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods
 			v.Unserved = append(v.Unserved, r.GroupResource)
 			continue
 		}
-		p.step("reading %s …", r.Resource)
+		p.Step("reading %s …", r.Resource)
 		var objects []*unstructured.Unstructured
 		var held []*cluster.Held
 		var whole bool

@@ -14,6 +14,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -49,7 +50,7 @@ func TestGatherLeavesUnknownWhatTheServerDoesNotList(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			view, skipped, err := brokenCluster(tc.resource, tc.err).gather(t.Context(), time.Now(), &progress{})
+			view, skipped, err := brokenCluster(tc.resource, tc.err).gather(t.Context(), time.Now(), &shell.Progress{})
 			if tc.want != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 					t.Errorf("the error is %v, want one that begins with %q", err, tc.want)

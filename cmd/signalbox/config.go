@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
-func newConfig(sh *shell) *cobra.Command {
+func newConfig(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "check files with settings, and show all settings there are",
@@ -24,20 +25,20 @@ func newConfig(sh *shell) *cobra.Command {
 	return c
 }
 
-func newConfigShow(sh *shell) *cobra.Command {
+func newConfigShow(sh *shell.Shell) *cobra.Command {
 	return &cobra.Command{
 		Use:        "show",
 		SuggestFor: []string{"view", "print", "dump", "get", "defaults"},
 		Short:      "print every setting with its default and what it is for, as a file to begin with",
-		Args:       noArgs,
+		Args:       shell.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := sh.out.Write(config.File())
-			return own(err)
+			_, err := sh.Out.Write(config.File())
+			return shell.Own(err)
 		},
 	}
 }
 
-func newConfigCheck(sh *shell) *cobra.Command {
+func newConfigCheck(sh *shell.Shell) *cobra.Command {
 	return &cobra.Command{
 		Use:        "check FILE…|-",
 		SuggestFor: []string{"validate", "lint", "verify", "test"},
@@ -46,26 +47,26 @@ func newConfigCheck(sh *shell) *cobra.Command {
 nobody: whether a cluster, a model or a registry that the settings name answers is not looked at.
 
 Exit codes: 0 all files are right · 2 one is not.`,
-		Example: fmt.Sprintf("  %s config check config.yaml", sh.name),
+		Example: fmt.Sprintf("  %s config check config.yaml", sh.Name),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no file to read; expected %s FILE", c.CommandPath())
+				return shell.Usagef("no file to read; expected %s FILE", c.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			var wrong []error
 			for _, file := range args {
-				if found := sh.checkConfig(file); len(found) > 0 {
+				if found := checkConfig(sh, file); len(found) > 0 {
 					wrong = append(wrong, found...)
 					continue
 				}
-				if _, err := fmt.Fprintf(sh.out, "%s: the settings are right\n", terminal.VisibleLine(file)); err != nil {
-					return own(err)
+				if _, err := fmt.Fprintf(sh.Out, "%s: the settings are right\n", terminal.VisibleLine(file)); err != nil {
+					return shell.Own(err)
 				}
 			}
 			if len(wrong) > 0 {
-				return &exit{exitUsage, errors.Join(wrong...)}
+				return &shell.Exit{Code: shell.ExitUsage, Cause: errors.Join(wrong...)}
 			}
 			return nil
 		},
@@ -73,12 +74,12 @@ Exit codes: 0 all files are right · 2 one is not.`,
 }
 
 // checkConfig reads a file with settings, or standard input, and builds what they tune. It says all that is wrong.
-func (sh *shell) checkConfig(file string) (wrong []error) {
+func checkConfig(sh *shell.Shell, file string) (wrong []error) {
 	name := file
 	settings, err := config.Config{}, error(nil)
-	if file == "-" && sh.in != nil {
+	if file == "-" && sh.In != nil {
 		name = "standard input"
-		settings, err = config.Read(sh.in)
+		settings, err = config.Read(sh.In)
 	} else {
 		settings, err = config.Load(file)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -34,7 +35,7 @@ func selectedKinds(names []string) ([]*kinds.Kind, error) {
 		out = append(out, k)
 	}
 	if len(wrong) > 0 {
-		return nil, &exit{exitUsage, wrong}
+		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: wrong}
 	}
 	return out, nil
 }

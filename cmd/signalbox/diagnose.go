@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -46,9 +47,9 @@ type diagnoseFlags struct {
 	namespaces         *remembered // what -n was given, every time
 }
 
-func newDiagnose(sh *shell) *cobra.Command {
+func newDiagnose(sh *shell.Shell) *cobra.Command {
 	f, everywhere := &diagnoseFlags{kube: kubeFlags()}, false
-	output, colour := oneOf("text", "json", "yaml", "md", "html", "aegis"), oneOf("auto", "always", "never")
+	output, colour := shell.OneOf("text", "json", "yaml", "md", "html", "aegis"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "diagnose KIND/NAME… | KIND NAME… | NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
@@ -70,42 +71,42 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose --bundle train.tgz --snapshot cluster.yaml -o json
   %[1]s diagnose logs/ --why
   %[1]s diagnose pytorchjob/train-2 --against pytorchjob/train-1 -n ml
-  kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
+  kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.Name),
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
 			if everywhere {
-				return usagef("diagnose looks at the jobs that are named; %[1]s get jobs -A lists all with their causes, and %[1]s diagnose KIND/NAME -n NAMESPACE says why", sh.name)
+				return shell.Usagef("diagnose looks at the jobs that are named; %[1]s get jobs -A lists all with their causes, and %[1]s diagnose KIND/NAME -n NAMESPACE says why", sh.Name)
 			}
 			if f.model.patience < 0 || f.model.patience > 0 && !f.model.explain {
-				return usagef("--patience %s is how long --explain waits; expected a duration above 0 beside it: --explain --patience 1m", f.model.patience)
+				return shell.Usagef("--patience %s is how long --explain waits; expected a duration above 0 beside it: --explain --patience 1m", f.model.patience)
 			}
 			if !f.model.explain && (f.model.record != "" || f.model.replay != "") {
-				return usagef("--record and --replay are of --explain; expected it beside them")
+				return shell.Usagef("--record and --replay are of --explain; expected it beside them")
 			}
 			if f.model.explain && f.model.only {
-				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
+				return shell.Usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
-			f.model.early = output.value == "text"
+			f.model.early = output.Value == "text"
 			if err := f.runbooks.wrong(); err != nil {
 				return err
 			}
-			if f.timeline && output.value != "text" {
-				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
+			if f.timeline && output.Value != "text" {
+				return shell.Usagef("--timeline is a picture; expected -o text, not -o %s", output.Value)
 			}
-			if f.watch && output.value == "html" {
-				return usagef("-o html is one file, and --watch goes on; expected one of them")
+			if f.watch && output.Value == "html" {
+				return shell.Usagef("-o html is one file, and --watch goes on; expected one of them")
 			}
 			if f.against != "" {
-				return f.runAgainst(c, sh, args, output.value, terminal.NewPainter(colour.value, sh.out))
+				return f.runAgainst(c, sh, args, output.Value, terminal.NewPainter(colour.Value, sh.Out))
 			}
-			to := printer{sh: sh, format: output.value, paint: terminal.NewPainter(colour.value, sh.out), timeline: f.timeline, why: f.why, runbooks: f.runbooks}
+			to := printer{sh: sh, format: output.Value, paint: terminal.NewPainter(colour.Value, sh.Out), timeline: f.timeline, why: f.why, runbooks: f.runbooks}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
-			if output.value == "html" {
-				if err := sh.writeHTML("Diagnosis", to.sections...); err != nil {
-					return own(err)
+			if output.Value == "html" {
+				if err := sh.WriteHTML("Diagnosis", to.sections...); err != nil {
+					return shell.Own(err)
 				}
 			}
 			if !f.exitCode {
@@ -128,15 +129,15 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
 	c.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "says how all jobs are listed")
-	hide(c, "all-namespaces")
+	shell.Hide(c, "all-namespaces")
 	c.Flags().BoolVar(&f.noFiles, "no-files", false, "arguments are jobs of the cluster, whatever files there are")
-	hide(c, "no-files")
+	shell.Hide(c, "no-files")
 	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	f.namespaces = remember(c.Flags().Lookup("namespace"))
 	completeCluster(c, f.kube)
-	addChoice(c, output, "output", "o", "output format")
-	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
@@ -152,7 +153,7 @@ func (f *diagnoseFlags) addSources(c *cobra.Command) {
 
 // printer writes diagnoses one after the other and remembers what they amount to.
 type printer struct {
-	sh        *shell
+	sh        *shell.Shell
 	format    string
 	paint     terminal.Painter
 	timeline  bool
@@ -166,7 +167,7 @@ type printer struct {
 func (p *printer) print(r diagnose.Result) error {
 	if p.printed++; p.printed > 1 {
 		if between := map[string]string{"text": "\n", "md": "\n", "yaml": "---\n"}[p.format]; between != "" {
-			if _, err := io.WriteString(p.sh.out, between); err != nil {
+			if _, err := io.WriteString(p.sh.Out, between); err != nil {
 				return err
 			}
 		}
@@ -179,19 +180,19 @@ func (p *printer) print(r diagnose.Result) error {
 		p.sections = append(p.sections, diagnosisSection(r))
 		return nil
 	}
-	if err := renderDiagnosis(p.sh.out, p.format, r, p.paint); err != nil || !p.timeline {
+	if err := renderDiagnosis(p.sh.Out, p.format, r, p.paint); err != nil || !p.timeline {
 		return err
 	}
-	return renderTimeline(p.sh.out, r, p.paint)
+	return renderTimeline(p.sh.Out, r, p.paint)
 }
 
 // verdict is the exit code that the diagnoses amount to, as an error.
 func (p *printer) verdict() error {
 	switch {
 	case p.sick:
-		return &exit{code: exitFindings}
+		return &shell.Exit{Code: shell.ExitFindings}
 	case p.dim:
-		return &exit{code: exitUnknown}
+		return &shell.Exit{Code: shell.ExitUnknown}
 	}
 	return nil
 }
@@ -207,7 +208,7 @@ func thrifty() (back func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to func(diagnose.Result) error) error {
+func (f *diagnoseFlags) run(ctx context.Context, sh *shell.Shell, args []string, to func(diagnose.Result) error) error {
 	catalog, err := catalogWith(f.signatures)
 	if err != nil {
 		return err
@@ -224,23 +225,23 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		f.logs, args = append(f.logs, args...), nil // --log *.txt: the shell leaves all but the first as arguments
 		files = len(f.logs)+len(f.events)+len(f.pods) > 0
 	}
-	if !files && f.bundle == "" && len(args) == 0 && piped(sh.in) {
+	if !files && f.bundle == "" && len(args) == 0 && shell.Piped(sh.In) {
 		f.logs, files = []string{"-"}, true
-		sh.sayQuiet("waiting for a log on standard input, which is a pipe that says nothing; to ask for something else: %[1]s diagnose KIND/NAME, or a file", sh.name)
+		sh.SayQuiet("waiting for a log on standard input, which is a pipe that says nothing; to ask for something else: %[1]s diagnose KIND/NAME, or a file", sh.Name)
 	}
 	switch {
 	case files && f.bundle != "":
-		return usagef("--bundle and files are given; expected one of them: a bundle holds logs, events and pods")
+		return shell.Usagef("--bundle and files are given; expected one of them: a bundle holds logs, events and pods")
 	case len(args) > 0 && f.bundle != "":
-		return usagef("%s and --bundle are given; expected one of them", strings.Join(args, " "))
+		return shell.Usagef("%s and --bundle are given; expected one of them", strings.Join(args, " "))
 	case len(f.snapshot) > 0 && f.bundle == "":
-		return usagef("--snapshot is of the cluster that a bundle is of; expected --bundle beside it: a job of a cluster is compared with that cluster")
+		return shell.Usagef("--snapshot is of the cluster that a bundle is of; expected --bundle beside it: a job of a cluster is compared with that cluster")
 	case f.annotate && len(args) == 0:
-		return usagef("--annotate writes on a job of the cluster; expected KIND/NAME")
+		return shell.Usagef("--annotate writes on a job of the cluster; expected KIND/NAME")
 	case f.watch && len(args) != 1:
-		return usagef("--watch follows one job of the cluster; expected KIND/NAME")
+		return shell.Usagef("--watch follows one job of the cluster; expected KIND/NAME")
 	case files || f.bundle != "":
-		f.model.began = sh.now()
+		f.model.began = sh.Now()
 		c, err := f.saved(ctx, sh)
 		if err != nil {
 			return err
@@ -259,7 +260,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		}
 		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
-		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, or a pipe; %s get jobs --healthy No lists what is not healthy", sh.name)
+		return shell.Usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, or a pipe; %s get jobs --healthy No lists what is not healthy", sh.Name)
 	}
 	return f.live(ctx, sh, catalog, args, to)
 }
@@ -284,7 +285,7 @@ func manifestOnly(c diagnose.Case, r diagnose.Result) bool {
 }
 
 // leadOn says which commands answer about a manifest, and about the job of the cluster that it became.
-func (f *diagnoseFlags) leadOn(sh *shell, ref job.Ref) string {
+func (f *diagnoseFlags) leadOn(sh *shell.Shell, ref job.Ref) string {
 	file := "FILE"
 	if given := slices.Concat(f.logs, f.events, f.pods); len(given) == 1 && given[0] != "-" {
 		file = shown(given[0])
@@ -294,7 +295,7 @@ func (f *diagnoseFlags) leadOn(sh *shell, ref job.Ref) string {
 		in = " -n " + ref.Namespace
 	}
 	return fmt.Sprintf("this is a manifest, and nothing that ran is in it: %[1]s check %[2]s reviews it, %[1]s fit %[2]s says whether it fits, %[1]s diagnose %[3]s/%[4]s%[5]s asks the cluster",
-		sh.name, file, strings.ToLower(ref.Kind), ref.Name, in)
+		sh.Name, file, strings.ToLower(ref.Kind), ref.Name, in)
 }
 
 // matched are names with patterns replaced by the files that are called so: a shell that was given quotes, or
@@ -327,12 +328,12 @@ func allFiles(args []string) bool {
 }
 
 // saved is a case that somebody saved: a bundle, or files.
-func (f *diagnoseFlags) saved(ctx context.Context, sh *shell) (diagnose.Case, error) {
+func (f *diagnoseFlags) saved(ctx context.Context, sh *shell.Shell) (diagnose.Case, error) {
 	if f.bundle != "" {
 		c, err := collect.Open(ctx, f.bundle)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
-				err = &exit{exitUsage, err}
+				err = &shell.Exit{Code: shell.ExitUsage, Cause: err}
 			}
 			return c, err
 		}
@@ -343,30 +344,30 @@ func (f *diagnoseFlags) saved(ctx context.Context, sh *shell) (diagnose.Case, er
 }
 
 // cluster is the view that was saved beside a bundle, which holds no pods of others; nil: none was.
-func (f *diagnoseFlags) cluster(sh *shell) (*cluster.Snapshot, error) {
+func (f *diagnoseFlags) cluster(sh *shell.Shell) (*cluster.Snapshot, error) {
 	if len(f.snapshot) == 0 {
 		return nil, nil
 	}
-	view, err := manifest.ReadView(f.snapshot, sh.in, trim)
+	view, err := manifest.ReadView(f.snapshot, sh.In, trim)
 	if err != nil {
 		return nil, err
 	}
 	s, err := view.Snapshot()
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	return s, nil
 }
 
 // bare is a case of files that people saved or pasted.
-func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, error) {
-	c := diagnose.Case{Now: sh.now()}
-	read := newFiles(sh.in)
+func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Case, error) {
+	c := diagnose.Case{Now: sh.Now()}
+	read := newFiles(sh.In)
 	for _, name := range f.logs {
 		if many(name) {
 			part, bundle, err := collect.Folder(ctx, filepath.Clean(name), plain)
 			if err != nil {
-				return c, &exit{exitUsage, err}
+				return c, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 			}
 			if bundle && len(f.logs)+len(f.events)+len(f.pods) == 1 {
 				return part, nil
@@ -402,20 +403,20 @@ func many(name string) bool {
 }
 
 // live diagnoses jobs of the cluster.
-func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.Catalog, args []string, to func(diagnose.Result) error) error {
+func (f *diagnoseFlags) live(ctx context.Context, sh *shell.Shell, catalog *signature.Catalog, args []string, to func(diagnose.Result) error) error {
 	targets, err := readTargets(args)
 	if err != nil {
 		return err
 	}
 	if named := f.namespaces.given(); len(targets) > 1 && len(named) > 1 {
-		return usagef("-n names %s, and every job would be looked for in %s; expected one namespace for all, or a call for each job: xargs -L1",
+		return shell.Usagef("-n names %s, and every job would be looked for in %s; expected one namespace for all, or a call for each job: xargs -L1",
 			strings.Join(named, " and "), named[len(named)-1])
 	}
 	live, err := reach(ctx, f.kube, ", --bundle or --log")
 	if err != nil {
 		for _, t := range targets {
 			if t.any && !f.noFiles { // a slip rather than the name of a job
-				return usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", terminal.OneLine(err.Error()), t.name)
+				return shell.Usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", terminal.OneLine(err.Error()), t.name)
 			}
 		}
 		return err
@@ -423,7 +424,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	live.forOthers = f.annotate
 	for _, t := range targets {
 		for before := ""; ; {
-			f.model.began = sh.now()
+			f.model.began = sh.Now()
 			c, err := live.caseOf(ctx, sh, t)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -34,7 +35,7 @@ func (f *files) open(name, want string) (io.ReadCloser, error) {
 	in := io.NopCloser(f.stdin)
 	if name == "-" {
 		if f.used {
-			return nil, usagef("- is given twice; standard input can be read once")
+			return nil, shell.Usagef("- is given twice; standard input can be read once")
 		}
 		f.used = true
 	} else {

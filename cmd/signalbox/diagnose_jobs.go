@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
@@ -27,7 +28,7 @@ type toldOf struct {
 }
 
 // byJob diagnoses the jobs of one text, each by its own pods: what one suffers from explains nothing of another.
-func (f *diagnoseFlags) byJob(ctx context.Context, sh *shell, catalog *signature.Catalog, parts []bare.OfJob, to func(diagnose.Result) error) error {
+func (f *diagnoseFlags) byJob(ctx context.Context, sh *shell.Shell, catalog *signature.Catalog, parts []bare.OfJob, to func(diagnose.Result) error) error {
 	var all []toldOf
 	for _, p := range parts {
 		r := diagnose.Diagnose(ctx, p.Bundle, catalog, diagnose.Options{Nominees: f.model.model != nil})

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -54,9 +55,9 @@ func (e *examination) unknown(part string, err error) {
 	e.Parts = append(e.Parts, examined{part, partUnknown, serverSays(err), ""})
 }
 
-func newDoctor(sh *shell) *cobra.Command {
+func newDoctor(sh *shell.Shell) *cobra.Command {
 	kube := kubeFlags()
-	output, colour := oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
+	output, colour := shell.OneOf("text", "json", "yaml"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "inspect an installation, and say what is wrong and what mends it",
@@ -68,37 +69,37 @@ A namespace whose jobs the webhook is not asked about is passed over for another
 
 Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster does not answer ·
 3 our own failure · 4 something could not be looked at.`,
-		Example: fmt.Sprintf("  %[1]s doctor\n  %[1]s doctor -o json", sh.name),
+		Example: fmt.Sprintf("  %[1]s doctor\n  %[1]s doctor -o json", sh.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			live, skew, err := reachWithClock(c.Context(), kube, sh.now)
+			live, skew, err := reachWithClock(c.Context(), kube, sh.Now)
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
 			d := &doctor{
-				kube: live.clients, served: live.served, namespace: live.namespace, named: *kube.Namespace != "", skew: skew, now: sh.now,
+				kube: live.clients, served: live.served, namespace: live.namespace, named: *kube.Namespace != "", skew: skew, now: sh.Now,
 				ask: func(ctx context.Context, namespace string) (bool, error) {
 					said := live.dryRun(ctx, probe(namespace))
 					return said.record != nil, said.err
 				},
 			}
 			e := d.examine(c.Context())
-			if err := renderExamination(sh, output.value, e, terminal.NewPainter(colour.value, sh.out)); err != nil {
-				return own(err)
+			if err := renderExamination(sh, output.Value, e, terminal.NewPainter(colour.Value, sh.Out)); err != nil {
+				return shell.Own(err)
 			}
 			switch {
 			case slices.ContainsFunc(e.Parts, func(p examined) bool { return p.State == partWrong }):
-				return &exit{code: exitFindings}
+				return &shell.Exit{Code: shell.ExitFindings}
 			case slices.ContainsFunc(e.Parts, func(p examined) bool { return p.State == partUnknown }):
-				return &exit{code: exitUnknown}
+				return &shell.Exit{Code: shell.ExitUnknown}
 			}
 			return nil
 		},
 	}
 	kube.AddFlags(c.Flags())
 	completeCluster(c, kube)
-	addChoice(c, output, "output", "o", "output format")
-	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
@@ -117,9 +118,9 @@ func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, no
 	return live, func() time.Duration { return time.Duration(skew.Load()) }, err
 }
 
-func renderExamination(sh *shell, format string, e examination, paint terminal.Painter) error {
+func renderExamination(sh *shell.Shell, format string, e examination, paint terminal.Painter) error {
 	if format == "json" || format == "yaml" {
-		return renderDocument(sh.out, format, e)
+		return shell.RenderDocument(sh.Out, format, e)
 	}
 	width := 0
 	for _, p := range e.Parts {
@@ -137,7 +138,7 @@ func renderExamination(sh *shell, format string, e examination, paint terminal.P
 		}
 	}
 	fmt.Fprintf(&b, "%d wrong, %d unknown, %d well\n", count[partWrong], count[partUnknown], count[partFine])
-	return terminal.NewPage(sh.out).Write(b.String())
+	return terminal.NewPage(sh.Out).Write(b.String())
 }
 
 // whyNotReady is what the first pod that is not ready waits for, in the kubelet's or the scheduler's words.

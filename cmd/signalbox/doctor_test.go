@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -359,7 +360,7 @@ func TestAnExaminationIsPrinted(t *testing.T) {
 	e.wrong("leader", "kubectl get leases", "nobody holds the Lease")
 	e.unknown("settings", errors.New("forbidden"))
 	var out bytes.Buffer
-	if err := renderExamination(&shell{out: &out}, "text", e, terminal.Painter{}); err != nil {
+	if err := renderExamination(&shell.Shell{Out: &out}, "text", e, terminal.Painter{}); err != nil {
 		t.Fatal(err)
 	}
 	want := `Signalbox in namespace signalbox-system

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
@@ -106,7 +107,7 @@ func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) 
 	if err := os.WriteFile(file, s.text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := readInput(t.Context(), &shell{}, []string{file})
+	in, err := readInput(t.Context(), &shell.Shell{}, []string{file})
 	if err != nil {
 		t.Fatal(err)
 	}

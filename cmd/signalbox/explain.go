@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -20,8 +21,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func newExplain(sh *shell) *cobra.Command {
-	output, line := oneOf("text", "md", "json"), ""
+func newExplain(sh *shell.Shell) *cobra.Command {
+	output, line := shell.OneOf("text", "md", "json"), ""
 	var folders []string
 	c := &cobra.Command{
 		Use:   "explain NAME | --line LINE",
@@ -31,10 +32,10 @@ func newExplain(sh *shell) *cobra.Command {
 				return nil
 			}
 			if len(folders) > 0 && line == "" {
-				return usagef("--signatures is for --line; expected %s --line LINE --signatures FOLDER", c.CommandPath())
+				return shell.Usagef("--signatures is for --line; expected %s --line LINE --signatures FOLDER", c.CommandPath())
 			}
 			if line != "" || len(args) == 0 {
-				return usagef("%s takes one name; see %s list", c.CommandPath(), sh.name)
+				return shell.Usagef("%s takes one name; see %s list", c.CommandPath(), sh.Name)
 			}
 			return nil
 		},
@@ -43,14 +44,14 @@ func newExplain(sh *shell) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if line != "" {
-				return own(explainLine(sh, line, folders))
+				return shell.Own(explainLine(sh, line, folders))
 			}
-			return own(explain(sh, strings.Join(args, " "), output.value))
+			return shell.Own(explain(sh, strings.Join(args, " "), output.Value))
 		},
 	}
 	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts; - is standard input")
 	c.Flags().StringArrayVar(&folders, "signatures", nil, "`folder` of signatures of your own beside the built-in ones, for --line; repeatable")
-	addChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 
@@ -70,7 +71,7 @@ func signalOf(code int) string {
 
 // explain prints what the reference has under a name, all of it where a name means several
 // things; case does not matter, nor whether its words are joined by dashes. JSON has the first.
-func explain(sh *shell, name, format string) error {
+func explain(sh *shell.Shell, name, format string) error {
 	found, err := called(name)
 	for _, spelt := range []string{strings.ReplaceAll(name, " ", "-"), strings.TrimPrefix(strings.ToLower(name), "exit code ")} {
 		if err == nil && len(found) == 0 {
@@ -94,18 +95,18 @@ func explain(sh *shell, name, format string) error {
 		known, err := knownLine("NVRM: Xid (PCI:0000:00:00): " + m[1] + ", pid=1, name=python")
 		if err != nil || known != "" {
 			if err == nil {
-				err = terminal.NewPage(sh.out).Quoting().Write(known)
+				err = terminal.NewPage(sh.Out).Quoting().Write(known)
 			}
 			return err
 		}
 	}
 	names := allNames()
 	if within := entriesWith(name); len(within) > 0 {
-		fmt.Fprintf(sh.err, "%s: nothing is called %q alone; these have it in their names, the first %d at most:\n", sh.name, name, mostNamesListed)
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q alone; these have it in their names, the first %d at most:\n", sh.Name, name, mostNamesListed)
 		if err := explainSort(sh, format, within); err != nil {
 			return err
 		}
-		return &exit{code: exitUsage} // several are no answer to what one name means
+		return &shell.Exit{Code: shell.ExitUsage} // several are no answer to what one name means
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "exit-"), "exit code ")); err == nil && n > 0 && n < 256 {
 		w := word{strconv.Itoa(n), "exit code of a container", "No general meaning: the program chose it, and its log says why." + signalOf(n)}
@@ -113,8 +114,8 @@ func explain(sh *shell, name, format string) error {
 	}
 	if known, err := knownLine(name); err != nil || known != "" {
 		if err == nil {
-			fmt.Fprintf(sh.err, "%s: nothing is called %q; in a log it is known:\n", sh.name, name)
-			err = terminal.NewPage(sh.out).Quoting().Write(known)
+			fmt.Fprintf(sh.Err, "%s: nothing is called %q; in a log it is known:\n", sh.Name, name)
+			err = terminal.NewPage(sh.Out).Quoting().Write(known)
 		}
 		return err
 	}
@@ -122,7 +123,7 @@ func explain(sh *shell, name, format string) error {
 		if found, err = called(resourceCheck); err != nil {
 			return err
 		}
-		fmt.Fprintf(sh.err, "%s: no device plugin has a resource %q; did you mean %q? This check finds it:\n", sh.name, name, string(meant))
+		fmt.Fprintf(sh.Err, "%s: no device plugin has a resource %q; did you mean %q? This check finds it:\n", sh.Name, name, string(meant))
 		return show(sh, format, found...)
 	}
 	if each, err := severally(name); err != nil || len(each) > 0 {
@@ -132,13 +133,13 @@ func explain(sh *shell, name, format string) error {
 		return err
 	}
 	if said := saidBy(name); len(said) > 0 {
-		fmt.Fprintf(sh.err, "%s: nothing is called %q; these speak of it:\n", sh.name, name)
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of it:\n", sh.Name, name)
 		return explainSort(sh, format, said)
 	}
 	if near := check.DidYouMean(name, names).String(); near != "" {
-		return usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.name)
+		return shell.Usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.Name)
 	}
-	return usagef("nothing is called %q; %s list shows all names", name, sh.name)
+	return shell.Usagef("nothing is called %q; %s list shows all names", name, sh.Name)
 }
 
 // severally is what each of several words is called; empty: there is one word, or one that is no name.
@@ -158,7 +159,7 @@ func severally(words string) (out []shelved, err error) {
 }
 
 // show prints entries; JSON has the first.
-func show(sh *shell, format string, found ...shelved) error {
+func show(sh *shell.Shell, format string, found ...shelved) error {
 	var texts []string
 	for _, f := range found {
 		if f.hint != "" {
@@ -166,14 +167,14 @@ func show(sh *shell, format string, found ...shelved) error {
 		}
 		switch format {
 		case "json":
-			return writeJSON(sh.out, f.value)
+			return shell.WriteJSON(sh.Out, f.value)
 		case "md":
 			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.row[1:], ": ")))))
 		default:
 			texts = append(texts, plainText(f.shelf, f.entry))
 		}
 	}
-	return terminal.NewPage(sh.out).Quoting().Write(strings.Join(texts, "\n"))
+	return terminal.NewPage(sh.Out).Quoting().Write(strings.Join(texts, "\n"))
 }
 
 // knownLine is what signatures know of words that may be of a log, where they are several; empty: none knows them.
@@ -286,7 +287,7 @@ func ofThatSort(name string) ([]entry, error) {
 }
 
 // explainSort prints all that is of one sort, a line each.
-func explainSort(sh *shell, format string, entries []entry) error {
+func explainSort(sh *shell.Shell, format string, entries []entry) error {
 	var b strings.Builder
 	var values []any
 	for _, e := range entries {
@@ -299,42 +300,42 @@ func explainSort(sh *shell, format string, entries []entry) error {
 		values = append(values, e.value)
 	}
 	if format == "json" {
-		return writeJSON(sh.out, values)
+		return shell.WriteJSON(sh.Out, values)
 	}
-	fmt.Fprintf(&b, "\n%s explain NAME says more of one of them.\n", sh.name)
-	return terminal.NewPage(sh.out).Quoting().Write(b.String())
+	fmt.Fprintf(&b, "\n%s explain NAME says more of one of them.\n", sh.Name)
+	return terminal.NewPage(sh.Out).Quoting().Write(b.String())
 }
 
 // explainLine prints which signatures know a line, the one that counts first.
-func explainLine(sh *shell, line string, folders []string) error {
+func explainLine(sh *shell.Shell, line string, folders []string) error {
 	catalog, err := catalogWith(folders)
 	if err != nil {
 		return err
 	}
 	if line != "-" {
-		return oneline.Explain(sh.out, catalog, line)
+		return oneline.Explain(sh.Out, catalog, line)
 	}
 	n := 0
-	in := bufio.NewScanner(sh.in)
+	in := bufio.NewScanner(sh.In)
 	for in.Scan() { // as for all that takes a file
 		if line := strings.TrimSpace(in.Text()); line != "" {
 			if n++; n > mostLinesExplained {
-				fmt.Fprintf(sh.err, "%s: standard input has more than %d lines, and the others are not explained; %[1]s diagnose --log - reads a whole log\n", sh.name, mostLinesExplained)
+				fmt.Fprintf(sh.Err, "%s: standard input has more than %d lines, and the others are not explained; %[1]s diagnose --log - reads a whole log\n", sh.Name, mostLinesExplained)
 				break
 			}
 			if n > 1 {
-				fmt.Fprintln(sh.out)
+				fmt.Fprintln(sh.Out)
 			}
-			if err := oneline.Explain(sh.out, catalog, line); err != nil {
+			if err := oneline.Explain(sh.Out, catalog, line); err != nil {
 				return err
 			}
 		}
 	}
 	if err := in.Err(); err != nil {
-		return usagef("read line %d of standard input: %w", n+1, err)
+		return shell.Usagef("read line %d of standard input: %w", n+1, err)
 	}
 	if n == 0 {
-		return usagef("standard input holds no line; expected a line of a log")
+		return shell.Usagef("standard input holds no line; expected a line of a log")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -67,7 +68,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 			printed["phases"] = append(printed["phases"], name)
 		}
 	}
-	for _, need := range []int{exitFine, exitFindings, exitUsage, exitOurs, exitUnknown, exitBusy} {
+	for _, need := range []int{shell.ExitFine, shell.ExitFindings, shell.ExitUsage, shell.ExitOurs, shell.ExitUnknown, shell.ExitBusy} {
 		printed["exits"] = append(printed["exits"], strconv.Itoa(need))
 	}
 	for s := finding.Note; s <= finding.Error; s++ {
@@ -101,7 +102,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := explain(&shell{out: &out}, "gpu-oom", "text"); err != nil {
+	if err := explain(&shell.Shell{Out: &out}, "gpu-oom", "text"); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"gpu-oom (category)", "device memory exhausted", "the author of the job", "- gpu-oom-torch"} {

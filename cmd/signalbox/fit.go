@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -22,12 +23,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
 
-func newFit(sh *shell) *cobra.Command {
+func newFit(sh *shell.Shell) *cobra.Command {
 	var draw, who bool
 	var sets []string
 	from := newWorldFlags()
 	files := &inputFlags{from: from}
-	output, failOn, colour := oneOf("text", "json", "yaml", "md", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	output, failOn, colour := shell.OneOf("text", "json", "yaml", "md", "html"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "say whether jobs fit on the cluster, where, and what would make them fit",
@@ -45,51 +46,51 @@ and pods are listed with your own rights (--ask).
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say, or an autoscaler may add the nodes that are
 missing · 75 not now: the cluster is busy, nodes are away, or others hold what a quota has left.`,
-		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := from.apart(); err != nil {
 				return err
 			}
-			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.value); err != nil {
+			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.Value); err != nil {
 				return err
 			}
-			from.names = draw || who || len(sets) > 0 || output.value == "html" || from.fix
+			from.names = draw || who || len(sets) > 0 || output.Value == "html" || from.fix
 			if draw && len(args) == 0 && files.none() {
-				return own(drawOverview(c.Context(), sh, from, terminal.NewPainter(colour.value, sh.out)))
+				return shell.Own(drawOverview(c.Context(), sh, from, terminal.NewPainter(colour.Value, sh.Out)))
 			}
 			if len(sets) > 0 {
-				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, terminal.NewPainter(colour.value, sh.out)))
+				return shell.Own(fitSets(c.Context(), sh, files, args, from, sets, output.Value, failOn.Value, terminal.NewPainter(colour.Value, sh.Out)))
 			}
-			if err := from.fixable(output.value); err != nil {
+			if err := from.fixable(output.Value); err != nil {
 				return err
 			}
 			jobs, cluster, troubles, fixes, err := fitFiles(c.Context(), sh, files, args, from, who)
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
-			paint := terminal.NewPainter(colour.value, sh.out)
+			paint := terminal.NewPainter(colour.Value, sh.Out)
 			var picture func(reviewed) string
 			if draw {
-				picture = func(j reviewed) string { return mapOf(j, cluster, terminal.Width(sh.out), paint) }
+				picture = func(j reviewed) string { return mapOf(j, cluster, terminal.Width(sh.Out), paint) }
 			}
-			if output.value == "html" {
+			if output.Value == "html" {
 				var sections []browser.Section
 				for _, j := range jobs {
 					sections = append(sections, fitSection(j, cluster))
 				}
-				if err := sh.writeHTML("Fit", sections...); err != nil {
-					return own(err)
+				if err := sh.WriteHTML("Fit", sections...); err != nil {
+					return shell.Own(err)
 				}
-				return fitVerdict(jobs, troubles, failOn.value)
+				return fitVerdict(jobs, troubles, failOn.Value)
 			}
-			if err := renderFit(sh.out, output.value, jobs, troubles, paint, picture); err != nil {
-				return own(fmt.Errorf("write the answer: %w", err))
+			if err := renderFit(sh.Out, output.Value, jobs, troubles, paint, picture); err != nil {
+				return shell.Own(fmt.Errorf("write the answer: %w", err))
 			}
 			if err := writeFixes(sh, fixes); err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
-			return fitVerdict(jobs, troubles, failOn.value)
+			return fitVerdict(jobs, troubles, failOn.Value)
 		},
 	}
 	files.add(c)
@@ -97,13 +98,13 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 	from.addAsk(c)
 	from.add(c)
 	from.addFix(c)
-	hide(c, "policy") // no policy is asked
+	shell.Hide(c, "policy") // no policy is asked
 	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; without a role of the whole job; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
 	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it; without a job, as it is")
-	addChoice(c, output, "output", "o", "output format")
-	addChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
-	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
+	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
@@ -115,27 +116,27 @@ func (f fitAsked) conflict(format string) error {
 	html := format == "html"
 	switch {
 	case f.who && f.sets:
-		return usagef("--who is about the job as it is written, --set about other sizes of it: ask one after the other, fit --set first, then fit --who with the size written into the file")
+		return shell.Usagef("--who is about the job as it is written, --set about other sizes of it: ask one after the other, fit --set first, then fit --who with the size written into the file")
 	case f.who && f.draw:
-		return usagef("--who prints a list and --map a picture; expected one of them")
+		return shell.Usagef("--who prints a list and --map a picture; expected one of them")
 	case f.who && html:
-		return usagef("--who prints text, json, yaml or md, and -o is html; expected --who or -o html")
+		return shell.Usagef("--who prints text, json, yaml or md, and -o is html; expected --who or -o html")
 	case f.ask && (f.draw || f.who || f.sets || f.fix || html):
-		return usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
+		return shell.Usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
 	case f.draw && format != "text":
-		return usagef("--map draws for people, and -o is %s; expected one of them", format)
+		return shell.Usagef("--map draws for people, and -o is %s; expected one of them", format)
 	case f.sets && html:
-		return usagef("-o html shows one answer for a job, and --set asks for several; expected one of them")
+		return shell.Usagef("-o html shows one answer for a job, and --set asks for several; expected one of them")
 	case f.sets && f.draw:
-		return usagef("--map draws one answer, and --set asks for several; expected one of them")
+		return shell.Usagef("--map draws one answer, and --set asks for several; expected one of them")
 	case f.sets && f.fix:
-		return usagef("--set tries changes of your own, and --fix looks for one; expected one of them")
+		return shell.Usagef("--set tries changes of your own, and --fix looks for one; expected one of them")
 	}
 	return nil
 }
 
 // fitSets answers what if: every job with all combinations of the settings.
-func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint terminal.Painter) error {
+func fitSets(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint terminal.Painter) error {
 	settings, err := readSettings(sets)
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 		return err
 	}
 	r := &preflight.Reviewer{Checks: w.checks}
-	p := terminal.NewPage(sh.out)
+	p := terminal.NewPage(sh.Out)
 	var jobs []reviewed
 	var changed []map[string]string
 	var b strings.Builder
@@ -171,9 +172,9 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 	case "text":
 		err = p.Write(b.String())
 	case "md":
-		err = terminal.Page{To: sh.out}.Write(terminal.Fenced(terminal.Visible(b.String())))
+		err = terminal.Page{To: sh.Out}.Write(terminal.Fenced(terminal.Visible(b.String())))
 	default:
-		err = renderFitDocument(sh.out, format, jobs, changed, in.troubles)
+		err = renderFitDocument(sh.Out, format, jobs, changed, in.troubles)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -185,20 +186,20 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 }
 
 // openCluster is the world with a cluster to fit on.
-func openCluster(ctx context.Context, sh *shell, in *input, from *worldFlags) (*world, error) {
+func openCluster(ctx context.Context, sh *shell.Shell, in *input, from *worldFlags) (*world, error) {
 	w, err := from.openFor(ctx, sh, in, true)
 	if err != nil || w.seen {
 		return w, err
 	}
 	in.say(sh)
 	if w.silent != "" {
-		return nil, &exit{exitUnknown, errors.New("unknown: " + w.silent)}
+		return nil, &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("unknown: " + w.silent)}
 	}
-	return nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
+	return nil, shell.Usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 }
 
 // openFit reads the input and the cluster, with nothing to review by but the fit.
-func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) (*input, *world, error) {
+func openFit(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags) (*input, *world, error) {
 	in, err := files.read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, err
@@ -215,7 +216,7 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble. who asks whose end would let a job start, too.
-func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
+func fitFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
 		return nil, nil, nil, "", err
@@ -305,15 +306,15 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 	}
 	switch {
 	case read > 0:
-		return &exit{code: exitUsage}
+		return &shell.Exit{Code: shell.ExitUsage}
 	case failOn == "never":
 		return nil
 	case never:
-		return &exit{code: exitFindings}
+		return &shell.Exit{Code: shell.ExitFindings}
 	case unknown:
-		return &exit{code: exitUnknown}
+		return &shell.Exit{Code: shell.ExitUnknown}
 	case busy:
-		return &exit{code: exitBusy}
+		return &shell.Exit{Code: shell.ExitBusy}
 	}
 	return nil
 }
@@ -346,7 +347,7 @@ func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[
 		}
 		out.Jobs = append(out.Jobs, one)
 	}
-	return renderDocument(to, format, out)
+	return shell.RenderDocument(to, format, out)
 }
 
 // renderFit writes the answers; picture, where it is not nil, draws a cluster for each.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // TestFitScenarios asks of clusters and jobs that were written by hand, with the answer, before anything was
@@ -24,7 +26,7 @@ func TestFitScenarios(t *testing.T) {
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
-	words := map[int]string{exitFine: "fits", exitBusy: "now", exitFindings: "never", exitUnknown: "unknown"}
+	words := map[int]string{shell.ExitFine: "fits", shell.ExitBusy: "now", shell.ExitFindings: "never", shell.ExitUnknown: "unknown"}
 	for _, dir := range folders {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(dir, "want.txt"))
@@ -33,7 +35,7 @@ func TestFitScenarios(t *testing.T) {
 			}
 			verdict, reason, _ := strings.Cut(string(text), "\n")
 			var out, errs bytes.Buffer
-			sh := &shell{name: "signalbox", out: &out, err: &errs, now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
+			sh := &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
 			code := run(t.Context(), sh, []string{"fit", filepath.Join(dir, "job.yaml"), "--snapshot", filepath.Join(dir, "cluster.yaml")})
 			said := fmt.Sprintf("%s%s", out.String(), errs.String())
 			if !slices.Contains(strings.Split(verdict, "|"), words[code]) {
@@ -51,9 +53,9 @@ func TestFitScenarios(t *testing.T) {
 // TestFitOfOtherSizesAsksWhetherTheJobIsTaken: what the API server refuses it refuses at every size.
 func TestFitOfOtherSizesAsksWhetherTheJobIsTaken(t *testing.T) {
 	t.Setenv("KUBECONFIG", os.DevNull)
-	for dir, want := range map[string]int{"job-per-index-backoff-not-indexed": exitUnknown, "job-indexed-per-index-backoff": exitFine} {
+	for dir, want := range map[string]int{"job-per-index-backoff-not-indexed": shell.ExitUnknown, "job-indexed-per-index-backoff": shell.ExitFine} {
 		var out, errs bytes.Buffer
-		sh := &shell{name: "signalbox", out: &out, err: &errs, now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
+		sh := &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }}
 		at := filepath.Join("testdata/fit", dir)
 		code := run(t.Context(), sh, []string{"fit", filepath.Join(at, "job.yaml"), "--snapshot", filepath.Join(at, "cluster.yaml"), "--set", "cpu=1,2"})
 		if code != want {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -350,10 +351,10 @@ func (f *fixer) not(b *strings.Builder) {
 }
 
 // writeFixes prints remedies as they are: a diff is not folded.
-func writeFixes(sh *shell, text string) error {
+func writeFixes(sh *shell.Shell, text string) error {
 	if text == "" {
 		return nil
 	}
-	_, err := io.WriteString(sh.out, text)
+	_, err := io.WriteString(sh.Out, text)
 	return err
 }

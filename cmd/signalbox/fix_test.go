@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -16,7 +17,7 @@ func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(askedJob, "name: asked", "name: word", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := readInput(t.Context(), &shell{}, []string{file})
+	in, err := readInput(t.Context(), &shell.Shell{}, []string{file})
 	if err != nil || len(in.jobs) != 1 {
 		t.Fatalf("read the job: %v", err)
 	}
@@ -72,7 +73,7 @@ func TestAnEditKeepsEverythingElse(t *testing.T) {
 			if err := os.WriteFile(file, []byte(head+tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			in, err := readInput(t.Context(), &shell{}, []string{file})
+			in, err := readInput(t.Context(), &shell.Shell{}, []string{file})
 			if err != nil || len(in.others) != 1 {
 				t.Fatalf("read the file: %v", err)
 			}

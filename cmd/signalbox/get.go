@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
@@ -27,8 +28,8 @@ type getFlags struct {
 	snapshot                         []string
 	selector, category, owner, queue string
 	kind, node                       string
-	healthy, state, sortBy, groupBy  *choice
-	output, coloured                 *choice
+	healthy, state, sortBy, groupBy  *shell.Choice
+	output, coloured                 *shell.Choice
 	widths                           []int           // of the columns that --watch has printed
 	missing                          unlisted        // at the first look
 	notes                            []string        // what missing says
@@ -39,13 +40,13 @@ type getFlags struct {
 
 // anyJob wants every job, for who lists them otherwise.
 func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
-	return &getFlags{kube: kube, all: all, healthy: oneOf(""), state: oneOf(""), groupBy: oneOf("")}
+	return &getFlags{kube: kube, all: all, healthy: shell.OneOf(""), state: shell.OneOf(""), groupBy: shell.OneOf("")}
 }
 
-func newGet(sh *shell) *cobra.Command {
+func newGet(sh *shell.Shell) *cobra.Command {
 	f := &getFlags{
-		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), state: oneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: oneOf("hurt", "age", "name"), groupBy: oneOf("", "category", "owner", "queue", "namespace", "context"),
-		output: oneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: oneOf("auto", "always", "never"),
+		kube: kubeFlags(), healthy: shell.OneOf("", "Yes", "No", "Unknown"), state: shell.OneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: shell.OneOf("hurt", "age", "name"), groupBy: shell.OneOf("", "category", "owner", "queue", "namespace", "context"),
+		output: shell.OneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: shell.OneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
 	jobs := &cobra.Command{
@@ -68,8 +69,8 @@ cause of what is wrong.
 
 --context may be given several times, or with commas: the list is then one over several clusters. One that does not answer
 is named in a note, and the exit code is 4.`,
-		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --healthy No --group-by category\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.name),
-		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
+		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name | xargs -L1 %[1]s diagnose\n  %[1]s get jobs -A --healthy No --group-by category\n  %[1]s get jobs -A --node gpu-7\n  %[1]s get jobs -A -w", sh.Name),
+		RunE:    func(c *cobra.Command, args []string) error { return shell.Own(f.run(c.Context(), sh, args)) },
 	}
 	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
 	jobs.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on, and print every job that changes")
@@ -91,12 +92,12 @@ is named in a note, and the exit code is 4.`,
 			return of(), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
-	addChoice(jobs, f.state, "state", "", "only jobs in this state")
-	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
-	addChoice(jobs, f.groupBy, "group-by", "", "totals of jobs, GPUs held and GPU hours by this, instead of the jobs")
-	addChoice(jobs, f.output, "output", "o", "output format; name is kind.group/name, with -A followed by -n and the namespace, a line for xargs -L1")
-	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
+	shell.AddChoice(jobs, f.state, "state", "", "only jobs in this state")
+	shell.AddChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
+	shell.AddChoice(jobs, f.groupBy, "group-by", "", "totals of jobs, GPUs held and GPU hours by this, instead of the jobs")
+	shell.AddChoice(jobs, f.output, "output", "o", "output format; name is kind.group/name, with -A followed by -n and the namespace, a line for xargs -L1")
+	shell.AddChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
 	jobs.ValidArgsFunction = f.completeNames(sh)
 	c.ValidArgsFunction = completeKinds(f.kube)
 	c.AddCommand(jobs)
@@ -128,23 +129,23 @@ func jobsOfKind(args []string) []string {
 }
 
 // wrong says which filter names what no job can be.
-func (f *getFlags) wrong(sh *shell) error {
+func (f *getFlags) wrong(sh *shell.Shell) error {
 	if f.kind != "" && kindCalled(f.kind) == nil {
-		return usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), kindWords()), sh.name)
+		return shell.Usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), kindWords()), sh.Name)
 	}
 	if slugs := categorySlugs(); f.category != "" && !slices.Contains(slugs, f.category) {
 		meant := check.DidYouMean(f.category, slugs).String()
 		if within := namesWith(f.category, slugs); within != "" {
 			meant = "; names with it: " + within
 		}
-		return usagef("no category is called %q%s; %s list categories shows all", f.category, meant, sh.name)
+		return shell.Usagef("no category is called %q%s; %s list categories shows all", f.category, meant, sh.Name)
 	}
 	if all := owners(); f.owner != "" && !slices.Contains(all, f.owner) {
 		meant := check.DidYouMean(f.owner, all).String()
 		if meant == "" { // the name of somebody
 			meant = "; --owner is who has to act on the cause, and not who submitted the job"
 		}
-		return usagef("no owner is called %q%s; expected %s", f.owner, meant, terminal.OrList(all))
+		return shell.Usagef("no owner is called %q%s; expected %s", f.owner, meant, terminal.OrList(all))
 	}
 	return nil
 }
@@ -174,11 +175,11 @@ func (f *getFlags) ofKind(args []string) (names []string, err error) {
 		word, name, ok := strings.Cut(arg, "/")
 		switch {
 		case !ok && len(names) > 0 && strings.Contains(args[0], "/"), ok && f.kind != "" && kindCalled(word) != kindCalled(f.kind):
-			return nil, usagef("%s: jobs of one kind can be named; expected KIND/NAME of one kind, or names alone", strings.Join(args, " "))
+			return nil, shell.Usagef("%s: jobs of one kind can be named; expected KIND/NAME of one kind, or names alone", strings.Join(args, " "))
 		case !ok:
 			name = arg
 		case kindCalled(word) == nil:
-			return nil, usagef("%s: no kind of job is called %q; expected KIND/NAME, or a name alone%s", arg, word, check.DidYouMean(word, kindWords()))
+			return nil, shell.Usagef("%s: no kind of job is called %q; expected KIND/NAME, or a name alone%s", arg, word, check.DidYouMean(word, kindWords()))
 		default:
 			f.kind = word
 		}
@@ -187,7 +188,7 @@ func (f *getFlags) ofKind(args []string) (names []string, err error) {
 	return names, nil
 }
 
-func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
+func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) error {
 	if err := f.wrong(sh); err != nil {
 		return err
 	}
@@ -195,11 +196,11 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	if err != nil {
 		return err
 	}
-	if form := f.output.value; f.watch && (form == "html" || form == "md") {
-		return usagef("--watch prints rows as they change, and -o %s is one document; expected text, wide, json, yaml or name; %s board shows the jobs live in a browser", form, sh.name)
+	if form := f.output.Value; f.watch && (form == "html" || form == "md") {
+		return shell.Usagef("--watch prints rows as they change, and -o %s is one document; expected text, wide, json, yaml or name; %s board shows the jobs live in a browser", form, sh.Name)
 	}
-	if by, form := f.groupBy.value, f.output.value; by != "" && (f.watch || form == "html" || form == "name") {
-		return usagef("--group-by prints totals once; expected -o text, wide, json, yaml or md, and no --watch")
+	if by, form := f.groupBy.Value, f.output.Value; by != "" && (f.watch || form == "html" || form == "name") {
+		return shell.Usagef("--group-by prints totals once; expected -o text, wide, json, yaml or md, and no --watch")
 	}
 	if len(f.snapshot) > 0 {
 		return f.runSnapshot(sh, names)
@@ -222,7 +223,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		}
 		if first {
 			f.missing, f.notes = missing, missing.notes(f.namespaceOf(live))
-			sh.notes(f.notes)
+			sh.Notes(f.notes)
 		}
 		clients, err := view.Connect(live.config)
 		if err != nil {
@@ -233,17 +234,17 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 			return err
 		}
 		if first && note != "" {
-			sh.tell("note: %s", note)
+			sh.Tell("note: %s", note)
 		}
 		rows = f.onNode(rows)
-		sortRows(rows, f.sortBy.value, sh.now())
+		sortRows(rows, f.sortBy.Value, sh.Now())
 		changed := news(seen, rows)
 		if missing.len() <= missingBefore || first { // of what is no more listed nobody knows whether it is there
 			changed = append(changed, f.deleted(seen)...)
 		}
 		missingBefore = missing.len()
 		if first || len(changed) > 0 {
-			if err := f.render(sh, changed, f.all, first && !f.bare, terminal.NewPainter(f.coloured.value, sh.out)); err != nil {
+			if err := f.render(sh, changed, f.all, first && !f.bare, terminal.NewPainter(f.coloured.Value, sh.Out)); err != nil {
 				return err
 			}
 		}
@@ -307,33 +308,33 @@ func noneCalled(names []string, namespace string) error {
 	if namespace == metav1.NamespaceAll {
 		where = "any namespace"
 	}
-	return usagef("no training job called %s is in %s", terminal.OrList(names), where)
+	return shell.Usagef("no training job called %s is in %s", terminal.OrList(names), where)
 }
 
 // sayNone says where no job was found.
-func (f *getFlags) sayNone(sh *shell, live *liveCluster, partly bool) {
+func (f *getFlags) sayNone(sh *shell.Shell, live *liveCluster, partly bool) {
 	what := "training jobs"
-	if f.kind+f.node+f.category+f.owner+f.queue+f.selector+f.healthy.value+f.state.value != "" {
+	if f.kind+f.node+f.category+f.owner+f.queue+f.selector+f.healthy.Value+f.state.Value != "" {
 		what = "such training jobs"
 	}
 	if partly {
 		what += " of the kinds that were listed"
 	}
 	if f.all {
-		sh.tell("no %s found in any namespace", what)
+		sh.Tell("no %s found in any namespace", what)
 		return
 	}
-	sh.tell("no %s found in namespace %s; -A looks in all", what, live.namespace)
+	sh.Tell("no %s found in namespace %s; -A looks in all", what, live.namespace)
 }
 
 func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string) bool {
 	return (f.parts || !isPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
-		(f.healthy.value == "" || f.healthy.value == r.Healthy) && (f.state.value == "" || f.state.value == r.State) &&
+		(f.healthy.Value == "" || f.healthy.Value == r.Healthy) && (f.state.Value == "" || f.state.Value == r.State) &&
 		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
 }
 
 // completeNames completes the names of get jobs: those of the snapshot, or else of the cluster.
-func (f *getFlags) completeNames(sh *shell) cobra.CompletionFunc {
+func (f *getFlags) completeNames(sh *shell.Shell) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 		asked, out := kindCalled(f.kind), []string(nil)
 		switch {

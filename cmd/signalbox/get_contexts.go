@@ -7,15 +7,16 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 )
 
 // runContexts is run over several clusters as one list. One that does not answer takes away nothing of the others: a note
 // names it, and the exit code says that the list is not whole.
-func (f *getFlags) runContexts(ctx context.Context, sh *shell, contexts, names []string) error {
+func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, names []string) error {
 	if f.watch {
-		return usagef("--watch follows one cluster, and the contexts %s are given; expected one", strings.Join(contexts, " and "))
+		return shell.Usagef("--watch follows one cluster, and the contexts %s are given; expected one", strings.Join(contexts, " and "))
 	}
 	rows, first := []jobRow{}, (*liveCluster)(nil)
 	f.several = true
@@ -24,7 +25,7 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell, contexts, names [
 		if away, ok := errors.AsType[*noCluster](err); ok {
 			f.missing.failed = append(f.missing.failed, away.why)
 			f.notes = append(f.notes, "not listed: "+away.why)
-			sh.tell("note: not listed: %s", away.why)
+			sh.Tell("note: not listed: %s", away.why)
 			continue
 		}
 		if err != nil {
@@ -41,14 +42,14 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell, contexts, names [
 			f.missing.failed = append(f.missing.failed, "context "+name+": "+one)
 		}
 		f.notes = append(f.notes, notes...)
-		sh.notes(notes)
+		sh.Notes(notes)
 	}
 	if first == nil {
-		return &exit{exitUnknown, errors.New("none of the clusters answers, so whether there are training jobs is not known")}
+		return &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("none of the clusters answers, so whether there are training jobs is not known")}
 	}
 	rows = f.onNode(rows)
-	sortRows(rows, f.sortBy.value, sh.now())
-	if err := f.render(sh, rows, f.all, !f.bare, terminal.NewPainter(f.coloured.value, sh.out)); err != nil {
+	sortRows(rows, f.sortBy.Value, sh.Now())
+	if err := f.render(sh, rows, f.all, !f.bare, terminal.NewPainter(f.coloured.Value, sh.Out)); err != nil {
 		return err
 	}
 	if len(rows) == 0 {
@@ -58,7 +59,7 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell, contexts, names [
 }
 
 // oneContext adds the jobs of one of several clusters to the rows.
-func (f *getFlags) oneContext(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, name string, names []string, rows *[]jobRow) (*liveCluster, unlisted, error) {
+func (f *getFlags) oneContext(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, name string, names []string, rows *[]jobRow) (*liveCluster, unlisted, error) {
 	live, err := connect(ctx, kube)
 	if err != nil {
 		return nil, unlisted{}, err
@@ -76,7 +77,7 @@ func (f *getFlags) oneContext(ctx context.Context, sh *shell, kube *genericcliop
 		return nil, unlisted{}, err
 	}
 	if note != "" {
-		sh.tell("note: context %s: %s", name, note)
+		sh.Tell("note: context %s: %s", name, note)
 	}
 	for i := range found {
 		found[i].Context = name

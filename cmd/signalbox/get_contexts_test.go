@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // clusterWith is an API server with one PyTorchJob, and nothing else.
@@ -67,7 +69,7 @@ func commandOver(t *testing.T, servers map[string]string) func(args ...string) (
 	return func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
 		now := func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }
-		code := run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: now}, args)
+		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: now}, args)
 		return code, out.String(), errs.String()
 	}
 }
@@ -82,7 +84,7 @@ func TestJobsOfSeveralContextsAreOneList(t *testing.T) {
 	want := "CONTEXT  NAMESPACE  KIND        NAME   AGE   STATE    HEALTHY  CATEGORY  FIRST POD      DEVICES  WAITS FOR\n" +
 		"east     ml         PyTorchJob  sick   150m  Running  No       gpu-oom   sick-worker-1  0/32     -\n" +
 		"west     ml         PyTorchJob  worse  150m  Running  No       gpu-oom   sick-worker-1  0/32     -\n"
-	if code != exitFine || out != want || errs != "" {
+	if code != shell.ExitFine || out != want || errs != "" {
 		t.Errorf("ended with %d and printed\n%s%s\nwant\n%s", code, out, errs, want)
 	}
 	if _, out, _ := command("get", "jobs", "-A", "--context", "west,east", "-o", "name"); out != "pytorchjob.kubeflow.org/sick -n ml --context east\npytorchjob.kubeflow.org/worse -n ml --context west\n" {
@@ -92,7 +94,7 @@ func TestJobsOfSeveralContextsAreOneList(t *testing.T) {
 		t.Errorf("totals are\n%s", out)
 	}
 	code, out, errs = command("get", "jobs", "-A", "--context", "east,away")
-	if code != exitUnknown || !strings.Contains(out, "sick") || !strings.Contains(errs, `note: not listed: the cluster of context "away" does not answer`) {
+	if code != shell.ExitUnknown || !strings.Contains(out, "sick") || !strings.Contains(errs, `note: not listed: the cluster of context "away" does not answer`) {
 		t.Errorf("with one away: %d\n%s%s", code, out, errs)
 	}
 	for _, tc := range []struct {
@@ -102,7 +104,7 @@ func TestJobsOfSeveralContextsAreOneList(t *testing.T) {
 		{[]string{"get", "jobs", "--context", "east,wst"}, `context "wst" does not exist; expected away, east or west`},
 		{[]string{"get", "jobs", "-w", "--context", "east,west"}, "--watch follows one cluster, and the contexts east and west are given"},
 	} {
-		if code, _, errs := command(tc.args...); code != exitUsage || !strings.Contains(errs, tc.want) {
+		if code, _, errs := command(tc.args...); code != shell.ExitUsage || !strings.Contains(errs, tc.want) {
 			t.Errorf("%q ended with %d and said %s", tc.args, code, errs)
 		}
 	}
@@ -114,10 +116,10 @@ func TestSeveralContextsAreAuditedOneBelowTheOther(t *testing.T) {
 	away.Close()
 	command := commandOver(t, map[string]string{"east": clusterWith(t, "sick").URL, "west": clusterWith(t, "worse").URL, "away": away.URL})
 	code, out, errs := command("audit", "-A", "--context", "east,away", "--context", "west")
-	if code != exitUnknown || strings.Count(out, "\n1 job in 1 namespace: ") != 2 || !strings.HasPrefix(out, "context east\n") || !strings.Contains(out, "\ncontext west\n") || !strings.Contains(errs, `note: not audited: the cluster of context "away"`) {
+	if code != shell.ExitUnknown || strings.Count(out, "\n1 job in 1 namespace: ") != 2 || !strings.HasPrefix(out, "context east\n") || !strings.Contains(out, "\ncontext west\n") || !strings.Contains(errs, `note: not audited: the cluster of context "away"`) {
 		t.Errorf("ended with %d and printed\n%s%s", code, out, errs)
 	}
-	if code, _, errs := command("audit", "-A", "--context", "east,west", "-o", "json"); code != exitUsage || !strings.Contains(errs, "--context names several") {
+	if code, _, errs := command("audit", "-A", "--context", "east,west", "-o", "json"); code != shell.ExitUsage || !strings.Contains(errs, "--context names several") {
 		t.Errorf("as JSON it ended with %d and said %s", code, errs)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -73,19 +74,19 @@ func groupsOf(rows []jobRow, by func(jobRow) string, now time.Time) []jobGroup {
 }
 
 // renderGroups prints the totals.
-func (f *getFlags) renderGroups(sh *shell, rows []jobRow) error {
+func (f *getFlags) renderGroups(sh *shell.Shell, rows []jobRow) error {
 	by := map[string]func(jobRow) string{
 		"category": func(r jobRow) string { return r.Category }, "owner": func(r jobRow) string { return r.Owner },
 		"queue": func(r jobRow) string { return r.Queue }, "namespace": func(r jobRow) string { return r.Namespace }, "context": func(r jobRow) string { return r.Context },
-	}[f.groupBy.value]
-	groups := groupsOf(rows, by, sh.now())
-	if form := f.output.value; form == "json" || form == "yaml" {
-		return renderDocument(sh.out, form, jobGroups{groupsSchema, f.groupBy.value, groups, f.missing.failed})
+	}[f.groupBy.Value]
+	groups := groupsOf(rows, by, sh.Now())
+	if form := f.output.Value; form == "json" || form == "yaml" {
+		return shell.RenderDocument(sh.Out, form, jobGroups{groupsSchema, f.groupBy.Value, groups, f.missing.failed})
 	}
 	if len(groups) == 0 {
 		return nil
 	}
-	table := [][]string{{strings.ToUpper(f.groupBy.value), "JOBS", "NOT HEALTHY", "GPUS HELD", "GPU HOURS"}}
+	table := [][]string{{strings.ToUpper(f.groupBy.Value), "JOBS", "NOT HEALTHY", "GPUS HELD", "GPU HOURS"}}
 	unknown := 0
 	for _, g := range groups {
 		unknown += g.Unknown
@@ -96,15 +97,15 @@ func (f *getFlags) renderGroups(sh *shell, rows []jobRow) error {
 		table = append(table, []string{terminal.VisibleLine(cmp.Or(g.Group, "-")), strconv.Itoa(g.Jobs), strconv.Itoa(g.NotHealthy), held, hours})
 	}
 	text := terminal.MarkdownTable(table)
-	if f.output.value != "md" {
-		text = terminal.Plainly(terminal.NewPage(sh.out).Table(table), os.Getenv)
+	if f.output.Value != "md" {
+		text = terminal.Plainly(terminal.NewPage(sh.Out).Table(table), os.Getenv)
 		if f.bare {
 			_, text, _ = strings.Cut(text, "\n")
 		}
 	}
 	if unknown > 0 {
-		sh.tell("note: of %s it is not known what they hold: their pods were not read", terminal.Count(unknown, "job"))
+		sh.Tell("note: of %s it is not known what they hold: their pods were not read", terminal.Count(unknown, "job"))
 	}
-	_, err := io.WriteString(sh.out, text)
+	_, err := io.WriteString(sh.Out, text)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
@@ -127,7 +128,7 @@ func (f *getFlags) placeLive(ctx context.Context, c *liveCluster, kube kubernete
 		page, err := kube.CoreV1().Pods(f.namespaceOf(c)).List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsForbidden(err) && f.node != "":
-			return "", usagef("%s, so which jobs are on node %s is not known%s", barred([]string{"pods"}, f.namespaceOf(c)), f.node, grantRead(f.namespaceOf(c)))
+			return "", shell.Usagef("%s, so which jobs are on node %s is not known%s", barred([]string{"pods"}, f.namespaceOf(c)), f.node, grantRead(f.namespaceOf(c)))
 		case apierrors.IsForbidden(err):
 			return barred([]string{"pods"}, f.namespaceOf(c)) + ", so devices are those asked for, held or not" + grantRead(f.namespaceOf(c)), nil
 		case apierrors.IsResourceExpired(err) && next != "": // the listing took longer than the server remembers

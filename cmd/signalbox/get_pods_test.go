@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -119,7 +120,7 @@ func TestJobsShowWhatTheyHold(t *testing.T) {
 	r := rowWithPods(t)
 	r.Held, r.Nodes = new(int64(16)), []string{"h7", "h8", "h9"}
 	var out bytes.Buffer
-	sh := &shell{out: &out, now: func() time.Time { return r.Created.Add(time.Hour) }}
+	sh := &shell.Shell{Out: &out, Now: func() time.Time { return r.Created.Add(time.Hour) }}
 	if err := jobsAs("wide", false).render(sh, []jobRow{r}, false, true, terminal.Painter{}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -17,13 +18,13 @@ import (
 const jobsSchema = "signalbox.dev/jobs/v1"
 
 // render prints jobs; all: each with its namespace.
-func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint terminal.Painter) error {
-	if f.groupBy.value != "" {
+func (f *getFlags) render(sh *shell.Shell, rows []jobRow, all, first bool, paint terminal.Painter) error {
+	if f.groupBy.Value != "" {
 		return f.renderGroups(sh, rows)
 	}
-	switch f.output.value {
+	switch f.output.Value {
 	case "json", "yaml":
-		return renderDocument(sh.out, f.output.value, struct {
+		return shell.RenderDocument(sh.Out, f.output.Value, struct {
 			Schema   string   `json:"schema"`
 			Jobs     []jobRow `json:"jobs"`
 			Unlisted []string `json:"unlisted,omitempty"`
@@ -42,25 +43,25 @@ func (f *getFlags) render(sh *shell, rows []jobRow, all, first bool, paint termi
 			}
 			b.WriteString("\n")
 		}
-		_, err := io.WriteString(sh.out, b.String())
+		_, err := io.WriteString(sh.Out, b.String())
 		return err
 	}
-	if f.output.value == "html" {
-		return sh.writeHTML("Training jobs", jobsSection(rows, f.notes, sh.now(), false))
+	if f.output.Value == "html" {
+		return sh.WriteHTML("Training jobs", jobsSection(rows, f.notes, sh.Now(), false))
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	if f.output.value == "md" {
-		_, err := io.WriteString(sh.out, terminal.MarkdownTable(f.cells(sh, rows, all, true, terminal.Painter{})))
+	if f.output.Value == "md" {
+		_, err := io.WriteString(sh.Out, terminal.MarkdownTable(f.cells(sh, rows, all, true, terminal.Painter{})))
 		return err
 	}
-	_, err := io.WriteString(sh.out, terminal.Plainly(f.table(sh, rows, all, first, paint), os.Getenv))
+	_, err := io.WriteString(sh.Out, terminal.Plainly(f.table(sh, rows, all, first, paint), os.Getenv))
 	return err
 }
 
 // cells are the table of jobs, its head first: short for a terminal, or wide. all: each with its namespace.
-func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint terminal.Painter) [][]string {
+func (f *getFlags) cells(sh *shell.Shell, rows []jobRow, all, wide bool, paint terminal.Painter) [][]string {
 	dash := func(s string) string {
 		if s == "" {
 			return "-"
@@ -82,11 +83,11 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint termina
 	table := [][]string{head}
 	for _, r := range rows {
 		row := []string{
-			r.Kind, terminal.VisibleLine(r.Name), r.age(sh.now()), r.State,
+			r.Kind, terminal.VisibleLine(r.Name), r.age(sh.Now()), r.State,
 			paint.Word(dash(r.Healthy)), dash(r.cause()), dash(r.Pod), r.devices(),
 		}
 		if wide {
-			row = append(row, r.since(sh.now()), dash(r.Owner), dash(r.where()), dash(r.Queue), dash(cmp.Or(r.Waiting, r.Error)))
+			row = append(row, r.since(sh.Now()), dash(r.Owner), dash(r.where()), dash(r.Queue), dash(cmp.Or(r.Waiting, r.Error)))
 		} else {
 			row = append(row, dash(fewWords(r.Waiting)))
 		}
@@ -101,13 +102,13 @@ func (f *getFlags) cells(sh *shell, rows []jobRow, all, wide bool, paint termina
 	return table
 }
 
-func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint terminal.Painter) string {
-	wide := f.output.value == "wide"
+func (f *getFlags) table(sh *shell.Shell, rows []jobRow, all, heading bool, paint terminal.Painter) string {
+	wide := f.output.Value == "wide"
 	table := f.cells(sh, rows, all, wide, paint)
 	var spare, tight []int
 	if !wide {
 		spare, tight = append(f.filtered(), 7, 6), []int{3, 0, 2, 5}
-		if f.sortBy.value == "age" { // what it is sorted by stays
+		if f.sortBy.Value == "age" { // what it is sorted by stays
 			tight = []int{3, 0, 5}
 		}
 	}
@@ -123,10 +124,10 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint term
 		}
 	}
 	if !wide {
-		kept := func(i int) bool { return f.sortBy.value == "age" && table[0][i] == "AGE" }
+		kept := func(i int) bool { return f.sortBy.Value == "age" && table[0][i] == "AGE" }
 		spare = slices.Concat(slices.DeleteFunc(saysNothing(table), kept), spare)
 	}
-	p := terminal.NewPage(sh.out)
+	p := terminal.NewPage(sh.Out)
 	p.Tight, p.Short = tight, !wide // a row is a line: what is cut is the matter of -o wide
 	if f.watch {                    // later rows stand below those of the first print, with room for longer names
 		const room = 4
@@ -142,7 +143,7 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint term
 		p.Least = f.widths[:len(f.widths)-1]
 	}
 	if names := p.LeftOut(table, spare...); len(names) > 0 && heading {
-		sh.tell("no room for %s; -o wide shows them", terminal.Few(names))
+		sh.Tell("no room for %s; -o wide shows them", terminal.Few(names))
 	}
 	text := p.Table(table, spare...)
 	if !heading {
@@ -153,10 +154,10 @@ func (f *getFlags) table(sh *shell, rows []jobRow, all, heading bool, paint term
 
 // filtered are the columns, by their place in a row without a namespace, of which a filter says what stands there.
 func (f *getFlags) filtered() (columns []int) {
-	if f.healthy != nil && f.healthy.value != "" {
+	if f.healthy != nil && f.healthy.Value != "" {
 		columns = append(columns, 4)
 	}
-	if f.state != nil && f.state.value != "" {
+	if f.state != nil && f.state.Value != "" {
 		columns = append(columns, 3)
 	}
 	if f.kind != "" {

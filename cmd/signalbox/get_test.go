@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -106,7 +107,7 @@ func TestWhatHurtsStandsFirst(t *testing.T) {
 func TestJobsAreATable(t *testing.T) {
 	o := objectOf(t, sickJob)
 	var out bytes.Buffer
-	sh := &shell{out: &out, now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
+	sh := &shell.Shell{Out: &out, Now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
 	for format, want := range map[string]string{
 		"text": "NAMESPACE  KIND        NAME  AGE    STATE    HEALTHY  CATEGORY  FIRST POD      DEVICES  WAITS FOR\n" +
 			"ml         PyTorchJob  sick  150m   Running  No       gpu-oom   sick-worker-1  32       -\n",
@@ -142,7 +143,7 @@ func TestAWaitHasItsOwnBeginning(t *testing.T) {
 
 // jobsAs prints jobs in a format.
 func jobsAs(format string, all bool) *getFlags {
-	return &getFlags{all: all, output: oneOf(format), sortBy: oneOf("hurt"), groupBy: oneOf("")}
+	return &getFlags{all: all, output: shell.OneOf(format), sortBy: shell.OneOf("hurt"), groupBy: shell.OneOf("")}
 }
 
 func TestAWaitIsToldInFewWords(t *testing.T) {
@@ -203,7 +204,7 @@ func TestAJobThatIsDeletedIsSaidOnce(t *testing.T) {
 
 func TestColumnsOfAWatchStay(t *testing.T) {
 	var out bytes.Buffer
-	sh := &shell{out: &out, now: func() time.Time { return time.Unix(100, 0) }}
+	sh := &shell.Shell{Out: &out, Now: func() time.Time { return time.Unix(100, 0) }}
 	f := jobsAs("text", false)
 	f.watch = true
 	for i, name := range []string{"sick", "longname", "a"} {
@@ -257,10 +258,10 @@ func TestANarrowListKeepsWhatANightIsAbout(t *testing.T) {
 	} {
 		t.Setenv("COLUMNS", tc.columns)
 		var out bytes.Buffer
-		sh := &shell{out: &out, err: &bytes.Buffer{}, now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
+		sh := &shell.Shell{Out: &out, Err: &bytes.Buffer{}, Now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
 		f := jobsAs("text", true)
-		f.healthy = oneOf("", "No")
-		f.healthy.value = tc.healthy
+		f.healthy = shell.OneOf("", "No")
+		f.healthy.Value = tc.healthy
 		if err := f.render(sh, []jobRow{row}, true, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}

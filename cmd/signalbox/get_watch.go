@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // news are the rows that tell something else than was seen, which they become.
@@ -51,7 +53,7 @@ func (c *liveCluster) anyChange(ctx context.Context, versions map[schema.GroupVe
 	for gvr, version := range versions {
 		w, err := c.objects.Resource(gvr).Namespace(namespace).Watch(watching, metav1.ListOptions{ResourceVersion: version})
 		if apierrors.IsForbidden(err) {
-			return &exit{exitUsage, fmt.Errorf("watch %s: %w", gvr.Resource, err)}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: fmt.Errorf("watch %s: %w", gvr.Resource, err)}
 		}
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", gvr.Resource, err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // A job that waits for another one is told when that one ends at the latest, where its own time is bounded.
@@ -58,7 +60,7 @@ func TestWhenThoseWhoHoldTheNodesEndAtTheLatest(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &out, now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
+			sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &out, Now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
 			run(t.Context(), sh, []string{
 				"fit", "test/promises/jobs/pt-00-base.yaml", "--snapshot", "test/promises/bundles/p1b-fragmented/nodes.yaml",
 				"--snapshot", "test/promises/clusters/p1b-others.yaml", "--snapshot", file,

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // TestTheHookPassesOverWhatHoldsNoObject runs what .pre-commit-hooks.yaml says as pre-commit does, which names all files
@@ -38,9 +40,9 @@ func TestTheHookPassesOverWhatHoldsNoObject(t *testing.T) {
 		if entry[0] != "signalbox" || !hook.Serial {
 			t.Errorf("%s runs %s, with all files at once %t", hook.ID, hook.Entry, hook.Serial)
 		}
-		for files, want := range map[string]int{values: exitFine, values + " " + mistaken: exitFindings} {
+		for files, want := range map[string]int{values: shell.ExitFine, values + " " + mistaken: shell.ExitFindings} {
 			var out, errs bytes.Buffer
-			sh := &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}
+			sh := &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}
 			if code := run(t.Context(), sh, append(entry[1:len(entry):len(entry)], strings.Fields(files)...)); code != want {
 				t.Errorf("%s on %s: exit code %d, want %d\n%s", hook.ID, files, code, want, errs.String())
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -21,7 +22,7 @@ func TestNamesOfLogsAreShownNotObeyed(t *testing.T) {
 	for _, from := range []string{name, dir} {
 		for _, format := range []string{"text", "json", "yaml", "md"} {
 			var out, errs bytes.Buffer
-			run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, []string{"diagnose", from, "-o", format})
+			run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, []string{"diagnose", from, "-o", format})
 			said := out.String() + errs.String()
 			if !strings.Contains(said, "FAKE") {
 				t.Errorf("%s of %s does not name the log:\n%s", format, filepath.Base(from), said)
@@ -63,7 +64,7 @@ spec: {template: {spec: {containers: [{name: "c\e[2J", image: "i\e[2J"}]}}}
 		{"check", "-f", name}, {"check", "-f", name, "-o", "github"}, {"check", "-f", name, "-o", "concise"}, {"check", "-f", name, "-o", "md"}, {"fit", "-f", name},
 	} {
 		var out, errs bytes.Buffer
-		run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, args)
+		run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, args)
 		said := out.String() + errs.String()
 		if strings.Contains(said, "\nFAKE") || strings.ContainsAny(said, "\x1b\a\u202e") {
 			t.Errorf("%q obeys a name:\n%q", args, said)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -20,7 +21,7 @@ func pageOf(t *testing.T, args ...string) string {
 	t.Setenv("KUBECONFIG", os.DevNull)
 	var out, errs bytes.Buffer
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: func() time.Time { return now }}, args)
+	run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: func() time.Time { return now }}, args)
 	if !strings.HasSuffix(out.String(), "</html>\n") {
 		t.Fatalf("%v: no whole page\n%s\n%s", args, out.String(), errs.String())
 	}

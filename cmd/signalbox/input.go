@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -33,7 +34,7 @@ type input struct {
 }
 
 // readInput reads all files; see inputOf.
-func readInput(ctx context.Context, sh *shell, files []string) (*input, error) {
+func readInput(ctx context.Context, sh *shell.Shell, files []string) (*input, error) {
 	return (&inputFlags{files: files, recursive: true}).read(ctx, sh, nil)
 }
 
@@ -94,7 +95,7 @@ type reading struct {
 // documents reads all files, several at a time; the documents are in the order of the files.
 func documents(found []manifest.Source) ([][]reading, error) {
 	out := make([][]reading, len(found))
-	err := inParallel(runtime.GOMAXPROCS(0), len(found), func(i int) error {
+	err := shell.InParallel(runtime.GOMAXPROCS(0), len(found), func(i int) error {
 		for d, err := range found[i].Documents() {
 			out[i] = append(out[i], reading{d, err})
 		}
@@ -133,15 +134,15 @@ func (in *input) trouble(err error) {
 }
 
 // say prints troubles and notes to stderr, one line each.
-func (in *input) say(sh *shell) {
+func (in *input) say(sh *shell.Shell) {
 	for _, t := range in.troubles {
 		line := t.Message
 		if t.Source != "" {
 			line = t.Source + ": " + line
 		}
-		sh.tell("%s", line)
+		sh.Tell("%s", line)
 	}
-	sh.notes(in.notes)
+	sh.Notes(in.notes)
 }
 
 // uncovered notes, once for each kind, what no reader covers.

@@ -14,13 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/learn"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func newLearn(sh *shell) *cobra.Command {
+func newLearn(sh *shell.Shell) *cobra.Command {
 	var out, since string
 	c := &cobra.Command{
 		Use:   "learn FILE… --out DIR",
@@ -31,15 +32,15 @@ really was), it makes a draft of a signature with fixtures: DIR/<name>.yaml and 
 draft. What a signature knows already, and files that are there, are passed over. Nobody is asked.
 
 Exit codes: 0 done · 2 bad usage or unreadable input · 3 our own failure.`,
-		Example: fmt.Sprintf("  kubectl annotate pytorchjob/train -n ml signalbox.dev/confirmed=yes\n  kubectl get pytorchjobs -A -o yaml | %s learn - --out drafts", sh.name),
+		Example: fmt.Sprintf("  kubectl annotate pytorchjob/train -n ml signalbox.dev/confirmed=yes\n  kubectl get pytorchjobs -A -o yaml | %s learn - --out drafts", sh.Name),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usagef("nothing to learn from; expected FILE…, or - for a pipe")
+				return shell.Usagef("nothing to learn from; expected FILE…, or - for a pipe")
 			case out == "":
-				return usagef("--out is missing; expected the folder that drafts go to")
+				return shell.Usagef("--out is missing; expected the folder that drafts go to")
 			}
-			return own(learnFrom(sh, args, out, since))
+			return shell.Own(learnFrom(sh, args, out, since))
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "`folder` that drafts go to")
@@ -47,13 +48,13 @@ Exit codes: 0 done · 2 bad usage or unreadable input · 3 our own failure.`,
 	return c
 }
 
-func learnFrom(sh *shell, files []string, out, since string) error {
+func learnFrom(sh *shell.Shell, files []string, out, since string) error {
 	var all []learn.Confirmed
 	jobs := 0
 	for _, name := range files {
 		objects, err := objectsIn(sh, name)
 		if err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 		for i := range objects {
 			jobs++
@@ -76,7 +77,7 @@ func learnFrom(sh *shell, files []string, out, since string) error {
 		file := filepath.Join(out, d.ID+".yaml")
 		switch err := writeNew(file, d.YAML); {
 		case errors.Is(err, os.ErrExist):
-			fmt.Fprintf(sh.out, "passed over: %s is there already\n", shown(file))
+			fmt.Fprintf(sh.Out, "passed over: %s is there already\n", shown(file))
 			continue
 		case err != nil:
 			return fmt.Errorf("write drafts: %w", err)
@@ -84,16 +85,16 @@ func learnFrom(sh *shell, files []string, out, since string) error {
 		if err := os.WriteFile(filepath.Join(out, d.ID+".txtar"), d.Fixtures, 0o644); err != nil {
 			return fmt.Errorf("write drafts: %w", err)
 		}
-		fmt.Fprintf(sh.out, "%s: from %s\n", shown(file), terminal.VisibleLine(strings.Join(d.Jobs, ", ")))
+		fmt.Fprintf(sh.Out, "%s: from %s\n", shown(file), terminal.VisibleLine(strings.Join(d.Jobs, ", ")))
 	}
 	for _, s := range skipped {
-		fmt.Fprintf(sh.out, "passed over: %s: %s\n", terminal.VisibleLine(s.Job), terminal.VisibleLine(s.Why))
+		fmt.Fprintf(sh.Out, "passed over: %s: %s\n", terminal.VisibleLine(s.Job), terminal.VisibleLine(s.Why))
 	}
 	noun := "drafts"
 	if len(drafts) == 1 {
 		noun = "draft"
 	}
-	fmt.Fprintf(sh.out, "%d of %d objects carry a confirmed nomination; %d %s\n", len(all), jobs, len(drafts), noun)
+	fmt.Fprintf(sh.Out, "%d of %d objects carry a confirmed nomination; %d %s\n", len(all), jobs, len(drafts), noun)
 	return nil
 }
 
@@ -111,8 +112,8 @@ func writeNew(name string, data []byte) error {
 const mostLearned = 512 << 20
 
 // objectsIn are the objects of a file, those of lists one by one.
-func objectsIn(sh *shell, name string) ([]unstructured.Unstructured, error) {
-	in := sh.in
+func objectsIn(sh *shell.Shell, name string) ([]unstructured.Unstructured, error) {
+	in := sh.In
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

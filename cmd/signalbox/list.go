@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -56,7 +57,7 @@ var reference struct {
 	shelves []shelf
 }
 
-func newList(sh *shell) *cobra.Command {
+func newList(sh *shell.Shell) *cobra.Command {
 	var names []string
 	for _, s := range shelves() {
 		names = append(names, s.name)
@@ -69,26 +70,26 @@ func newList(sh *shell) *cobra.Command {
 			if len(args) > 0 {
 				return needsCommand(c, args)
 			}
-			return own(listShelves(sh))
+			return shell.Own(listShelves(sh))
 		},
 	}
 	for _, s := range shelves() {
-		output, kube := oneOf("text", "md", "json"), kubeFlags()
+		output, kube := shell.OneOf("text", "md", "json"), kubeFlags()
 		sub := &cobra.Command{
 			Use: s.name + " [WORD…]", Short: "list " + s.name + ", or those with the words in what they say",
 			RunE: func(c *cobra.Command, words []string) error {
 				entries, err := s.entries()
 				if err != nil {
-					return own(fmt.Errorf("list %s: %w", s.name, err))
+					return shell.Own(fmt.Errorf("list %s: %w", s.name, err))
 				}
 				found := saying(entries, words)
 				if len(found) == 0 {
-					return usagef("none of %s says %s", terminal.Count(len(entries), strings.TrimSuffix(s.name, "s")), strings.Join(words, " "))
+					return shell.Usagef("none of %s says %s", terminal.Count(len(entries), strings.TrimSuffix(s.name, "s")), strings.Join(words, " "))
 				}
-				if err := s.render(sh.out, output.value, found); err != nil || output.value != "text" || inCluster[s.name] == nil {
-					return own(err)
+				if err := s.render(sh.Out, output.Value, found); err != nil || output.Value != "text" || inCluster[s.name] == nil {
+					return shell.Own(err)
 				}
-				return own(sayCluster(c.Context(), sh, kube, s.name))
+				return shell.Own(sayCluster(c.Context(), sh, kube, s.name))
 			},
 		}
 		if inCluster[s.name] != nil {
@@ -96,7 +97,7 @@ func newList(sh *shell) *cobra.Command {
 			completeCluster(sub, kube)
 			sub.Long = fmt.Sprintf("List %[1]s prints the %[1]s that this program has, and below them those of the cluster of the kubeconfig, where it answers (-o text).", s.name)
 		}
-		addChoice(sub, output, "output", "o", "output format")
+		shell.AddChoice(sub, output, "output", "o", "output format")
 		if s.name == "checks" {
 			addOutcomes(sh, sub, output)
 		}
@@ -107,7 +108,7 @@ func newList(sh *shell) *cobra.Command {
 }
 
 // listShelves prints what can be listed.
-func listShelves(sh *shell) error {
+func listShelves(sh *shell.Shell) error {
 	rows := [][]string{{"LIST", "ENTRIES", "SUCH AS"}}
 	for _, s := range shelves() {
 		entries, err := s.entries()
@@ -116,9 +117,9 @@ func listShelves(sh *shell) error {
 		}
 		rows = append(rows, []string{s.name, strconv.Itoa(len(entries)), entries[len(entries)/2].name})
 	}
-	p := terminal.NewPage(sh.out)
-	text := p.Table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n%[1]s list namespaces shows those of the cluster, with their mode.\n", sh.name)
-	_, err := io.WriteString(sh.out, terminal.Plainly(text, os.Getenv))
+	p := terminal.NewPage(sh.Out)
+	text := p.Table(rows) + fmt.Sprintf("\n%[1]s list NAME shows one of them, %[1]s explain SUCH-AS one entry.\n%[1]s list namespaces shows those of the cluster, with their mode.\n", sh.Name)
+	_, err := io.WriteString(sh.Out, terminal.Plainly(text, os.Getenv))
 	return err
 }
 
@@ -142,7 +143,7 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 		for _, e := range entries {
 			values = append(values, e.value)
 		}
-		return writeJSON(to, values)
+		return shell.WriteJSON(to, values)
 	case "md":
 		return s.markdown(to, entries)
 	}

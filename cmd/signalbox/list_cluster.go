@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -24,10 +25,10 @@ import (
 var inCluster = map[string]func(context.Context, *liveCluster) (string, error){"kinds": kindsOf, "policies": policiesOf}
 
 // sayCluster prints below a list what the cluster of the kubeconfig has of it, or why that is not known.
-func sayCluster(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, list string) error {
+func sayCluster(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, list string) error {
 	live, err := connect(ctx, kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
-		sh.tell("note: which %s a cluster has is not known: %s", list, none.why)
+		sh.Tell("note: which %s a cluster has is not known: %s", list, none.why)
 		return nil
 	}
 	if err != nil {
@@ -37,7 +38,7 @@ func sayCluster(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFl
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(sh.out, terminal.Plainly("\n"+text, os.Getenv))
+	_, err = io.WriteString(sh.Out, terminal.Plainly("\n"+text, os.Getenv))
 	return err
 }
 

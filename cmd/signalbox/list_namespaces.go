@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -40,32 +41,32 @@ func (r namespaceRow) why() string {
 }
 
 // newListNamespaces lists the namespaces of a cluster, not of the reference: it is looked for beside the other lists.
-func newListNamespaces(sh *shell) *cobra.Command {
-	kube, output := kubeFlags(), oneOf("text", "json", "yaml")
+func newListNamespaces(sh *shell.Shell) *cobra.Command {
+	kube, output := kubeFlags(), shell.OneOf("text", "json", "yaml")
 	c := &cobra.Command{
 		Use: "namespaces", Short: "list the namespaces of the cluster of the kubeconfig with their mode: off, warn or enforce",
 		Aliases: []string{"namespace", "ns"},
-		Args:    noArgs,
+		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			live, err := reach(c.Context(), kube, "")
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
 			rows, err := namespaceRows(c.Context(), sh, live.clients)
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
-			return own(renderNamespaces(sh, output.value, rows))
+			return shell.Own(renderNamespaces(sh, output.Value, rows))
 		},
 	}
 	kube.AddFlags(c.Flags())
 	completeCluster(c, kube)
-	addChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 
 // namespaceRows reads the modes, and which namespaces the webhook is not asked about, where that may be read.
-func namespaceRows(ctx context.Context, sh *shell, kube kubernetes.Interface) ([]namespaceRow, error) {
+func namespaceRows(ctx context.Context, sh *shell.Shell, kube kubernetes.Interface) ([]namespaceRow, error) {
 	all, err := kube.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list namespaces: %w", err)
@@ -74,9 +75,9 @@ func namespaceRows(ctx context.Context, sh *shell, kube kubernetes.Interface) ([
 	hook, unread := d.configuration(ctx, &examination{})
 	switch {
 	case unread != nil:
-		sh.tell("note: which namespaces the webhook leaves out is not known: %s", serverSays(unread))
+		sh.Tell("note: which namespaces the webhook leaves out is not known: %s", serverSays(unread))
 	case hook == nil:
-		sh.tell("note: the cluster has no webhook of Signalbox, so no job is reviewed")
+		sh.Tell("note: the cluster has no webhook of Signalbox, so no job is reviewed")
 	}
 	rows := make([]namespaceRow, 0, len(all.Items))
 	for i := range all.Items {
@@ -99,9 +100,9 @@ func namespaceRows(ctx context.Context, sh *shell, kube kubernetes.Interface) ([
 	return rows, nil
 }
 
-func renderNamespaces(sh *shell, format string, rows []namespaceRow) error {
+func renderNamespaces(sh *shell.Shell, format string, rows []namespaceRow) error {
 	if format != "text" {
-		return renderDocument(sh.out, format, struct {
+		return shell.RenderDocument(sh.Out, format, struct {
 			Schema     string         `json:"schema"`
 			Namespaces []namespaceRow `json:"namespaces"`
 		}{namespacesSchema, rows})
@@ -114,6 +115,6 @@ func renderNamespaces(sh *shell, format string, rows []namespaceRow) error {
 		}
 		table = append(table, []string{terminal.VisibleLine(r.Name), mode, terminal.VisibleLine(r.why())})
 	}
-	_, err := io.WriteString(sh.out, terminal.Plainly(terminal.NewPage(sh.out).Table(table), os.Getenv))
+	_, err := io.WriteString(sh.Out, terminal.Plainly(terminal.NewPage(sh.Out).Table(table), os.Getenv))
 	return err
 }

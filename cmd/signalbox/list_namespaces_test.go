@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -52,7 +53,7 @@ test         warn     signalbox.dev/mode
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &out}
+			sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &out}
 			rows, err := namespaceRows(t.Context(), sh, fake.NewClientset(append(tc.more, objects...)...))
 			if err == nil {
 				err = renderNamespaces(sh, "text", rows)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // serveLocal serves until the context is done.
@@ -26,14 +28,14 @@ func serveLocal(ctx context.Context, at net.Listener, pages http.Handler) error 
 func listenLocal(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, usagef("--listen is %q; expected host:port, as in 127.0.0.1:8377", address)
+		return nil, shell.Usagef("--listen is %q; expected host:port, as in 127.0.0.1:8377", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, usagef("--listen is %q, which others can reach, and the tools act with your rights; expected a loopback address, as in 127.0.0.1:8377", address)
+		return nil, shell.Usagef("--listen is %q, which others can reach, and the tools act with your rights; expected a loopback address, as in 127.0.0.1:8377", address)
 	}
 	at, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, usagef("listen at %s: %w", address, err)
+		return nil, shell.Usagef("listen at %s: %w", address, err)
 	}
 	return at, nil
 }

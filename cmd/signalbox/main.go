@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
@@ -24,10 +25,10 @@ import (
 func main() { os.Exit(start()) }
 
 func start() int {
-	ctx, stop := withSignals(context.Background())
+	ctx, stop := shell.WithSignals(context.Background())
 	defer stop()
 	klog.SetLogger(logr.Discard()) // what client-go logs on its own, the commands say in their words; serve has a log of its own
-	sh := &shell{name: calledAs(os.Args), in: readUntil(ctx, os.Stdin), out: os.Stdout, err: os.Stderr, now: time.Now}
+	sh := &shell.Shell{Name: calledAs(os.Args), In: shell.ReadUntil(ctx, os.Stdin), Out: os.Stdout, Err: os.Stderr, Now: time.Now}
 	var args []string
 	if len(os.Args) > 1 {
 		args = os.Args[1:]
@@ -36,30 +37,30 @@ func start() int {
 }
 
 // run runs one command line and answers with its exit code. It never panics.
-func run(ctx context.Context, sh *shell, args []string) (code int) {
+func run(ctx context.Context, sh *shell.Shell, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			sh.tell("this is a bug: %s at %s; report this line and the command at %s", terminal.OneLine(fmt.Sprint(p)), panickedAt(), issues)
-			code = exitOurs
+			sh.Tell("this is a bug: %s at %s; report this line and the command at %s", terminal.OneLine(fmt.Sprint(p)), shell.PanickedAt(), shell.Issues)
+			code = shell.ExitOurs
 		}
 	}()
-	sh.typed = args
+	sh.Typed = args
 	root := newRoot(sh) //nolint:contextcheck // commands get theirs from ExecuteContext
 	root.SetArgs(joinAsk(jobsOfKind(args)))
 	ran, err := root.ExecuteContextC(ctx)
-	if code, ok := interrupted(ctx); ok && err != nil && ran.Name() != "serve" { // which comes to rest by itself
-		sh.tell("interrupted")
+	if code, ok := shell.Interrupted(ctx); ok && err != nil && ran.Name() != "serve" { // which comes to rest by itself
+		sh.Tell("interrupted")
 		return code
 	}
-	for _, one := range apart(err) {
-		if line := message(one); line != "" {
-			sh.tell("%s", line)
+	for _, one := range shell.Apart(err) {
+		if line := shell.Message(one); line != "" {
+			sh.Tell("%s", line)
 		}
 	}
 	for _, place := range policies.Places(err) {
-		_, _ = io.WriteString(sh.err, terminal.Visible(place)+"\n")
+		_, _ = io.WriteString(sh.Err, terminal.Visible(place)+"\n")
 	}
-	return codeOf(err)
+	return shell.CodeOf(err)
 }
 
 // calledAs is the command as the user types it; kubectl runs plugins as kubectl-<name>.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
@@ -29,17 +30,17 @@ func mapOptions(width int, paint terminal.Painter) nodemap.Options {
 }
 
 // drawOverview draws the cluster for who has no job yet.
-func drawOverview(ctx context.Context, sh *shell, from *worldFlags, paint terminal.Painter) error {
+func drawOverview(ctx context.Context, sh *shell.Shell, from *worldFlags, paint terminal.Painter) error {
 	in := &input{}
 	w, err := openCluster(ctx, sh, in, from)
 	if err != nil {
 		return err
 	}
 	in.say(sh)
-	if err := terminal.NewPage(sh.out).Write(nodemap.DrawOverview(w.cluster, mapOptions(terminal.Width(sh.out), paint))); err != nil || w.cluster.Incomplete() == "" {
+	if err := terminal.NewPage(sh.Out).Write(nodemap.DrawOverview(w.cluster, mapOptions(terminal.Width(sh.Out), paint))); err != nil || w.cluster.Incomplete() == "" {
 		return err
 	}
-	return &exit{code: exitUnknown} // what stands there is why there is no map
+	return &shell.Exit{Code: shell.ExitUnknown} // what stands there is why there is no map
 }
 
 // ink colours what is worth a look: what is used keeps the colour of the text.

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -38,7 +39,7 @@ type mcpFlags struct {
 	listen string
 }
 
-func newMCP(sh *shell) *cobra.Command {
+func newMCP(sh *shell.Shell) *cobra.Command {
 	f := &mcpFlags{from: newWorldFlags()}
 	c := &cobra.Command{
 		Use:   "mcp",
@@ -51,9 +52,9 @@ they are for any model.
 
 Over HTTP it listens on this machine only, and who asks has to show the token: the one of
 SIGNALBOX_MCP_TOKEN, or else a new one, which is printed.`,
-		Example: fmt.Sprintf("  %[1]s mcp\n  %[1]s mcp --snapshot cluster.yaml\n  %[1]s mcp --listen 127.0.0.1:8377", sh.name),
+		Example: fmt.Sprintf("  %[1]s mcp\n  %[1]s mcp --snapshot cluster.yaml\n  %[1]s mcp --listen 127.0.0.1:8377", sh.Name),
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
+		RunE:    func(c *cobra.Command, _ []string) error { return shell.Own(f.run(c.Context(), sh)) },
 	}
 	f.from.add(c)
 	f.typed = c.Flags()
@@ -61,13 +62,13 @@ SIGNALBOX_MCP_TOKEN, or else a new one, which is printed.`,
 	return c
 }
 
-func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
+func (f *mcpFlags) run(ctx context.Context, sh *shell.Shell) error {
 	server, err := f.server(sh)
 	if err != nil {
 		return err
 	}
 	if f.listen == "" {
-		err := server.Run(ctx, finishing{&mcp.IOTransport{Reader: io.NopCloser(sh.in), Writer: nopWriteCloser{sh.out}}})
+		err := server.Run(ctx, finishing{&mcp.IOTransport{Reader: io.NopCloser(sh.In), Writer: nopWriteCloser{sh.Out}}})
 		if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -80,9 +81,9 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
 	token := os.Getenv("SIGNALBOX_MCP_TOKEN")
 	if token == "" {
 		token = rand.Text()
-		sh.tell("the token of this run: %s", token)
+		sh.Tell("the token of this run: %s", token)
 	}
-	sh.tell("listening at http://%s", at.Addr())
+	sh.Tell("listening at http://%s", at.Addr())
 	return serveLocal(ctx, at, overHTTP(server, token, idleSession))
 }
 
@@ -144,13 +145,13 @@ type (
 // toolbox runs commands of this very program, one at a time: a question to a big cluster takes memory,
 // and a client may ask many at once.
 type toolbox struct {
-	sh    *shell
+	sh    *shell.Shell
 	typed *pflag.FlagSet
 	turn  chan struct{}
 }
 
 // server is the protocol's server with all tools.
-func (f *mcpFlags) server(sh *shell) (*mcp.Server, error) {
+func (f *mcpFlags) server(sh *shell.Shell) (*mcp.Server, error) {
 	t := &toolbox{sh: sh, typed: f.typed, turn: make(chan struct{}, 1)}
 	server := mcp.NewServer(&mcp.Implementation{Name: "signalbox", Title: "Signalbox", Version: build.Read().Version}, &mcp.ServerOptions{
 		Instructions: "Signalbox reviews distributed training jobs on Kubernetes before they run, and says why they wait or failed. " +
@@ -311,13 +312,13 @@ func (t *toolbox) run(ctx context.Context, input string, args []string) (*mcp.Ca
 		return nil, ctx.Err()
 	}
 	var out, errs bytes.Buffer
-	sh := &shell{name: t.sh.name, in: strings.NewReader(input), out: &out, err: &errs, now: t.sh.now}
+	sh := &shell.Shell{Name: t.sh.Name, In: strings.NewReader(input), Out: &out, Err: &errs, Now: t.sh.Now}
 	code := run(ctx, sh, args)
 	said := inParameters(strings.TrimSpace(redact.Text(errs.String())))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case out.Len() == 0 || code == exitOurs:
+	case out.Len() == 0 || code == shell.ExitOurs:
 		return nil, errors.New(cmp.Or(said, "nothing was printed"))
 	case out.Len() > mostAnswered:
 		return nil, fmt.Errorf("the answer has %d bytes, more than the %d that a tool may answer with; ask for less: one job, one namespace, one cause", out.Len(), mostAnswered)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // shownToken adds the token to what a client sends.
@@ -32,7 +34,7 @@ func toolsOverHTTP(t *testing.T, flags ...string) string {
 	heard, said := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, &shell{name: "signalbox", in: strings.NewReader(""), out: io.Discard, err: said, now: time.Now}, append([]string{"mcp", "--listen", "127.0.0.1:0"}, flags...))
+		ended <- run(ctx, &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: io.Discard, Err: said, Now: time.Now}, append([]string{"mcp", "--listen", "127.0.0.1:0"}, flags...))
 	}()
 	lines := bufio.NewScanner(heard)
 	lines.Scan()

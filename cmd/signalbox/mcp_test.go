@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 const exampleGang = "../../examples/gang-does-not-fit/"
@@ -22,12 +24,12 @@ func toolsOf(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
 	t.Setenv("KUBECONFIG", os.DevNull)
 	f := &mcpFlags{from: newWorldFlags()}
-	c := newMCP(&shell{name: "signalbox", now: time.Now})
+	c := newMCP(&shell.Shell{Name: "signalbox", Now: time.Now})
 	if err := c.ParseFlags(flags); err != nil {
 		t.Fatal(err)
 	}
 	f.typed = c.Flags()
-	server, err := f.server(&shell{name: "signalbox", now: time.Now})
+	server, err := f.server(&shell.Shell{Name: "signalbox", Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func TestToolsOverStandardInput(t *testing.T) {
 	answers, out := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(t.Context(), &shell{name: "signalbox", in: in, out: out, err: io.Discard, now: time.Now}, []string{"mcp"})
+		ended <- run(t.Context(), &shell.Shell{Name: "signalbox", In: in, Out: out, Err: io.Discard, Now: time.Now}, []string{"mcp"})
 	}()
 	read := bufio.NewScanner(answers)
 	for _, ask := range []struct{ line, want string }{
@@ -202,7 +204,7 @@ func TestToolsOverStandardInput(t *testing.T) {
 		}
 	}
 	_ = client.Close() // never fails
-	if code := <-ended; code != exitFine {
+	if code := <-ended; code != shell.ExitFine {
 		t.Errorf("exit code %d when the client left", code)
 	}
 }
@@ -215,8 +217,8 @@ func TestToolsAnswerWhatWasAskedBeforeTheInputEnded(t *testing.T) {
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explain","arguments":{"line":"Killed"}}}
 {"jsonrpc":"2.0","id":"three","method":"tools/call","params":{"name":"explain","arguments":{"name":"gpu-oom"}}}
 `
-	code := run(t.Context(), &shell{name: "signalbox", in: strings.NewReader(in), out: &out, err: io.Discard, now: time.Now}, []string{"mcp"})
-	if code != exitFine {
+	code := run(t.Context(), &shell.Shell{Name: "signalbox", In: strings.NewReader(in), Out: &out, Err: io.Discard, Now: time.Now}, []string{"mcp"})
+	if code != shell.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{`"id":1,`, `"id":2,`, `"id":"three",`, "## gpu-oom"} {

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -59,22 +60,22 @@ func (f *modelFlags) open() error {
 	if f.settings != "" {
 		var err error
 		if settings, err = config.Load(f.settings); err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	}
 	client, err := controller.Model(settings)
 	switch {
 	case err != nil:
-		return &exit{exitUsage, err}
+		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	case f.replay != "":
 		client, settings.LLM.Model = llm.Recorded(f.replay), "the recorded model"
 	case f.explain && client == llm.Off:
-		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
+		return shell.Usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
 	}
 	client = patient(client, settings)
 	if f.prompts != "" {
 		if f.own, err = prompt.Given(f.prompts); err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	}
 	if f.record != "" {
@@ -98,13 +99,13 @@ func (f *modelFlags) sources(settings config.Config, kube kubernetes.Interface) 
 }
 
 // question is what a model would be asked. What is wrong with a template of the user's own is said.
-func (m *model) question(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result) (explainer.Question, error) {
+func (m *model) question(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result) (explainer.Question, error) {
 	if !explainer.Worth(r) {
-		return explainer.Question{}, usagef("%s is %s: there is no failure that a model could explain", r.Job, strings.ToLower(string(r.Verdict)))
+		return explainer.Question{}, shell.Usagef("%s is %s: there is no failure that a model could explain", r.Job, strings.ToLower(string(r.Verdict)))
 	}
 	q := m.Ask(ctx, c, r)
 	if q.Problem != nil {
-		sh.tell("the built-in prompt is used: %v", q.Problem)
+		sh.Tell("the built-in prompt is used: %v", q.Problem)
 	}
 	return q, nil
 }
@@ -120,47 +121,47 @@ const patience = 4 * time.Second
 
 // tell asks the model about a finished diagnosis, and says whether it has something to add. That it fails or that
 // nothing of its answer is supported is said, and changes no finding. Where the answer is late, late is called.
-func (m *model) tell(ctx context.Context, sh *shell, limit time.Duration, q explainer.Question, r *diagnose.Result, late func()) bool {
-	p := sh.progress()
-	p.step("asking %s …", m.settings.LLM.Model)
+func (m *model) tell(ctx context.Context, sh *shell.Shell, limit time.Duration, q explainer.Question, r *diagnose.Result, late func()) bool {
+	p := sh.Progress()
+	p.Step("asking %s …", m.settings.LLM.Model)
 	var line sync.Mutex // what is printed while an answer comes
 	heard := false
 	m.Heard = nil
-	if p.to != nil {
+	if p.To != nil {
 		m.Heard = func(text string) {
 			line.Lock()
 			defer line.Unlock()
 			if !heard {
-				p.done()
+				p.Done()
 			}
 			heard = true
-			fmt.Fprint(p.to, terminal.Visible(text))
+			fmt.Fprint(p.To, terminal.Visible(text))
 		}
 	}
 	told, err := m.within(ctx, limit, q, *r, func() {
 		line.Lock()
 		defer line.Unlock()
-		if p.done(); heard {
-			fmt.Fprint(p.to, "\n\n")
+		if p.Done(); heard {
+			fmt.Fprint(p.To, "\n\n")
 		}
 		late()
 	})
-	if p.done(); heard {
-		fmt.Fprint(p.to, "\n\n")
+	if p.Done(); heard {
+		fmt.Fprint(p.To, "\n\n")
 	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
 			err = cause
 		}
-		sh.tell("%v; the finding stands without it", err)
+		sh.Tell("%v; the finding stands without it", err)
 		return false
 	}
 	if told.Story.Refused != "" {
-		sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
+		sh.Tell("%s: %s", told.Story.Model, told.Story.Refused)
 	}
 	if told.Story.Text == "" && len(told.Story.Unsupported) == 0 && told.Story.Nominated == nil {
 		if told.Story.Refused == "" {
-			sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, cmp.Or(told.Story.LeftOut, "the answer has no sentence"))
+			sh.Tell("nothing of what %s wrote is shown: %s", told.Story.Model, cmp.Or(told.Story.LeftOut, "the answer has no sentence"))
 		}
 		return false
 	}
@@ -206,11 +207,11 @@ func mayAsk(ctx context.Context, kube kubernetes.Interface, namespace string) er
 	n, err := kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
-		return usagef("the labels of namespace %s cannot be read, so nobody can say whether its logs may leave the cluster: %v%s", namespace, err, asksNobody)
+		return shell.Usagef("the labels of namespace %s cannot be read, so nobody can say whether its logs may leave the cluster: %v%s", namespace, err, asksNobody)
 	case err != nil:
 		return fmt.Errorf("read namespace %s: %w", namespace, err)
 	case n.Status.Phase == corev1.NamespaceTerminating || !controller.MayLeave(n.Labels):
-		return usagef("namespace %s is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model%s", namespace, asksNobody)
+		return shell.Usagef("namespace %s is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model%s", namespace, asksNobody)
 	}
 	return nil
 }

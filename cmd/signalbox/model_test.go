@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
 
@@ -57,8 +58,8 @@ func TestExplainInTheShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
-		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}
-		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now}
+		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != shell.ExitFine {
 			t.Errorf("%s: exit code %d, want 0: %s", name, code, errs.String())
 		}
 		if got := out.String(); !strings.Contains(got, "PyTorchJob ml/train: not healthy (host-oom-killed: host or container memory exhausted)") || !strings.Contains(got, tc.out) {
@@ -97,8 +98,8 @@ func TestWhatNothingSupportsIsPrintedApart(t *testing.T) {
 		{[]string{"-o", "json"}, []string{`"unsupported": [` + "\n      \"" + apart + `"`, `"leftOut": "1 of 3 sentences is not supported by what was read; 1 of 3`}},
 	} {
 		var out, errs bytes.Buffer
-		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}
-		if code := run(t.Context(), sh, append([]string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}, tc.as...)); code != exitFine {
+		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now}
+		if code := run(t.Context(), sh, append([]string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}, tc.as...)); code != shell.ExitFine {
 			t.Errorf("%v: exit code %d, want 0: %s", tc.as, code, errs.String())
 		}
 		for _, want := range tc.want {
@@ -141,8 +142,8 @@ func TestWhatIsRenderedIsWhatIsSent(t *testing.T) {
 			}
 			asked := func(args ...string) string {
 				var out bytes.Buffer
-				sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: io.Discard, now: time.Now}
-				if code := run(t.Context(), sh, append(append(args, "--bundle", filepath.Join(dir, "train"), "--config", settings), tc.args...)); code != exitFine {
+				sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: io.Discard, Now: time.Now}
+				if code := run(t.Context(), sh, append(append(args, "--bundle", filepath.Join(dir, "train"), "--config", settings), tc.args...)); code != shell.ExitFine {
 					t.Fatalf("%v: exit code %d, want 0", args, code)
 				}
 				return out.String()
@@ -181,8 +182,8 @@ func (w *firstWrite) Write(b []byte) (int, error) {
 func TestASlowModelHoldsUpNothing(t *testing.T) {
 	dir := explained(t)
 	var rules bytes.Buffer
-	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &rules, err: io.Discard, now: time.Now}
-	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train")}); code != exitFine {
+	sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &rules, Err: io.Discard, Now: time.Now}
+	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train")}); code != shell.ExitFine {
 		t.Fatal(code)
 	}
 	for answer, more := range map[string]bool{
@@ -201,8 +202,8 @@ func TestASlowModelHoldsUpNothing(t *testing.T) {
 		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: slow}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: out, err: io.Discard, now: time.Now, patience: time.Millisecond}
-		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: out, Err: io.Discard, Now: time.Now, Patience: time.Millisecond}
+		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != shell.ExitFine {
 			t.Errorf("exit code %d, want 0", code)
 		}
 		got, ok := strings.CutPrefix(out.text.String(), rules.String())
@@ -219,8 +220,8 @@ func TestASlowModelHoldsUpNothing(t *testing.T) {
 func TestAReplayedAnswerIsWaitedFor(t *testing.T) {
 	example := filepath.Join("..", "..", "examples", "read-by-a-model")
 	var out bytes.Buffer
-	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: io.Discard, now: time.Now, patience: time.Nanosecond}
-	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(example, "train"), "--explain", "--replay", filepath.Join(example, "answers")}); code != exitFine {
+	sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: io.Discard, Now: time.Now, Patience: time.Nanosecond}
+	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(example, "train"), "--explain", "--replay", filepath.Join(example, "answers")}); code != shell.ExitFine {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	if n := strings.Count(out.String(), "PyTorchJob ml/train: "); n != 1 || !strings.Contains(out.String(), "the model example-model says") {
@@ -246,13 +247,13 @@ func TestWhatTheRulesTookIsNotWaitedAgain(t *testing.T) {
 	}
 	var clock sync.Mutex
 	at := time.Date(2026, 11, 22, 5, 0, 0, 0, time.UTC)
-	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: out, err: io.Discard, patience: time.Hour, now: func() time.Time {
+	sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: out, Err: io.Discard, Patience: time.Hour, Now: func() time.Time {
 		clock.Lock()
 		defer clock.Unlock()
 		at = at.Add(time.Hour) // each look at the clock is an hour after the one before
 		return at
 	}}
-	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != shell.ExitFine {
 		t.Errorf("exit code %d, want 0", code)
 	}
 }
@@ -262,8 +263,8 @@ func TestASlowModelHoldsUpNoProgram(t *testing.T) {
 	dir := explained(t)
 	asked := []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "-o", "json"}
 	var rules bytes.Buffer
-	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &rules, err: io.Discard, now: time.Now}
-	if code := run(t.Context(), sh, asked); code != exitFine {
+	sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &rules, Err: io.Discard, Now: time.Now}
+	if code := run(t.Context(), sh, asked); code != shell.ExitFine {
 		t.Fatal(code)
 	}
 	ended := make(chan struct{})
@@ -280,8 +281,8 @@ func TestASlowModelHoldsUpNoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, said bytes.Buffer
-	sh = &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &said, now: time.Now}
-	if code := run(t.Context(), sh, append(asked, "--explain", "--config", settings, "--patience", "1ms")); code != exitFine {
+	sh = &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &said, Now: time.Now}
+	if code := run(t.Context(), sh, append(asked, "--explain", "--config", settings, "--patience", "1ms")); code != shell.ExitFine {
 		t.Errorf("exit code %d, want 0: %s", code, said.String())
 	}
 	if diff := cmp.Diff(rules.String(), out.String()); diff != "" {
@@ -349,8 +350,8 @@ func TestANominationInTheShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
-		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}
-		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now}
+		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != shell.ExitFine {
 			t.Errorf("line %s: exit code %d: %s", line, code, errs.String())
 		}
 		if !strings.Contains(out.String(), tc.out) || !strings.Contains(errs.String(), tc.err) || strings.Contains(out.String(), "sentences left out") {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -29,8 +30,8 @@ func TestAKindThatIsNotServedDoesNotFit(t *testing.T) {
 		t.Fatal("the kind is taken to be served")
 	}
 	report := preflight.Report{Findings: []finding.Finding{f}, Fit: &fit.Result{Verdict: fit.Fits}}
-	var ends *exit
-	if err := fitVerdict([]reviewed{{Report: report}}, []preflight.Trouble{{Message: f.Message}}, ""); !errors.As(err, &ends) || ends.code != exitFindings {
+	var ends *shell.Exit
+	if err := fitVerdict([]reviewed{{Report: report}}, []preflight.Trouble{{Message: f.Message}}, ""); !errors.As(err, &ends) || ends.Code != shell.ExitFindings {
 		t.Errorf("ended with %v", err)
 	}
 }

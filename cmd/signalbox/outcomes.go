@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
@@ -27,7 +28,7 @@ type tally struct {
 }
 
 // addOutcomes lets list checks ask the cluster what became of what the checks said.
-func addOutcomes(sh *shell, c *cobra.Command, output *choice) {
+func addOutcomes(sh *shell.Shell, c *cobra.Command, output *shell.Choice) {
 	var ask bool
 	kube, list := kubeFlags(), c.RunE
 	c.Flags().BoolVar(&ask, "outcomes", false, "how often each check fired in the cluster of the kubeconfig, and what became of the jobs")
@@ -36,11 +37,11 @@ func addOutcomes(sh *shell, c *cobra.Command, output *choice) {
 		if !ask {
 			return list(c, args)
 		}
-		return own(listOutcomes(c.Context(), sh, kube, output.value))
+		return shell.Own(listOutcomes(c.Context(), sh, kube, output.Value))
 	}
 }
 
-func listOutcomes(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, format string) error {
+func listOutcomes(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, format string) error {
 	live, err := reach(ctx, kube, "")
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func listOutcomes(ctx context.Context, sh *shell, kube *genericclioptions.Config
 	if err != nil {
 		return err
 	}
-	sh.notes(missing.notes(metav1.NamespaceAll))
+	sh.Notes(missing.notes(metav1.NamespaceAll))
 	return cmp.Or(renderOutcomes(sh, format, tallies(rows)), missing.verdict())
 }
 
@@ -85,9 +86,9 @@ func tallies(rows []jobRow) []tally {
 	return out
 }
 
-func renderOutcomes(sh *shell, format string, all []tally) error {
+func renderOutcomes(sh *shell.Shell, format string, all []tally) error {
 	if format == "json" {
-		return writeJSON(sh.out, all)
+		return shell.WriteJSON(sh.Out, all)
 	}
 	entries := make([]entry, 0, len(all))
 	for _, t := range all {
@@ -101,11 +102,11 @@ func renderOutcomes(sh *shell, format string, all []tally) error {
 		name: "checks", columns: []string{"check", "fired", "came true", "other", "ran", "unsaid", "open"},
 		about: "What became of the jobs of a cluster of which the checks warned.",
 	}
-	if err := s.render(sh.out, format, entries); err != nil {
+	if err := s.render(sh.Out, format, entries); err != nil {
 		return fmt.Errorf("write the outcomes: %w", err)
 	}
 	if len(all) == 0 {
-		sh.tell("note: no job carries a warning of admission")
+		sh.Tell("note: no job carries a warning of admission")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -17,7 +18,7 @@ func TestOutcomesAreCountedByCheck(t *testing.T) {
 	o := objectOf(t, strings.Replace(sickJob, "  annotations:\n", "  annotations:\n    signalbox.dev/warned: '{\"at\":\"2026-03-03T08:00:00Z\",\"checks\":[{\"check\":\"shm-missing\",\"says\":\"x\"}]}'\n", 1))
 	rows = append(rows, rowOf(kinds.For(o.GroupVersionKind()), o)) // it came with a job that was created anew
 	var out bytes.Buffer
-	sh := &shell{out: &out, err: &out}
+	sh := &shell.Shell{Out: &out, Err: &out}
 	if err := renderOutcomes(sh, "text", tallies(rows)); err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-func newPolicy(sh *shell) *cobra.Command {
+func newPolicy(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy new|check|audit|replay|test|bench",
 		Short: "begin, check, audit, replay, test and measure policies",
@@ -30,11 +31,11 @@ func newPolicy(sh *shell) *cobra.Command {
 	return c
 }
 
-func newPolicyCheck(sh *shell) *cobra.Command {
+func newPolicyCheck(sh *shell.Shell) *cobra.Command {
 	var files []string
 	var a asking
 	from := newWorldFlags()
-	mode, output, colour := oneOf("enforce", "warn"), oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
+	mode, output, colour := shell.OneOf("enforce", "warn"), shell.OneOf("text", "json", "yaml"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:        "check FILE|DIR|URL|-…|KIND/NAME… --policy DIR",
 		SuggestFor: []string{"eval", "validate", "lint", "run", "exec", "trace", "explain"},
@@ -48,19 +49,19 @@ with the values in them. What a policy prints by print() goes to standard error,
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
-		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check pytorchjob/train -n ml --policy policies/ --as ana\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
+		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check pytorchjob/train -n ml --policy policies/ --as ana\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.mode = mode.value
+			a.mode = mode.Value
 			if len(from.folders) == 0 {
 				for _, arg := range args {
 					if filepath.Ext(arg) == ".rego" {
-						return usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.name)
+						return shell.Usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.Name)
 					}
 				}
 				return lacksOf(need{false, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
 			}
-			return own(policyCheck(c.Context(), sh, files, args, from, a, output.value, terminal.NewPainter(colour.value, sh.out)))
+			return shell.Own(policyCheck(c.Context(), sh, files, args, from, a, output.Value, terminal.NewPainter(colour.Value, sh.Out)))
 		},
 	}
 	addFiles(c, &files)
@@ -70,9 +71,9 @@ does not load or fails · 3 our own failure.`,
 	c.Flags().BoolVar(&a.input, "input", false, "print the input of the policies as JSON, and no answer")
 	c.Flags().BoolVar(&a.why, "explain", false, "print how each rule came to its answer")
 	c.MarkFlagsMutuallyExclusive("input", "explain")
-	addChoice(c, mode, "mode", "", "mode of the namespace")
-	addChoice(c, output, "output", "o", "output format")
-	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	shell.AddChoice(c, mode, "mode", "", "mode of the namespace")
+	shell.AddChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
@@ -94,7 +95,7 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 }
 
 // askPolicies reviews jobs, and keeps what the policies were asked.
-func askPolicies(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
+func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
 	in, err := (&inputFlags{files: files, recursive: true, from: from, command: "policy check"}).read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, nil, err
@@ -113,14 +114,14 @@ func askPolicies(ctx context.Context, sh *shell, files, args []string, from *wor
 	return in, asked, jobs, nil
 }
 
-func policyCheck(ctx context.Context, sh *shell, files, args []string, from *worldFlags, a asking, format string, paint terminal.Painter) error {
-	from.printed = sh.err
+func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, from *worldFlags, a asking, format string, paint terminal.Painter) error {
+	from.printed = sh.Err
 	in, asked, jobs, err := askPolicies(ctx, sh, files, args, from, a)
 	if err != nil {
 		return err
 	}
 	if note := saysUnset(from.unset); note != "" {
-		sh.tell("note: %s", note)
+		sh.Tell("note: %s", note)
 	}
 	if a.why {
 		if err := explainPolicies(ctx, sh, asked.Policies, asked.seen, format, paint); err != nil {
@@ -134,13 +135,13 @@ func policyCheck(ctx context.Context, sh *shell, files, args []string, from *wor
 			if err != nil {
 				return err
 			}
-			if err := writeJSON(sh.out, shown); err != nil {
+			if err := shell.WriteJSON(sh.Out, shown); err != nil {
 				return err
 			}
 		}
 		return rulingsVerdict(nil, in.troubles)
 	}
-	if err := renderRulings(sh.out, format, jobs, in.troubles, paint, from.asked); err != nil {
+	if err := renderRulings(sh.Out, format, jobs, in.troubles, paint, from.asked); err != nil {
 		return err
 	}
 	return rulingsVerdict(jobs, in.troubles)
@@ -166,7 +167,7 @@ func saysUnset(all []policies.Unset) string {
 func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter, policies int) error {
 	onlyRulings(jobs)
 	if format != "text" {
-		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+		return shell.RenderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
 	}
 	var b strings.Builder
 	for _, j := range jobs {
@@ -178,11 +179,11 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 	return terminal.NewPage(to).Write(b.String())
 }
 
-func newPolicyTest(sh *shell) *cobra.Command {
+func newPolicyTest(sh *shell.Shell) *cobra.Command {
 	var update, verbose bool
 	var only string
 	covered, least := false, 0
-	output := oneOf("text", "json", "junit")
+	output := shell.OneOf("text", "json", "junit")
 	c := &cobra.Command{
 		Use:        "test DIR",
 		SuggestFor: []string{"verify", "coverage"},
@@ -199,12 +200,12 @@ evaluated, and with --least-coverage a policy below so many percent fails.
 Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not load.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("%s takes one folder of policies; have %d arguments", c.CommandPath(), len(args))
+				return shell.Usagef("%s takes one folder of policies; have %d arguments", c.CommandPath(), len(args))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(policyTest(c.Context(), sh, args[0], output.value, testOptions{update, covered || least > 0, least, verbose, only}))
+			return shell.Own(policyTest(c.Context(), sh, args[0], output.Value, testOptions{update, covered || least > 0, least, verbose, only}))
 		},
 	}
 	c.Flags().BoolVar(&covered, "coverage", false, "print which lines nothing has evaluated")
@@ -212,7 +213,7 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 	c.Flags().StringVarP(&only, "run", "r", "", "only examples and tests whose policy or name matches this `regexp`")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what is printed also where all is as expected")
 	c.Flags().BoolVar(&update, "update", false, "write what the policies say into the .want files")
-	addChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 
@@ -224,7 +225,7 @@ type testOptions struct {
 	run             string // regular expression of what is told; empty: all
 }
 
-func policyTest(ctx context.Context, sh *shell, dir, format string, also testOptions) error {
+func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also testOptions) error {
 	fsys, err := policyFolder(dir)
 	if err != nil {
 		return err
@@ -234,24 +235,24 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 		return err
 	}
 	if note := passedOver(dir, fsys); note != "" {
-		sh.tell("note: %s", note)
+		sh.Tell("note: %s", note)
 	}
 	tested, covered, err := policies.TestCovered(ctx, fsys, set)
 	if err != nil {
-		return &exit{exitUsage, err}
+		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	if len(tested) == 0 {
-		return usagef("%s: no policy; expected *.rego files", dir)
+		return shell.Usagef("%s: no policy; expected *.rego files", dir)
 	}
 	named, err := regexp.Compile(also.run)
 	if err != nil {
-		return usagef("--run: %w", err)
+		return shell.Usagef("--run: %w", err)
 	}
 	tested = slices.DeleteFunc(tested, func(t policies.Tested) bool {
 		return !named.MatchString(t.Policy) && !named.MatchString(t.Fixture)
 	})
 	if len(tested) == 0 {
-		return usagef("%s: no example and no test matches --run %q", dir, also.run)
+		return shell.Usagef("%s: no example and no test matches --run %q", dir, also.run)
 	}
 	if also.update {
 		if err := policyUpdate(dir, tested); err != nil {
@@ -283,21 +284,21 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 		if also.covered {
 			document = map[string]any{"tested": tested, "covered": covered}
 		}
-		err = writeJSON(sh.out, document)
+		err = shell.WriteJSON(sh.Out, document)
 	case "junit":
-		err = writeJUnit(sh.out, junitOfPolicies(tested))
+		err = writeJUnit(sh.Out, junitOfPolicies(tested))
 	default:
 		if also.covered {
 			coverageText(&b, covered)
 		}
 		fmt.Fprintf(&b, "%d of %d as expected\n", len(tested)-wrong, len(tested))
-		_, err = io.WriteString(sh.out, b.String())
+		_, err = io.WriteString(sh.Out, b.String())
 	}
 	switch {
 	case err != nil:
 		return err
 	case wrong > 0:
-		return &exit{code: exitFindings}
+		return &shell.Exit{Code: shell.ExitFindings}
 	}
 	return nil
 }

@@ -9,16 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
-func newPolicyBench(sh *shell) *cobra.Command {
+func newPolicyBench(sh *shell.Shell) *cobra.Command {
 	var files []string
 	var a asking
 	from := newWorldFlags()
 	rounds := 100
-	mode, output := oneOf("enforce", "warn"), oneOf("text", "json")
+	mode, output := shell.OneOf("enforce", "warn"), shell.OneOf("text", "json")
 	c := &cobra.Command{
 		Use:   "bench JOB… --policy DIR",
 		Short: "measure how long each policy takes",
@@ -27,18 +28,18 @@ times, and prints how long the answers took: the median, the 99th percentile and
 slowest policy first. Policies that the data does not configure are not asked, as in a review.
 
 Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does not load or fails.`,
-		Example: fmt.Sprintf("  %s policy bench job.yaml --policy policies/", sh.name),
+		Example: fmt.Sprintf("  %s policy bench job.yaml --policy policies/", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.mode = mode.value
+			a.mode = mode.Value
 			switch {
 			case rounds < 1 || rounds > mostRounds:
-				return usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
+				return shell.Usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
 			}
 			if err := lacksOf(need{len(from.folders) > 0, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"}); err != nil {
 				return err
 			}
-			return own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.value))
+			return shell.Own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.Value))
 		},
 	}
 	addFiles(c, &files)
@@ -46,8 +47,8 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 	from.policiesOnly(c)
 	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
 	c.Flags().IntVar(&rounds, "rounds", rounds, "how often each job is asked about")
-	addChoice(c, mode, "mode", "", "mode of the namespace")
-	addChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, mode, "mode", "", "mode of the namespace")
+	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 
@@ -68,47 +69,47 @@ func lacksOf(needs ...need) error {
 	if len(what) == 0 {
 		return nil
 	}
-	return usagef("%s; expected %s", strings.Join(what, " and "), strings.Join(expected, ", and "))
+	return shell.Usagef("%s; expected %s", strings.Join(what, " and "), strings.Join(expected, ", and "))
 }
 
 // mostRounds bounds what is kept of the answers.
 const mostRounds = 100_000
 
-func policyBench(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, rounds int, format string) error {
+func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *worldFlags, a asking, rounds int, format string) error {
 	in, asked, _, err := askPolicies(ctx, sh, files, nil, from, a)
 	if err != nil {
 		return err
 	}
-	costs, err := policies.Measure(ctx, asked.Policies, asked.seen, rounds, sh.now)
+	costs, err := policies.Measure(ctx, asked.Policies, asked.seen, rounds, sh.Now)
 	if err != nil {
 		return err
 	}
 	if format == "json" {
-		err = writeJSON(sh.out, append([]policies.Cost{}, costs...))
+		err = shell.WriteJSON(sh.Out, append([]policies.Cost{}, costs...))
 	} else {
 		rows := [][]string{{"POLICY", "ASKED", "P50", "P99", "MOST"}}
 		for _, c := range costs {
 			rows = append(rows, []string{c.Policy, fmt.Sprint(c.Asked), short(c.P50), short(c.P99), short(c.Most)})
 		}
 		var text strings.Builder
-		text.WriteString(terminal.NewPage(sh.out).Table(rows))
+		text.WriteString(terminal.NewPage(sh.Out).Table(rows))
 		for _, c := range costs {
 			if c.Failure != "" {
 				text.WriteString("failed: " + terminal.VisibleLine(c.Policy+": "+c.Failure) + "\n")
 			}
 		}
-		_, err = io.WriteString(sh.out, text.String())
+		_, err = io.WriteString(sh.Out, text.String())
 	}
 	if err != nil {
 		return err
 	}
 	for _, c := range costs {
 		if c.Failure != "" {
-			return &exit{code: exitUsage}
+			return &shell.Exit{Code: shell.ExitUsage}
 		}
 	}
 	if len(in.troubles) > 0 {
-		return &exit{code: exitUsage}
+		return &shell.Exit{Code: shell.ExitUsage}
 	}
 	return nil
 }

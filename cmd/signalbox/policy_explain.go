@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -18,7 +19,7 @@ type explainedJob struct {
 	Rules     []policies.Explanation `json:"rules"`
 }
 
-func explainPolicies(ctx context.Context, sh *shell, set preflight.Policies, inputs []preflight.Input, format string, paint terminal.Painter) error {
+func explainPolicies(ctx context.Context, sh *shell.Shell, set preflight.Policies, inputs []preflight.Input, format string, paint terminal.Painter) error {
 	jobs := []explainedJob{}
 	for _, in := range inputs {
 		rules, err := policies.Explain(ctx, set, in)
@@ -28,7 +29,7 @@ func explainPolicies(ctx context.Context, sh *shell, set preflight.Policies, inp
 		jobs = append(jobs, explainedJob{in.Job.Kind, in.Job.Namespace, in.Job.Name, rules})
 	}
 	if format != "text" {
-		return renderDocument(sh.out, format, jobs)
+		return shell.RenderDocument(sh.Out, format, jobs)
 	}
 	var b strings.Builder
 	for _, j := range jobs {
@@ -37,7 +38,7 @@ func explainPolicies(ctx context.Context, sh *shell, set preflight.Policies, inp
 			explainedText(&b, &j.Rules[i], paint)
 		}
 	}
-	return terminal.NewPage(sh.out).Write(b.String())
+	return terminal.NewPage(sh.Out).Write(b.String())
 }
 
 func explainedText(b *strings.Builder, e *policies.Explanation, paint terminal.Painter) {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
-func newPolicyNew(sh *shell) *cobra.Command {
+func newPolicyNew(sh *shell.Shell) *cobra.Command {
 	dir := "."
 	c := &cobra.Command{
 		Use:        "new NAME [--dir DIR]",
@@ -23,52 +24,52 @@ func newPolicyNew(sh *shell) *cobra.Command {
 the current folder unless --dir names another. The examples and the test fail until they show something. A file that is there already stays, and is an error.
 
 Exit codes: 0 written · 2 bad usage, or a file is there already.`,
-		Example: fmt.Sprintf("  %s policy new whole-node-needs-queue --dir policies/", sh.name),
+		Example: fmt.Sprintf("  %s policy new whole-node-needs-queue --dir policies/", sh.Name),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("%s takes the name of one policy; have %d arguments", c.CommandPath(), len(args))
+				return shell.Usagef("%s takes the name of one policy; have %d arguments", c.CommandPath(), len(args))
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return own(policyNew(sh, args[0], dir)) },
+		RunE: func(_ *cobra.Command, args []string) error { return shell.Own(policyNew(sh, args[0], dir)) },
 	}
 	c.Flags().StringVar(&dir, "dir", dir, "`folder` to write into")
 	return c
 }
 
-func policyNew(sh *shell, name, dir string) error {
+func policyNew(sh *shell.Shell, name, dir string) error {
 	files, err := policies.Scaffold(name)
 	if err != nil && filepath.Base(name) != name {
 		err = fmt.Errorf("%w; the folder stands behind --dir: %s --dir %s", err, filepath.Base(name), filepath.Dir(name))
 	}
 	if err != nil {
-		return &exit{exitUsage, err}
+		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	names := slices.Sorted(maps.Keys(files))
 	for _, n := range names {
 		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(n))); err == nil {
-			return usagef("%s is there already", filepath.Join(dir, n))
+			return shell.Usagef("%s is there already", filepath.Join(dir, n))
 		}
 	}
 	others := dataIn(dir)
 	for _, n := range names {
 		to := filepath.Join(dir, filepath.FromSlash(n))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 		if err := os.WriteFile(to, []byte(files[n]), 0o644); err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
-		sh.tell("wrote %s", to)
+		sh.Tell("wrote %s", to)
 	}
 	if dir == "." {
 		if here, err := os.Getwd(); err == nil {
-			sh.tell("note: they are in the current folder, %s; --dir FOLDER writes elsewhere", here)
+			sh.Tell("note: they are in the current folder, %s; --dir FOLDER writes elsewhere", here)
 		}
 	}
-	sh.tell("next: write the rule, its examples and its test, then %s policy test %s", sh.name, dir)
+	sh.Tell("next: write the rule, its examples and its test, then %s policy test %s", sh.Name, dir)
 	if len(others) > 0 {
-		sh.tell("note: %s: YAML and JSON in a folder of policies is their data, unless it is a manifest; --dir policies/ gives them a folder of their own", terminal.Few(others))
+		sh.Tell("note: %s: YAML and JSON in a folder of policies is their data, unless it is a manifest; --dir policies/ gives them a folder of their own", terminal.Few(others))
 	}
 	return nil
 }

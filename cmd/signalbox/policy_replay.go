@@ -13,15 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
-func newPolicyReplay(sh *shell) *cobra.Command {
+func newPolicyReplay(sh *shell.Shell) *cobra.Command {
 	var dir string
 	var folders []string
 	since := "30d"
-	mode, output := oneOf("enforce", "warn", "as-it-was"), oneOf("text", "json")
+	mode, output := shell.OneOf("enforce", "warn", "as-it-was"), shell.OneOf("text", "json")
 	c := &cobra.Command{
 		Use:   "replay --decisions DIR --policy DIR [--since 30d]",
 		Short: "ask policies about reviews that were recorded",
@@ -33,24 +34,24 @@ undecided.
 
 Exit codes: 0 nobody would have been denied · 1 somebody · 2 bad usage, decisions that cannot be read, or a
 policy that does not load.`,
-		Example: fmt.Sprintf("  %s policy replay --decisions decisions/ --policy policies/ --since 7d", sh.name),
-		Args:    noArgs,
+		Example: fmt.Sprintf("  %s policy replay --decisions decisions/ --policy policies/ --since 7d", sh.Name),
+		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			back, err := daysOrDuration(since)
 			if err != nil {
-				return usagef("--since: %w", err)
+				return shell.Usagef("--since: %w", err)
 			}
 			if err := lacksOf(need{dir != "", "decisions", "--decisions DIR"}, need{len(folders) > 0, "policies", "--policy DIR"}); err != nil {
 				return err
 			}
-			return own(policyReplay(c.Context(), sh, dir, folders, sh.now().Add(-back), mode.value, output.value))
+			return shell.Own(policyReplay(c.Context(), sh, dir, folders, sh.Now().Add(-back), mode.Value, output.Value))
 		},
 	}
 	c.Flags().StringVar(&dir, "decisions", "", "`folder` that the webhook has recorded to")
 	c.Flags().StringSliceVar(&folders, "policy", nil, "`folder` of policies and their data; repeatable")
 	c.Flags().StringVar(&since, "since", since, "how far back: 30d, 12h")
-	addChoice(c, mode, "mode", "", "mode of the namespaces")
-	addChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, mode, "mode", "", "mode of the namespaces")
+	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 
@@ -68,7 +69,7 @@ func daysOrDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func policyReplay(ctx context.Context, sh *shell, dir string, folders []string, since time.Time, mode, format string) error {
+func policyReplay(ctx context.Context, sh *shell.Shell, dir string, folders []string, since time.Time, mode, format string) error {
 	w := worldFlags{folders: folders, only: true}
 	engine, err := w.policies(ctx, &world{})
 	if err != nil {
@@ -78,17 +79,17 @@ func policyReplay(ctx context.Context, sh *shell, dir string, folders []string, 
 		mode = ""
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return usagef("read decisions: %w", err)
+		return shell.Usagef("read decisions: %w", err)
 	}
 	if _, err := policies.DecisionFiles(os.DirFS(dir)); err != nil {
-		return usagef("read decisions: %w in %s; the setting policies.decisions.dir records reviews; %s policy audit -A asks about the jobs that there are", err, dir, sh.name)
+		return shell.Usagef("read decisions: %w in %s; the setting policies.decisions.dir records reviews; %s policy audit -A asks about the jobs that there are", err, dir, sh.Name)
 	}
 	got, err := policies.Replay(ctx, engine.InForce(), policies.Decisions(os.DirFS(dir), since), mode)
 	if err != nil {
 		return err
 	}
 	if format == "json" {
-		err = writeJSON(sh.out, got)
+		err = shell.WriteJSON(sh.Out, got)
 	} else {
 		err = renderReplay(sh, &got)
 	}
@@ -96,14 +97,14 @@ func policyReplay(ctx context.Context, sh *shell, dir string, folders []string, 
 	case err != nil:
 		return err
 	case len(got.Problems) > 0:
-		return &exit{code: exitUsage}
+		return &shell.Exit{Code: shell.ExitUsage}
 	case got.Denied > 0:
-		return &exit{code: exitFindings}
+		return &shell.Exit{Code: shell.ExitFindings}
 	}
 	return nil
 }
 
-func renderReplay(sh *shell, got *policies.Replayed) error {
+func renderReplay(sh *shell.Shell, got *policies.Replayed) error {
 	rows := [][]string{{"USER", "NAMESPACE", "POLICY", "REVIEWS", "GPUS", "GPU HOURS", "JOBS"}}
 	for _, r := range got.Users {
 		hours := strconv.FormatInt(r.GPUSeconds/3600, 10)
@@ -116,7 +117,7 @@ func renderReplay(sh *shell, got *policies.Replayed) error {
 	}
 	var b strings.Builder
 	if len(got.Users) > 0 {
-		b.WriteString(terminal.NewPage(sh.out).Table(rows))
+		b.WriteString(terminal.NewPage(sh.Out).Table(rows))
 	}
 	for _, why := range slices.Sorted(maps.Keys(got.Undecided)) {
 		fmt.Fprintf(&b, "undecided in %s: %s\n", terminal.Count(got.Undecided[why], "review"), terminal.VisibleLine(why))
@@ -128,6 +129,6 @@ func renderReplay(sh *shell, got *policies.Replayed) error {
 		fmt.Fprintf(&b, "and %s more\n", terminal.Count(got.More, "problem"))
 	}
 	fmt.Fprintf(&b, "%d of %s would be denied; %d were\n", got.Denied, terminal.Count(got.Reviews, "recorded review"), got.Before)
-	_, err := io.WriteString(sh.out, b.String())
+	_, err := io.WriteString(sh.Out, b.String())
 	return err
 }

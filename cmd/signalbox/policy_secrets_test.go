@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -121,13 +122,13 @@ func TestASecretLeavesByNoWayOut(t *testing.T) {
 		"test as JUnit":   {"test", folder, "-o", "junit"},
 	} {
 		var out bytes.Buffer
-		run(t.Context(), &shell{name: "signalbox", out: &out, err: &out, now: time.Now}, append([]string{"policy"}, args...))
+		run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &out, Now: time.Now}, append([]string{"policy"}, args...))
 		ways[name] = out.String()
 	}
 	ways["webhook"], ways["record"], ways["decisions"], ways["log"] = leakyReviews(t, folder)
 	var out bytes.Buffer
 	write("decisions/decisions-a.jsonl", ways["decisions"])
-	run(t.Context(), &shell{name: "signalbox", out: &out, err: &out, now: time.Now}, []string{"policy", "replay", "--decisions", filepath.Join(dir, "decisions"), "--policy", folder, "-o", "json"})
+	run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &out, Now: time.Now}, []string{"policy", "replay", "--decisions", filepath.Join(dir, "decisions"), "--policy", folder, "-o", "json"})
 	ways["replay"] = out.String()
 	for name, text := range ways {
 		if strings.Contains(text, "CANARY") {

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/test/promises"
 )
 
 // parses asks whether a command line would be taken: the command is there, it is one that does something,
 // and it knows its flags. The command itself would need a cluster.
-func parses(t *testing.T, sh *shell, words []string) {
+func parses(t *testing.T, sh *shell.Shell, words []string) {
 	t.Helper()
 	c, rest, err := newRoot(sh).Find(words)
 	if err != nil || !c.Runnable() || c.HasSubCommands() {
@@ -42,7 +43,7 @@ func TestEveryPromiseIsKept(t *testing.T) {
 		}
 		t.Run(strconv.Itoa(r.Number), func(t *testing.T) {
 			var out bytes.Buffer
-			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &out, now: time.Now}
+			sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now}
 			if !r.Runs() {
 				parses(t, sh, words[1:])
 				return

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -22,7 +23,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 )
 
-func newPrompt(sh *shell) *cobra.Command {
+func newPrompt(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prompt render|show|lint",
 		Short: "show what a language model would be asked, and check prompts",
@@ -33,7 +34,7 @@ func newPrompt(sh *shell) *cobra.Command {
 	return c
 }
 
-func newPromptRender(sh *shell) *cobra.Command {
+func newPromptRender(sh *shell.Shell) *cobra.Command {
 	f := &diagnoseFlags{kube: kubeFlags(), model: modelFlags{only: true}}
 	c := &cobra.Command{
 		Use:   "render KIND/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE…",
@@ -42,10 +43,10 @@ func newPromptRender(sh *shell) *cobra.Command {
 to a language model: the system message, then the prompt, with secrets masked. Nobody is asked.
 
 Exit codes: 0 printed · 2 bad usage, unreadable input, or a job without a failure · 3 our own failure.`,
-		Example: fmt.Sprintf("  %[1]s prompt render pytorchjob/train -n ml\n  %[1]s prompt render --bundle train.tgz --prompts prompts/", sh.name),
+		Example: fmt.Sprintf("  %[1]s prompt render pytorchjob/train -n ml\n  %[1]s prompt render --bundle train.tgz --prompts prompts/", sh.Name),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
-			return own(f.run(c.Context(), sh, args, func(diagnose.Result) error { return nil }))
+			return shell.Own(f.run(c.Context(), sh, args, func(diagnose.Result) error { return nil }))
 		},
 	}
 	f.addSources(c)
@@ -55,7 +56,7 @@ Exit codes: 0 printed · 2 bad usage, unreadable input, or a job without a failu
 	return c
 }
 
-func newPromptShow(sh *shell) *cobra.Command {
+func newPromptShow(sh *shell.Shell) *cobra.Command {
 	language := ""
 	c := &cobra.Command{
 		Use:   "show KIND",
@@ -64,20 +65,20 @@ func newPromptShow(sh *shell) *cobra.Command {
 English and in Chinese. The system message, which no template changes, is printed by prompt render.
 
 Exit codes: 0 printed · 2 bad usage.`,
-		Example: fmt.Sprintf("  %[1]s prompt show pytorchjob > prompts/pytorchjob.tmpl\n  %[1]s prompt show trainjob --language Chinese", sh.name),
+		Example: fmt.Sprintf("  %[1]s prompt show pytorchjob > prompts/pytorchjob.tmpl\n  %[1]s prompt show trainjob --language Chinese", sh.Name),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("expected one KIND, like pytorchjob; got %d arguments", len(args))
+				return shell.Usagef("expected one KIND, like pytorchjob; got %d arguments", len(args))
 			}
 			if k := kindCalled(args[0]); k != nil {
-				_, err := io.WriteString(sh.out, prompt.Builtin(k, language).Source())
+				_, err := io.WriteString(sh.Out, prompt.Builtin(k, language).Source())
 				return err
 			}
 			var names []string
 			for _, k := range kinds.All() {
 				names = append(names, strings.ToLower(k.Name))
 			}
-			return usagef("no kind is called %s%s", args[0], check.DidYouMean(strings.ToLower(args[0]), names))
+			return shell.Usagef("no kind is called %s%s", args[0], check.DidYouMean(strings.ToLower(args[0]), names))
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 			var out []string
@@ -91,7 +92,7 @@ Exit codes: 0 printed · 2 bad usage.`,
 	return c
 }
 
-func newPromptLint(sh *shell) *cobra.Command {
+func newPromptLint(sh *shell.Shell) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE…",
 		Short: "check prompts of your own: what does not parse or run, names that no job has",
@@ -100,30 +101,30 @@ does and runs each on jobs of different shapes. A fault that keeps a template fr
 would stand in for it. Names that nothing fills, and a prompt that shows no evidence, are warnings.
 
 Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
-		Example: fmt.Sprintf("  %[1]s prompt lint prompts/*.tmpl\n  %[1]s prompt lint aegis-prompts.yaml", sh.name),
+		Example: fmt.Sprintf("  %[1]s prompt lint prompts/*.tmpl\n  %[1]s prompt lint aegis-prompts.yaml", sh.Name),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("nothing to check; expected FILE…")
+				return shell.Usagef("nothing to check; expected FILE…")
 			}
 			bad := false
 			for _, name := range args {
 				text, err := os.ReadFile(name)
 				if err != nil {
-					return &exit{exitUsage, err}
+					return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 				}
 				templates, of := map[string]string{filepath.Base(name): string(text)}, ""
 				if manifest := prompt.Manifest(text); manifest != nil {
 					templates, of = manifest, name
 				}
 				if len(templates) == 0 {
-					return usagef("%s is a ConfigMap without data; expected templates by the names of kinds, like pytorchjob.tmpl", shown(name))
+					return shell.Usagef("%s is a ConfigMap without data; expected templates by the names of kinds, like pytorchjob.tmpl", shown(name))
 				}
 				for _, key := range slices.Sorted(maps.Keys(templates)) {
 					place := shown(name)
 					if of != "" {
 						place += ": " + terminal.VisibleLine(key)
 					}
-					fatal, err := lintOne(sh.out, place, key, templates[key])
+					fatal, err := lintOne(sh.Out, place, key, templates[key])
 					if err != nil {
 						return err
 					}
@@ -131,7 +132,7 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 				}
 			}
 			if bad {
-				return &exit{code: exitFindings}
+				return &shell.Exit{Code: shell.ExitFindings}
 			}
 			return nil
 		},
@@ -173,7 +174,7 @@ func unasked(key string) string {
 
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model
 // says of it.
-func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
+func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
 	m := f.model.model
 	tell := to
 	to = func(r diagnose.Result) error { return tell(explainer.WithStory(r)) }
@@ -189,7 +190,7 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 		if f.model.only {
 			return err
 		}
-		sh.tell("%s", err)
+		sh.Tell("%s", err)
 		return to(r)
 	}
 	if f.model.only {
@@ -197,13 +198,13 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 		if live != nil {
 			kube = live.clients
 		}
-		sh.tell("note: %s", wouldAsk(ctx, kube, r.Job.Namespace))
-		_, err := io.WriteString(sh.out, spoken(q))
+		sh.Tell("note: %s", wouldAsk(ctx, kube, r.Job.Namespace))
+		_, err := io.WriteString(sh.Out, spoken(q))
 		return err
 	}
 	if live != nil {
 		if err := mayAsk(ctx, live.clients, r.Job.Namespace); err != nil {
-			sh.tell("%s", err)
+			sh.Tell("%s", err)
 			return to(r) // the finding needs no model
 		}
 	}
@@ -211,8 +212,8 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 	var failed error
 	// What reading and the rules took, which is seconds where a machine is busy, is no longer to be waited: an hour that a user
 	// gives is for the model alone.
-	limit := cmp.Or(sh.patience, patience)
-	wait := max(0, limit-sh.now().Sub(f.model.began))
+	limit := cmp.Or(sh.Patience, patience)
+	wait := max(0, limit-sh.Now().Sub(f.model.began))
 	if f.model.patience > 0 {
 		limit, wait = f.model.patience, f.model.patience
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -415,12 +416,12 @@ func annotationShelf() shelf {
 func exitCodes() []word {
 	code := func(n int, meaning string) word { return word{strconv.Itoa(n), "exit code", meaning} }
 	return []word{
-		code(exitFine, "Nothing at or above --fail-on (check), it fits (fit), a diagnosis was made (diagnose), healthy (diagnose --exit-code)."),
-		code(exitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code), something is wrong (doctor)."),
-		code(exitUsage, "Bad usage, input that cannot be read, rights that you lack, or a cluster that has to be asked and does not answer; one line on standard error says what was expected."),
-		code(exitOurs, "A failure of Signalbox's own, or a connection to a cluster that broke."),
-		code(exitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, check and fit where the cluster of the kubeconfig does not answer, diagnose --exit-code, a part that doctor could not look at, a kind whose jobs the API server did not list (audit, get jobs), or not in time."),
-		code(exitBusy, "The only objection is that the cluster is busy now, or that nodes are away; trying later may help."),
+		code(shell.ExitFine, "Nothing at or above --fail-on (check), it fits (fit), a diagnosis was made (diagnose), healthy (diagnose --exit-code)."),
+		code(shell.ExitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code), something is wrong (doctor)."),
+		code(shell.ExitUsage, "Bad usage, input that cannot be read, rights that you lack, or a cluster that has to be asked and does not answer; one line on standard error says what was expected."),
+		code(shell.ExitOurs, "A failure of Signalbox's own, or a connection to a cluster that broke."),
+		code(shell.ExitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, check and fit where the cluster of the kubeconfig does not answer, diagnose --exit-code, a part that doctor could not look at, a kind whose jobs the API server did not list (audit, get jobs), or not in time."),
+		code(shell.ExitBusy, "The only objection is that the cluster is busy now, or that nodes are away; trying later may help."),
 		code(128+2, "Interrupted from the keyboard."),
 		code(128+15, "Told to stop."),
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
@@ -45,7 +46,7 @@ func flagShelf() shelf {
 		about:   "Flags of all commands. Those of kubectl that choose a cluster are taken by each command that reaches one.",
 		columns: []string{"name", "default", "commands", "meaning"}, spare: []int{1, 3},
 		entries: func() ([]entry, error) {
-			all := flagsOf(newRoot(&shell{name: "signalbox"}))
+			all := flagsOf(newRoot(&shell.Shell{Name: "signalbox"}))
 			out := make([]entry, 0, len(all))
 			for _, f := range all {
 				out = append(out, entry{name: f.Name, row: []string{f.Name, f.Default, strings.Join(f.Commands, ", "), f.Meaning}, value: f})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -20,7 +21,7 @@ import (
 func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
 	switch format {
 	case "json", "yaml":
-		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+		return shell.RenderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
 	case "md":
 		return terminal.Page{To: to}.Write(checkMarkdown(jobs, troubles))
 	case "sarif":

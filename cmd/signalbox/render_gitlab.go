@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -56,5 +57,5 @@ func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 		file, line := splitPlace(t.Source)
 		add("unreadable-input", "blocker", t.Message, file, line, file+"\x00unreadable-input")
 	}
-	return writeJSON(to, out)
+	return shell.WriteJSON(to, out)
 }

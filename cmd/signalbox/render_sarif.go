@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -120,7 +121,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			Message: unlinked(t.Message), Locations: []sarifLocation{location(file, line)},
 		})
 	}
-	return writeJSON(to, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return shell.WriteJSON(to, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 // rule is the index of a rule, which is added when it is asked for first; runbook is the address of its page
@@ -171,7 +172,7 @@ func fixesOf(j reviewed, f finding.Finding) []sarifFix {
 }
 
 func artifact(file string) sarifArtifact {
-	if isAddress(file) {
+	if shell.IsAddress(file) {
 		return sarifArtifact{URI: file}
 	}
 	return sarifArtifact{URI: (&url.URL{Path: filepath.ToSlash(file)}).String()}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -23,7 +24,7 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 	if w.rehearsal != nil {
 		workers = 1 // it listens to the warnings of one request at a time
 	}
-	err := inParallel(workers, len(in.jobs), func(i int) (err error) {
+	err := shell.InParallel(workers, len(in.jobs), func(i int) (err error) {
 		var req preflight.Request
 		if req, troubles[i] = w.request(ctx, in.jobs[i]); troubles[i] != nil {
 			return nil //nolint:nilerr // it is this job's trouble, not that of the others

@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/konfig"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -75,7 +76,7 @@ func (r reviewed) landing(line int) (file string, at int) {
 		return source, line
 	}
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		if file := filepath.Join(dir, name); fileThere(file) {
+		if file := filepath.Join(dir, name); shell.FileThere(file) {
 			return file, 1
 		}
 	}

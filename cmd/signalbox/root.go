@@ -11,14 +11,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 )
 
 // newRoot is the command tree. Everything it needs comes through the shell.
-func newRoot(sh *shell) *cobra.Command {
+func newRoot(sh *shell.Shell) *cobra.Command {
 	root := &cobra.Command{
-		Use:   sh.name,
+		Use:   sh.Name,
 		Short: "review training jobs before they run, and explain why they failed",
 		Long: `Signalbox reviews distributed training jobs (PyTorchJob, TrainJob, MPIJob, JobSet …)
 before they run, and explains why they wait or fail.`,
@@ -32,27 +33,27 @@ before they run, and explains why they wait or fail.`,
 			return noCommand(c, sh, args[0])
 		},
 	}
-	if words := strings.Fields(sh.name); len(words) == 2 {
+	if words := strings.Fields(sh.Name); len(words) == 2 {
 		// kubectl-signalbox, so that usage lines and completion show what the user types
 		root.Use = words[1]
-		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: sh.name}
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: sh.Name}
 	}
-	root.SetIn(sh.in)
-	root.SetOut(sh.out)
-	root.SetErr(sh.err)
+	root.SetIn(sh.In)
+	root.SetOut(sh.Out)
+	root.SetErr(sh.Err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if c == root {
-			if word := firstWord(sh.typed); word != "" {
+			if word := firstWord(sh.Typed); word != "" {
 				return noCommand(root, sh, word)
 			}
-			return usagef("%s, and no command is given; expected one, as in: %s get jobs -n NAMESPACE; see %[2]s --help", terminal.OneLine(err.Error()), sh.name)
+			return shell.Usagef("%s, and no command is given; expected one, as in: %s get jobs -n NAMESPACE; see %[2]s --help", terminal.OneLine(err.Error()), sh.Name)
 		}
-		if at := slices.Index(sh.typed, c.Name()); at >= 0 && c.HasAvailableSubCommands() {
-			if word := firstWord(sh.typed[at+1:]); word != "" {
+		if at := slices.Index(sh.Typed, c.Name()); at >= 0 && c.HasAvailableSubCommands() {
+			if word := firstWord(sh.Typed[at+1:]); word != "" {
 				return needsCommand(c, []string{word}) // which no flag of a command can be read before
 			}
 		}
-		return usagef("%s%s; see %s --help", terminal.OneLine(err.Error()), flagMeant(c, err), c.CommandPath())
+		return shell.Usagef("%s%s; see %s --help", terminal.OneLine(err.Error()), flagMeant(c, err), c.CommandPath())
 	})
 	root.Version = build.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -68,16 +69,16 @@ before they run, and explains why they wait or fail.`,
 }
 
 // noCommand says that a word is no command, and which one is meant.
-func noCommand(root *cobra.Command, sh *shell, word string) error {
+func noCommand(root *cobra.Command, sh *shell.Shell, word string) error {
 	var names []string
 	for _, sub := range root.Commands() {
 		names = append(names, sub.Name())
 	}
 	if instead := insteadOf(word); instead != "" {
-		return usagef("no command is called %q; %s", word, fmt.Sprintf(instead, sh.name))
+		return shell.Usagef("no command is called %q; %s", word, fmt.Sprintf(instead, sh.Name))
 	}
 	meant := check.DidYouMean(word, names).String()
-	return usagef("no command is called %q%s; see %s --help", word, cmp.Or(meant, speaking(root, word)), sh.name)
+	return shell.Usagef("no command is called %q%s; see %s --help", word, cmp.Or(meant, speaking(root, word)), sh.Name)
 }
 
 // insteadOf is the command that does what a word asks for which other programs have and Signalbox has not.
@@ -205,8 +206,8 @@ func flagMeant(c *cobra.Command, err error) string {
 // otherFlag is the flag of a command that takes a value which another one refused.
 func otherFlag(c *cobra.Command, refused *pflag.Flag, value string) (meant string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		takes, ok := f.Value.(*choice)
-		if ok && f != refused && !f.Hidden && value != "" && slices.ContainsFunc(takes.choices, func(one string) bool { return strings.EqualFold(one, value) }) {
+		takes, ok := f.Value.(*shell.Choice)
+		if ok && f != refused && !f.Hidden && value != "" && slices.ContainsFunc(takes.Choices, func(one string) bool { return strings.EqualFold(one, value) }) {
 			meant = fmt.Sprintf("; --%s takes %s", f.Name, value)
 		}
 	})
@@ -226,27 +227,27 @@ func needsCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "list" {
 		for _, s := range shelves() {
 			if strings.HasPrefix(s.name, c.Name()[:len(c.Name())-1]) { // policy and policies
-				return usagef("%s: %s; %s list %s lists them", c.CommandPath(), have, c.Root().CommandPath(), s.name)
+				return shell.Usagef("%s: %s; %s list %s lists them", c.CommandPath(), have, c.Root().CommandPath(), s.name)
 			}
 		}
 	}
 	if len(args) > 0 && c.Name() == "get" {
 		if others := []string{"pods", "pod", "po", "nodes", "node", "no", "events", "all"}; slices.Contains(others, args[0]) {
-			return usagef("kubectl get %s lists those; %s get jobs lists training jobs with their first pod", args[0], c.Root().CommandPath())
+			return shell.Usagef("kubectl get %s lists those; %s get jobs lists training jobs with their first pod", args[0], c.Root().CommandPath())
 		}
-		return usagef("%s: no kind of job is called %q; expected jobs, or a kind of them%s", c.CommandPath(), args[0], check.DidYouMean(args[0], append(names, kindWords()...)))
+		return shell.Usagef("%s: no kind of job is called %q; expected jobs, or a kind of them%s", c.CommandPath(), args[0], check.DidYouMean(args[0], append(names, kindWords()...)))
 	}
 	for _, sub := range c.Commands() {
 		if len(args) > 0 && slices.Contains(sub.SuggestFor, args[0]) {
-			return usagef("%s: %s; did you mean %q, which is to %s?", c.CommandPath(), have, sub.Name(), sub.Short)
+			return shell.Usagef("%s: %s; did you mean %q, which is to %s?", c.CommandPath(), have, sub.Name(), sub.Short)
 		}
 	}
-	if len(args) > 0 && c.Name() == "config" && namesFile(args[0]) {
-		return usagef("%s: %s; %[1]s check %[3]s reads settings", c.CommandPath(), have, args[0])
+	if len(args) > 0 && c.Name() == "config" && shell.NamesFile(args[0]) {
+		return shell.Usagef("%s: %s; %[1]s check %[3]s reads settings", c.CommandPath(), have, args[0])
 	}
 	elsewhere := ""
 	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {
 		elsewhere = speaking(c, args[0])
 	}
-	return usagef("%s: %s; expected %s%s", c.CommandPath(), have, terminal.OrList(names), elsewhere)
+	return shell.Usagef("%s: %s; expected %s%s", c.CommandPath(), have, terminal.OrList(names), elsewhere)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 )
 
@@ -22,8 +23,8 @@ func (r *runbooks) add(to *pflag.FlagSet) {
 
 // wrong says why an address is none.
 func (r runbooks) wrong() error {
-	if r != "" && !isAddress(string(r)) {
-		return usagef("--runbooks %s: is no address; expected https://…/{name}", r)
+	if r != "" && !shell.IsAddress(string(r)) {
+		return shell.Usagef("--runbooks %s: is no address; expected https://…/{name}", r)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 	"golang.org/x/tools/txtar"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 )
 
@@ -21,7 +22,7 @@ import (
 func printed(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errs bytes.Buffer
-	run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, args)
+	run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, args)
 	if out.Len() == 0 {
 		t.Fatalf("%v: nothing was printed: %s", args, errs.String())
 	}

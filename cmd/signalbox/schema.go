@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 )
@@ -37,24 +38,24 @@ func schemaNames() []string {
 	return out
 }
 
-func newSchema(sh *shell) *cobra.Command {
+func newSchema(sh *shell.Shell) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(schemaNames(), "|"),
 		Short:     "print the JSON schema of an output, of the configuration or of the policy input",
 		ValidArgs: schemaNames(),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(schemaNames(), args[0]) {
-				return usagef("%s takes one name; expected %s", c.CommandPath(), terminal.OrList(schemaNames()))
+				return shell.Usagef("%s takes one name; expected %s", c.CommandPath(), terminal.OrList(schemaNames()))
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := schemaText(args[0])
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
-			_, err = sh.out.Write(text)
-			return own(err)
+			_, err = sh.Out.Write(text)
+			return shell.Own(err)
 		},
 	}
 }
@@ -79,7 +80,7 @@ func schemaText(name string) ([]byte, error) {
 	}
 	schema["$schema"], schema["$id"] = "http://json-schema.org/draft-07/schema#", "https://signalbox.dev/schemas/"+name+".json"
 	var b strings.Builder
-	err := writeJSON(&b, schema)
+	err := shell.WriteJSON(&b, schema)
 	return []byte(b.String()), err
 }
 

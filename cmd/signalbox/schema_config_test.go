@@ -12,6 +12,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
@@ -40,7 +41,7 @@ func heldAgainst(t *testing.T, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return errors.Join((&shell{}).checkConfig(file)...)
+	return errors.Join(checkConfig((&shell.Shell{}), file)...)
 }
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")

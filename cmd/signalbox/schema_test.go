@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -72,7 +73,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			sh := &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}
+			sh := &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}
 			run(t.Context(), sh, tc.args)
 			if out.Len() == 0 {
 				t.Fatalf("nothing was printed: %s", errs.String())
@@ -83,7 +84,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 	t.Run("get jobs", func(t *testing.T) {
 		var out bytes.Buffer
 		o := objectOf(t, sickJob)
-		if err := jobsAs("json", false).render(&shell{out: &out}, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, false, true, terminal.Painter{}); err != nil {
+		if err := jobsAs("json", false).render(&shell.Shell{Out: &out}, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, false, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 		valid(t, "jobs", out.Bytes())

@@ -24,13 +24,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/config/tracing"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-func newServe(sh *shell) *cobra.Command {
+func newServe(sh *shell.Shell) *cobra.Command {
 	var file string
 	var onlyWebhook, onlyController bool
 	kube := kubeFlags()
@@ -45,11 +46,11 @@ controller that writes diagnoses on them. Both run unless one is chosen.`,
 			if file != "" {
 				var err error
 				if settings, err = config.Load(file); err != nil {
-					return &exit{exitUsage, err}
+					return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 				}
 			}
 			both := onlyWebhook == onlyController
-			return own(serve(c.Context(), sh, kube, settings, both || onlyWebhook, both || onlyController))
+			return shell.Own(serve(c.Context(), sh, kube, settings, both || onlyWebhook, both || onlyController))
 		},
 	}
 	c.Flags().StringVar(&file, "config", "", "`file` with settings; without it the defaults hold")
@@ -92,8 +93,8 @@ func (s *server) Gather() ([]*dto.MetricFamily, error) {
 }
 
 // serve runs until the context is done and everything has come to rest.
-func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, settings config.Config, admission, diagnosis bool) error {
-	log, level := newLog(sh.err, settings.Log)
+func serve(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, settings config.Config, admission, diagnosis bool) error {
+	log, level := newLog(sh.Err, settings.Log)
 	klog.SetLogger(log)
 	ctrl.SetLogger(log)
 	if limit, why := boundMemory(); limit > 0 {
@@ -101,7 +102,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	}
 	connection, err := kube.ToRESTConfig()
 	if err != nil {
-		return usagef("read kubeconfig: %w", err)
+		return shell.Usagef("read kubeconfig: %w", err)
 	}
 	connection = rest.CopyConfig(connection)
 	// Informers ask seldom; the controller reads the logs of a whole job at once. The API server
@@ -123,7 +124,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		if s.traces, err = tracing.New(tracing.Options{
 			Endpoint: t.Endpoint, Sample: t.Sample, TokenFile: t.TokenFile, CAFile: t.CAFile, Version: build.Read().Version, Log: log.WithName("tracing"),
 		}); err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 		group.Go(func() error { return s.traces.Start(ctx) })
 	}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -29,7 +30,7 @@ import (
 func (s *server) controller() (func(context.Context) error, error) {
 	options, err := controller.FromConfig(s.settings)
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	follow, err := s.signatures(&options)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/notify"
 )
@@ -46,7 +47,7 @@ func (s *server) notifier() (*notify.Notifier, error) {
 		Log: slog.New(logr.ToSlogHandler(s.log.WithName("notifications"))),
 	})
 	if err != nil {
-		return nil, usagef("read notifications: %w", err)
+		return nil, shell.Usagef("read notifications: %w", err)
 	}
 	if n == nil {
 		return nil, nil

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -45,26 +46,26 @@ func readSettings(texts []string) ([]setting, error) {
 			role, field = key[:dot], key[dot+1:]
 		}
 		if !ok || key == "" || strings.HasPrefix(key, ".") || values == "" {
-			return nil, usagef("--set %s: expected ROLE.FIELD=VALUE or FIELD=VALUE, for example Worker.replicas=3 or gpus=4,8", text)
+			return nil, shell.Usagef("--set %s: expected ROLE.FIELD=VALUE or FIELD=VALUE, for example Worker.replicas=3 or gpus=4,8", text)
 		}
 		path := role == "spec" || strings.HasPrefix(role, "spec.")
 		if !path && !slices.Contains(setFields, field) {
-			return nil, usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), terminal.OrList(setFields))
+			return nil, shell.Usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), terminal.OrList(setFields))
 		}
 		s := setting{role: role, field: field, values: strings.Split(values, ",")}
 		for _, v := range s.values {
 			if _, err := s.amount(v); err != nil {
 				if strings.Contains(v, "=") {
-					return nil, usagef("--set %s: each field has a --set of its own: --set %s", text, strings.Replace(text, ","+v, " --set "+v, 1))
+					return nil, shell.Usagef("--set %s: each field has a --set of its own: --set %s", text, strings.Replace(text, ","+v, " --set "+v, 1))
 				}
-				return nil, usagef("--set %s: %q is no amount; expected a number", text, v)
+				return nil, shell.Usagef("--set %s: %q is no amount; expected a number", text, v)
 			}
 		}
 		variants = saturate.Mul(variants, len(s.values))
 		out = append(out, s)
 	}
 	if variants > mostVariants {
-		return nil, usagef("--set makes %d variants; expected %d at most", variants, mostVariants)
+		return nil, shell.Usagef("--set makes %d variants; expected %d at most", variants, mostVariants)
 	}
 	return out, nil
 }

@@ -19,13 +19,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
-func newSnapshot(sh *shell) *cobra.Command {
+func newSnapshot(sh *shell.Shell) *cobra.Command {
 	var to, salt string
 	var pseudonyms, plain, jobs bool
 	kube := kubeFlags()
@@ -49,34 +50,34 @@ other words, unless --salt is given. What stays: names of classes, cluster queue
 node pools and cluster runtimes and the labels and taints of nodes, because jobs refer to
 them; numbers; amounts. What a job names in its own namespace (claims, accounts, local
 queues, quotas) is unknown in such a snapshot.`,
-		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s snapshot -o cluster.json.gz --pseudonymise\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz\n  %[1]s snapshot --jobs -o cluster.yaml.gz && %[1]s audit --snapshot cluster.yaml.gz", sh.name),
+		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s snapshot -o cluster.json.gz --pseudonymise\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz\n  %[1]s snapshot --jobs -o cluster.yaml.gz && %[1]s audit --snapshot cluster.yaml.gz", sh.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
-				return usagef("no file to write; expected -o FILE.yaml, FILE.json, either with .gz, or -o -")
+				return shell.Usagef("no file to write; expected -o FILE.yaml, FILE.json, either with .gz, or -o -")
 			}
 			if salt != "" && !pseudonyms {
-				return usagef("--salt is for pseudonyms; expected --pseudonymise beside it")
+				return shell.Usagef("--salt is for pseudonyms; expected --pseudonymise beside it")
 			}
 			if jobs && pseudonyms {
-				return usagef("--jobs keeps jobs as they are written, with every name; expected one of them: --pseudonymise for a cluster without names, --jobs for one with its jobs")
+				return shell.Usagef("--jobs keeps jobs as they are written, with every name; expected one of them: --pseudonymise for a cluster without names, --jobs for one with its jobs")
 			}
 			view, skipped, err := takeView(c.Context(), sh, kube, jobs)
 			if err != nil {
-				return own(err)
+				return shell.Own(err)
 			}
 			if len(view.Objects) == 0 { // whoever reads such a file takes the cluster for empty
-				return &exit{exitUsage, fmt.Errorf("nothing of the cluster could be listed, and no file is written: %s; expected a user who may list nodes and pods", strings.Join(byReason(skipped), "; "))}
+				return &shell.Exit{Code: shell.ExitUsage, Cause: fmt.Errorf("nothing of the cluster could be listed, and no file is written: %s; expected a user who may list nodes and pods", strings.Join(byReason(skipped), "; "))}
 			}
 			if pseudonyms {
 				disguise(&view, cmp.Or(salt, rand.Text()))
 			}
-			if err := saveView(sh.out, to, plain, view); err != nil {
-				return own(fmt.Errorf("write snapshot: %w", err))
+			if err := saveView(sh.Out, to, plain, view); err != nil {
+				return shell.Own(fmt.Errorf("write snapshot: %w", err))
 			}
-			sh.tell("%s: %s", to, contents(view))
+			sh.Tell("%s: %s", to, contents(view))
 			for _, unseen := range byReason(skipped) {
-				sh.tell("note: %s", unseen)
+				sh.Tell("note: %s", unseen)
 			}
 			return nil
 		},
@@ -105,17 +106,17 @@ func byReason(skipped []preflight.Skip) (texts []string) {
 }
 
 // takeView reads the cluster of the kubeconfig, and its jobs where they are wanted.
-func takeView(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, jobs bool) (manifest.View, []preflight.Skip, error) {
+func takeView(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, jobs bool) (manifest.View, []preflight.Skip, error) {
 	live, err := connect(ctx, kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
-		return manifest.View{}, nil, usagef("%s; expected a kubeconfig whose cluster answers", none.why)
+		return manifest.View{}, nil, shell.Usagef("%s; expected a kubeconfig whose cluster answers", none.why)
 	}
 	if err != nil {
 		return manifest.View{}, nil, err
 	}
-	p := sh.progress()
-	defer p.done()
-	view, skipped, err := live.gather(ctx, sh.now(), p)
+	p := sh.Progress()
+	defer p.Done()
+	view, skipped, err := live.gather(ctx, sh.Now(), p)
 	if err != nil || !jobs {
 		return view, skipped, err
 	}
@@ -158,7 +159,7 @@ func saveView(out io.Writer, to string, plain bool, v manifest.View) error {
 	if to == "-" {
 		return v.Write(out, form)
 	}
-	return saveFile(to, func(w io.Writer) error {
+	return shell.SaveFile(to, func(w io.Writer) error {
 		if name == to {
 			return v.Write(w, form)
 		}

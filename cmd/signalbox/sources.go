@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -50,12 +51,12 @@ func (f *inputFlags) add(c *cobra.Command) {
 func (f *inputFlags) none() bool { return len(f.files) == 0 && f.kustomize == "" && f.selector == "" }
 
 // read reads what the flags and the arguments name.
-func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input, error) {
+func (f *inputFlags) read(ctx context.Context, sh *shell.Shell, args []string) (*input, error) {
 	selector, err := labels.Parse(f.selector)
 	if err != nil {
-		return nil, usagef("-l %s: %s", f.selector, terminal.OneLine(err.Error()))
+		return nil, shell.Usagef("-l %s: %s", f.selector, terminal.OneLine(err.Error()))
 	}
-	read := &quotes{held: map[string][]byte{}, alias: f.stdinName, width: terminal.NewPage(sh.out).Width}
+	read := &quotes{held: map[string][]byte{}, alias: f.stdinName, width: terminal.NewPage(sh.Out).Width}
 	found, err := f.sources(ctx, sh, args, read.held)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input
 
 // sources are the files, addresses and kustomizations behind the flags and arguments; held gets
 // the texts that are in no file.
-func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held map[string][]byte) ([]manifest.Source, error) {
+func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string, held map[string][]byte) ([]manifest.Source, error) {
 	var out []manifest.Source
 	if f.ofCluster(args) {
 		live, err := f.liveJobs(ctx, args, held)
@@ -85,10 +86,10 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		return nil, err
 	}
 	if len(names) == 0 && len(out) == 0 && f.kustomize == "" {
-		return nil, usagef("no input; expected FILE, -f FILE, -f DIR, -k DIR or -f - for standard input")
+		return nil, shell.Usagef("no input; expected FILE, -f FILE, -f DIR, -k DIR or -f - for standard input")
 	}
 	for _, name := range names {
-		if isAddress(name) {
+		if shell.IsAddress(name) {
 			text, err := fetch(ctx, name)
 			if err != nil {
 				return nil, err
@@ -97,21 +98,21 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 			out = append(out, manifest.Stream(name, bytes.NewReader(text)))
 			continue
 		}
-		found, err := manifest.Sources([]string{name}, sh.in)
+		found, err := manifest.Sources([]string{name}, sh.In)
 		if err != nil {
-			if word, called, ok := strings.Cut(name, "/"); kindCalled(word) != nil && !strings.Contains(called, "/") && !namesFile(name) {
+			if word, called, ok := strings.Cut(name, "/"); kindCalled(word) != nil && !strings.Contains(called, "/") && !shell.NamesFile(name) {
 				if !ok { // KIND NAME
 					name = strings.Join(args, " ")
 				}
-				return nil, usagef("%s is of the cluster; expected a file, or: kubectl get %s -o yaml | %s %s -f -; %s audit reviews all jobs that there are", name, name, sh.name, cmp.Or(f.command, "check"), sh.name)
+				return nil, shell.Usagef("%s is of the cluster; expected a file, or: kubectl get %s -o yaml | %s %s -f -; %s audit reviews all jobs that there are", name, name, sh.Name, cmp.Or(f.command, "check"), sh.Name)
 			}
 			return nil, err
 		}
 		for _, s := range found {
 			switch {
-			case s.Name == "-" && sh.in != nil:
+			case s.Name == "-" && sh.In != nil:
 				name := cmp.Or(f.stdinName, s.Name)
-				begin, err := io.ReadAll(io.LimitReader(sh.in, maxQuoted+1))
+				begin, err := io.ReadAll(io.LimitReader(sh.In, maxQuoted+1))
 				if err != nil {
 					return nil, fmt.Errorf("read standard input: %w", err)
 				}
@@ -119,7 +120,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 				if len(begin) <= maxQuoted {
 					held[name] = begin
 				}
-				s = manifest.Stream(name, io.MultiReader(bytes.NewReader(begin), sh.in))
+				s = manifest.Stream(name, io.MultiReader(bytes.NewReader(begin), sh.In))
 			case s.Recurse && !f.recursive && filepath.Dir(s.Name) != filepath.Clean(name):
 				continue
 			}
@@ -146,7 +147,7 @@ func (f *inputFlags) ofCluster(args []string) bool {
 	}
 	word, name, ok := strings.Cut(args[0], "/")
 	_, err := os.Lstat(args[0])
-	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/") && !namesFile(args[0])
+	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/") && !shell.NamesFile(args[0])
 }
 
 // liveJobs are jobs of the cluster as kubectl get -o yaml prints them, KIND/NAME… or KIND NAME….
@@ -182,7 +183,7 @@ func expanded(values []string) ([]string, error) {
 	for _, v := range values {
 		_, err := os.Lstat(v)
 		switch {
-		case v == "-", err == nil, isAddress(v):
+		case v == "-", err == nil, shell.IsAddress(v):
 			out = append(out, v)
 		case strings.Contains(v, ","):
 			parts, err := expanded(strings.Split(v, ","))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -147,7 +148,7 @@ func jobOf(t *testing.T, kind string) *unstructured.Unstructured {
 		if strings.HasPrefix(filepath.Base(f), "nasty") {
 			continue
 		}
-		in, err := readInput(t.Context(), &shell{}, []string{f})
+		in, err := readInput(t.Context(), &shell.Shell{}, []string{f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +220,7 @@ func answered(t *testing.T, words ...string) string {
 	t.Helper()
 	t.Setenv("KUBECONFIG", os.DevNull)
 	var out bytes.Buffer
-	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &out, now: time.Now}
+	sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now}
 	run(t.Context(), sh, words)
 	return out.String()
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -61,7 +62,7 @@ func readTargets(args []string) ([]target, error) {
 		args = slices.Clone(args[1:])
 		for i, name := range args {
 			if strings.Contains(name, "/") {
-				return nil, usagef("%q follows %q; expected KIND NAME… or KIND/NAME…", name, word)
+				return nil, shell.Usagef("%q follows %q; expected KIND NAME… or KIND/NAME…", name, word)
 			}
 			args[i] = word + "/" + name
 		}
@@ -96,24 +97,24 @@ func onlyNames(args []string) bool {
 
 // unresolved is the error about what is no KIND/NAME.
 func unresolved(arg string) error {
-	if namesFile(arg) && !isAddress(arg) {
-		return usagef("%s: no such file or folder", arg)
+	if shell.NamesFile(arg) && !shell.IsAddress(arg) {
+		return shell.Usagef("%s: no such file or folder", arg)
 	}
 	if namesFolder(arg) {
-		return usagef("%s: no such folder", arg)
+		return shell.Usagef("%s: no such folder", arg)
 	}
 	if word, name, _ := strings.Cut(arg, "/"); slices.Contains(nodeWords, strings.ToLower(word)) && name != "" && !strings.Contains(name, "/") {
-		return usagef("%s: nodes are not diagnosed, jobs are; signalbox get jobs -A --node %s lists those with a pod on it", arg, name)
+		return shell.Usagef("%s: nodes are not diagnosed, jobs are; signalbox get jobs -A --node %s lists those with a pod on it", arg, name)
 	}
 	_, _, err := collect.Resolve(kinds.All(), arg)
-	return usagef("%s%s", terminal.OneLine(err.Error()), hint(arg))
+	return shell.Usagef("%s%s", terminal.OneLine(err.Error()), hint(arg))
 }
 
 // namesFolder says whether an argument can be no KIND/NAME, because it ends in a slash or has more than one, and
 // does not begin with a kind either.
 func namesFolder(arg string) bool {
 	word, name, ok := strings.Cut(arg, "/")
-	return ok && (name == "" || strings.Contains(name, "/")) && !isAddress(arg) && kindCalled(word) == nil && !slices.Contains(podWords, strings.ToLower(word))
+	return ok && (name == "" || strings.Contains(name, "/")) && !shell.IsAddress(arg) && kindCalled(word) == nil && !slices.Contains(podWords, strings.ToLower(word))
 }
 
 // readNamed is readTargets where a name alone says too little.
@@ -141,7 +142,7 @@ func hint(arg string) string {
 	word, name, ok := strings.Cut(arg, "/")
 	names := kindWords()
 	switch {
-	case isAddress(arg):
+	case shell.IsAddress(arg):
 		return fmt.Sprintf("; for a log behind an address: curl -s %s | signalbox diagnose -", arg)
 	case !ok && kindCalled(arg) != nil:
 		return "; a kind needs a name"
@@ -158,15 +159,15 @@ func hint(arg string) string {
 func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) (*liveCluster, error) {
 	live, err := connect(ctx, kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
-		return nil, usagef("%s; expected a kubeconfig whose cluster answers%s", none.why, or)
+		return nil, shell.Usagef("%s; expected a kubeconfig whose cluster answers%s", none.why, or)
 	}
 	return live, err
 }
 
 // caseOf collects everything about a target.
-func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose.Case, error) {
-	p := sh.progress()
-	defer p.done()
+func (c *liveCluster) caseOf(ctx context.Context, sh *shell.Shell, t target) (diagnose.Case, error) {
+	p := sh.Progress()
+	defer p.Done()
 	from := c.collector(ctx, sh, p)
 	if t.kind == nil {
 		var err error
@@ -182,16 +183,16 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	object, err := from.Find(ctx, t.kind, c.namespace, t.name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return diagnose.Case{}, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+		return diagnose.Case{}, shell.Usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
 	case apierrors.IsForbidden(err):
-		return diagnose.Case{}, usagef("%s %s/%s: %s may not read %s in namespace %s%s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace, grantRead(c.namespace))
+		return diagnose.Case{}, shell.Usagef("%s %s/%s: %s may not read %s in namespace %s%s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace, grantRead(c.namespace))
 	case err != nil:
 		return diagnose.Case{}, err
 	}
-	p.step("reading pods, events and logs of %s …", t.name)
+	p.Step("reading pods, events and logs of %s …", t.name)
 	found, err := from.Case(ctx, t.kind, object)
 	if apierrors.IsForbidden(err) && len(found.Missing) > 0 { // the last says all that may not be read
-		return found, usagef("%s %s/%s: %s", t.kind.Name, c.namespace, t.name, found.Missing[len(found.Missing)-1])
+		return found, shell.Usagef("%s %s/%s: %s", t.kind.Name, c.namespace, t.name, found.Missing[len(found.Missing)-1])
 	}
 	return found, err
 }
@@ -210,7 +211,7 @@ func (c *liveCluster) missing(ctx context.Context, namespace string) error {
 	if !gone {
 		return nil
 	}
-	return usagef("namespace %q does not exist%s", namespace, near)
+	return shell.Usagef("namespace %q does not exist%s", namespace, near)
 }
 
 // missingNode is the same of a node.
@@ -219,7 +220,7 @@ func (c *liveCluster) missingNode(ctx context.Context, node string) error {
 	if !gone {
 		return nil
 	}
-	return usagef("no node is called %q, and no job failed on one of that name%s", node, near)
+	return shell.Usagef("no node is called %q, and no job failed on one of that name%s", node, near)
 }
 
 // absent says that the cluster has no object of a name among those that have no namespace, and which name is near it.
@@ -299,16 +300,16 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 // asked is the job of the cluster that an argument names.
 func (c *liveCluster) asked(ctx context.Context, t target) (*unstructured.Unstructured, error) {
 	if t.kind == nil {
-		return nil, usagef("%s is a pod; expected a job: KIND/NAME", t.name)
+		return nil, shell.Usagef("%s is a pod; expected a job: KIND/NAME", t.name)
 	}
 	served := c.resources(t.kind)
 	if len(served) == 0 {
-		return nil, usagef("%s %s/%s: the cluster serves no %s", t.kind.Name, c.namespace, t.name, t.kind.Resource)
+		return nil, shell.Usagef("%s %s/%s: the cluster serves no %s", t.kind.Name, c.namespace, t.name, t.kind.Resource)
 	}
 	object, err := c.objects.Resource(served[0]).Namespace(c.namespace).Get(ctx, t.name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+		return nil, shell.Usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
 	case err != nil:
 		return nil, unanswered(fmt.Sprintf("read %s %s/%s", t.kind.Name, c.namespace, t.name), err)
 	}
@@ -352,14 +353,14 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			return target{}, failed
 		}
 		if unread > 0 {
-			return target{}, usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.namespace, name, grantRead(c.namespace))
+			return target{}, shell.Usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.namespace, name, grantRead(c.namespace))
 		}
 		t, err := c.jobOfPod(ctx, name)
-		if code := (*exit)(nil); errors.As(err, &code) {
+		if code := (*shell.Exit)(nil); errors.As(err, &code) {
 			if meant := c.elsewhere(ctx, target{name: name}); meant != "" {
-				return t, usagef("no job and no pod of one is called %q in namespace %s%s", name, c.namespace, meant)
+				return t, shell.Usagef("no job and no pod of one is called %q in namespace %s%s", name, c.namespace, meant)
 			}
-			return t, usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
+			return t, shell.Usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
 		}
 		return t, err
 	case 1:
@@ -369,7 +370,7 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 	for _, t := range found {
 		names = append(names, strings.ToLower(t.kind.Name)+"/"+name)
 	}
-	return target{}, usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.namespace, terminal.OrList(names))
+	return target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.namespace, terminal.OrList(names))
 }
 
 // mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
@@ -380,7 +381,7 @@ func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error)
 	pod, err := c.clients.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return target{}, usagef("Pod %s/%s: not found", c.namespace, name)
+		return target{}, shell.Usagef("Pod %s/%s: not found", c.namespace, name)
 	case err != nil:
 		return target{}, fmt.Errorf("read Pod %s/%s: %w", c.namespace, name, err)
 	}
@@ -399,7 +400,7 @@ func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error)
 		owner = metav1.GetControllerOf(above)
 	}
 	if found.kind == nil {
-		return target{}, usagef("Pod %s/%s: no training job owns it", c.namespace, name)
+		return target{}, shell.Usagef("Pod %s/%s: no training job owns it", c.namespace, name)
 	}
 	return found, nil
 }
@@ -474,12 +475,12 @@ func isPart(o *unstructured.Unstructured) bool {
 
 // collector reads jobs through this cluster. The view of the whole cluster is made when
 // it is asked for; without the right to list nodes there is none.
-func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
+func (c *liveCluster) collector(ctx context.Context, sh *shell.Shell, p *shell.Progress) *collect.Cluster {
 	return &collect.Cluster{
-		Kube: c.clients, Dynamic: c.objects, Now: sh.now, Asker: c.asker(), Beyond: !c.forOthers,
+		Kube: c.clients, Dynamic: c.objects, Now: sh.Now, Asker: c.asker(), Beyond: !c.forOthers,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 		Snapshot: func() *cluster.Snapshot {
-			view, _, err := c.look(ctx, sh.now(), p)
+			view, _, err := c.look(ctx, sh.Now(), p)
 			if err != nil {
 				return nil
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // What a cluster was asked and did not answer in time is unknown, and one line says so; a connection that breaks is our failure.
@@ -17,23 +19,15 @@ func TestAClusterThatDoesNotAnswerInTimeIsUnknown(t *testing.T) {
 		code int
 		want string
 	}{
-		"in time": {context.DeadlineExceeded, exitUnknown, "read PyTorchJob ml/a: the cluster does not answer in time: context deadline exceeded"},
-		"broken":  {errors.New("connection reset by peer"), exitOurs, "connection reset by peer"},
+		"in time": {context.DeadlineExceeded, shell.ExitUnknown, "read PyTorchJob ml/a: the cluster does not answer in time: context deadline exceeded"},
+		"broken":  {errors.New("connection reset by peer"), shell.ExitOurs, "connection reset by peer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := own(fmt.Errorf("read PyTorchJob ml/a: %w", &url.Error{Op: "Get", URL: "https://10.0.0.1/api?timeout=1ms", Err: tc.err}))
-			if codeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) || tc.code == exitUnknown && strings.Contains(err.Error(), "https://") {
-				t.Errorf("exit code %d: %v", codeOf(err), err)
+			err := shell.Own(fmt.Errorf("read PyTorchJob ml/a: %w", &url.Error{Op: "Get", URL: "https://10.0.0.1/api?timeout=1ms", Err: tc.err}))
+			if shell.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) || tc.code == shell.ExitUnknown && strings.Contains(err.Error(), "https://") {
+				t.Errorf("exit code %d: %v", shell.CodeOf(err), err)
 			}
 		})
-	}
-}
-
-// The time may end within an answer as well.
-func TestAnAnswerThatIsCutOffIsUnknown(t *testing.T) {
-	err := own(fmt.Errorf("list pods: %w", fmt.Errorf(cutOff+"%w", context.DeadlineExceeded)))
-	if want := "list pods: the cluster does not answer in time: context deadline exceeded"; codeOf(err) != exitUnknown || err.Error() != want {
-		t.Errorf("exit code %d: %v, want %q", codeOf(err), err, want)
 	}
 }
 
@@ -41,8 +35,8 @@ func TestAnAnswerThatIsCutOffIsUnknown(t *testing.T) {
 func TestLinesOfStandardInputHaveABound(t *testing.T) {
 	for n, cut := range map[int]bool{mostLinesExplained: false, mostLinesExplained + 1: true} {
 		var out, errs strings.Builder
-		sh := &shell{name: "signalbox", in: strings.NewReader(strings.Repeat("Killed\n", n)), out: &out, err: &errs, now: time.Now}
-		if code := run(t.Context(), sh, []string{"explain", "--line", "-"}); code != exitFine || strings.Contains(errs.String(), "more than 20 lines") != cut {
+		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(strings.Repeat("Killed\n", n)), Out: &out, Err: &errs, Now: time.Now}
+		if code := run(t.Context(), sh, []string{"explain", "--line", "-"}); code != shell.ExitFine || strings.Contains(errs.String(), "more than 20 lines") != cut {
 			t.Errorf("%d lines: exit code %d, %q; want 0, and that others are left out: %t", n, code, errs.String(), cut)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -15,7 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/trial"
 )
 
-func newModel(sh *shell) *cobra.Command {
+func newModel(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "model test",
 		Short: "try a language model before it is trusted",
@@ -26,7 +27,7 @@ func newModel(sh *shell) *cobra.Command {
 	return c
 }
 
-func newModelTest(sh *shell) *cobra.Command {
+func newModelTest(sh *shell.Shell) *cobra.Command {
 	var file, record, replay string
 	c := &cobra.Command{
 		Use:   "test --config FILE",
@@ -39,13 +40,13 @@ which it is to explain. Each line says what came of it, in tokens and seconds. N
 --record DIR keeps the answers of the cases; --replay DIR reads them back and asks nobody.
 
 Exit codes: 0 tried · 1 the server does not answer · 2 bad usage or unreadable input · 3 our own failure.`,
-		Example: fmt.Sprintf("  %s model test --config config.yaml", sh.name),
-		Args:    noArgs,
+		Example: fmt.Sprintf("  %s model test --config config.yaml", sh.Name),
+		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if record != "" && replay != "" {
-				return usagef("--record and --replay are given; expected one of them")
+				return shell.Usagef("--record and --replay are given; expected one of them")
 			}
-			return own(modelTest(c.Context(), sh, file, record, replay))
+			return shell.Own(modelTest(c.Context(), sh, file, record, replay))
 		},
 	}
 	c.Flags().StringVar(&file, "config", "", "`file` with settings of the server: llm is read")
@@ -57,12 +58,12 @@ Exit codes: 0 tried · 1 the server does not answer · 2 bad usage or unreadable
 // asManyAsNeeded a minute: who tries a model waits for its answers, not for a turn.
 const asManyAsNeeded = 6000
 
-func modelTest(ctx context.Context, sh *shell, file, record, replay string) error {
+func modelTest(ctx context.Context, sh *shell.Shell, file, record, replay string) error {
 	settings := config.Default()
 	if file != "" {
 		var err error
 		if settings, err = config.Load(file); err != nil {
-			return &exit{exitUsage, err}
+			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	}
 	settings.LLM.PerMinute = asManyAsNeeded
@@ -70,23 +71,23 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 	name := settings.LLM.Model
 	switch {
 	case err != nil:
-		return &exit{exitUsage, err}
+		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	case replay != "":
 		client, name = llm.Recorded(replay), "replayed"
 	case client == llm.Off:
-		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model")
+		return shell.Usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model")
 	}
 	client = patient(client, settings)
-	fmt.Fprintf(sh.out, "%s\n", terminal.VisibleLine(name))
+	fmt.Fprintf(sh.Out, "%s\n", terminal.VisibleLine(name))
 	if replay == "" {
 		for _, a := range trial.Abilities(ctx, client) {
 			if a.Why == "" {
-				fmt.Fprintf(sh.out, "  yes  %s\n", a.What)
+				fmt.Fprintf(sh.Out, "  yes  %s\n", a.What)
 				continue
 			}
-			fmt.Fprintf(sh.out, "  no   %s: %s\n", a.What, terminal.VisibleLine(a.Why))
+			fmt.Fprintf(sh.Out, "  no   %s: %s\n", a.What, terminal.VisibleLine(a.Why))
 			if a.What == "answers" {
-				return &exit{code: exitFindings}
+				return &shell.Exit{Code: shell.ExitFindings}
 			}
 		}
 	}
@@ -98,11 +99,11 @@ func modelTest(ctx context.Context, sh *shell, file, record, replay string) erro
 }
 
 // tryCases prints a line for each case, then the sum.
-func tryCases(ctx context.Context, sh *shell, e explainer.Explainer, price config.Price) error {
+func tryCases(ctx context.Context, sh *shell.Shell, e explainer.Explainer, price config.Price) error {
 	n, right, in, out := 0, 0, 0, 0
 	var took, longest time.Duration
-	fmt.Fprintln(sh.out)
-	err := trial.Run(ctx, e, sh.now, func(a trial.Answer) {
+	fmt.Fprintln(sh.Out)
+	err := trial.Run(ctx, e, sh.Now, func(a trial.Answer) {
 		n++
 		word := "wrong"
 		if a.Right {
@@ -114,15 +115,15 @@ func tryCases(ctx context.Context, sh *shell, e explainer.Explainer, price confi
 		if a.Why != "" {
 			line += "  " + terminal.VisibleLine(a.Why)
 		}
-		fmt.Fprintln(sh.out, line)
+		fmt.Fprintln(sh.Out, line)
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(sh.out, "\n%d of %d right; %d tokens in, %d out; %.1f s in all, %.1f s the longest", right, n, in, out, took.Seconds(), longest.Seconds())
+	fmt.Fprintf(sh.Out, "\n%d of %d right; %d tokens in, %d out; %.1f s in all, %.1f s the longest", right, n, in, out, took.Seconds(), longest.Seconds())
 	if cost := (explainer.Price{In: price.In, Out: price.Out}).Of(in, out); cost > 0 {
-		fmt.Fprintf(sh.out, "; cost %.4f", cost)
+		fmt.Fprintf(sh.Out, "; cost %.4f", cost)
 	}
-	_, err = fmt.Fprintln(sh.out)
+	_, err = fmt.Fprintln(sh.Out)
 	return err
 }

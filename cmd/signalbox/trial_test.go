@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
 
@@ -28,24 +29,24 @@ func TestAModelIsTried(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		now := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
-		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: func() time.Time { return now }}
+		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &out, Err: &errs, Now: func() time.Time { return now }}
 		code := run(t.Context(), sh, append([]string{"model", "test", "--config", settings}, more...))
 		return code, out.String() + errs.String()
 	}
 	code, said := try(fakellm.Broken)
-	if code != exitFindings || !strings.Contains(said, "no   answers: ask model broken") {
+	if code != shell.ExitFindings || !strings.Contains(said, "no   answers: ask model broken") {
 		t.Errorf("a broken server: exit code %d: %s", code, said)
 	}
 	tapes := filepath.Join(dir, "tapes")
 	code, said = try(fakellm.Grounded, "--record", tapes)
-	if code != exitFine || !regexp.MustCompile(`(?m)^\d+ of 20 right; \d+ tokens in, \d+ out; 0\.0 s in all, 0\.0 s the longest; cost 0\.\d{4}$`).MatchString(said) ||
+	if code != shell.ExitFine || !regexp.MustCompile(`(?m)^\d+ of 20 right; \d+ tokens in, \d+ out; 0\.0 s in all, 0\.0 s the longest; cost 0\.\d{4}$`).MatchString(said) ||
 		!strings.Contains(said, "right  known: a full disk") || !strings.Contains(said, "wrong  a licence is used up") || !strings.Contains(said, "named nothing") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 	_, cases, _ := strings.Cut(said, "\n\n")
 	code, again := try(fakellm.Silent, "--replay", tapes)
 	_, replayed, _ := strings.Cut(again, "\n\n")
-	if diff := cmp.Diff(cases, replayed); code != exitFine || diff != "" {
+	if diff := cmp.Diff(cases, replayed); code != shell.ExitFine || diff != "" {
 		t.Errorf("replayed with exit code %d (-recorded +replayed):\n%s", code, diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -33,7 +34,7 @@ func tune(c config.Checks) (tuned, error) {
 		wrong = append(wrong, mistakes(all, "checks.namespaces."+name, c.Namespaces[name])...)
 	}
 	if len(wrong) > 0 {
-		return tuned{}, &exit{exitUsage, wrong}
+		return tuned{}, &shell.Exit{Code: shell.ExitUsage, Cause: wrong}
 	}
 	if out.everywhere, err = selected(all, "checks", base); err != nil {
 		return tuned{}, err
@@ -90,14 +91,14 @@ func selected(all *check.Set, where string, layers ...config.Tuning) (*check.Set
 				continue
 			}
 			if err := severity.UnmarshalText([]byte(word)); err != nil {
-				return nil, usagef("read %s.severity.%s: %w", where, name, err)
+				return nil, shell.Usagef("read %s.severity.%s: %w", where, name, err)
 			}
 			selection.Severity[name] = severity
 		}
 		for name, node := range l.Params {
 			values, err := parameters(node)
 			if err != nil {
-				return nil, usagef("read %s.params.%s: %w", where, name, err)
+				return nil, shell.Usagef("read %s.params.%s: %w", where, name, err)
 			}
 			before, _ := selection.Params[name].(map[string]any)
 			merged := maps.Clone(before)
@@ -115,7 +116,7 @@ func selected(all *check.Set, where string, layers ...config.Tuning) (*check.Set
 	}
 	set, err := all.Select(selection)
 	if err != nil {
-		return nil, usagef("read %s: %w", where, err)
+		return nil, shell.Usagef("read %s: %w", where, err)
 	}
 	return set, nil
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -40,7 +41,7 @@ func (u unlisted) none(namespace string) error {
 	if len(u.failed) == 0 {
 		return mayListNone(u.forbidden, namespace)
 	}
-	return &exit{exitUnknown, fmt.Errorf("%s, so whether there are training jobs is not known", strings.Join(u.notes(namespace), "; "))}
+	return &shell.Exit{Code: shell.ExitUnknown, Cause: fmt.Errorf("%s, so whether there are training jobs is not known", strings.Join(u.notes(namespace), "; "))}
 }
 
 // verdict is the exit code of an answer that lacks what failed. What may not be listed is the caller's own choice of rights.
@@ -48,7 +49,7 @@ func (u unlisted) verdict() error {
 	if len(u.failed) == 0 {
 		return nil
 	}
-	return &exit{code: exitUnknown}
+	return &shell.Exit{Code: shell.ExitUnknown}
 }
 
 // serverAnswered says whether an error is the API server's answer, and not that there was none. What a conversion webhook that
@@ -61,7 +62,7 @@ func serverAnswered(err error) bool {
 // unanswered is the error of a request: of one that the cluster did not answer in time what was asked is unknown.
 func unanswered(what string, err error) error {
 	if lost := (*url.Error)(nil); errors.As(err, &lost) {
-		return &exit{exitUnknown, fmt.Errorf("%s: the cluster does not answer: %w", what, lost.Err)}
+		return &shell.Exit{Code: shell.ExitUnknown, Cause: fmt.Errorf("%s: the cluster does not answer: %w", what, lost.Err)}
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
@@ -118,5 +119,5 @@ func mayListNone(resources []string, namespace string) error {
 	if namespace == metav1.NamespaceAll {
 		widen = "; -n NAMESPACE instead of -A asks for less"
 	}
-	return usagef("%s, so whether there are training jobs is not known%s%s", barred(resources, namespace), widen, grantRead(namespace))
+	return shell.Usagef("%s, so whether there are training jobs is not known%s%s", barred(resources, namespace), widen, grantRead(namespace))
 }

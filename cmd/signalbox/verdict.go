@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -27,15 +28,15 @@ func verdict(all *outcome, failOn string) error {
 	}
 	switch {
 	case len(all.troubles) > 0:
-		return &exit{code: exitUsage}
+		return &shell.Exit{Code: shell.ExitUsage}
 	case objects:
-		return &exit{code: exitFindings}
+		return &shell.Exit{Code: shell.ExitFindings}
 	case failed:
-		return &exit{code: exitOurs}
+		return &shell.Exit{Code: shell.ExitOurs}
 	case all.unknown != "":
-		return &exit{code: exitUnknown}
+		return &shell.Exit{Code: shell.ExitUnknown}
 	case busy && failOn != "never":
-		return &exit{code: exitBusy}
+		return &shell.Exit{Code: shell.ExitBusy}
 	}
 	return nil
 }
@@ -91,22 +92,22 @@ func saysLimit(r preflight.Report) bool {
 }
 
 func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
-	code := exitFine
+	code := shell.ExitFine
 	for _, j := range jobs {
 		switch {
 		case len(j.Undecided) > 0 || len(troubles) > 0:
-			return &exit{code: exitUsage}
+			return &shell.Exit{Code: shell.ExitUsage}
 		case j.Decision == preflight.Denied:
-			code = exitFindings
+			code = shell.ExitFindings
 		}
 	}
 	if len(troubles) > 0 {
-		code = exitUsage
+		code = shell.ExitUsage
 	}
-	if code == exitFine {
+	if code == shell.ExitFine {
 		return nil
 	}
-	return &exit{code: code}
+	return &shell.Exit{Code: code}
 }
 
 // onlyRulings leaves what policies said: the findings are check's to tell.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -21,8 +22,8 @@ type installed struct {
 	Unknown    string `json:"unknown,omitempty"`   // why the cluster was not asked
 }
 
-func newVersion(sh *shell) *cobra.Command {
-	output, kube, client := oneOf("text", "json"), kubeFlags(), false
+func newVersion(sh *shell.Shell) *cobra.Command {
+	output, kube, client := shell.OneOf("text", "json"), kubeFlags(), false
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program, and what the cluster runs",
@@ -34,8 +35,8 @@ of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
 			if !client {
 				there = installedIn(c.Context(), kube)
 			}
-			if output.value == "json" {
-				return own(writeJSON(sh.out, struct {
+			if output.Value == "json" {
+				return shell.Own(shell.WriteJSON(sh.Out, struct {
 					build.Info
 					Cluster *installed `json:"cluster,omitempty"`
 				}{b, there}))
@@ -44,13 +45,13 @@ of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
 			if there != nil {
 				text += there.String() + "\n"
 			}
-			return own(terminal.NewPage(sh.out).Write(text))
+			return shell.Own(terminal.NewPage(sh.Out).Write(text))
 		},
 	}
 	c.Flags().BoolVar(&client, "client", false, "of this program only; no cluster is asked")
 	kube.AddFlags(c.Flags())
 	completeCluster(c, kube)
-	addChoice(c, output, "output", "o", "output format")
+	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 

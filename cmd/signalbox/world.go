@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -58,7 +59,7 @@ type world struct {
 }
 
 // open gathers the world for the jobs of the input.
-func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, error) {
+func (f *worldFlags) open(ctx context.Context, sh *shell.Shell, in *input) (*world, error) {
 	return f.openFor(ctx, sh, in, false)
 }
 
@@ -66,29 +67,29 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 var settingsNames = []string{".signalbox.yaml", ".signalbox.yml", "signalbox.yaml", "signalbox.yml"}
 
 // sayUnread says that a file with settings in the current folder is not read, because nobody named it.
-func sayUnread(sh *shell) {
+func sayUnread(sh *shell.Shell) {
 	for _, name := range settingsNames {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			sh.tell("note: %[1]s is here and was not read: settings are read where they are named: --config %[1]s", name)
+			sh.Tell("note: %[1]s is here and was not read: settings are read where they are named: --config %[1]s", name)
 			return
 		}
 	}
 }
 
 // openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
-func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly bool) (*world, error) {
-	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
+func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fitOnly bool) (*world, error) {
+	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.Now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
 	if f.only && w.user == "" && len(w.groups) > 0 {
-		return nil, usagef("--as-group says in which groups the user of --as is; expected --as USER beside it")
+		return nil, shell.Usagef("--as-group says in which groups the user of --as is; expected --as USER beside it")
 	}
 	var err error
 	settings := config.Default()
 	if f.settings != "" {
 		if settings, err = config.Load(f.settings); err != nil {
-			return nil, &exit{exitUsage, err}
+			return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	} else {
 		sayUnread(sh)
@@ -113,7 +114,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	}
 	if view.addAll(in.others, w.namespace) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
-			return nil, &exit{exitUsage, err}
+			return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	}
 	for _, o := range view.Objects {
@@ -123,7 +124,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 	}
 	if f.server {
 		if w.live == nil {
-			return nil, usagef("--server asks the API server of a cluster, and there is none; expected a kubeconfig whose cluster answers")
+			return nil, shell.Usagef("--server asks the API server of a cluster, and there is none; expected a kubeconfig whose cluster answers")
 		}
 		if w.rehearsal, err = w.live.rehearse(); err != nil {
 			return nil, err
@@ -157,9 +158,9 @@ func (w *world) unwanted(namespace string) (names []string) {
 }
 
 // view is the cluster as the flags say. known is false where nobody could look.
-func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (v clusterView, known bool, err error) {
+func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *input) (v clusterView, known bool, err error) {
 	if len(f.snapshot) > 0 {
-		v.View, err = manifest.ReadView(f.snapshot, sh.in, trim)
+		v.View, err = manifest.ReadView(f.snapshot, sh.In, trim)
 		return v, true, err
 	}
 	if f.offline {
@@ -169,7 +170,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	if none, ok := errors.AsType[*noCluster](err); ok {
 		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
 		if f.mustAsk() && !none.silent {
-			return v, false, usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.why)
+			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.why)
 		}
 		if none.silent {
 			in.notes = append(in.notes, "no cluster was asked; give --offline if that is what you want")
@@ -182,8 +183,8 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 		return v, false, err
 	}
 	w.answers = true
-	p := sh.progress()
-	defer p.done()
+	p := sh.Progress()
+	defer p.Done()
 	if asked {
 		w.asks, w.nodeless = true, true
 		if !w.fitOnly {
@@ -191,11 +192,11 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 		}
 		return v, true, err
 	}
-	if v.View, w.skipped, err = w.live.look(ctx, sh.now(), p); err != nil {
+	if v.View, w.skipped, err = w.live.look(ctx, sh.Now(), p); err != nil {
 		return v, false, err
 	}
 	w.nodeless = slices.ContainsFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "nodes" })
-	p.step("reading what the jobs name …")
+	p.Step("reading what the jobs name …")
 	skipped, err := w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
 	w.skipped = append(w.skipped, skipped...)
 	return v, true, err
@@ -261,7 +262,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		engine, err = policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	}
 	if err != nil {
-		return nil, &exit{exitUsage, err}
+		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	f.asked, f.unset = len(engine.Docs()), engine.Unset()
 	if w.live == nil || w.asks || f.only {

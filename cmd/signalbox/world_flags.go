@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -19,7 +20,7 @@ type worldFlags struct {
 	snapshot []string
 	offline  bool
 	server   bool             // ask the API server about the job and its pods
-	ask      *choice          // whether Signalbox in the cluster is asked instead of listing; nil: never
+	ask      *shell.Choice    // whether Signalbox in the cluster is asked instead of listing; nil: never
 	names    bool             // the answer needs the names of nodes and pods
 	fix      bool             // exact remedies are looked for
 	cures    bool             // and for each finding by itself, because the format has a place for it
@@ -71,10 +72,10 @@ func (f *worldFlags) add(c *cobra.Command) {
 // addEnforce adds --enforce, and --mode enforce as policy check has it.
 func (f *worldFlags) addEnforce(c *cobra.Command) {
 	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
-	mode := oneOf("", "enforce")
+	mode := shell.OneOf("", "enforce")
 	c.Flags().Var(mode, "mode", "as policy check has it: enforce is --enforce")
-	hide(c, "mode")
-	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.value == "enforce" }
+	shell.Hide(c, "mode")
+	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.Value == "enforce" }
 }
 
 func (f *worldFlags) addFix(c *cobra.Command) {
@@ -84,7 +85,7 @@ func (f *worldFlags) addFix(c *cobra.Command) {
 // fixable says why a format cannot hold remedies.
 func (f *worldFlags) fixable(format string) error {
 	if f.fix && format != "text" && format != "sarif" {
-		return usagef("--fix prints a diff after the text, or fixes in SARIF, and -o is %s; expected text or sarif", format)
+		return shell.Usagef("--fix prints a diff after the text, or fixes in SARIF, and -o is %s; expected text or sarif", format)
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
 // Package build says what binary this is: its version, commit and platform.
-// 
 package build
 
 import (

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"os"
@@ -7,16 +7,18 @@ import (
 	"strings"
 )
 
-func isAddress(name string) bool {
+// IsAddress says whether an argument is an address and no file.
+func IsAddress(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// namesFile says whether a word ends as names of files do: whoever writes it means one, whether it is there or not.
-func namesFile(word string) bool {
+// NamesFile says whether a word ends as names of files do: whoever writes it means one, whether it is there or not.
+func NamesFile(word string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json", ".log", ".txt", ".out", ".err", ".gz", ".tgz", ".zip", ".tar"}, strings.ToLower(filepath.Ext(word)))
 }
 
-func fileThere(name string) bool {
+// FileThere says whether a file is there; a folder is none.
+func FileThere(name string) bool {
 	at, err := os.Stat(name)
 	return err == nil && at.Mode().IsRegular()
 }

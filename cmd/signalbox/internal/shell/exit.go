@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"errors"
@@ -15,61 +15,62 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// The exit codes are promises: scripts branch on them.
+// ExitFine and the others are exit codes. They are promises: scripts branch on them.
 const (
-	exitFine     = 0
-	exitFindings = 1  // findings at or above --fail-on, or a denial
-	exitUsage    = 2  // bad usage or unreadable input
-	exitOurs     = 3  // our own failure
-	exitUnknown  = 4  // the answer that was asked for is unknown
-	exitBusy     = 75 // only the cluster is busy now: EX_TEMPFAIL of sysexits.h, "try again later"
+	ExitFine     = 0
+	ExitFindings = 1  // findings at or above --fail-on, or a denial
+	ExitUsage    = 2  // bad usage or unreadable input
+	ExitOurs     = 3  // our own failure
+	ExitUnknown  = 4  // the answer that was asked for is unknown
+	ExitBusy     = 75 // only the cluster is busy now: EX_TEMPFAIL of sysexits.h, "try again later"
 )
 
-const issues = "https://github.com/signalbox-dev/signalbox/issues"
+// Issues is where bugs are reported.
+const Issues = "https://github.com/signalbox-dev/signalbox/issues"
 
-// exit is an error that carries its exit code. Without a cause it is silent: the output
+// Exit is an error that carries its exit code. Without a cause it is silent: the output
 // has said everything.
-type exit struct {
-	code  int
-	cause error
+type Exit struct {
+	Code  int
+	Cause error
 }
 
-func (e *exit) Error() string {
-	if e.cause == nil {
+func (e *Exit) Error() string {
+	if e.Cause == nil {
 		return ""
 	}
-	return e.cause.Error()
+	return e.Cause.Error()
 }
 
-func (e *exit) Unwrap() error { return e.cause }
+func (e *Exit) Unwrap() error { return e.Cause }
 
-// usagef is an error of the user's, in one line.
-func usagef(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+// Usagef is an error of the user's, in one line.
+func Usagef(format string, args ...any) error { return &Exit{ExitUsage, fmt.Errorf(format, args...)} }
 
-// codeOf is the exit code of an error; what no command has put a code on is bad usage,
+// CodeOf is the exit code of an error; what no command has put a code on is bad usage,
 // because only the flag parser returns such errors.
-func codeOf(err error) int {
+func CodeOf(err error) int {
 	if err == nil {
-		return exitFine
+		return ExitFine
 	}
-	if e, ok := errors.AsType[*exit](err); ok {
-		return e.code
+	if e, ok := errors.AsType[*Exit](err); ok {
+		return e.Code
 	}
-	return exitUsage
+	return ExitUsage
 }
 
-// own marks errors of a command that nobody put a code on as our own failure.
-func own(err error) error {
-	var e *exit
+// Own marks errors of a command that nobody put a code on as our own failure.
+func Own(err error) error {
+	var e *Exit
 	var unreadable *manifest.Problem
 	var refused apierrors.APIStatus
 	switch {
 	case err == nil, errors.As(err, &e):
 		return err
 	case errors.As(err, &unreadable):
-		return &exit{exitUsage, err}
+		return &Exit{ExitUsage, err}
 	case errors.As(err, &refused) && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)):
-		return &exit{exitUsage, err} // the caller's rights, not our fault
+		return &Exit{ExitUsage, err} // the caller's rights, not our fault
 	case timedOut(err):
 		lost, _ := errors.AsType[net.Error](err)
 		why := lost.Error()
@@ -77,9 +78,9 @@ func own(err error) error {
 			why = call.Err.Error()
 		}
 		said := strings.Replace(err.Error(), cutOff, "", 1)
-		return &exit{exitUnknown, errors.New(strings.Replace(said, lost.Error(), "the cluster does not answer in time: "+why, 1))}
+		return &Exit{ExitUnknown, errors.New(strings.Replace(said, lost.Error(), "the cluster does not answer in time: "+why, 1))}
 	default:
-		return &exit{exitOurs, err}
+		return &Exit{ExitOurs, err}
 	}
 }
 
@@ -93,10 +94,10 @@ func timedOut(err error) bool {
 // (https://github.com/kubernetes/client-go/blob/v0.37.2/rest/request.go).
 const cutOff = "unexpected error when reading response body. Please retry. Original error: "
 
-// apart are the faults that an error holds side by side, as of several files: each gets a line of its own.
-func apart(err error) []error {
-	if e, ok := err.(*exit); ok { //nolint:errorlint // only what is on top is taken apart: below, one fault speaks of the others
-		return apart(e.cause)
+// Apart are the faults that an error holds side by side, as of several files: each gets a line of its own.
+func Apart(err error) []error {
+	if e, ok := err.(*Exit); ok { //nolint:errorlint // only what is on top is taken apart: below, one fault speaks of the others
+		return Apart(e.Cause)
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || errors.Join(joined.Unwrap()...).Error() != err.Error() {
@@ -104,13 +105,13 @@ func apart(err error) []error {
 	}
 	var out []error
 	for _, one := range joined.Unwrap() {
-		out = append(out, apart(one)...)
+		out = append(out, Apart(one)...)
 	}
 	return out
 }
 
-// message is the error in one line, and empty where the exit code says everything.
-func message(err error) string {
+// Message is the error in one line, and empty where the exit code says everything.
+func Message(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -123,8 +124,8 @@ func message(err error) string {
 	return strings.Join(parts, "; ") // of joined errors
 }
 
-// panickedAt is the first place of our own code below a panic: "render_ci.go:42".
-func panickedAt() string {
+// PanickedAt is the first place of our own code below a panic: "render_ci.go:42".
+func PanickedAt() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// inParallel does n things with a few workers and returns the first error in their order.
+// InParallel does n things with a few workers and returns the first error in their order.
 // A panic is an error: nobody else could catch it.
-func inParallel(workers, n int, do func(i int) error) error {
+func InParallel(workers, n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -31,7 +31,7 @@ func inParallel(workers, n int, do func(i int) error) error {
 func guarded(i int, do func(int) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &exit{exitOurs, fmt.Errorf("this is a bug: %v at %s; report this line and the command at %s", p, panickedAt(), issues)}
+			err = &Exit{ExitOurs, fmt.Errorf("this is a bug: %v at %s; report this line and the command at %s", p, PanickedAt(), Issues)}
 		}
 	}()
 	return do(i)

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"encoding/json"
@@ -7,17 +7,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func writeJSON(to interface{ Write([]byte) (int, error) }, v any) error {
+// WriteJSON writes a value as indented JSON, with <, > and & as they are.
+func WriteJSON(to interface{ Write([]byte) (int, error) }, v any) error {
 	e := json.NewEncoder(to)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 
-// renderDocument writes a value as JSON, or the same as YAML.
-func renderDocument(to io.Writer, format string, v any) error {
+// RenderDocument writes a value as JSON, or the same as YAML.
+func RenderDocument(to io.Writer, format string, v any) error {
 	if format == "json" {
-		return writeJSON(to, v)
+		return WriteJSON(to, v)
 	}
 	js, err := json.Marshal(v)
 	if err != nil {

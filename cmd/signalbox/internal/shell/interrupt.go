@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// stopped is why a context has ended: somebody sent a signal.
-type stopped struct{ signal os.Signal }
+// Stopped is why a context has ended: somebody sent a signal.
+type Stopped struct{ Signal os.Signal }
 
-func (s *stopped) Error() string { return "interrupted" }
+func (s *Stopped) Error() string { return "interrupted" }
 
 // code is what a shell says of a program that a signal ended: 128 and its number
 // (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html, 2.8.2).
-func (s *stopped) code() int {
-	if n, ok := s.signal.(syscall.Signal); ok {
+func (s *Stopped) code() int {
+	if n, ok := s.Signal.(syscall.Signal); ok {
 		return 128 + int(n)
 	}
-	return exitOurs
+	return ExitOurs
 }
 
 // lastWord is how long a command has after a signal. What it does may listen to no context: a check in the middle of a
@@ -29,9 +29,9 @@ func (s *stopped) code() int {
 // (config/manager/deployment.yaml: 20 s, of which 5 go before the signal).
 const lastWord = 15 * time.Second
 
-// withSignals is a context that ends with the first signal. A second one ends the program at
+// WithSignals is a context that ends with the first signal. A second one ends the program at
 // once, and so does lastWord.
-func withSignals(parent context.Context) (ctx context.Context, stop func()) {
+func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
@@ -39,11 +39,12 @@ func withSignals(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { signal.Stop(got); cancel(nil) }
 }
 
+// endOn cancels a context with the first signal, and ends the program with the second one or after lastWord.
 func endOn(ctx context.Context, cancel context.CancelCauseFunc, got <-chan os.Signal, exit func(int)) {
 	var s os.Signal
 	select {
 	case s = <-got:
-		cancel(&stopped{s})
+		cancel(&Stopped{s})
 	case <-ctx.Done():
 		return
 	}
@@ -51,21 +52,21 @@ func endOn(ctx context.Context, cancel context.CancelCauseFunc, got <-chan os.Si
 	case s = <-got:
 	case <-time.After(lastWord):
 	}
-	exit((&stopped{s}).code())
+	exit((&Stopped{s}).code())
 }
 
-// interrupted says whether a command ended because its context did.
-func interrupted(ctx context.Context) (code int, ok bool) {
-	s, ok := errors.AsType[*stopped](context.Cause(ctx))
+// Interrupted says whether a command ended because its context did.
+func Interrupted(ctx context.Context) (code int, ok bool) {
+	s, ok := errors.AsType[*Stopped](context.Cause(ctx))
 	if !ok {
 		return 0, false
 	}
 	return s.code(), true
 }
 
-// readUntil is standard input that a context ends: a person who typed "-f -" by mistake, or
+// ReadUntil is standard input that a context ends: a person who typed "-f -" by mistake, or
 // whose other end of the pipe hangs, wants out. Not safe for concurrent use.
-func readUntil(ctx context.Context, in io.Reader) io.Reader { return &endable{ctx: ctx, in: in} }
+func ReadUntil(ctx context.Context, in io.Reader) io.Reader { return &endable{ctx: ctx, in: in} }
 
 type endable struct {
 	ctx  context.Context
@@ -133,15 +134,15 @@ func (e *endable) fill() {
 // has standard input open, and nobody types there.
 const quietFor = 2 * time.Second
 
-// sayQuiet tells of standard input where it says nothing for quietFor.
-func (sh *shell) sayQuiet(format string, args ...any) {
-	if e, ok := sh.in.(*endable); ok {
-		e.after, e.quiet = quietFor, func() { sh.tell(format, args...) }
+// SayQuiet tells of standard input where it says nothing for quietFor.
+func (sh *Shell) SayQuiet(format string, args ...any) {
+	if e, ok := sh.In.(*endable); ok {
+		e.after, e.quiet = quietFor, func() { sh.Tell(format, args...) }
 	}
 }
 
-// piped says whether standard input is a pipe or a file: what a terminal or /dev/null would hold is not waited for.
-func piped(in io.Reader) bool {
+// Piped says whether standard input is a pipe or a file: what a terminal or /dev/null would hold is not waited for.
+func Piped(in io.Reader) bool {
 	if bounded, ok := in.(interface{ Len() int }); ok {
 		return bounded.Len() > 0
 	}

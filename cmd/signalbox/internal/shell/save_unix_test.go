@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package shell
 
 import (
 	"io"
@@ -20,7 +20,7 @@ func TestSaveFileLeavesAPipeWhereItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if err := saveFile(pipe, hello); err != nil {
+	if err := SaveFile(pipe, hello); err != nil {
 		t.Fatal(err)
 	}
 	at, err := os.Lstat(pipe)
@@ -42,7 +42,7 @@ func TestSaveFileReplacesTheFileBehindALink(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := saveFile(link, hello); err != nil {
+	if err := SaveFile(link, hello); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(file); string(got) != "hello" {
@@ -59,7 +59,7 @@ func TestSaveFileSaysWhatIsInTheWay(t *testing.T) {
 		dir:                                dir + ": is a folder; expected the name of a file to write",
 		filepath.Join(dir, "none", "file"): filepath.Join(dir, "none", "file") + ": cannot be written: no such file or directory; expected a file in a folder that is there and may be written to",
 	} {
-		if err := own(saveFile(to, hello)); err == nil || err.Error() != want || codeOf(err) != exitUsage {
+		if err := Own(SaveFile(to, hello)); err == nil || err.Error() != want || shell.CodeOf(err) != shell.ExitUsage {
 			t.Errorf("saveFile: %v; want %s", err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// saveFile writes beside the file and renames, so that nobody finds half of it. What is no
+// SaveFile writes beside the file and renames, so that nobody finds half of it. What is no
 // regular file (a pipe, /dev/null, /dev/stdout) is written to as it is: whoever is root would
 // put a file in its place. Of a link, the file behind it is replaced.
-func saveFile(to string, write func(io.Writer) error) error {
+func SaveFile(to string, write func(io.Writer) error) error {
 	at, err := os.Stat(to)
 	switch {
 	case err != nil: // nothing is there yet
