@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -99,7 +100,7 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell.Shell, args []str
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 2 && !strings.Contains(args[0], "/") && kindCalled(args[0]) != nil {
+	if len(args) == 2 && !strings.Contains(args[0], "/") && apiserver.KindCalled(args[0]) != nil {
 		args = []string{args[0] + "/" + args[1]}
 	}
 	args = slices.Concat(args, f.logs)
@@ -109,11 +110,11 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell.Shell, args []str
 	if len(args) != 1 {
 		return nil, shell.Usagef("--against compares two runs; expected one before it, and %d are given", len(args))
 	}
-	if named := f.namespaces.given(); len(named) > 1 {
+	if named := f.namespaces.Given(); len(named) > 1 {
 		return nil, shell.Usagef("-n names %s, and both runs would be looked for in %s; expected NAMESPACE/KIND/NAME for one of them: --against %s/pytorchjob/train",
 			strings.Join(named, " and "), named[len(named)-1], named[0])
 	}
-	var live *liveCluster
+	var live *apiserver.Cluster
 	var both [2]*finished
 	for i, name := range []string{args[0], f.against} {
 		if both[i], err = f.oneRun(ctx, sh, name, catalog, &live, f.beside(both[0])); err != nil {
@@ -164,7 +165,7 @@ func (f *diagnoseFlags) beside(first *finished) string {
 
 // oneRun is a run by what the user calls it: a path of saved evidence, or a job of the cluster; beside is the namespace
 // of a job that names none.
-func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell.Shell, name string, catalog *signature.Catalog, live **liveCluster, beside string) (*finished, error) {
+func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell.Shell, name string, catalog *signature.Catalog, live **apiserver.Cluster, beside string) (*finished, error) {
 	var c diagnose.Case
 	_, err := os.Stat(name)
 	saved := err == nil
@@ -176,18 +177,18 @@ func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell.Shell, name string
 		}
 	default:
 		namespace, short := ofNamespace(name)
-		targets, err := readTargets([]string{short})
+		targets, err := apiserver.ReadTargets([]string{short})
 		if err != nil {
 			return nil, err
 		}
 		if *live == nil {
-			if *live, err = reach(ctx, f.kube, ", or "+shown(name)+" as a folder or a file of logs"); err != nil {
+			if *live, err = apiserver.Reach(ctx, f.kube, ", or "+shown(name)+" as a folder or a file of logs"); err != nil {
 				return nil, err
 			}
 		}
 		there := **live
-		there.namespace = cmp.Or(namespace, beside, there.namespace)
-		if c, err = there.caseOf(ctx, sh, targets[0]); err != nil {
+		there.Namespace = cmp.Or(namespace, beside, there.Namespace)
+		if c, err = there.CaseOf(ctx, sh, targets[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -198,7 +199,7 @@ func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell.Shell, name string
 // ofNamespace splits NAMESPACE/KIND/NAME, which names a job of another namespace than -n does; empty: none is named.
 func ofNamespace(name string) (namespace, rest string) {
 	before, after, ok := strings.Cut(name, "/")
-	if kind, _, more := strings.Cut(after, "/"); ok && more && plainName.MatchString(before) && kindCalled(kind) != nil {
+	if kind, _, more := strings.Cut(after, "/"); ok && more && apiserver.PlainName.MatchString(before) && apiserver.KindCalled(kind) != nil {
 		return before, after
 	}
 	return "", name

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -65,7 +66,7 @@ func TestAJobIsLookedForBesideTheSavedOne(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := &diagnoseFlags{kube: kubeFlags()}
+			f := &diagnoseFlags{kube: apiserver.Flags()}
 			*f.kube.Namespace = tc.flag
 			if got := f.beside(tc.first); got != tc.want {
 				t.Errorf("namespace %q; want %q", got, tc.want)

@@ -125,10 +125,10 @@ func (w *world) askOne(ctx context.Context, jobs []manifest.Document, asked []*q
 	}
 	ctx, cancel := context.WithTimeout(ctx, answersWithinAll)
 	defer cancel()
-	h := w.live.dryRun(ctx, o)
+	h := dryRun(ctx, w.live, o)
 	asked[i] = &question{o, h}
 	if _, away := errors.AsType[net.Error](h.err); away {
-		return "", w.live.unreached(h.err)
+		return "", w.live.Unreached(h.err)
 	}
 	return h.unanswered(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -53,7 +54,7 @@ type auditFlags struct {
 	ended          int  // jobs that are left out
 	files          inputFlags
 	output         *shell.Choice
-	contexts       *remembered // what --context was given, every time
+	contexts       *apiserver.Remembered // what --context was given, every time
 	failOn, colour *shell.Choice
 }
 
@@ -122,7 +123,7 @@ the server did not list the jobs of a kind.`,
 
 func (f *auditFlags) add(c *cobra.Command) {
 	f.from.add(c)
-	f.contexts = severalContexts(c.Flags())
+	f.contexts = apiserver.SeveralContexts(c.Flags())
 	shell.Hide(c, "offline")
 	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
 	c.Flags().BoolVar(&f.over, "ended", false, "also jobs that have ended")
@@ -132,7 +133,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 }
 
 func (f *auditFlags) start(ctx context.Context, sh *shell.Shell) error {
-	if several := contextsOf(f.contexts); len(several) > 1 && len(f.from.snapshot) == 0 {
+	if several := apiserver.ContextsOf(f.contexts); len(several) > 1 && len(f.from.snapshot) == 0 {
 		return f.runContexts(ctx, sh, several)
 	}
 	return f.run(ctx, sh)
@@ -140,7 +141,7 @@ func (f *auditFlags) start(ctx context.Context, sh *shell.Shell) error {
 
 func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 	in := &input{}
-	var missing unlisted
+	var missing apiserver.Unlisted
 	if len(f.from.snapshot) > 0 {
 		objects, err := jobsOfSnapshot(sh, f.from.snapshot, f.files.selector)
 		if err != nil {
@@ -151,7 +152,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		}
 		f.take(in, objects, *f.from.kube.Namespace)
 	} else {
-		live, err := reach(ctx, f.from.kube, ", or --snapshot FILE")
+		live, err := apiserver.Reach(ctx, f.from.kube, ", or --snapshot FILE")
 		if err != nil {
 			return err
 		}
@@ -178,7 +179,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		onlyRulings(jobs)
 	}
 	if len(in.jobs) == 0 && w.live != nil && !f.everything {
-		if err := w.live.missing(ctx, w.namespace); err != nil {
+		if err := w.live.Missing(ctx, w.namespace); err != nil {
 			return err
 		}
 	}
@@ -190,14 +191,14 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		sh.Tell("no jobs found in namespace %s; -A looks in all", w.namespace)
 	}
 	sum := sumUp(jobs)
-	sum.Unlisted, sum.Ended = missing.failed, f.ended
+	sum.Unlisted, sum.Ended = missing.Failed, f.ended
 	if err := f.render(sh, sum); err != nil {
 		return err
 	}
 	if f.rulings {
-		return cmp.Or(rulingsVerdict(jobs, in.troubles), missing.verdict())
+		return cmp.Or(rulingsVerdict(jobs, in.troubles), missing.Verdict())
 	}
-	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.Value), missing.verdict())
+	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.Value), missing.Verdict())
 }
 
 // jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
@@ -238,23 +239,23 @@ func jobsAndPodsOf(sh *shell.Shell, names []string, selected string) ([]*unstruc
 }
 
 // jobsOf are the jobs of the cluster, and what was not listed.
-func (f *auditFlags) jobsOf(ctx context.Context, sh *shell.Shell, live *liveCluster) (out []*unstructured.Unstructured, missing unlisted, err error) {
-	namespace := live.namespace
+func (f *auditFlags) jobsOf(ctx context.Context, sh *shell.Shell, live *apiserver.Cluster) (out []*unstructured.Unstructured, missing apiserver.Unlisted, err error) {
+	namespace := live.Namespace
 	if f.everything {
 		namespace = metav1.NamespaceAll
 	}
 	listed := false
-	missing, err = live.eachPage(ctx, namespace, f.files.selector, anyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+	missing, err = live.EachPage(ctx, namespace, f.files.selector, apiserver.AnyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			out = append(out, &page.Items[i])
 		}
 		listed = true
 	})
-	if err == nil && missing.len() > 0 && !listed {
-		err = missing.none(namespace)
+	if err == nil && missing.Len() > 0 && !listed {
+		err = missing.None(namespace)
 	}
 	if err == nil {
-		sh.Notes(missing.notes(namespace))
+		sh.Notes(missing.Notes(namespace))
 	}
 	return out, missing, err
 }
@@ -263,7 +264,7 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell.Shell, live *liveClus
 func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, namespace string) {
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
-		if isPart(o) || namespace != "" && o.GetNamespace() != namespace {
+		if apiserver.IsPart(o) || namespace != "" && o.GetNamespace() != namespace {
 			continue
 		}
 		if !f.over && hasEnded(k, o) {
@@ -279,7 +280,7 @@ func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, names
 
 func hasEnded(k *kinds.Kind, o *unstructured.Unstructured) bool {
 	defer func() { _ = recover() }() // a status nobody understands has not ended
-	return ended(k.State(o))
+	return apiserver.Ended(k.State(o))
 }
 
 // sumUp counts in how many jobs each check and policy spoke, and what became of each namespace.

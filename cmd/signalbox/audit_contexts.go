@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
@@ -17,14 +18,14 @@ func (f *auditFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts 
 	var codes []int
 	for i, name := range contexts {
 		one, from := *f, *f.from
-		from.kube = withContext(f.from.kube, name)
+		from.kube = apiserver.WithContext(f.from.kube, name)
 		one.from = &from
-		if _, err := connect(ctx, from.kube); err != nil {
-			away, ok := errors.AsType[*noCluster](err)
+		if _, err := apiserver.Connect(ctx, from.kube); err != nil {
+			away, ok := errors.AsType[*apiserver.NoCluster](err)
 			if !ok {
 				return err
 			}
-			sh.Tell("note: not audited: %s", away.why)
+			sh.Tell("note: not audited: %s", away.Why)
 			codes = append(codes, shell.ExitUnknown)
 			continue
 		}

@@ -16,12 +16,13 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // kindsServed is a cluster that serves all kinds of jobs and forbids to list all but some resources.
-func kindsServed(allowed ...string) *liveCluster {
+func kindsServed(allowed ...string) *apiserver.Cluster {
 	lists, served := map[schema.GroupVersionResource]string{}, map[string][]string{}
 	for _, k := range kinds.All() {
 		for _, gvk := range k.GVKs {
@@ -38,13 +39,13 @@ func kindsServed(allowed ...string) *liveCluster {
 		}
 		return true, nil, apierrors.NewForbidden(a.GetResource().GroupResource(), "", errors.New("no"))
 	})
-	return &liveCluster{objects: objects, served: served, namespace: "ml"}
+	return &apiserver.Cluster{Objects: objects, Served: served, Namespace: "ml"}
 }
 
 // What may not be listed is one sentence, and where nothing may be, that no job was found is no answer.
 func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 	for name, tc := range map[string]struct {
-		live *liveCluster
+		live *apiserver.Cluster
 		all  bool
 		want string
 	}{
@@ -59,7 +60,7 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 			_, _, err := f.jobsOf(t.Context(), sh, tc.live)
 			g := anyJob(f.from.kube, tc.all)
 			_, missing, versions, listErr := g.list(t.Context(), tc.live, nil)
-			if listErr != nil || missing.len() == 0 {
+			if listErr != nil || missing.Len() == 0 {
 				t.Fatalf("list: %v, missing %v", listErr, missing)
 			}
 			text := said.String()
@@ -117,7 +118,7 @@ func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := kindsServed(every...)
-			live.objects.(*fake.FakeDynamicClient).PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			live.Objects.(*fake.FakeDynamicClient).PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				err := tc.fails(a.GetResource().GroupResource())
 				return err != nil, nil, err
 			})
@@ -125,7 +126,7 @@ func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
 			sh := &shell.Shell{Name: "signalbox", Out: &bytes.Buffer{}, Err: &said, Now: time.Now}
 			f := &auditFlags{from: newWorldFlags(), everything: true}
 			_, missing, err := f.jobsOf(t.Context(), sh, live)
-			err = cmp.Or(err, missing.verdict())
+			err = cmp.Or(err, missing.Verdict())
 			if err != nil {
 				said.WriteString(err.Error())
 			}

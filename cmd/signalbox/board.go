@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -56,7 +57,7 @@ only, and opens to who has the address that it prints, which holds a key of this
 }
 
 func serveBoard(ctx context.Context, sh *shell.Shell, from *worldFlags, listen string) error {
-	live, err := reach(ctx, from.kube, "")
+	live, err := apiserver.Reach(ctx, from.kube, "")
 	if err != nil {
 		return err
 	}
@@ -82,18 +83,18 @@ type boardSource interface {
 // clusterSource reads the cluster with the rights of the kubeconfig.
 type clusterSource struct {
 	sh   *shell.Shell
-	live *liveCluster
+	live *apiserver.Cluster
 	from *worldFlags
 }
 
 func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
 	every := anyJob(c.from.kube, *c.from.kube.Namespace == "")
 	rows, missing, _, err := every.list(ctx, c.live, nil)
-	return rows, missing.notes(every.namespaceOf(c.live)), err
+	return rows, missing.Notes(every.namespaceOf(c.live)), err
 }
 
 func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error) {
-	targets, err := readNamed([]string{kind + "/" + name})
+	targets, err := apiserver.ReadNamed([]string{kind + "/" + name})
 	if err != nil {
 		return diagnose.Result{}, err
 	}
@@ -102,9 +103,9 @@ func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name str
 		return diagnose.Result{}, err
 	}
 	there := *c.live
-	there.namespace = namespace
-	there.forOthers = true
-	found, err := there.caseOf(ctx, c.sh, targets[0])
+	there.Namespace = namespace
+	there.ForOthers = true
+	found, err := there.CaseOf(ctx, c.sh, targets[0])
 	if err != nil {
 		return diagnose.Result{}, err
 	}

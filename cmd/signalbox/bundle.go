@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
@@ -14,13 +15,13 @@ import (
 
 func newBundle(sh *shell.Shell) *cobra.Command {
 	var to string
-	kube := kubeFlags()
+	kube := apiserver.Flags()
 	c := &cobra.Command{
 		Use:     "bundle KIND/NAME -o FILE.tgz|FILE.zip",
 		Short:   "save the evidence of a job, with secrets masked",
 		Example: fmt.Sprintf("  %[1]s bundle pytorchjob/train -n ml -o train.tgz\n  %[1]s diagnose --bundle train.tgz", sh.Name),
 		Args: func(c *cobra.Command, args []string) error {
-			switch targets, err := readTargets(args); {
+			switch targets, err := apiserver.ReadTargets(args); {
 			case len(args) == 0:
 				return shell.Usagef("%s takes one job; expected KIND/NAME", c.CommandPath())
 			case err != nil:
@@ -34,15 +35,15 @@ func newBundle(sh *shell.Shell) *cobra.Command {
 			if to == "" {
 				return shell.Usagef("no file to write; expected -o FILE.tgz, or -o -")
 			}
-			targets, err := readTargets(args)
+			targets, err := apiserver.ReadTargets(args)
 			if err != nil {
 				return err
 			}
-			live, err := reach(c.Context(), kube, "")
+			live, err := apiserver.Reach(c.Context(), kube, "")
 			if err != nil {
 				return shell.Own(err)
 			}
-			evidence, err := live.caseOf(c.Context(), sh, targets[0])
+			evidence, err := live.CaseOf(c.Context(), sh, targets[0])
 			if err != nil {
 				return shell.Own(err)
 			}
@@ -66,7 +67,7 @@ func newBundle(sh *shell.Shell) *cobra.Command {
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write (.tgz or .zip); - is standard output")
 	kube.AddFlags(c.Flags())
-	completeCluster(c, kube)
-	c.ValidArgsFunction = completeJobs(kube)
+	apiserver.CompleteCluster(c, kube)
+	c.ValidArgsFunction = apiserver.CompleteJobs(kube)
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -60,7 +61,7 @@ func jobIn(file string) string {
 		return ""
 	}
 	for _, m := range kindLine.FindAllSubmatch(text, -1) {
-		if kindCalled(string(m[1])) != nil {
+		if apiserver.KindCalled(string(m[1])) != nil {
 			return string(m[1])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
@@ -79,7 +80,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 		},
 	}
 	files.add(c)
-	c.ValidArgsFunction = completeFilesOrJobs(from.kube)
+	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
 	from.addEnforce(c)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -44,11 +45,11 @@ type diagnoseFlags struct {
 	noFiles            bool     // arguments are jobs of the cluster
 	runbooks           runbooks
 	model              modelFlags
-	namespaces         *remembered // what -n was given, every time
+	namespaces         *apiserver.Remembered // what -n was given, every time
 }
 
 func newDiagnose(sh *shell.Shell) *cobra.Command {
-	f, everywhere := &diagnoseFlags{kube: kubeFlags()}, false
+	f, everywhere := &diagnoseFlags{kube: apiserver.Flags()}, false
 	output, colour := shell.OneOf("text", "json", "yaml", "md", "html", "aegis"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "diagnose KIND/NAME… | KIND NAME… | NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
@@ -72,7 +73,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose logs/ --why
   %[1]s diagnose pytorchjob/train-2 --against pytorchjob/train-1 -n ml
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.Name),
-		ValidArgsFunction: completeJobs(f.kube),
+		ValidArgsFunction: apiserver.CompleteJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
 			if everywhere {
@@ -134,8 +135,8 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	shell.Hide(c, "no-files")
 	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
-	f.namespaces = remember(c.Flags().Lookup("namespace"))
-	completeCluster(c, f.kube)
+	f.namespaces = apiserver.Remember(c.Flags().Lookup("namespace"))
+	apiserver.CompleteCluster(c, f.kube)
 	shell.AddChoice(c, output, "output", "o", "output format")
 	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
@@ -348,7 +349,7 @@ func (f *diagnoseFlags) cluster(sh *shell.Shell) (*cluster.Snapshot, error) {
 	if len(f.snapshot) == 0 {
 		return nil, nil
 	}
-	view, err := manifest.ReadView(f.snapshot, sh.In, trim)
+	view, err := manifest.ReadView(f.snapshot, sh.In, apiserver.Trim)
 	if err != nil {
 		return nil, err
 	}
@@ -404,28 +405,28 @@ func many(name string) bool {
 
 // live diagnoses jobs of the cluster.
 func (f *diagnoseFlags) live(ctx context.Context, sh *shell.Shell, catalog *signature.Catalog, args []string, to func(diagnose.Result) error) error {
-	targets, err := readTargets(args)
+	targets, err := apiserver.ReadTargets(args)
 	if err != nil {
 		return err
 	}
-	if named := f.namespaces.given(); len(targets) > 1 && len(named) > 1 {
+	if named := f.namespaces.Given(); len(targets) > 1 && len(named) > 1 {
 		return shell.Usagef("-n names %s, and every job would be looked for in %s; expected one namespace for all, or a call for each job: xargs -L1",
 			strings.Join(named, " and "), named[len(named)-1])
 	}
-	live, err := reach(ctx, f.kube, ", --bundle or --log")
+	live, err := apiserver.Reach(ctx, f.kube, ", --bundle or --log")
 	if err != nil {
 		for _, t := range targets {
-			if t.any && !f.noFiles { // a slip rather than the name of a job
-				return shell.Usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", terminal.OneLine(err.Error()), t.name)
+			if t.Any && !f.noFiles { // a slip rather than the name of a job
+				return shell.Usagef("%s; no file is called %s, and KIND/NAME is a job, for example pytorchjob/train", terminal.OneLine(err.Error()), t.Name)
 			}
 		}
 		return err
 	}
-	live.forOthers = f.annotate
+	live.ForOthers = f.annotate
 	for _, t := range targets {
 		for before := ""; ; {
 			f.model.began = sh.Now()
-			c, err := live.caseOf(ctx, sh, t)
+			c, err := live.CaseOf(ctx, sh, t)
 			if err != nil {
 				return err
 			}
@@ -441,14 +442,14 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell.Shell, catalog *sign
 				}
 			}
 			if f.annotate {
-				if err := live.annotate(ctx, sh, c, r); err != nil {
+				if err := annotate(ctx, live, sh, c, r); err != nil {
 					return err
 				}
 			}
-			if !f.watch || ended(c.State) {
+			if !f.watch || apiserver.Ended(c.State) {
 				break
 			}
-			if err := live.change(ctx, c); err != nil {
+			if err := live.Change(ctx, c); err != nil {
 				return err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
@@ -52,11 +53,11 @@ func (e *examination) wrong(part, remedy, format string, args ...any) {
 }
 
 func (e *examination) unknown(part string, err error) {
-	e.Parts = append(e.Parts, examined{part, partUnknown, serverSays(err), ""})
+	e.Parts = append(e.Parts, examined{part, partUnknown, apiserver.ServerSays(err), ""})
 }
 
 func newDoctor(sh *shell.Shell) *cobra.Command {
-	kube := kubeFlags()
+	kube := apiserver.Flags()
 	output, colour := shell.OneOf("text", "json", "yaml"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -77,9 +78,9 @@ Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster
 				return shell.Own(err)
 			}
 			d := &doctor{
-				kube: live.clients, served: live.served, namespace: live.namespace, named: *kube.Namespace != "", skew: skew, now: sh.Now,
+				kube: live.Clients, served: live.Served, namespace: live.Namespace, named: *kube.Namespace != "", skew: skew, now: sh.Now,
 				ask: func(ctx context.Context, namespace string) (bool, error) {
-					said := live.dryRun(ctx, probe(namespace))
+					said := dryRun(ctx, live, probe(namespace))
 					return said.record != nil, said.err
 				},
 			}
@@ -97,24 +98,26 @@ Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster
 		},
 	}
 	kube.AddFlags(c.Flags())
-	completeCluster(c, kube)
+	apiserver.CompleteCluster(c, kube)
 	shell.AddChoice(c, output, "output", "o", "output format")
 	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
 // reachWithClock reaches the cluster, and says how far its clock is from ours once it has answered.
-func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, now func() time.Time) (*liveCluster, func() time.Duration, error) {
+func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, now func() time.Time) (*apiserver.Cluster, func() time.Duration, error) {
 	var skew atomic.Int64
 	before := kube.WrapConfigFn
 	kube.WrapConfigFn = func(c *rest.Config) *rest.Config {
 		if before != nil {
 			c = before(c)
 		}
-		c.Wrap(func(next http.RoundTripper) http.RoundTripper { return clockOf{next, now, &skew} })
+		c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return apiserver.ClockOf{Next: next, Now: now, Skew: &skew}
+		})
 		return c
 	}
-	live, err := reach(ctx, kube, "")
+	live, err := apiserver.Reach(ctx, kube, "")
 	return live, func() time.Duration { return time.Duration(skew.Load()) }, err
 }
 

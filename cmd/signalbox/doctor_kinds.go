@@ -10,6 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -20,7 +21,7 @@ func (d *doctor) kinds(e *examination, hook *admissionregistrationv1.ValidatingW
 	var covered []string
 	for _, k := range kinds.All() {
 		group := k.GVKs[0].Group
-		read, unread, err := servedVersions(d.kube.Discovery(), d.served, k)
+		read, unread, err := apiserver.ServedVersions(d.kube.Discovery(), d.served, k)
 		if err != nil {
 			e.unknown(part, err)
 			return

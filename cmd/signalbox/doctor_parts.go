@@ -19,6 +19,7 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -325,7 +326,7 @@ func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotati
 // unsetPolicies says how many policies rule nothing because no ConfigMap sets what they read; empty: all rule, or that
 // cannot be told here.
 func unsetPolicies(all []corev1.ConfigMap) string {
-	files, err := filesOf(all)
+	files, err := apiserver.FilesOf(all)
 	if err != nil {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -94,7 +95,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 		},
 	}
 	files.add(c)
-	c.ValidArgsFunction = completeFilesOrJobs(from.kube)
+	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
 	from.addFix(c)

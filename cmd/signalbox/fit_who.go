@@ -66,7 +66,7 @@ func (w *world) reader() func(context.Context, string) bool {
 		}
 		allowed, asked := known[namespace]
 		if !asked {
-			review, err := w.live.clients.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			review, err := w.live.Clients.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "list", Resource: "pods"}},
 			}, metav1.CreateOptions{})
 			allowed = err == nil && review.Status.Allowed
@@ -127,7 +127,7 @@ func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Un
 			if w.live == nil {
 				continue
 			}
-			if o := w.live.job(ctx, asked); o != nil {
+			if o := w.live.Job(ctx, asked); o != nil {
 				return []*unstructured.Unstructured{o}
 			}
 		}
@@ -135,7 +135,7 @@ func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Un
 	if w.live == nil || h.Pod == "" {
 		return nil
 	}
-	pod, err := w.live.objects.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(h.Namespace).Get(ctx, h.Pod, metav1.GetOptions{})
+	pod, err := w.live.Objects.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(h.Namespace).Get(ctx, h.Pod, metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}

@@ -10,10 +10,11 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	kubefake "k8s.io/client-go/kubernetes/fake"
-
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	objects "github.com/signalbox-dev/signalbox/test/build"
@@ -34,14 +35,12 @@ func TestNamesEndWhereTheRightsDo(t *testing.T) {
 		review.Status.Allowed = at.Namespace == "a"
 		return true, review, nil
 	})
-	broken := brokenCluster("nodes", errors.New("not asked"))
-	broken.clients = clients
 	items := slices.Clone(objects.Nodes(4, "n", objects.GPUs(8)))
 	for namespace, node := range map[string]string{"a": "n-1", "b": "n-2", "c": "n-3"} {
 		items = append(items, objects.Pod("secret-of-"+namespace, objects.In(namespace), objects.On(node), objects.Asks("8")))
 	}
 	items = append(items, objects.Pod("again", objects.In("b"), objects.On("n-4"), objects.Asks("8")))
-	w := &world{cluster: objects.Cluster(items...), live: broken}
+	w := &world{cluster: objects.Cluster(items...), live: &apiserver.Cluster{Objects: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Clients: clients}}
 	g := objects.Workers(4, "8")
 	answer := whatif.Answer(t.Context(), w.cluster, g)
 	got := w.who(t.Context(), reviewed{Report: preflight.Report{Fit: &answer, Gang: &g}}, w.reader())

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -30,12 +31,12 @@ type getFlags struct {
 	kind, node                       string
 	healthy, state, sortBy, groupBy  *shell.Choice
 	output, coloured                 *shell.Choice
-	widths                           []int           // of the columns that --watch has printed
-	missing                          unlisted        // at the first look
-	notes                            []string        // what missing says
-	contexts                         *remembered     // what --context was given, every time
-	several                          bool            // rows are of several contexts
-	there                            map[string]bool // jobs that were listed, whether a filter takes them or not
+	widths                           []int                 // of the columns that --watch has printed
+	missing                          apiserver.Unlisted    // at the first look
+	notes                            []string              // what missing says
+	contexts                         *apiserver.Remembered // what --context was given, every time
+	several                          bool                  // rows are of several contexts
+	there                            map[string]bool       // jobs that were listed, whether a filter takes them or not
 }
 
 // anyJob wants every job, for who lists them otherwise.
@@ -45,7 +46,7 @@ func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
 
 func newGet(sh *shell.Shell) *cobra.Command {
 	f := &getFlags{
-		kube: kubeFlags(), healthy: shell.OneOf("", "Yes", "No", "Unknown"), state: shell.OneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: shell.OneOf("hurt", "age", "name"), groupBy: shell.OneOf("", "category", "owner", "queue", "namespace", "context"),
+		kube: apiserver.Flags(), healthy: shell.OneOf("", "Yes", "No", "Unknown"), state: shell.OneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: shell.OneOf("hurt", "age", "name"), groupBy: shell.OneOf("", "category", "owner", "queue", "namespace", "context"),
 		output: shell.OneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: shell.OneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
@@ -84,9 +85,9 @@ is named in a note, and the exit code is 4.`,
 	jobs.Flags().StringVar(&f.node, "node", "", "only jobs with a pod on this `node`, or that failed there first")
 	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
 	f.kube.AddFlags(jobs.Flags())
-	f.contexts = severalContexts(jobs.Flags())
-	completeCluster(jobs, f.kube)
-	for name, of := range map[string]func() []string{"kind": kindWords, "category": categorySlugs, "owner": owners} {
+	f.contexts = apiserver.SeveralContexts(jobs.Flags())
+	apiserver.CompleteCluster(jobs, f.kube)
+	for name, of := range map[string]func() []string{"kind": apiserver.KindWords, "category": categorySlugs, "owner": owners} {
 		// It fails only for a flag that does not exist.
 		_ = jobs.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return of(), cobra.ShellCompDirectiveNoFileComp
@@ -99,7 +100,7 @@ is named in a note, and the exit code is 4.`,
 	shell.AddChoice(jobs, f.output, "output", "o", "output format; name is kind.group/name, with -A followed by -n and the namespace, a line for xargs -L1")
 	shell.AddChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
 	jobs.ValidArgsFunction = f.completeNames(sh)
-	c.ValidArgsFunction = completeKinds(f.kube)
+	c.ValidArgsFunction = apiserver.CompleteKinds(f.kube)
 	c.AddCommand(jobs)
 	return c
 }
@@ -115,7 +116,7 @@ func jobsOfKind(args []string) []string {
 	}
 	word, name, named := strings.Cut(args[1], "/")
 	every := word == "jobs" || word == "job"
-	if every && !named || !every && kindCalled(word) == nil {
+	if every && !named || !every && apiserver.KindCalled(word) == nil {
 		return args
 	}
 	out := []string{"get", "jobs"}
@@ -130,8 +131,8 @@ func jobsOfKind(args []string) []string {
 
 // wrong says which filter names what no job can be.
 func (f *getFlags) wrong(sh *shell.Shell) error {
-	if f.kind != "" && kindCalled(f.kind) == nil {
-		return shell.Usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), kindWords()), sh.Name)
+	if f.kind != "" && apiserver.KindCalled(f.kind) == nil {
+		return shell.Usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), apiserver.KindWords()), sh.Name)
 	}
 	if slugs := categorySlugs(); f.category != "" && !slices.Contains(slugs, f.category) {
 		meant := check.DidYouMean(f.category, slugs).String()
@@ -174,12 +175,12 @@ func (f *getFlags) ofKind(args []string) (names []string, err error) {
 	for _, arg := range args {
 		word, name, ok := strings.Cut(arg, "/")
 		switch {
-		case !ok && len(names) > 0 && strings.Contains(args[0], "/"), ok && f.kind != "" && kindCalled(word) != kindCalled(f.kind):
+		case !ok && len(names) > 0 && strings.Contains(args[0], "/"), ok && f.kind != "" && apiserver.KindCalled(word) != apiserver.KindCalled(f.kind):
 			return nil, shell.Usagef("%s: jobs of one kind can be named; expected KIND/NAME of one kind, or names alone", strings.Join(args, " "))
 		case !ok:
 			name = arg
-		case kindCalled(word) == nil:
-			return nil, shell.Usagef("%s: no kind of job is called %q; expected KIND/NAME, or a name alone%s", arg, word, check.DidYouMean(word, kindWords()))
+		case apiserver.KindCalled(word) == nil:
+			return nil, shell.Usagef("%s: no kind of job is called %q; expected KIND/NAME, or a name alone%s", arg, word, check.DidYouMean(word, apiserver.KindWords()))
 		default:
 			f.kind = word
 		}
@@ -205,10 +206,10 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 	if len(f.snapshot) > 0 {
 		return f.runSnapshot(sh, names)
 	}
-	if several := contextsOf(f.contexts); len(several) > 1 {
+	if several := apiserver.ContextsOf(f.contexts); len(several) > 1 {
 		return f.runContexts(ctx, sh, several, names)
 	}
-	live, err := reach(ctx, f.kube, ", or --snapshot FILE")
+	live, err := apiserver.Reach(ctx, f.kube, ", or --snapshot FILE")
 	if err != nil {
 		return err
 	}
@@ -218,14 +219,14 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 		if err != nil {
 			return err
 		}
-		if first && missing.len() > 0 && len(versions) == 0 {
-			return missing.none(f.namespaceOf(live))
+		if first && missing.Len() > 0 && len(versions) == 0 {
+			return missing.None(f.namespaceOf(live))
 		}
 		if first {
-			f.missing, f.notes = missing, missing.notes(f.namespaceOf(live))
+			f.missing, f.notes = missing, missing.Notes(f.namespaceOf(live))
 			sh.Notes(f.notes)
 		}
-		clients, err := view.Connect(live.config)
+		clients, err := view.Connect(live.Config)
 		if err != nil {
 			return err
 		}
@@ -239,53 +240,53 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 		rows = f.onNode(rows)
 		sortRows(rows, f.sortBy.Value, sh.Now())
 		changed := news(seen, rows)
-		if missing.len() <= missingBefore || first { // of what is no more listed nobody knows whether it is there
+		if missing.Len() <= missingBefore || first { // of what is no more listed nobody knows whether it is there
 			changed = append(changed, f.deleted(seen)...)
 		}
-		missingBefore = missing.len()
+		missingBefore = missing.Len()
 		if first || len(changed) > 0 {
 			if err := f.render(sh, changed, f.all, first && !f.bare, terminal.NewPainter(f.coloured.Value, sh.Out)); err != nil {
 				return err
 			}
 		}
 		if first && len(rows) == 0 && !f.all {
-			if err := live.missing(ctx, live.namespace); err != nil {
+			if err := live.Missing(ctx, live.Namespace); err != nil {
 				return err
 			}
 		}
 		if first && len(rows) == 0 && f.node != "" {
-			if err := live.missingNode(ctx, f.node); err != nil {
+			if err := live.MissingNode(ctx, f.node); err != nil {
 				return err
 			}
 		}
 		if first && len(rows) == 0 && len(names) > 0 {
-			return cmp.Or(missing.verdict(), noneCalled(names, f.namespaceOf(live)))
+			return cmp.Or(missing.Verdict(), noneCalled(names, f.namespaceOf(live)))
 		}
 		if first && len(rows) == 0 && len(names) == 0 {
-			f.sayNone(sh, live, missing.len() > 0)
+			f.sayNone(sh, live, missing.Len() > 0)
 		}
 		if !f.watch {
-			return missing.verdict()
+			return missing.Verdict()
 		}
-		if err := live.anyChange(ctx, versions, f.namespaceOf(live)); err != nil {
+		if err := anyChange(ctx, live, versions, f.namespaceOf(live)); err != nil {
 			return err
 		}
 	}
 }
 
-func (f *getFlags) namespaceOf(live *liveCluster) string {
+func (f *getFlags) namespaceOf(live *apiserver.Cluster) string {
 	if f.all {
 		return metav1.NamespaceAll
 	}
-	return live.namespace
+	return live.Namespace
 }
 
 // list reads the jobs of all kinds that the cluster serves, and says which were not listed.
-func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) (rows []jobRow, missing unlisted, versions map[schema.GroupVersionResource]string, err error) {
+func (f *getFlags) list(ctx context.Context, live *apiserver.Cluster, names []string) (rows []jobRow, missing apiserver.Unlisted, versions map[schema.GroupVersionResource]string, err error) {
 	versions = map[schema.GroupVersionResource]string{}
 	rows, f.there = []jobRow{}, map[string]bool{}
-	wanted := func(k *kinds.Kind) bool { return f.kind == "" || kindCalled(f.kind) == k }
-	missing, err = live.eachPage(ctx, f.namespaceOf(live), f.selector, wanted, func(k *kinds.Kind, gvr schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+	wanted := func(k *kinds.Kind) bool { return f.kind == "" || apiserver.KindCalled(f.kind) == k }
+	missing, err = live.EachPage(ctx, f.namespaceOf(live), f.selector, wanted, func(k *kinds.Kind, gvr schema.GroupVersionResource, page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			r := rowOf(k, &page.Items[i])
 			f.there[r.key()] = true
@@ -297,7 +298,7 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 		versions[gvr] = page.GetResourceVersion()
 	})
 	if err != nil {
-		return nil, unlisted{}, nil, err
+		return nil, apiserver.Unlisted{}, nil, err
 	}
 	return rows, missing, versions, nil
 }
@@ -312,7 +313,7 @@ func noneCalled(names []string, namespace string) error {
 }
 
 // sayNone says where no job was found.
-func (f *getFlags) sayNone(sh *shell.Shell, live *liveCluster, partly bool) {
+func (f *getFlags) sayNone(sh *shell.Shell, live *apiserver.Cluster, partly bool) {
 	what := "training jobs"
 	if f.kind+f.node+f.category+f.owner+f.queue+f.selector+f.healthy.Value+f.state.Value != "" {
 		what = "such training jobs"
@@ -324,11 +325,11 @@ func (f *getFlags) sayNone(sh *shell.Shell, live *liveCluster, partly bool) {
 		sh.Tell("no %s found in any namespace", what)
 		return
 	}
-	sh.Tell("no %s found in namespace %s; -A looks in all", what, live.namespace)
+	sh.Tell("no %s found in namespace %s; -A looks in all", what, live.Namespace)
 }
 
 func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string) bool {
-	return (f.parts || !isPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
+	return (f.parts || !apiserver.IsPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
 		(f.healthy.Value == "" || f.healthy.Value == r.Healthy) && (f.state.Value == "" || f.state.Value == r.State) &&
 		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
 }
@@ -336,7 +337,7 @@ func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string)
 // completeNames completes the names of get jobs: those of the snapshot, or else of the cluster.
 func (f *getFlags) completeNames(sh *shell.Shell) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-		asked, out := kindCalled(f.kind), []string(nil)
+		asked, out := apiserver.KindCalled(f.kind), []string(nil)
 		switch {
 		case len(f.snapshot) > 0:
 			objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
@@ -349,10 +350,10 @@ func (f *getFlags) completeNames(sh *shell.Shell) cobra.CompletionFunc {
 				}
 			}
 		case asked != nil:
-			out = namesOf(c.Context(), f.kube, asked)
+			out = apiserver.NamesOf(c.Context(), f.kube, asked)
 		default:
-			out = namesOf(c.Context(), f.kube, kinds.All()...)
+			out = apiserver.NamesOf(c.Context(), f.kube, kinds.All()...)
 		}
-		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+		return apiserver.Beginning(start, out), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
@@ -18,14 +19,14 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, n
 	if f.watch {
 		return shell.Usagef("--watch follows one cluster, and the contexts %s are given; expected one", strings.Join(contexts, " and "))
 	}
-	rows, first := []jobRow{}, (*liveCluster)(nil)
+	rows, first := []jobRow{}, (*apiserver.Cluster)(nil)
 	f.several = true
 	for _, name := range contexts {
-		live, missing, err := f.oneContext(ctx, sh, withContext(f.kube, name), name, names, &rows)
-		if away, ok := errors.AsType[*noCluster](err); ok {
-			f.missing.failed = append(f.missing.failed, away.why)
-			f.notes = append(f.notes, "not listed: "+away.why)
-			sh.Tell("note: not listed: %s", away.why)
+		live, missing, err := f.oneContext(ctx, sh, apiserver.WithContext(f.kube, name), name, names, &rows)
+		if away, ok := errors.AsType[*apiserver.NoCluster](err); ok {
+			f.missing.Failed = append(f.missing.Failed, away.Why)
+			f.notes = append(f.notes, "not listed: "+away.Why)
+			sh.Tell("note: not listed: %s", away.Why)
 			continue
 		}
 		if err != nil {
@@ -34,12 +35,12 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, n
 		if first == nil {
 			first = live
 		}
-		notes := missing.notes(f.namespaceOf(live))
+		notes := missing.Notes(f.namespaceOf(live))
 		for i := range notes {
 			notes[i] = "context " + name + ": " + notes[i]
 		}
-		for _, one := range missing.failed {
-			f.missing.failed = append(f.missing.failed, "context "+name+": "+one)
+		for _, one := range missing.Failed {
+			f.missing.Failed = append(f.missing.Failed, "context "+name+": "+one)
 		}
 		f.notes = append(f.notes, notes...)
 		sh.Notes(notes)
@@ -53,28 +54,28 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, n
 		return err
 	}
 	if len(rows) == 0 {
-		f.sayNone(sh, first, f.missing.len() > 0)
+		f.sayNone(sh, first, f.missing.Len() > 0)
 	}
-	return f.missing.verdict()
+	return f.missing.Verdict()
 }
 
 // oneContext adds the jobs of one of several clusters to the rows.
-func (f *getFlags) oneContext(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, name string, names []string, rows *[]jobRow) (*liveCluster, unlisted, error) {
-	live, err := connect(ctx, kube)
+func (f *getFlags) oneContext(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, name string, names []string, rows *[]jobRow) (*apiserver.Cluster, apiserver.Unlisted, error) {
+	live, err := apiserver.Connect(ctx, kube)
 	if err != nil {
-		return nil, unlisted{}, err
+		return nil, apiserver.Unlisted{}, err
 	}
 	found, missing, _, err := f.list(ctx, live, names)
 	if err != nil {
-		return nil, unlisted{}, err
+		return nil, apiserver.Unlisted{}, err
 	}
-	clients, err := view.Connect(live.config)
+	clients, err := view.Connect(live.Config)
 	if err != nil {
-		return nil, unlisted{}, err
+		return nil, apiserver.Unlisted{}, err
 	}
 	note, err := f.placeLive(ctx, live, clients.Kube, found)
 	if err != nil {
-		return nil, unlisted{}, err
+		return nil, apiserver.Unlisted{}, err
 	}
 	if note != "" {
 		sh.Tell("note: context %s: %s", name, note)

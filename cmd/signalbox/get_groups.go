@@ -81,7 +81,7 @@ func (f *getFlags) renderGroups(sh *shell.Shell, rows []jobRow) error {
 	}[f.groupBy.Value]
 	groups := groupsOf(rows, by, sh.Now())
 	if form := f.output.Value; form == "json" || form == "yaml" {
-		return shell.RenderDocument(sh.Out, form, jobGroups{groupsSchema, f.groupBy.Value, groups, f.missing.failed})
+		return shell.RenderDocument(sh.Out, form, jobGroups{groupsSchema, f.groupBy.Value, groups, f.missing.Failed})
 	}
 	if len(groups) == 0 {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -121,16 +122,16 @@ func (f *getFlags) onNode(rows []jobRow) []jobRow {
 
 // placeLive reads the pods of the cluster, as protobuf, which costs both sides a fraction of JSON; note says what is not
 // known where they may not be listed.
-func (f *getFlags) placeLive(ctx context.Context, c *liveCluster, kube kubernetes.Interface, rows []jobRow) (note string, err error) {
+func (f *getFlags) placeLive(ctx context.Context, c *apiserver.Cluster, kube kubernetes.Interface, rows []jobRow) (note string, err error) {
 	pods := newPodsByLabel()
 	pods.whole = true
 	for next := ""; len(rows) > 0; {
 		page, err := kube.CoreV1().Pods(f.namespaceOf(c)).List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsForbidden(err) && f.node != "":
-			return "", shell.Usagef("%s, so which jobs are on node %s is not known%s", barred([]string{"pods"}, f.namespaceOf(c)), f.node, grantRead(f.namespaceOf(c)))
+			return "", shell.Usagef("%s, so which jobs are on node %s is not known%s", apiserver.Barred([]string{"pods"}, f.namespaceOf(c)), f.node, apiserver.GrantRead(f.namespaceOf(c)))
 		case apierrors.IsForbidden(err):
-			return barred([]string{"pods"}, f.namespaceOf(c)) + ", so devices are those asked for, held or not" + grantRead(f.namespaceOf(c)), nil
+			return apiserver.Barred([]string{"pods"}, f.namespaceOf(c)) + ", so devices are those asked for, held or not" + apiserver.GrantRead(f.namespaceOf(c)), nil
 		case apierrors.IsResourceExpired(err) && next != "": // the listing took longer than the server remembers
 			pods, next = newPodsByLabel(), ""
 			pods.whole = true

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -28,7 +29,7 @@ func workerOf(t *testing.T, job, name, node, phase string) *unstructured.Unstruc
 }
 
 // withPods are clients of a cluster with these pods.
-func withPods(t *testing.T, objects ...*unstructured.Unstructured) (*liveCluster, *fake.Clientset) {
+func withPods(t *testing.T, objects ...*unstructured.Unstructured) (*apiserver.Cluster, *fake.Clientset) {
 	t.Helper()
 	var pods []runtime.Object
 	for _, o := range objects {
@@ -38,7 +39,7 @@ func withPods(t *testing.T, objects ...*unstructured.Unstructured) (*liveCluster
 		}
 		pods = append(pods, pod)
 	}
-	return &liveCluster{namespace: "ml"}, fake.NewClientset(pods...)
+	return &apiserver.Cluster{Namespace: "ml"}, fake.NewClientset(pods...)
 }
 
 func rowWithPods(t *testing.T) jobRow {
@@ -93,14 +94,14 @@ func TestPodsThatMayNotBeListedHoldNobodyKnowsWhat(t *testing.T) {
 	})
 	rows := []jobRow{rowWithPods(t)}
 	note, err := (&getFlags{}).placeLive(t.Context(), live, kube, rows)
-	if want := "you may not list pods in namespace ml, so devices are those asked for, held or not; to ask for: the ClusterRole view in namespace ml, which signalbox-user is part of (" + rightsPage + ")"; err != nil || note != want {
+	if want := "you may not list pods in namespace ml, so devices are those asked for, held or not; to ask for: the ClusterRole view in namespace ml, which signalbox-user is part of (https://github.com/signalbox-dev/signalbox/blob/main/docs/how-to/grant-rights.md)"; err != nil || note != want {
 		t.Errorf("note %q, error %v; want %q", note, err, want)
 	}
 	if rows[0].Held != nil || rows[0].devices() != "32" {
 		t.Errorf("held %v, shown %s; want not known, 32", rows[0].Held, rows[0].devices())
 	}
 	_, err = (&getFlags{node: "h1", all: true}).placeLive(t.Context(), live, kube, rows)
-	if want := "you may not list pods in all namespaces, so which jobs are on node h1 is not known; to ask for: the ClusterRole view in all namespaces, which signalbox-user is part of (" + rightsPage + ")"; err == nil || err.Error() != want {
+	if want := "you may not list pods in all namespaces, so which jobs are on node h1 is not known; to ask for: the ClusterRole view in all namespaces, which signalbox-user is part of (https://github.com/signalbox-dev/signalbox/blob/main/docs/how-to/grant-rights.md)"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -18,7 +19,7 @@ func (f *getFlags) runSnapshot(sh *shell.Shell, names []string) error {
 	rows, namespace, passed := []jobRow{}, *f.kube.Namespace, 0
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
-		if f.kind != "" && kindCalled(f.kind) != k || !f.all && namespace != "" && o.GetNamespace() != namespace {
+		if f.kind != "" && apiserver.KindCalled(f.kind) != k || !f.all && namespace != "" && o.GetNamespace() != namespace {
 			continue
 		}
 		if r := rowOf(k, o); f.wants(r, o, names) {

@@ -28,7 +28,7 @@ func (f *getFlags) render(sh *shell.Shell, rows []jobRow, all, first bool, paint
 			Schema   string   `json:"schema"`
 			Jobs     []jobRow `json:"jobs"`
 			Unlisted []string `json:"unlisted,omitempty"`
-		}{jobsSchema, rows, f.missing.failed})
+		}{jobsSchema, rows, f.missing.Failed})
 	case "name":
 		var b strings.Builder
 		for _, r := range rows {

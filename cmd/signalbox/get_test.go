@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -170,7 +171,7 @@ func TestAWaitIsToldInFewWords(t *testing.T) {
 }
 
 func TestANameThatNoJobHasIsMissedWhereItWasLookedFor(t *testing.T) {
-	live := &liveCluster{namespace: "ml"}
+	live := &apiserver.Cluster{Namespace: "ml"}
 	for want, f := range map[string]*getFlags{
 		"no training job called nosuch is in any namespace":                 {all: true},
 		"no training job called nosuch is in namespace ml; -A looks in all": {},

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
@@ -46,12 +47,12 @@ func (r *jobRow) told() string {
 }
 
 // anyChange waits until something of the resources changes, from the versions that were listed on.
-func (c *liveCluster) anyChange(ctx context.Context, versions map[schema.GroupVersionResource]string, namespace string) error {
+func anyChange(ctx context.Context, c *apiserver.Cluster, versions map[schema.GroupVersionResource]string, namespace string) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	changed := make(chan struct{}, len(versions))
 	for gvr, version := range versions {
-		w, err := c.objects.Resource(gvr).Namespace(namespace).Watch(watching, metav1.ListOptions{ResourceVersion: version})
+		w, err := c.Objects.Resource(gvr).Namespace(namespace).Watch(watching, metav1.ListOptions{ResourceVersion: version})
 		if apierrors.IsForbidden(err) {
 			return &shell.Exit{Code: shell.ExitUsage, Cause: fmt.Errorf("watch %s: %w", gvr.Resource, err)}
 		}

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -31,14 +32,14 @@ func (h *heard) unanswered() string {
 func (h *heard) noAnswer() string {
 	switch {
 	case mayNot(h.err):
-		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked%s", h.job.Kind, h.job.Namespace, grantCreate(h.job))
+		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked%s", h.job.Kind, h.job.Namespace, apiserver.GrantCreate(h.job))
 	case apierrors.IsNotFound(h.err), apierrors.IsMethodNotSupported(h.err):
-		return "the API server takes no dry run of the job: " + serverSays(h.err)
+		return "the API server takes no dry run of the job: " + apiserver.ServerSays(h.err)
 	case len(causesOf(h.err)) > 0: // of many one is enough to say why nobody was asked
 		first := causesOf(h.err)[0]
-		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, terminal.OneLine(withoutGo(first.Message)))
+		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, terminal.OneLine(apiserver.WithoutGo(first.Message)))
 	case h.err != nil:
-		return "no webhook of Signalbox answered a dry run: " + serverSays(h.err)
+		return "no webhook of Signalbox answered a dry run: " + apiserver.ServerSays(h.err)
 	}
 	return "no webhook of Signalbox answered a dry run"
 }

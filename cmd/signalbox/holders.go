@@ -46,7 +46,7 @@ func (w *world) holder(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	asked.SetGroupVersionKind(gvk)
 	asked.SetNamespace(namespace)
 	asked.SetName(name)
-	return w.live.job(ctx, asked)
+	return w.live.Job(ctx, asked)
 }
 
 // Kueue ends what it has admitted for so many seconds, if it has the job at all. It counts from the admission,

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -223,8 +224,8 @@ func misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
 	nobodys := !strings.Contains(gvk.Group, ".") && (gvk.Group == "" || !plainGroups[gvk.Group]) // none of the kinds here is of the core group
 	for _, k := range kinds.All() {
 		for _, have := range k.GVKs {
-			kind, nearKind := distance(gvk.Kind, have.Kind)
-			group, nearGroup := distance(gvk.Group, have.Group)
+			kind, nearKind := apiserver.Distance(gvk.Kind, have.Kind)
+			group, nearGroup := apiserver.Distance(gvk.Group, have.Group)
 			if (group == 0 && nearKind || kind == 0 && (nearGroup || nobodys)) && kind+group < nearest {
 				best, nearest = have, kind+group
 			}

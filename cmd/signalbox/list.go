@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
@@ -74,7 +75,7 @@ func newList(sh *shell.Shell) *cobra.Command {
 		},
 	}
 	for _, s := range shelves() {
-		output, kube := shell.OneOf("text", "md", "json"), kubeFlags()
+		output, kube := shell.OneOf("text", "md", "json"), apiserver.Flags()
 		sub := &cobra.Command{
 			Use: s.name + " [WORD…]", Short: "list " + s.name + ", or those with the words in what they say",
 			RunE: func(c *cobra.Command, words []string) error {
@@ -94,7 +95,7 @@ func newList(sh *shell.Shell) *cobra.Command {
 		}
 		if inCluster[s.name] != nil {
 			kube.AddFlags(sub.Flags())
-			completeCluster(sub, kube)
+			apiserver.CompleteCluster(sub, kube)
 			sub.Long = fmt.Sprintf("List %[1]s prints the %[1]s that this program has, and below them those of the cluster of the kubeconfig, where it answers (-o text).", s.name)
 		}
 		shell.AddChoice(sub, output, "output", "o", "output format")

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -22,13 +23,13 @@ import (
 )
 
 // inCluster are the lists of which a cluster has its own, and what it has of each.
-var inCluster = map[string]func(context.Context, *liveCluster) (string, error){"kinds": kindsOf, "policies": policiesOf}
+var inCluster = map[string]func(context.Context, *apiserver.Cluster) (string, error){"kinds": kindsOf, "policies": policiesOf}
 
 // sayCluster prints below a list what the cluster of the kubeconfig has of it, or why that is not known.
 func sayCluster(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, list string) error {
-	live, err := connect(ctx, kube)
-	if none, ok := errors.AsType[*noCluster](err); ok {
-		sh.Tell("note: which %s a cluster has is not known: %s", list, none.why)
+	live, err := apiserver.Connect(ctx, kube)
+	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok {
+		sh.Tell("note: which %s a cluster has is not known: %s", list, none.Why)
 		return nil
 	}
 	if err != nil {
@@ -43,10 +44,10 @@ func sayCluster(ctx context.Context, sh *shell.Shell, kube *genericclioptions.Co
 }
 
 // kindsOf are the kinds that a cluster serves, with their versions.
-func kindsOf(_ context.Context, live *liveCluster) (string, error) {
+func kindsOf(_ context.Context, live *apiserver.Cluster) (string, error) {
 	var has, absent []string
 	for _, k := range kinds.All() {
-		read, unread, err := servedVersions(live.clients.Discovery(), live.served, k)
+		read, unread, err := apiserver.ServedVersions(live.Clients.Discovery(), live.Served, k)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("ask for the versions of %s: %w", k.Name, err)
@@ -60,7 +61,7 @@ func kindsOf(_ context.Context, live *liveCluster) (string, error) {
 			absent = append(absent, k.Name)
 		}
 	}
-	text := fmt.Sprintf("the cluster of context %q serves %s\n", live.context, orNoneOf(has))
+	text := fmt.Sprintf("the cluster of context %q serves %s\n", live.Context, orNoneOf(has))
 	if len(absent) > 0 {
 		text += "not installed there: " + strings.Join(absent, ", ") + "\n"
 	}
@@ -68,18 +69,18 @@ func kindsOf(_ context.Context, live *liveCluster) (string, error) {
 }
 
 // policiesOf are the ConfigMaps with policies of a cluster, and what policies may do in its namespaces.
-func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
+func policiesOf(ctx context.Context, live *apiserver.Cluster) (string, error) {
 	var b strings.Builder
-	found, err := live.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
+	found, err := live.Clients.CoreV1().ConfigMaps(apiserver.OwnNamespace).List(ctx, metav1.ListOptions{LabelSelector: apiserver.PolicyLabel})
 	switch {
 	case apierrors.IsForbidden(err):
-		fmt.Fprintf(&b, "you may not list ConfigMaps in %s, where the policies of the cluster of context %q are; to ask for: list on configmaps there\n", ownNamespace, live.context)
+		fmt.Fprintf(&b, "you may not list ConfigMaps in %s, where the policies of the cluster of context %q are; to ask for: list on configmaps there\n", apiserver.OwnNamespace, live.Context)
 	case err != nil:
 		return "", fmt.Errorf("list policies: %w", err)
 	case len(found.Items) == 0:
-		fmt.Fprintf(&b, "the cluster of context %q has no policies: no ConfigMap in %s is labelled %s\n", live.context, ownNamespace, policyLabel)
+		fmt.Fprintf(&b, "the cluster of context %q has no policies: no ConfigMap in %s is labelled %s\n", live.Context, apiserver.OwnNamespace, apiserver.PolicyLabel)
 	default:
-		fmt.Fprintf(&b, "the cluster of context %q has, in ConfigMaps of %s:\n", live.context, ownNamespace)
+		fmt.Fprintf(&b, "the cluster of context %q has, in ConfigMaps of %s:\n", live.Context, apiserver.OwnNamespace)
 		for i := range found.Items {
 			m := &found.Items[i]
 			fmt.Fprintf(&b, "  %s: %s\n", m.Name, strings.Join(slices.Sorted(maps.Keys(m.Data)), ", "))
@@ -88,7 +89,7 @@ func policiesOf(ctx context.Context, live *liveCluster) (string, error) {
 			}
 		}
 	}
-	all, err := live.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	all, err := live.Clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
 		b.WriteString("you may not list namespaces, so their modes are not known; to ask for: list on namespaces\n")
 		return b.String(), nil

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	discoveryfake "k8s.io/client-go/discovery/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 )
 
 // What a cluster has of kinds is what it serves, version by version: a group that it serves says nothing of its kinds.
@@ -23,7 +25,7 @@ func TestTheKindsOfAClusterAreThoseThatItServes(t *testing.T) {
 	kube.Discovery().(*discoveryfake.FakeDiscovery).Resources = []*metav1.APIResourceList{
 		resources("kubeflow.org/v1", "pytorchjobs"), resources("kubeflow.org/v9", "pytorchjobs", "tfjobs"), resources("batch/v1", "jobs"),
 	}
-	text, err := kindsOf(t.Context(), &liveCluster{clients: kube, context: "here", served: map[string][]string{"kubeflow.org": {"v1", "v9"}, "batch": {"v1"}}})
+	text, err := kindsOf(t.Context(), &apiserver.Cluster{Clients: kube, Context: "here", Served: map[string][]string{"kubeflow.org": {"v1", "v9"}, "batch": {"v1"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func TestThePoliciesOfAClusterAreListedWithTheModes(t *testing.T) {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml"}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "prod", Labels: map[string]string{"signalbox.dev/mode": "enforce"}}},
 	)
-	text, err := policiesOf(t.Context(), &liveCluster{clients: kube, context: "here"})
+	text, err := policiesOf(t.Context(), &apiserver.Cluster{Clients: kube, Context: "here"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestThePoliciesOfAClusterAreListedWithTheModes(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	if text, err := policiesOf(t.Context(), &liveCluster{clients: kubefake.NewClientset(), context: "here"}); err != nil || !strings.Contains(text, "has no policies") {
+	if text, err := policiesOf(t.Context(), &apiserver.Cluster{Clients: kubefake.NewClientset(), Context: "here"}); err != nil || !strings.Contains(text, "has no policies") {
 		t.Errorf("without ConfigMaps: %q, %v", text, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -42,17 +43,17 @@ func (r namespaceRow) why() string {
 
 // newListNamespaces lists the namespaces of a cluster, not of the reference: it is looked for beside the other lists.
 func newListNamespaces(sh *shell.Shell) *cobra.Command {
-	kube, output := kubeFlags(), shell.OneOf("text", "json", "yaml")
+	kube, output := apiserver.Flags(), shell.OneOf("text", "json", "yaml")
 	c := &cobra.Command{
 		Use: "namespaces", Short: "list the namespaces of the cluster of the kubeconfig with their mode: off, warn or enforce",
 		Aliases: []string{"namespace", "ns"},
 		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			live, err := reach(c.Context(), kube, "")
+			live, err := apiserver.Reach(c.Context(), kube, "")
 			if err != nil {
 				return shell.Own(err)
 			}
-			rows, err := namespaceRows(c.Context(), sh, live.clients)
+			rows, err := namespaceRows(c.Context(), sh, live.Clients)
 			if err != nil {
 				return shell.Own(err)
 			}
@@ -60,7 +61,7 @@ func newListNamespaces(sh *shell.Shell) *cobra.Command {
 		},
 	}
 	kube.AddFlags(c.Flags())
-	completeCluster(c, kube)
+	apiserver.CompleteCluster(c, kube)
 	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
@@ -75,7 +76,7 @@ func namespaceRows(ctx context.Context, sh *shell.Shell, kube kubernetes.Interfa
 	hook, unread := d.configuration(ctx, &examination{})
 	switch {
 	case unread != nil:
-		sh.Tell("note: which namespaces the webhook leaves out is not known: %s", serverSays(unread))
+		sh.Tell("note: which namespaces the webhook leaves out is not known: %s", apiserver.ServerSays(unread))
 	case hook == nil:
 		sh.Tell("note: the cluster has no webhook of Signalbox, so no job is reviewed")
 	}

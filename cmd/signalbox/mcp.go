@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
@@ -214,9 +215,9 @@ func (t *toolbox) diagnose(ctx context.Context, in jobAsked) (*mcp.CallToolResul
 	}
 	target := in.Kind + "/" + in.Name
 	switch {
-	case in.Kind == "" && plainName.MatchString(in.Name):
+	case in.Kind == "" && apiserver.PlainName.MatchString(in.Name):
 		target = in.Name
-	case in.Name == "" || kindCalled(in.Kind) == nil && !slices.Contains(podWords, strings.ToLower(in.Kind)):
+	case in.Name == "" || apiserver.KindCalled(in.Kind) == nil && !slices.Contains(apiserver.PodWords, strings.ToLower(in.Kind)):
 		return nil, fmt.Errorf("kind is %q and name %q; expected the name of a training job or of a pod of one, with its kind or without, or log", in.Kind, in.Name)
 	}
 	return t.run(ctx, "", append(append([]string{"diagnose", "--output=json", "--no-files"}, t.cluster(in.Namespace)...), "--", target))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
@@ -80,7 +81,7 @@ func expects(c *cobra.Command, name string) string {
 // do, or too many to guess.
 func longer(c *cobra.Command, letter string) string {
 	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
-	kubeFlags().AddFlags(connection)
+	apiserver.Flags().AddFlags(connection)
 	var found []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && strings.HasPrefix(f.Name, letter) && connection.Lookup(f.Name) == nil {

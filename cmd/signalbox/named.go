@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	names "k8s.io/client-go/metadata" // reads that objects are there, not what is in them
+	names "k8s.io/client-go/metadata"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -31,7 +32,7 @@ var plurals = map[string]string{
 
 // inquiry asks for objects by name and files what it learns.
 type inquiry struct {
-	cluster *liveCluster
+	cluster *apiserver.Cluster
 	client  names.Interface
 	view    *manifest.View
 	asked   map[manifest.Named]bool
@@ -42,8 +43,8 @@ type inquiry struct {
 // ask asks the cluster, with the user's own rights, for the Secrets, ConfigMaps, device
 // claims and pod groups that the jobs name, one by one. Nothing of them is read but that they
 // are there. What may not be read stays unknown and is said.
-func (c *liveCluster) ask(ctx context.Context, v *manifest.View, jobs []*job.Job) ([]preflight.Skip, error) {
-	client, err := names.NewForConfig(c.config)
+func ask(ctx context.Context, c *apiserver.Cluster, v *manifest.View, jobs []*job.Job) ([]preflight.Skip, error) {
+	client, err := names.NewForConfig(c.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (q *inquiry) one(ctx context.Context, namespace string, ref checks.Referenc
 	n := manifest.Named{Kind: ref.Kind.GroupKind(), Namespace: namespace, Name: ref.Name}
 	resource := schema.GroupResource{Group: ref.Kind.Group, Resource: plurals[ref.Kind.Kind]}
 	in := strings.TrimSuffix(resource.String(), ".") + " in " + namespace
-	versions := q.cluster.served[ref.Kind.Group]
+	versions := q.cluster.Served[ref.Kind.Group]
 	if q.asked[n] || q.refused[in] || len(versions) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
@@ -30,7 +31,7 @@ type tally struct {
 // addOutcomes lets list checks ask the cluster what became of what the checks said.
 func addOutcomes(sh *shell.Shell, c *cobra.Command, output *shell.Choice) {
 	var ask bool
-	kube, list := kubeFlags(), c.RunE
+	kube, list := apiserver.Flags(), c.RunE
 	c.Flags().BoolVar(&ask, "outcomes", false, "how often each check fired in the cluster of the kubeconfig, and what became of the jobs")
 	kube.AddFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -42,7 +43,7 @@ func addOutcomes(sh *shell.Shell, c *cobra.Command, output *shell.Choice) {
 }
 
 func listOutcomes(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, format string) error {
-	live, err := reach(ctx, kube, "")
+	live, err := apiserver.Reach(ctx, kube, "")
 	if err != nil {
 		return err
 	}
@@ -50,8 +51,8 @@ func listOutcomes(ctx context.Context, sh *shell.Shell, kube *genericclioptions.
 	if err != nil {
 		return err
 	}
-	sh.Notes(missing.notes(metav1.NamespaceAll))
-	return cmp.Or(renderOutcomes(sh, format, tallies(rows)), missing.verdict())
+	sh.Notes(missing.Notes(metav1.NamespaceAll))
+	return cmp.Or(renderOutcomes(sh, format, tallies(rows)), missing.Verdict())
 }
 
 // tallies count the outcomes of all jobs by check.

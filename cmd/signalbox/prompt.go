@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -35,7 +36,7 @@ func newPrompt(sh *shell.Shell) *cobra.Command {
 }
 
 func newPromptRender(sh *shell.Shell) *cobra.Command {
-	f := &diagnoseFlags{kube: kubeFlags(), model: modelFlags{only: true}}
+	f := &diagnoseFlags{kube: apiserver.Flags(), model: modelFlags{only: true}}
 	c := &cobra.Command{
 		Use:   "render KIND/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE…",
 		Short: "print exactly what a model would be asked about a job, to the letter",
@@ -52,7 +53,7 @@ Exit codes: 0 printed · 2 bad usage, unreadable input, or a job without a failu
 	f.addSources(c)
 	f.model.add(c)
 	f.kube.AddFlags(c.Flags())
-	completeCluster(c, f.kube)
+	apiserver.CompleteCluster(c, f.kube)
 	return c
 }
 
@@ -70,7 +71,7 @@ Exit codes: 0 printed · 2 bad usage.`,
 			if len(args) != 1 {
 				return shell.Usagef("expected one KIND, like pytorchjob; got %d arguments", len(args))
 			}
-			if k := kindCalled(args[0]); k != nil {
+			if k := apiserver.KindCalled(args[0]); k != nil {
 				_, err := io.WriteString(sh.Out, prompt.Builtin(k, language).Source())
 				return err
 			}
@@ -85,7 +86,7 @@ Exit codes: 0 printed · 2 bad usage.`,
 			for _, k := range kinds.All() {
 				out = append(out, strings.ToLower(k.Name))
 			}
-			return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+			return apiserver.Beginning(start, out), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().StringVar(&language, "language", "", "`language` of the prompt: Chinese; every other is English")
@@ -174,7 +175,7 @@ func unasked(key string) string {
 
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model
 // says of it.
-func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
+func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result, live *apiserver.Cluster, to func(diagnose.Result) error) error {
 	m := f.model.model
 	tell := to
 	to = func(r diagnose.Result) error { return tell(explainer.WithStory(r)) }
@@ -183,7 +184,7 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.C
 	}
 	m.Sources = f.model.sources(m.settings, nil)
 	if live != nil {
-		m.Sources = f.model.sources(m.settings, live.clients)
+		m.Sources = f.model.sources(m.settings, live.Clients)
 	}
 	q, err := m.question(ctx, sh, c, r)
 	if err != nil {
@@ -196,14 +197,14 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.C
 	if f.model.only {
 		var kube kubernetes.Interface
 		if live != nil {
-			kube = live.clients
+			kube = live.Clients
 		}
 		sh.Tell("note: %s", wouldAsk(ctx, kube, r.Job.Namespace))
 		_, err := io.WriteString(sh.Out, spoken(q))
 		return err
 	}
 	if live != nil {
-		if err := mayAsk(ctx, live.clients, r.Job.Namespace); err != nil {
+		if err := mayAsk(ctx, live.Clients, r.Job.Namespace); err != nil {
 			sh.Tell("%s", err)
 			return to(r) // the finding needs no model
 		}

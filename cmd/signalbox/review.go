@@ -111,7 +111,7 @@ func (w *world) askServer(ctx context.Context, report *preflight.Report, req pre
 	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
 	h := w.heardOf(req.Object)
 	if h == nil && w.live != nil && (w.rehearsal != nil || blind) {
-		h = w.live.dryRun(ctx, req.Object)
+		h = dryRun(ctx, w.live, req.Object)
 	}
 	if h == nil {
 		return

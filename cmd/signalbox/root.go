@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -235,7 +236,7 @@ func needsCommand(c *cobra.Command, args []string) error {
 		if others := []string{"pods", "pod", "po", "nodes", "node", "no", "events", "all"}; slices.Contains(others, args[0]) {
 			return shell.Usagef("kubectl get %s lists those; %s get jobs lists training jobs with their first pod", args[0], c.Root().CommandPath())
 		}
-		return shell.Usagef("%s: no kind of job is called %q; expected jobs, or a kind of them%s", c.CommandPath(), args[0], check.DidYouMean(args[0], append(names, kindWords()...)))
+		return shell.Usagef("%s: no kind of job is called %q; expected jobs, or a kind of them%s", c.CommandPath(), args[0], check.DidYouMean(args[0], append(names, apiserver.KindWords()...)))
 	}
 	for _, sub := range c.Commands() {
 		if len(args) > 0 && slices.Contains(sub.SuggestFor, args[0]) {

@@ -23,6 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
@@ -34,7 +35,7 @@ import (
 func newServe(sh *shell.Shell) *cobra.Command {
 	var file string
 	var onlyWebhook, onlyController bool
-	kube := kubeFlags()
+	kube := apiserver.Flags()
 	c := &cobra.Command{
 		Use:   "serve [--webhook] [--controller] [--config FILE]",
 		Short: "run the admission webhook and the diagnosis controller",
@@ -110,7 +111,9 @@ func serve(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigF
 	connection.QPS = -1
 	connection.UserAgent = "signalbox/" + build.Read().Version
 	var skew atomic.Int64
-	connection.Wrap(func(next http.RoundTripper) http.RoundTripper { return clockOf{next, time.Now, &skew} })
+	connection.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return apiserver.ClockOf{Next: next, Now: time.Now, Skew: &skew}
+	})
 	clients, err := live.Connect(connection)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -43,8 +44,8 @@ type rehearsal struct {
 	warnings *collector
 }
 
-func (c *liveCluster) rehearse() (*rehearsal, error) {
-	config := rest.CopyConfig(c.config)
+func rehearse(c *apiserver.Cluster) (*rehearsal, error) {
+	config := rest.CopyConfig(c.Config)
 	heard := &collector{}
 	config.WarningHandlerWithContext = heard
 	pods, err := kubernetes.NewForConfig(config)
@@ -65,9 +66,9 @@ type heard struct {
 
 // dryRun creates a job, or changes the stored one, without storing anything. Signalbox's
 // webhook is asked whether the job fits.
-func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
+func dryRun(ctx context.Context, c *apiserver.Cluster, o *unstructured.Unstructured) *heard {
 	out := &heard{job: job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
-	config, said := rest.CopyConfig(c.config), &collector{}
+	config, said := rest.CopyConfig(c.Config), &collector{}
 	config.WarningHandlerWithContext = said
 	client, err := dynamic.NewForConfig(config)
 	kind := kinds.For(o.GroupVersionKind())
@@ -85,13 +86,13 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 	annotations[webhook.AskAnnotation] = webhook.AskReview
 	asked.SetAnnotations(annotations)
 	if o.GetUID() != "" { // it was read from the cluster: as a new object it would hold what only the API server may write
-		out.stored = c.job(ctx, o)
+		out.stored = c.Job(ctx, o)
 	}
 	there := out.stored != nil
 	if !there {
 		_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
 		if there = apierrors.IsAlreadyExists(out.err); there {
-			out.stored = c.job(ctx, o)
+			out.stored = c.Job(ctx, o)
 		}
 	}
 	if there {
@@ -225,7 +226,7 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 	}
 	refused := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + terminal.OneLine(withoutGo(text)),
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + terminal.OneLine(apiserver.WithoutGo(text)),
 			Remedy: "Change what the API server names.",
 		}
 	}
@@ -262,9 +263,9 @@ func (h *heard) skipped() []preflight.Skip {
 	case h.err == nil:
 		return nil
 	case mayNot(h.err):
-		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked%s", h.job.Kind, h.job.Namespace, grantCreate(h.job))}}
+		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked%s", h.job.Kind, h.job.Namespace, apiserver.GrantCreate(h.job))}}
 	case !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429:
-		return []preflight.Skip{{Check: serverCheck, Reason: serverSays(h.err), Failed: true}}
+		return []preflight.Skip{{Check: serverCheck, Reason: apiserver.ServerSays(h.err), Failed: true}}
 	}
 	return nil
 }
@@ -320,7 +321,7 @@ func (r *rehearsal) of(ctx context.Context, j *job.Job) (found []finding.Finding
 		default:
 			fs, ok := refusal(role, err)
 			if !ok {
-				return found, append(skipped, preflight.Skip{Check: serverCheck, Reason: serverSays(err), Failed: true})
+				return found, append(skipped, preflight.Skip{Check: serverCheck, Reason: apiserver.ServerSays(err), Failed: true})
 			}
 			found = append(found, fs...)
 		}
@@ -351,7 +352,7 @@ func refusal(r *job.Role, err error) (out []finding.Finding, ok bool) {
 	}
 	said := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + terminal.OneLine(withoutGo(text)),
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + terminal.OneLine(apiserver.WithoutGo(text)),
 			Remedy: "Change what the API server names; it refuses every pod of the role the same way.",
 		}
 	}

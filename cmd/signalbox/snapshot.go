@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -29,7 +30,7 @@ import (
 func newSnapshot(sh *shell.Shell) *cobra.Command {
 	var to, salt string
 	var pseudonyms, plain, jobs bool
-	kube := kubeFlags()
+	kube := apiserver.Flags()
 	c := &cobra.Command{
 		Use:   "snapshot -o FILE",
 		Short: "save the cluster view that check and fit need",
@@ -107,27 +108,27 @@ func byReason(skipped []preflight.Skip) (texts []string) {
 
 // takeView reads the cluster of the kubeconfig, and its jobs where they are wanted.
 func takeView(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, jobs bool) (manifest.View, []preflight.Skip, error) {
-	live, err := connect(ctx, kube)
-	if none, ok := errors.AsType[*noCluster](err); ok {
-		return manifest.View{}, nil, shell.Usagef("%s; expected a kubeconfig whose cluster answers", none.why)
+	live, err := apiserver.Connect(ctx, kube)
+	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok {
+		return manifest.View{}, nil, shell.Usagef("%s; expected a kubeconfig whose cluster answers", none.Why)
 	}
 	if err != nil {
 		return manifest.View{}, nil, err
 	}
 	p := sh.Progress()
 	defer p.Done()
-	view, skipped, err := live.gather(ctx, sh.Now(), p)
+	view, skipped, err := live.Gather(ctx, sh.Now(), p)
 	if err != nil || !jobs {
 		return view, skipped, err
 	}
-	missing, err := live.eachPage(ctx, metav1.NamespaceAll, "", anyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+	missing, err := live.EachPage(ctx, metav1.NamespaceAll, "", apiserver.AnyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
 		for i := range page.Items {
-			if o := &page.Items[i]; !isPart(o) {
+			if o := &page.Items[i]; !apiserver.IsPart(o) {
 				view.Objects = append(view.Objects, collect.Scrubbed(o))
 			}
 		}
 	})
-	for _, note := range missing.notes(metav1.NamespaceAll) {
+	for _, note := range missing.Notes(metav1.NamespaceAll) {
 		skipped = append(skipped, preflight.Skip{Check: "jobs", Reason: note})
 	}
 	return view, skipped, err

@@ -19,6 +19,7 @@ import (
 	runtimeobject "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -46,7 +47,7 @@ func bigView(t testing.TB, nodes int) manifest.View {
 		n := with.Node(fmt.Sprintf("gpu-%05d", i), with.GPUs(8), with.Label("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-80GB"),
 			with.Label("nvidia.com/gpu.count", "8"), with.Label("node.kubernetes.io/instance-type", "a2-ultragpu-8g"),
 			with.Label("topology.kubernetes.io/zone", fmt.Sprintf("europe-west4-%c", 'a'+rune(i%3))), with.Label("topology.kubernetes.io/region", "europe-west4"))
-		v.Objects = append(v.Objects, trim(plainObject(t, n, "Node")))
+		v.Objects = append(v.Objects, apiserver.Trim(plainObject(t, n, "Node")))
 	}
 	for i := range nodes {
 		for j := range 20 {
@@ -57,7 +58,7 @@ func bigView(t testing.TB, nodes int) manifest.View {
 			for e := range 12 {
 				p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_%d", e), Value: "a value of some length, as they are"})
 			}
-			v.Objects = append(v.Objects, trim(plainObject(t, p, "Pod")))
+			v.Objects = append(v.Objects, apiserver.Trim(plainObject(t, p, "Pod")))
 		}
 	}
 	return v
@@ -70,7 +71,7 @@ func TestASnapshotIsReadBackAsItWasWritten(t *testing.T) {
 		if err := saveView(nil, file, plain, want); err != nil {
 			t.Fatal(err)
 		}
-		got, err := manifest.ReadView([]string{file}, nil, trim)
+		got, err := manifest.ReadView([]string{file}, nil, apiserver.Trim)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -107,7 +108,7 @@ func TestASnapshotThatWasCutOffIsAnError(t *testing.T) {
 			if err := os.WriteFile(file, whole[:at], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := manifest.ReadView([]string{file}, nil, trim)
+			_, err := manifest.ReadView([]string{file}, nil, apiserver.Trim)
 			problem, ok := errors.AsType[*manifest.Problem](err)
 			switch {
 			case err == nil:
@@ -128,8 +129,8 @@ func TestPseudonymsKeepEveryRelation(t *testing.T) {
 	daemon := with.Pod("secret-daemon", with.In("secret-team"), with.On("secret-node"), with.OwnedBy("DaemonSet", "secret-set"))
 	view := func() *manifest.View {
 		return &manifest.View{Objects: []*unstructured.Unstructured{
-			trim(plainObject(t, with.Node("secret-node", with.GPUs(8), with.Label("pool", "train")), "Node")),
-			trim(plainObject(t, guard, "Pod")), trim(plainObject(t, daemon, "Pod")),
+			apiserver.Trim(plainObject(t, with.Node("secret-node", with.GPUs(8), with.Label("pool", "train")), "Node")),
+			apiserver.Trim(plainObject(t, guard, "Pod")), apiserver.Trim(plainObject(t, daemon, "Pod")),
 		}}
 	}
 	text := func(v *manifest.View) string {
@@ -178,7 +179,7 @@ func TestPseudonymsKeepEveryRelation(t *testing.T) {
 func TestASnapshotKeepsWhatNodesDeclare(t *testing.T) {
 	n := with.Node("secret-node", with.GPUs(8))
 	n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits"}
-	v := &manifest.View{Objects: []*unstructured.Unstructured{trim(plainObject(t, n, "Node"))}}
+	v := &manifest.View{Objects: []*unstructured.Unstructured{apiserver.Trim(plainObject(t, n, "Node"))}}
 	disguise(v, "salt")
 	if got := mustSnapshot(t, v).Nodes()[0].Object().Status.DeclaredFeatures; !slices.Equal(got, n.Status.DeclaredFeatures) {
 		t.Errorf("the node declares %v, want %v", got, n.Status.DeclaredFeatures)
@@ -191,7 +192,7 @@ func TestASnapshotKeepsForWhichNodeAVolumeIsMade(t *testing.T) {
 	claim.Namespace, claim.Name = "secret-team", "data"
 	claim.Annotations = map[string]string{"volume.kubernetes.io/selected-node": "secret-node", "volume.beta.kubernetes.io/storage-class": "fast", "note": "secret"}
 	v := &manifest.View{Objects: []*unstructured.Unstructured{
-		trim(plainObject(t, with.Node("secret-node", with.GPUs(8)), "Node")), trim(plainObject(t, claim, "PersistentVolumeClaim")),
+		apiserver.Trim(plainObject(t, with.Node("secret-node", with.GPUs(8)), "Node")), apiserver.Trim(plainObject(t, claim, "PersistentVolumeClaim")),
 	}}
 	disguise(v, "salt")
 	want := map[string]string{"volume.kubernetes.io/selected-node": v.Objects[0].GetName(), "volume.beta.kubernetes.io/storage-class": "fast"}
@@ -241,7 +242,7 @@ spec: {namespaceSelector: {matchLabels: {team: secret-team}, matchExpressions: [
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.Objects = append(v.Objects, trim(d.Object))
+		v.Objects = append(v.Objects, apiserver.Trim(d.Object))
 	}
 	disguise(&v, "salt")
 	by := map[string]map[string]any{}
@@ -313,7 +314,7 @@ spec:
 		if err != nil {
 			t.Fatal(err)
 		}
-		js, err := json.Marshal(trim(d.Object).Object)
+		js, err := json.Marshal(apiserver.Trim(d.Object).Object)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +340,7 @@ func TestKeysAreKeptWithoutWhatIsInThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			js, err := json.Marshal(trim(d.Object).Object)
+			js, err := json.Marshal(apiserver.Trim(d.Object).Object)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -353,7 +354,7 @@ func TestKeysAreKeptWithoutWhatIsInThem(t *testing.T) {
 		}
 	}
 	bare := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "hf"}}}
-	if out := trim(bare).Object; out["data"] != nil || out["stringData"] != nil {
+	if out := apiserver.Trim(bare).Object; out["data"] != nil || out["stringData"] != nil {
 		t.Errorf("keys that nobody saw are held as none: %v", out)
 	}
 }
@@ -387,7 +388,7 @@ func FuzzReadView(f *testing.F) {
 	f.Add([]byte(`{"kind":"List","apiVersion":"v1","metadata":{"annotations":{"signalbox.dev/objects":"-1"}},"items":[]}`))
 	f.Add([]byte("apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: -1e99, nvidia.com/gpu: 9e99}}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		read, err := manifest.ReadView([]string{"-"}, bytes.NewReader(text), trim)
+		read, err := manifest.ReadView([]string{"-"}, bytes.NewReader(text), apiserver.Trim)
 		if err != nil {
 			return
 		}
@@ -410,7 +411,7 @@ func TestASnapshotHoldsTheAnnotationsOfNamespaces(t *testing.T) {
 		corev1.LastAppliedConfigAnnotation: "{}",
 	})
 	want := map[string]string{"frozen": "yes", "note": "password=[masked]", "most": strings.Repeat("x", 128)}
-	if diff := cmp.Diff(want, trim(o).GetAnnotations()); diff != "" {
+	if diff := cmp.Diff(want, apiserver.Trim(o).GetAnnotations()); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }

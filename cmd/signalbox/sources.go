@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -100,7 +101,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string
 		}
 		found, err := manifest.Sources([]string{name}, sh.In)
 		if err != nil {
-			if word, called, ok := strings.Cut(name, "/"); kindCalled(word) != nil && !strings.Contains(called, "/") && !shell.NamesFile(name) {
+			if word, called, ok := strings.Cut(name, "/"); apiserver.KindCalled(word) != nil && !strings.Contains(called, "/") && !shell.NamesFile(name) {
 				if !ok { // KIND NAME
 					name = strings.Join(args, " ")
 				}
@@ -147,30 +148,30 @@ func (f *inputFlags) ofCluster(args []string) bool {
 	}
 	word, name, ok := strings.Cut(args[0], "/")
 	_, err := os.Lstat(args[0])
-	return err != nil && kindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/") && !shell.NamesFile(args[0])
+	return err != nil && apiserver.KindCalled(word) != nil && (ok || len(args) > 1) && !strings.Contains(name, "/") && !shell.NamesFile(args[0])
 }
 
 // liveJobs are jobs of the cluster as kubectl get -o yaml prints them, KIND/NAME… or KIND NAME….
 func (f *inputFlags) liveJobs(ctx context.Context, args []string, held map[string][]byte) (out []manifest.Source, err error) {
-	targets, err := readNamed(args)
+	targets, err := apiserver.ReadNamed(args)
 	if err != nil {
 		return nil, err
 	}
-	live, err := reach(ctx, f.from.kube, ", or a file: "+strings.Join(args, " ")+" is of the cluster")
+	live, err := apiserver.Reach(ctx, f.from.kube, ", or a file: "+strings.Join(args, " ")+" is of the cluster")
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range targets {
-		object, err := live.asked(ctx, t)
+		object, err := live.Asked(ctx, t)
 		if err != nil {
 			return nil, err
 		}
 		object.SetManagedFields(nil)
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {
-			return nil, fmt.Errorf("write %s as YAML: %w", t.name, err)
+			return nil, fmt.Errorf("write %s as YAML: %w", t.Name, err)
 		}
-		name := strings.ToLower(t.kind.Name) + "/" + t.name
+		name := strings.ToLower(t.Kind.Name) + "/" + t.Name
 		held[name] = text
 		out = append(out, manifest.Stream(name, bytes.NewReader(text)))
 	}

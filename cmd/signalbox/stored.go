@@ -25,7 +25,7 @@ func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstr
 		}
 		return nil
 	case w.live != nil:
-		return w.live.job(ctx, o)
+		return w.live.Job(ctx, o)
 	}
 	if w.cluster == nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -23,7 +24,7 @@ type installed struct {
 }
 
 func newVersion(sh *shell.Shell) *cobra.Command {
-	output, kube, client := shell.OneOf("text", "json"), kubeFlags(), false
+	output, kube, client := shell.OneOf("text", "json"), apiserver.Flags(), false
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program, and what the cluster runs",
@@ -50,27 +51,27 @@ of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
 	}
 	c.Flags().BoolVar(&client, "client", false, "of this program only; no cluster is asked")
 	kube.AddFlags(c.Flags())
-	completeCluster(c, kube)
+	apiserver.CompleteCluster(c, kube)
 	shell.AddChoice(c, output, "output", "o", "output format")
 	return c
 }
 
 // installedIn asks the cluster what it runs; nil: no kubeconfig names one.
 func installedIn(ctx context.Context, kube *genericclioptions.ConfigFlags) *installed {
-	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	ctx, cancel := context.WithTimeout(ctx, apiserver.AnswersWithin)
 	defer cancel()
-	live, err := connect(ctx, kube)
-	if none, ok := errors.AsType[*noCluster](err); ok && !none.silent {
+	live, err := apiserver.Connect(ctx, kube)
+	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok && !none.Silent {
 		return nil
 	}
 	if err != nil {
 		return &installed{Unknown: terminal.OneLine(err.Error())}
 	}
-	out := &installed{Namespace: live.namespace}
-	if server, err := live.clients.Discovery().ServerVersion(); err == nil {
+	out := &installed{Namespace: live.Namespace}
+	if server, err := live.Clients.Discovery().ServerVersion(); err == nil {
 		out.Kubernetes = server.GitVersion
 	}
-	if said := live.dryRun(ctx, probe(live.namespace)); said.record != nil {
+	if said := dryRun(ctx, live, probe(live.Namespace)); said.record != nil {
 		out.Signalbox = cmp.Or(said.record.Version, "of a version that does not say itself")
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
@@ -30,25 +31,25 @@ type world struct {
 	checks    *check.Set
 	tuned     map[string]*check.Set // by namespace, where they differ
 	engine    preflight.Engine
-	cluster   *cluster.Snapshot // nil: no view
-	seen      bool              // somebody looked at a cluster: the view is not only what the input brings
-	live      *liveCluster      // nil: offline
-	silent    string            // why a cluster that is configured was not looked at
-	asks      bool              // nothing was listed, because Signalbox in the cluster is asked
-	questions []*question       // what the cluster said of the jobs in a dry run
-	fitOnly   bool              // nothing is asked but whether the jobs fit
-	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
-	now       time.Time         // when it is asked
-	quotes    *quotes           // of the files that are reviewed
-	names     []string          // of the namespaces of the view
-	answers   bool              // the operators' own webhooks answer too, as they do on a live cluster
-	rehearsal *rehearsal        // nil: the API server is not asked about pods
-	skipped   []preflight.Skip  // what could not be seen
-	namespace string            // for objects that name none
-	forced    bool              // the user chose the namespace
-	user      string            // who asks: whom the cluster takes us for, or --as; empty: nobody knows
-	groups    []string          // of that user
-	asking    *asking           // in which namespace, where the user says so
+	cluster   *cluster.Snapshot  // nil: no view
+	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
+	live      *apiserver.Cluster // nil: offline
+	silent    string             // why a cluster that is configured was not looked at
+	asks      bool               // nothing was listed, because Signalbox in the cluster is asked
+	questions []*question        // what the cluster said of the jobs in a dry run
+	fitOnly   bool               // nothing is asked but whether the jobs fit
+	nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
+	now       time.Time          // when it is asked
+	quotes    *quotes            // of the files that are reviewed
+	names     []string           // of the namespaces of the view
+	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
+	rehearsal *rehearsal         // nil: the API server is not asked about pods
+	skipped   []preflight.Skip   // what could not be seen
+	namespace string             // for objects that name none
+	forced    bool               // the user chose the namespace
+	user      string             // who asks: whom the cluster takes us for, or --as; empty: nobody knows
+	groups    []string           // of that user
+	asking    *asking            // in which namespace, where the user says so
 
 	settings     config.Checks // as a file tunes them
 	settingsFile string        // empty: none does
@@ -126,7 +127,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fi
 		if w.live == nil {
 			return nil, shell.Usagef("--server asks the API server of a cluster, and there is none; expected a kubeconfig whose cluster answers")
 		}
-		if w.rehearsal, err = w.live.rehearse(); err != nil {
+		if w.rehearsal, err = rehearse(w.live); err != nil {
 			return nil, err
 		}
 	}
@@ -160,22 +161,22 @@ func (w *world) unwanted(namespace string) (names []string) {
 // view is the cluster as the flags say. known is false where nobody could look.
 func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *input) (v clusterView, known bool, err error) {
 	if len(f.snapshot) > 0 {
-		v.View, err = manifest.ReadView(f.snapshot, sh.In, trim)
+		v.View, err = manifest.ReadView(f.snapshot, sh.In, apiserver.Trim)
 		return v, true, err
 	}
 	if f.offline {
 		return v, false, nil
 	}
 	asked, err := f.reach(ctx, w, in)
-	if none, ok := errors.AsType[*noCluster](err); ok {
-		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
-		if f.mustAsk() && !none.silent {
-			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.why)
+	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok {
+		in.notes = append(in.notes, "no cluster view: "+none.Why+"; --snapshot FILE gives one")
+		if f.mustAsk() && !none.Silent {
+			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.Why)
 		}
-		if none.silent {
+		if none.Silent {
 			in.notes = append(in.notes, "no cluster was asked; give --offline if that is what you want")
-			w.silent = none.why
-			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.why}}
+			w.silent = none.Why
+			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.Why}}
 		}
 		return v, false, nil
 	}
@@ -188,16 +189,16 @@ func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *in
 	if asked {
 		w.asks, w.nodeless = true, true
 		if !w.fitOnly {
-			w.skipped, err = w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
+			w.skipped, err = ask(ctx, w.live, &v.View, readJobs(in, v.View, w.namespace))
 		}
 		return v, true, err
 	}
-	if v.View, w.skipped, err = w.live.look(ctx, sh.Now(), p); err != nil {
+	if v.View, w.skipped, err = w.live.Look(ctx, sh.Now(), p); err != nil {
 		return v, false, err
 	}
 	w.nodeless = slices.ContainsFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "nodes" })
 	p.Step("reading what the jobs name …")
-	skipped, err := w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
+	skipped, err := ask(ctx, w.live, &v.View, readJobs(in, v.View, w.namespace))
 	w.skipped = append(w.skipped, skipped...)
 	return v, true, err
 }
@@ -205,12 +206,12 @@ func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *in
 // reach reaches the cluster of the kubeconfig. Where its Signalbox answers about all jobs of the
 // input, or nothing else is wanted, asked is true, and nothing more was asked of the cluster.
 func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool, err error) {
-	c, err := dial(f.kube)
+	c, err := apiserver.Dial(f.kube)
 	if err != nil {
 		return false, err
 	}
 	if !w.forced {
-		w.namespace = c.namespace
+		w.namespace = c.Namespace
 	}
 	w.live = c
 	if f.mayAsk() {
@@ -224,15 +225,15 @@ func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool
 		}
 		in.notes = append(in.notes, "the cluster is listed: "+why)
 	}
-	if err := c.greet(ctx); err != nil {
+	if err := c.Greet(ctx); err != nil {
 		w.live = nil
-		return false, c.unreached(err)
+		return false, c.Unreached(err)
 	}
 	if user, groups := f.asker(ctx, c); f.only && user != "" {
-		c.user, c.groups = user, groups
+		c.User, c.Groups = user, groups
 	}
-	if c.user != "" {
-		w.user, w.groups = c.user, c.groups
+	if c.User != "" {
+		w.user, w.groups = c.User, c.Groups
 	}
 	return false, nil
 }
@@ -268,7 +269,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	if w.live == nil || w.asks || f.only {
 		return engine, nil
 	}
-	fsys, why, err := w.live.policies(ctx)
+	fsys, why, err := w.live.Policies(ctx)
 	if err != nil {
 		return nil, err
 	}

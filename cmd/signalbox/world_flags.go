@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -38,7 +39,7 @@ type worldFlags struct {
 	kube     *genericclioptions.ConfigFlags
 }
 
-func newWorldFlags() *worldFlags { return &worldFlags{kube: kubeFlags()} }
+func newWorldFlags() *worldFlags { return &worldFlags{kube: apiserver.Flags()} }
 
 // policiesOnly says of --policy what holds for the commands about policies: they ask no others.
 func (f *worldFlags) policiesOnly(c *cobra.Command) {
@@ -53,11 +54,11 @@ func (f *worldFlags) policiesOnly(c *cobra.Command) {
 }
 
 // asker is who asks by the flags, as the API server knows it; empty: the flags do not say.
-func (f *worldFlags) asker(ctx context.Context, c *liveCluster) (user string, groups []string) {
+func (f *worldFlags) asker(ctx context.Context, c *apiserver.Cluster) (user string, groups []string) {
 	if user, groups = *f.kube.Impersonate, *f.kube.ImpersonateGroup; user == "" || c == nil {
 		return user, groups
 	}
-	return c.called(ctx, user, groups)
+	return c.Called(ctx, user, groups)
 }
 
 func (f *worldFlags) add(c *cobra.Command) {
@@ -66,7 +67,7 @@ func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
-	completeCluster(c, f.kube)
+	apiserver.CompleteCluster(c, f.kube)
 }
 
 // addEnforce adds --enforce, and --mode enforce as policy check has it.

@@ -149,7 +149,7 @@ func (r *release) binary(ctx context.Context, platform v1.Platform) ([]byte, err
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "program")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly",
-		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", path, r.program)
+		"-ldflags", "-s -w -buildid= -X github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build.Version="+r.version, "-o", path, r.program)
 	build.Dir = r.root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if said, err := build.CombinedOutput(); err != nil {

@@ -59,7 +59,7 @@ func TestSaveFileSaysWhatIsInTheWay(t *testing.T) {
 		dir:                                dir + ": is a folder; expected the name of a file to write",
 		filepath.Join(dir, "none", "file"): filepath.Join(dir, "none", "file") + ": cannot be written: no such file or directory; expected a file in a folder that is there and may be written to",
 	} {
-		if err := Own(SaveFile(to, hello)); err == nil || err.Error() != want || shell.CodeOf(err) != shell.ExitUsage {
+		if err := Own(SaveFile(to, hello)); err == nil || err.Error() != want || CodeOf(err) != ExitUsage {
 			t.Errorf("saveFile: %v; want %s", err, want)
 		}
 	}

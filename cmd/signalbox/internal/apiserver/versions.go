@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// servedVersions are the versions in which a cluster serves the resource of a kind: those that are read, and the others.
-func servedVersions(kube serverResources, served map[string][]string, k *kinds.Kind) (read, unread []string, err error) {
+// ServedVersions are the versions in which a cluster serves the resource of a kind: those that are read, and the others.
+func ServedVersions(kube serverResources, served map[string][]string, k *kinds.Kind) (read, unread []string, err error) {
 	group := k.GVKs[0].Group
 	for _, v := range served[group] {
 		list, err := kube.ServerResourcesForGroupVersion(schema.GroupVersion{Group: group, Version: v}.String())

@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ const rightsPage = "https://github.com/signalbox-dev/signalbox/blob/main/docs/ho
 // signalbox-user to it (config/rbac/user.yaml).
 const readerRole = "view"
 
-// grantRead ends a sentence about jobs or pods that somebody may not read: which right to ask for.
-func grantRead(namespace string) string {
+// GrantRead ends a sentence about jobs or pods that somebody may not read: which right to ask for.
+func GrantRead(namespace string) string {
 	where := "in namespace " + namespace
 	if namespace == metav1.NamespaceAll {
 		where = "in all namespaces"
@@ -26,8 +26,8 @@ func grantRead(namespace string) string {
 	return fmt.Sprintf("; to ask for: the ClusterRole %s %s, which signalbox-user is part of (%s)", readerRole, where, rightsPage)
 }
 
-// grantCreate is the same for a dry run of a job, which whoever submits jobs may ask for.
-func grantCreate(of job.Ref) string {
+// GrantCreate is the same for a dry run of a job, which whoever submits jobs may ask for.
+func GrantCreate(of job.Ref) string {
 	gvk := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	if k := kinds.For(gvk); k != nil {
 		return fmt.Sprintf("; to ask for: create on %s there", schema.GroupResource{Group: gvk.Group, Resource: k.Resource})

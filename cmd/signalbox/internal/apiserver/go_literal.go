@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"regexp"
@@ -8,9 +8,9 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
 
-// serverSays is an error of the API server, or of a webhook behind it, as a person reads it: some of them print the Go
+// ServerSays is an error of the API server, or of a webhook behind it, as a person reads it: some of them print the Go
 // value that is wrong, such as a whole pod template of which one word changed.
-func serverSays(err error) string { return terminal.OneLine(withoutGo(err.Error())) }
+func ServerSays(err error) string { return terminal.OneLine(WithoutGo(err.Error())) }
 
 var (
 	// goLiteral begins a value as %#v or %v prints it: core.PodTemplateSpec{, &errors.StatusError{, map[string]interface {}{.
@@ -19,8 +19,8 @@ var (
 	ownMessage = regexp.MustCompile(`\bMessage: ?("(?:[^"\\]|\\.)+")`)
 )
 
-// withoutGo is a text without the values of Go in it: of an error its message stays, of others that there was one.
-func withoutGo(text string) string {
+// WithoutGo is a text without the values of Go in it: of an error its message stays, of others that there was one.
+func WithoutGo(text string) string {
 	var b strings.Builder
 	for {
 		at := goLiteral.FindStringIndex(text)

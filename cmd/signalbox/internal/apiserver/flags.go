@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
-// kubeFlags are the few of kubectl's connection flags that a reading command needs.
-func kubeFlags() *genericclioptions.ConfigFlags {
+// Flags are the few of kubectl's connection flags that a reading command needs.
+func Flags() *genericclioptions.ConfigFlags {
 	all := genericclioptions.NewConfigFlags(false)
 	return &genericclioptions.ConfigFlags{
 		KubeConfig: all.KubeConfig, Context: all.Context, Namespace: all.Namespace,
@@ -18,16 +18,16 @@ func kubeFlags() *genericclioptions.ConfigFlags {
 	}
 }
 
-// severalContexts lets a command take --context more than once.
-func severalContexts(flags *pflag.FlagSet) *remembered {
+// SeveralContexts lets a command take --context more than once.
+func SeveralContexts(flags *pflag.FlagSet) *Remembered {
 	flag := flags.Lookup("context")
 	flag.Usage = "The name of the kubeconfig context to use; repeatable, with commas"
-	return remember(flag)
+	return Remember(flag)
 }
 
-// contextsOf are the contexts that --context names, repeated or with commas. kubectl takes one: of one nothing is different.
-func contextsOf(given *remembered) (out []string) {
-	for _, value := range given.given() {
+// ContextsOf are the contexts that --context names, repeated or with commas. kubectl takes one: of one nothing is different.
+func ContextsOf(given *Remembered) (out []string) {
+	for _, value := range given.Given() {
 		for name := range strings.SplitSeq(value, ",") {
 			if name != "" && !slices.Contains(out, name) {
 				out = append(out, name)
@@ -37,9 +37,9 @@ func contextsOf(given *remembered) (out []string) {
 	return out
 }
 
-// withContext are the flags for one of several contexts.
-func withContext(kube *genericclioptions.ConfigFlags, name string) *genericclioptions.ConfigFlags {
-	out := kubeFlags()
+// WithContext are the flags for one of several contexts.
+func WithContext(kube *genericclioptions.ConfigFlags, name string) *genericclioptions.ConfigFlags {
+	out := Flags()
 	*out.KubeConfig, *out.Namespace, *out.Timeout = *kube.KubeConfig, *kube.Namespace, *kube.Timeout
 	*out.ClusterName, *out.AuthInfoName = *kube.ClusterName, *kube.AuthInfoName
 	*out.Impersonate, *out.ImpersonateGroup = *kube.Impersonate, *kube.ImpersonateGroup
@@ -47,25 +47,26 @@ func withContext(kube *genericclioptions.ConfigFlags, name string) *genericcliop
 	return out
 }
 
-// remembered is a flag of which the last value counts, as kubectl has it, and that knows the others.
-type remembered struct {
+// Remembered is a flag of which the last value counts, as kubectl has it, and that knows the others.
+type Remembered struct {
 	pflag.Value
 	all []string
 }
 
-func remember(f *pflag.Flag) *remembered {
-	r := &remembered{Value: f.Value}
+// Remember makes a flag one that knows what it was given before.
+func Remember(f *pflag.Flag) *Remembered {
+	r := &Remembered{Value: f.Value}
 	f.Value = r
 	return r
 }
 
-func (r *remembered) Set(value string) error {
+func (r *Remembered) Set(value string) error {
 	r.all = append(r.all, value)
 	return r.Value.Set(value)
 }
 
-// given are the values that differ, in the order in which each came last.
-func (r *remembered) given() (out []string) {
+// Given are the values that differ, in the order in which each came last.
+func (r *Remembered) Given() (out []string) {
 	if r == nil {
 		return nil
 	}

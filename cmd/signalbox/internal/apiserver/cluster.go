@@ -1,4 +1,7 @@
-package main
+// Package apiserver is the cluster behind a kubeconfig, asked with the rights of its user: what it serves, what check and fit
+// look at, the jobs of all kinds, the one that an argument names, and what completion offers. What may not be read stays unknown
+// and is said. Start reading at Connect.
+package apiserver
 
 import (
 	"cmp"
@@ -40,46 +43,46 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// cluster is a live cluster, read with the user's own rights.
-type liveCluster struct {
-	config    *rest.Config
-	objects   dynamic.Interface
-	clients   kubernetes.Interface
-	served    map[string][]string // group: versions, preferred first
+// Cluster is a live cluster, read with the user's own rights.
+type Cluster struct {
+	Config    *rest.Config
+	Objects   dynamic.Interface
+	Clients   kubernetes.Interface
+	Served    map[string][]string // group: versions, preferred first
 	named     bool                // the user named it
-	context   string              // of the kubeconfig
-	namespace string
-	user      string
-	groups    []string
-	forOthers bool // what is read is shown to others: on the job, or in a browser
+	Context   string              // of the kubeconfig
+	Namespace string
+	User      string
+	Groups    []string
+	ForOthers bool // what is read is shown to others: on the job, or in a browser
 }
 
-// noCluster says why there is no cluster to ask; it is not an error where none is needed.
-type noCluster struct {
-	why    string
-	silent bool // a cluster was meant, and it does not answer or cannot be found
+// NoCluster says why there is no cluster to ask; it is not an error where none is needed.
+type NoCluster struct {
+	Why    string
+	Silent bool // a cluster was meant, and it does not answer or cannot be found
 }
 
-func (n *noCluster) Error() string { return n.why }
+func (n *NoCluster) Error() string { return n.Why }
 
-// answersWithin is how long a cluster that nobody named expressly may take to say hello.
-const answersWithin = 5 * time.Second
+// AnswersWithin is how long a cluster that nobody named expressly may take to say hello.
+const AnswersWithin = 5 * time.Second
 
-// connect reaches the cluster of the kubeconfig. A cluster that does not answer is a *noCluster, whether a flag
+// Connect reaches the cluster of the kubeconfig. A cluster that does not answer is a *noCluster, whether a flag
 // or the environment names its kubeconfig.
-func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
-	c, err := dial(flags)
+func Connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*Cluster, error) {
+	c, err := Dial(flags)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.greet(ctx); err != nil {
-		return nil, c.unreached(err)
+	if err := c.Greet(ctx); err != nil {
+		return nil, c.Unreached(err)
 	}
 	return c, nil
 }
 
-// dial is the cluster of the kubeconfig before anything is asked of it.
-func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
+// Dial is the cluster of the kubeconfig before anything is asked of it.
+func Dial(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	named := *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
 	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -91,7 +94,7 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 		}
 	}
 	if len(raw.Clusters) > 0 && raw.CurrentContext == "" && !named {
-		return nil, &noCluster{why: "the kubeconfig has no current context"}
+		return nil, &NoCluster{Why: "the kubeconfig has no current context"}
 	}
 	if name := *flags.Context; name != "" && raw.Contexts[name] == nil && len(raw.Contexts) > 0 {
 		return nil, shell.Usagef("read kubeconfig: context %q does not exist; expected %s", name, terminal.OrList(slices.Sorted(maps.Keys(raw.Contexts))))
@@ -104,47 +107,47 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	config.QPS = -1
 	config.UserAgent = "signalbox/" + build.Read().Version
-	c := &liveCluster{config: config, named: named, context: cmp.Or(*flags.Context, raw.CurrentContext), served: map[string][]string{"": {"v1"}}}
-	if c.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.namespace == "" {
-		c.namespace = "default"
+	c := &Cluster{Config: config, named: named, Context: cmp.Or(*flags.Context, raw.CurrentContext), Served: map[string][]string{"": {"v1"}}}
+	if c.Namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.Namespace == "" {
+		c.Namespace = "default"
 	}
-	if c.objects, err = dynamic.NewForConfig(c.config); err != nil {
+	if c.Objects, err = dynamic.NewForConfig(c.Config); err != nil {
 		return nil, err
 	}
-	c.clients, err = kubernetes.NewForConfig(c.config)
+	c.Clients, err = kubernetes.NewForConfig(c.Config)
 	return c, err
 }
 
-// unreached is the error where the cluster does not answer.
-func (c *liveCluster) unreached(err error) error {
+// Unreached is the error where the cluster does not answer.
+func (c *Cluster) Unreached(err error) error {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // which says all that a user can act on
 	}
 	if c.named && serverAnswered(err) { // and refuses
-		return fmt.Errorf("reach the cluster of context %q: %w", c.context, err)
+		return fmt.Errorf("reach the cluster of context %q: %w", c.Context, err)
 	}
-	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, terminal.OneLine(err.Error())), silent: true}
+	return &NoCluster{Why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.Context, terminal.OneLine(err.Error())), Silent: true}
 }
 
 // noKubeconfig says where a kubeconfig was looked for. Who names a file that does not exist meant a cluster;
 // who names one without a cluster, such as /dev/null, did not.
-func noKubeconfig() *noCluster {
+func noKubeconfig() *NoCluster {
 	named := os.Getenv("KUBECONFIG")
 	if named == "" {
-		return &noCluster{why: "there is no kubeconfig"}
+		return &NoCluster{Why: "there is no kubeconfig"}
 	}
 	for _, file := range filepath.SplitList(named) {
 		if _, err := os.Stat(file); err == nil {
-			return &noCluster{why: "KUBECONFIG names " + named + ", which names no cluster"}
+			return &NoCluster{Why: "KUBECONFIG names " + named + ", which names no cluster"}
 		}
 	}
-	return &noCluster{why: "KUBECONFIG names " + named + ", which does not exist", silent: true}
+	return &NoCluster{Why: "KUBECONFIG names " + named + ", which does not exist", Silent: true}
 }
 
-// greet learns what the cluster serves and who we are there.
-func (c *liveCluster) greet(ctx context.Context) error {
-	quick := rest.CopyConfig(c.config)
-	quick.Timeout = answersWithin
+// Greet learns what the cluster serves and who we are there.
+func (c *Cluster) Greet(ctx context.Context) error {
+	quick := rest.CopyConfig(c.Config)
+	quick.Timeout = AnswersWithin
 	hello, err := discovery.NewDiscoveryClientForConfig(quick)
 	if err != nil {
 		return err
@@ -153,25 +156,25 @@ func (c *liveCluster) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.served = map[string][]string{"": {"v1"}}
+	c.Served = map[string][]string{"": {"v1"}}
 	for _, g := range groups.Groups {
-		c.served[g.Name] = []string{g.PreferredVersion.Version}
+		c.Served[g.Name] = []string{g.PreferredVersion.Version}
 		for _, v := range g.Versions {
 			if v.Version != g.PreferredVersion.Version {
-				c.served[g.Name] = append(c.served[g.Name], v.Version)
+				c.Served[g.Name] = append(c.Served[g.Name], v.Version)
 			}
 		}
 	}
 	// Who we are matters to policies only; a cluster that does not tell is no obstacle.
-	if who, err := c.clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{}); err == nil {
-		c.user, c.groups = who.Status.UserInfo.Username, who.Status.UserInfo.Groups
+	if who, err := c.Clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{}); err == nil {
+		c.User, c.Groups = who.Status.UserInfo.Username, who.Status.UserInfo.Groups
 	}
 	return nil
 }
 
-// called is a user as the API server knows it, with the groups that it adds. Where it does not tell, they are those of everybody who has a name.
-func (c *liveCluster) called(ctx context.Context, user string, groups []string) (string, []string) {
-	as := rest.CopyConfig(c.config)
+// Called is a user as the API server knows it, with the groups that it adds. Where it does not tell, they are those of everybody who has a name.
+func (c *Cluster) Called(ctx context.Context, user string, groups []string) (string, []string) {
+	as := rest.CopyConfig(c.Config)
 	as.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
 	if clients, err := kubernetes.NewForConfig(as); err == nil {
 		who, err := clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
@@ -182,31 +185,31 @@ func (c *liveCluster) called(ctx context.Context, user string, groups []string) 
 	return user, append(slices.Clone(groups), "system:authenticated")
 }
 
-// look lists what check and fit look at, pods as a snapshot keeps them: a large cluster has more of
+// Look lists what check and fit look at, pods as a snapshot keeps them: a large cluster has more of
 // them than a shell should hold as objects.
-func (c *liveCluster) look(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
+func (c *Cluster) Look(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(20) // what is read is a multiple of what is kept
 	}
-	clients, err := live.Connect(c.config)
+	clients, err := live.Connect(c.Config)
 	if err != nil {
 		return manifest.View{}, nil, err
 	}
 	return c.read(ctx, now, p, clients.Kube)
 }
 
-// gather is look with all objects as such, for who writes them down.
-func (c *liveCluster) gather(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
+// Gather is look with all objects as such, for who writes them down.
+func (c *Cluster) Gather(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
 	return c.read(ctx, now, p, nil)
 }
 
 // read lists what check and fit look at. What may not be read is left unknown and said. Of pods only
 // what counts is kept where somebody lists them so.
-func (c *liveCluster) read(ctx context.Context, now time.Time, p *shell.Progress, pods kubernetes.Interface) (manifest.View, []preflight.Skip, error) {
+func (c *Cluster) read(ctx context.Context, now time.Time, p *shell.Progress, pods kubernetes.Interface) (manifest.View, []preflight.Skip, error) {
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
 	for _, r := range viewed() {
-		if _, group := c.served[r.Group]; !group { // a group that is there and does not answer is still listed
+		if _, group := c.Served[r.Group]; !group { // a group that is there and does not answer is still listed
 			v.Unserved = append(v.Unserved, r.GroupResource)
 			continue
 		}
@@ -226,7 +229,7 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *shell.Progress
 			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown; to ask for: list on them in all namespaces"})
 		case err != nil && r.Group != "" && serverAnswered(err):
 			// The webhook that converts a CRD is down, say: the rest can still be looked at.
-			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + serverSays(err)})
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + ServerSays(err)})
 		case err != nil:
 			return v, nil, fmt.Errorf("list %s: %w", r.Resource, err)
 		case whole:
@@ -236,7 +239,7 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *shell.Progress
 	}
 	for _, m := range []struct{ namespace, name string }{autoscalerStatus, {cluster.ShapesNamespace, cluster.ShapesName}} {
 		if o := c.configMap(ctx, m.namespace, m.name); o != nil {
-			v.Objects = append(v.Objects, trim(o))
+			v.Objects = append(v.Objects, Trim(o))
 		}
 	}
 	return v, skipped, ctx.Err()
@@ -246,8 +249,8 @@ func (c *liveCluster) read(ctx context.Context, now time.Time, p *shell.Progress
 var autoscalerStatus = struct{ namespace, name string }{"kube-system", "cluster-autoscaler-status"}
 
 // configMap is one ConfigMap that says something about the cluster; nil where there is none, or nobody may look.
-func (c *liveCluster) configMap(ctx context.Context, namespace, name string) *unstructured.Unstructured {
-	o, err := c.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+func (c *Cluster) configMap(ctx context.Context, namespace, name string) *unstructured.Unstructured {
+	o, err := c.Objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}
@@ -256,12 +259,12 @@ func (c *liveCluster) configMap(ctx context.Context, namespace, name string) *un
 
 // list is all objects of a resource, trimmed, or packed where there may be many of them; whole is false where the cluster does
 // not serve it. (As in the webhook's view, what is not served is unknown, not absent.)
-func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*unstructured.Unstructured, held []*cluster.Held, whole bool, err error) {
-	version := r.version(c.served[r.Group])
+func (c *Cluster) list(ctx context.Context, r resource, pack bool) (out []*unstructured.Unstructured, held []*cluster.Held, whole bool, err error) {
+	version := r.version(c.Served[r.Group])
 	if version == "" {
 		return nil, nil, false, nil
 	}
-	from := c.objects.Resource(r.WithVersion(version))
+	from := c.Objects.Resource(r.WithVersion(version))
 	for next := ""; ; {
 		page, err := from.List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
@@ -274,7 +277,7 @@ func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*u
 			return nil, nil, false, err
 		}
 		for i := range page.Items {
-			o := trim(&page.Items[i])
+			o := Trim(&page.Items[i])
 			if pack && cluster.Many(o.GroupVersionKind().GroupKind()) {
 				held = append(held, cluster.Hold(o))
 			} else {
@@ -288,41 +291,41 @@ func (c *liveCluster) list(ctx context.Context, r resource, pack bool) (out []*u
 	}
 }
 
-// job is the stored job of the same name; nil where there is none, or nobody may look.
-func (c *liveCluster) job(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
+// Job is the stored job of the same name; nil where there is none, or nobody may look.
+func (c *Cluster) Job(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
 	k := kinds.For(o.GroupVersionKind())
 	if k == nil || o.GetName() == "" {
 		return nil
 	}
 	gvr := o.GroupVersionKind().GroupVersion().WithResource(k.Resource)
-	stored, err := c.objects.Resource(gvr).Namespace(o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
+	stored, err := c.Objects.Resource(gvr).Namespace(o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}
 	return stored
 }
 
-// Where the webhook finds its policies; both names are promises.
+// OwnNamespace and PolicyLabel say where the webhook finds its policies; both names are promises.
 const (
-	ownNamespace = webhook.Namespace
-	policyLabel  = webhook.PolicyLabel + "=true"
+	OwnNamespace = webhook.Namespace
+	PolicyLabel  = webhook.PolicyLabel + "=true"
 )
 
-// policies are the files in the cluster's ConfigMaps; why says why they may not be read.
-func (c *liveCluster) policies(ctx context.Context) (fsys fs.FS, why string, err error) {
-	found, err := c.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
+// Policies are the files in the cluster's ConfigMaps; why says why they may not be read.
+func (c *Cluster) Policies(ctx context.Context) (fsys fs.FS, why string, err error) {
+	found, err := c.Clients.CoreV1().ConfigMaps(OwnNamespace).List(ctx, metav1.ListOptions{LabelSelector: PolicyLabel})
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, "you may not read ConfigMaps in " + ownNamespace + ", where the cluster's policies are; to ask for: list on configmaps there", nil
+		return nil, "you may not read ConfigMaps in " + OwnNamespace + ", where the cluster's policies are; to ask for: list on configmaps there", nil
 	case err != nil:
 		return nil, "", fmt.Errorf("list policies: %w", err)
 	}
-	fsys, err = filesOf(found.Items)
+	fsys, err = FilesOf(found.Items)
 	return fsys, "", err
 }
 
-// filesOf are the keys of ConfigMaps as files, in a folder for each.
-func filesOf(all []corev1.ConfigMap) (fs.FS, error) {
+// FilesOf are the keys of ConfigMaps as files, in a folder for each.
+func FilesOf(all []corev1.ConfigMap) (fs.FS, error) {
 	var files txtar.Archive
 	for _, m := range all {
 		for _, key := range slices.Sorted(maps.Keys(m.Data)) {

@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
@@ -28,16 +29,16 @@ func TestNamesAloneAreJobs(t *testing.T) {
 		"node gpu-7":         "nodes are not diagnosed, jobs are; signalbox get jobs -A --node gpu-7 ",
 	} {
 		t.Run(args, func(t *testing.T) {
-			targets, err := readTargets(strings.Fields(args))
+			targets, err := ReadTargets(strings.Fields(args))
 			var got []string
 			for _, to := range targets {
 				switch {
-				case to.any:
-					got = append(got, "any/"+to.name)
-				case to.kind == nil:
-					got = append(got, "pod/"+to.name)
+				case to.Any:
+					got = append(got, "any/"+to.Name)
+				case to.Kind == nil:
+					got = append(got, "pod/"+to.Name)
 				default:
-					got = append(got, to.kind.Name+"/"+to.name)
+					got = append(got, to.Kind.Name+"/"+to.Name)
 				}
 			}
 			if err != nil {
@@ -62,11 +63,16 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 	var objects []runtime.Object
 	for _, at := range []string{"ml/llama-7b", "ml/vit", "prod/bert", "prod/t5", "lab/t5", "a/gpt", "b/gpt", "c/gpt", "d/gpt", "e/gpt"} {
 		namespace, name, _ := strings.Cut(at, "/")
-		objects = append(objects, objectOf(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: "+name+", namespace: "+namespace+"}\n"))
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion("kubeflow.org/v1")
+		o.SetKind("PyTorchJob")
+		o.SetNamespace(namespace)
+		o.SetName(name)
+		objects = append(objects, o)
 	}
-	c := &liveCluster{
-		objects: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
-		clients: kubefake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}), served: served, namespace: "ml",
+	c := &Cluster{
+		Objects: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		Clients: kubefake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}), Served: served, Namespace: "ml",
 	}
 	for arg, want := range map[string]string{
 		"pytorchjob/llama7b": `PyTorchJob ml/llama7b: not found; did you mean "llama-7b"?`,
@@ -79,14 +85,14 @@ func TestAJobThatIsNotThereLeadsToTheOneThatIsMeant(t *testing.T) {
 		"pytorchjob/gone":    "PyTorchJob ml/gone: not found; namespace ml has llama-7b, vit",
 	} {
 		t.Run(arg, func(t *testing.T) {
-			targets, err := readTargets([]string{arg})
+			targets, err := ReadTargets([]string{arg})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if t0 := targets[0]; t0.kind == nil {
-				_, err = c.jobCalled(t.Context(), t0.name)
+			if t0 := targets[0]; t0.Kind == nil {
+				_, err = c.jobCalled(t.Context(), t0.Name)
 			} else {
-				_, err = c.asked(t.Context(), t0)
+				_, err = c.Asked(t.Context(), t0)
 			}
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%v\nwant %s", err, want)
@@ -102,7 +108,7 @@ func TestAJobOfAKindThatFailsIsNotKnown(t *testing.T) {
 	objects.PrependReactor("get", pytorch.Resource, func(k8stesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewInternalError(errors.New("conversion webhook: connection refused"))
 	})
-	c := &liveCluster{objects: objects, clients: kubefake.NewClientset(), served: map[string][]string{"kubeflow.org": {"v1"}}, namespace: "ml"}
+	c := &Cluster{Objects: objects, Clients: kubefake.NewClientset(), Served: map[string][]string{"kubeflow.org": {"v1"}}, Namespace: "ml"}
 	_, err := c.jobCalled(t.Context(), "llama")
 	if want := "whether pytorchjob/llama is in namespace ml is not known: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v\nwant %s…", err, want)

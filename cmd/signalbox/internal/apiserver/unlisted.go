@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"context"
@@ -17,36 +17,37 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// unlisted are the resources whose jobs the API server did not list: whether there are some is not known.
-type unlisted struct {
+// Unlisted are the resources whose jobs the API server did not list: whether there are some is not known.
+type Unlisted struct {
 	forbidden []string
-	failed    []string // each with the server's message
+	Failed    []string // each with the server's message
 }
 
-func (u unlisted) len() int { return len(u.forbidden) + len(u.failed) }
+// Len is how many resources were not listed.
+func (u Unlisted) Len() int { return len(u.forbidden) + len(u.Failed) }
 
-// notes say what was not listed.
-func (u unlisted) notes(namespace string) (out []string) {
+// Notes say what was not listed.
+func (u Unlisted) Notes(namespace string) (out []string) {
 	if len(u.forbidden) > 0 {
-		out = append(out, barred(u.forbidden, namespace)+grantRead(namespace))
+		out = append(out, Barred(u.forbidden, namespace)+GrantRead(namespace))
 	}
-	if len(u.failed) > 0 {
-		out = append(out, "not listed: "+strings.Join(u.failed, "; "))
+	if len(u.Failed) > 0 {
+		out = append(out, "not listed: "+strings.Join(u.Failed, "; "))
 	}
 	return out
 }
 
-// none is the error where nothing was listed: no jobs and none that may be seen are two things.
-func (u unlisted) none(namespace string) error {
-	if len(u.failed) == 0 {
+// None is the error where nothing was listed: no jobs and none that may be seen are two things.
+func (u Unlisted) None(namespace string) error {
+	if len(u.Failed) == 0 {
 		return mayListNone(u.forbidden, namespace)
 	}
-	return &shell.Exit{Code: shell.ExitUnknown, Cause: fmt.Errorf("%s, so whether there are training jobs is not known", strings.Join(u.notes(namespace), "; "))}
+	return &shell.Exit{Code: shell.ExitUnknown, Cause: fmt.Errorf("%s, so whether there are training jobs is not known", strings.Join(u.Notes(namespace), "; "))}
 }
 
-// verdict is the exit code of an answer that lacks what failed. What may not be listed is the caller's own choice of rights.
-func (u unlisted) verdict() error {
-	if len(u.failed) == 0 {
+// Verdict is the exit code of an answer that lacks what failed. What may not be listed is the caller's own choice of rights.
+func (u Unlisted) Verdict() error {
+	if len(u.Failed) == 0 {
 		return nil
 	}
 	return &shell.Exit{Code: shell.ExitUnknown}
@@ -67,19 +68,20 @@ func unanswered(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func anyKind(*kinds.Kind) bool { return true }
+// AnyKind is for eachPage: the jobs of every kind are wanted.
+func AnyKind(*kinds.Kind) bool { return true }
 
-// eachPage lists the jobs of all kinds that are wanted and served, a page at a time. One kind whose list fails, by a
+// EachPage lists the jobs of all kinds that are wanted and served, a page at a time. One kind whose list fails, by a
 // conversion webhook that is down, say, does not take away the others.
-func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, wanted func(*kinds.Kind) bool,
+func (c *Cluster) EachPage(ctx context.Context, namespace, selector string, wanted func(*kinds.Kind) bool,
 	take func(*kinds.Kind, schema.GroupVersionResource, *unstructured.UnstructuredList),
-) (missing unlisted, err error) {
+) (missing Unlisted, err error) {
 	for _, k := range kinds.All() {
 		served := c.resources(k)
 		if len(served) == 0 || !wanted(k) {
 			continue
 		}
-		from := c.objects.Resource(served[0]).Namespace(namespace)
+		from := c.Objects.Resource(served[0]).Namespace(namespace)
 		for next := ""; ; {
 			page, err := from.List(ctx, metav1.ListOptions{LabelSelector: selector, Limit: 500, Continue: next})
 			name := served[0].GroupResource().String()
@@ -90,7 +92,7 @@ func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, 
 			case err != nil && (!serverAnswered(err) || apierrors.IsUnauthorized(err)): // for no kind
 				return missing, unanswered("list "+k.Resource, err)
 			case err != nil:
-				missing.failed = append(missing.failed, fmt.Sprintf("%s (%s)", name, serverSays(err)))
+				missing.Failed = append(missing.Failed, fmt.Sprintf("%s (%s)", name, ServerSays(err)))
 			}
 			if err != nil {
 				break
@@ -104,8 +106,8 @@ func (c *liveCluster) eachPage(ctx context.Context, namespace, selector string, 
 	return missing, nil
 }
 
-// barred says what may not be listed.
-func barred(resources []string, namespace string) string {
+// Barred says what may not be listed.
+func Barred(resources []string, namespace string) string {
 	where := "in all namespaces"
 	if namespace != metav1.NamespaceAll {
 		where = "in namespace " + namespace
@@ -119,5 +121,5 @@ func mayListNone(resources []string, namespace string) error {
 	if namespace == metav1.NamespaceAll {
 		widen = "; -n NAMESPACE instead of -A asks for less"
 	}
-	return shell.Usagef("%s, so whether there are training jobs is not known%s%s", barred(resources, namespace), widen, grantRead(namespace))
+	return shell.Usagef("%s, so whether there are training jobs is not known%s%s", Barred(resources, namespace), widen, GrantRead(namespace))
 }

@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"slices"
@@ -45,10 +45,10 @@ var kept = map[string][]string{
 	"StorageClass":          {"provisioner", "volumeBindingMode", "allowedTopologies", "reclaimPolicy"},
 }
 
-// trim leaves of an object only what a review looks at: no environment, no commands, no
+// Trim leaves of an object only what a review looks at: no environment, no commands, no
 // images, and of the annotations only those that say who scales the nodes, which pods
 // belong to a node, and where a volume is being made, and the short ones of namespaces.
-func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
+func Trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
 		return trimPod(o)
 	}

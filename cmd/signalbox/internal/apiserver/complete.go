@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"context"
@@ -21,11 +21,11 @@ const (
 	mostCompleted   = 500
 )
 
-// completeCluster completes the connection flags.
-func completeCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
+// CompleteCluster completes the connection flags.
+func CompleteCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
 	register := func(flag string, names func(context.Context) []string) {
 		_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) { // fails only for a flag that does not exist
-			return beginning(start, names(c.Context())), cobra.ShellCompDirectiveNoFileComp
+			return Beginning(start, names(c.Context())), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
 	register("context", func(context.Context) (out []string) {
@@ -44,7 +44,7 @@ func completeCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
 		if live == nil {
 			return nil
 		}
-		found, err := live.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompleted})
+		found, err := live.Clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompleted})
 		if err != nil {
 			return nil
 		}
@@ -55,34 +55,34 @@ func completeCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
 	})
 }
 
-// completeJobs completes KIND/NAME: first the kinds, then the names that the cluster has.
-func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+// CompleteJobs completes KIND/NAME: first the kinds, then the names that the cluster has.
+func CompleteJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		word, _, named := strings.Cut(start, "/")
-		if !named && len(args) > 0 && kindCalled(args[0]) != nil { // KIND NAME…
-			return beginning(start, namesOf(c.Context(), kube, kindCalled(args[0]))), cobra.ShellCompDirectiveNoFileComp
+		if !named && len(args) > 0 && KindCalled(args[0]) != nil { // KIND NAME…
+			return Beginning(start, NamesOf(c.Context(), kube, KindCalled(args[0]))), cobra.ShellCompDirectiveNoFileComp
 		}
 		if !named {
 			var out []string
-			for _, w := range kindWords() {
+			for _, w := range KindWords() {
 				out = append(out, w+"/")
 			}
-			return beginning(start, out), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+			return Beginning(start, out), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
-		k := kindCalled(word)
+		k := KindCalled(word)
 		if k == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		out := namesOf(c.Context(), kube, k)
+		out := NamesOf(c.Context(), kube, k)
 		for i, name := range out {
 			out[i] = word + "/" + name
 		}
-		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+		return Beginning(start, out), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// namesOf are the names of the jobs of some kinds that the cluster has in the namespace.
-func namesOf(ctx context.Context, kube *genericclioptions.ConfigFlags, some ...*kinds.Kind) (out []string) {
+// NamesOf are the names of the jobs of some kinds that the cluster has in the namespace.
+func NamesOf(ctx context.Context, kube *genericclioptions.ConfigFlags, some ...*kinds.Kind) (out []string) {
 	ctx, live, stop := connectSoon(ctx, kube)
 	defer stop()
 	if live == nil {
@@ -90,7 +90,7 @@ func namesOf(ctx context.Context, kube *genericclioptions.ConfigFlags, some ...*
 	}
 	for _, k := range some {
 		for _, gvr := range live.resources(k) {
-			found, err := live.objects.Resource(gvr).Namespace(live.namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
+			found, err := live.Objects.Resource(gvr).Namespace(live.Namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
 			if err != nil {
 				continue
 			}
@@ -102,20 +102,20 @@ func namesOf(ctx context.Context, kube *genericclioptions.ConfigFlags, some ...*
 	return out
 }
 
-// completeKinds completes what get takes beside its subcommand: a kind, or KIND/NAME.
-func completeKinds(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	jobs := completeJobs(kube)
+// CompleteKinds completes what get takes beside its subcommand: a kind, or KIND/NAME.
+func CompleteKinds(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	jobs := CompleteJobs(kube)
 	return func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		if strings.Contains(start, "/") {
 			return jobs(c, args, start)
 		}
-		return beginning(start, kindWords()), cobra.ShellCompDirectiveNoFileComp
+		return Beginning(start, KindWords()), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// completeFilesOrJobs completes KIND/NAME where that was begun and no file is called so, and else files.
-func completeFilesOrJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
-	jobs := completeJobs(kube)
+// CompleteFilesOrJobs completes KIND/NAME where that was begun and no file is called so, and else files.
+func CompleteFilesOrJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	jobs := CompleteJobs(kube)
 	return func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		if files, err := filepath.Glob(start + "*"); start == "" || err != nil || len(files) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -125,17 +125,17 @@ func completeFilesOrJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFu
 }
 
 // connectSoon is the cluster, or nil where it does not answer at once.
-func connectSoon(parent context.Context, kube *genericclioptions.ConfigFlags) (ctx context.Context, live *liveCluster, stop func()) {
+func connectSoon(parent context.Context, kube *genericclioptions.ConfigFlags) (ctx context.Context, live *Cluster, stop func()) {
 	ctx, stop = context.WithTimeout(parent, completesWithin)
-	live, err := connect(ctx, kube)
+	live, err := Connect(ctx, kube)
 	if err != nil {
 		return ctx, nil, stop
 	}
 	return ctx, live, stop
 }
 
-// beginning are the names that begin with a text, sorted.
-func beginning(start string, names []string) []string {
+// Beginning are the names that begin with a text, sorted.
+func Beginning(start string, names []string) []string {
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, start) })
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"context"
@@ -31,23 +31,23 @@ import (
 
 // target is a job that the user names, or a pod of it.
 type target struct {
-	kind *kinds.Kind // nil: a pod
-	name string
-	any  bool // of a kind that nobody named
+	Kind *kinds.Kind // nil: a pod
+	Name string
+	Any  bool // of a kind that nobody named
 }
 
-// plainName is a name without a kind: what has a dot or an upper-case letter is a file, or a slip.
-var plainName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+// PlainName is a name without a kind: what has a dot or an upper-case letter is a file, or a slip.
+var PlainName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
-// The words of kubectl for what is no job.
+// PodWords and nodeWords are the words of kubectl for what is no job.
 var (
-	podWords  = []string{"pod", "pods", "po"}
+	PodWords  = []string{"pod", "pods", "po"}
 	nodeWords = []string{"node", "nodes", "no"}
 )
 
-// kindCalled is the kind of a word that users write: pytorchjob, pytorchjobs,
+// KindCalled is the kind of a word that users write: pytorchjob, pytorchjobs,
 // pytorchjobs.kubeflow.org; nil: none.
-func kindCalled(word string) *kinds.Kind {
+func KindCalled(word string) *kinds.Kind {
 	k, _, err := collect.Resolve(kinds.All(), word+"/x")
 	if err != nil {
 		return nil
@@ -55,8 +55,8 @@ func kindCalled(word string) *kinds.Kind {
 	return k
 }
 
-// readTargets reads KIND/NAME… and KIND NAME…, as kubectl has them.
-func readTargets(args []string) ([]target, error) {
+// ReadTargets reads KIND/NAME… and KIND NAME…, as kubectl has them.
+func ReadTargets(args []string) ([]target, error) {
 	if len(args) > 1 && !strings.Contains(args[0], "/") && !onlyNames(args) {
 		word := args[0]
 		args = slices.Clone(args[1:])
@@ -70,19 +70,19 @@ func readTargets(args []string) ([]target, error) {
 	var out []target
 	for _, arg := range args {
 		word, name, _ := strings.Cut(arg, "/")
-		if slices.Contains(podWords, strings.ToLower(word)) && name != "" && !strings.Contains(name, "/") {
-			out = append(out, target{name: name})
+		if slices.Contains(PodWords, strings.ToLower(word)) && name != "" && !strings.Contains(name, "/") {
+			out = append(out, target{Name: name})
 			continue
 		}
-		if plainName.MatchString(arg) && kindCalled(arg) == nil {
-			out = append(out, target{name: arg, any: true})
+		if PlainName.MatchString(arg) && KindCalled(arg) == nil {
+			out = append(out, target{Name: arg, Any: true})
 			continue
 		}
 		kind, name, err := collect.Resolve(kinds.All(), arg)
 		if err != nil {
 			return nil, unresolved(arg)
 		}
-		out = append(out, target{kind: kind, name: name})
+		out = append(out, target{Kind: kind, Name: name})
 	}
 	return out, nil
 }
@@ -90,9 +90,9 @@ func readTargets(args []string) ([]target, error) {
 // onlyNames says whether all arguments are names of jobs: the first is no kind, and none written wrong.
 func onlyNames(args []string) bool {
 	word := strings.ToLower(args[0])
-	slip := func(kind string) bool { _, near := distance(word, kind); return near }
-	return kindCalled(word) == nil && !slices.Contains(podWords, word) && !slices.Contains(nodeWords, word) && !slices.ContainsFunc(kindWords(), slip) &&
-		!slices.ContainsFunc(args, func(a string) bool { return !plainName.MatchString(a) })
+	slip := func(kind string) bool { _, near := Distance(word, kind); return near }
+	return KindCalled(word) == nil && !slices.Contains(PodWords, word) && !slices.Contains(nodeWords, word) && !slices.ContainsFunc(KindWords(), slip) &&
+		!slices.ContainsFunc(args, func(a string) bool { return !PlainName.MatchString(a) })
 }
 
 // unresolved is the error about what is no KIND/NAME.
@@ -114,22 +114,22 @@ func unresolved(arg string) error {
 // does not begin with a kind either.
 func namesFolder(arg string) bool {
 	word, name, ok := strings.Cut(arg, "/")
-	return ok && (name == "" || strings.Contains(name, "/")) && !shell.IsAddress(arg) && kindCalled(word) == nil && !slices.Contains(podWords, strings.ToLower(word))
+	return ok && (name == "" || strings.Contains(name, "/")) && !shell.IsAddress(arg) && KindCalled(word) == nil && !slices.Contains(PodWords, strings.ToLower(word))
 }
 
-// readNamed is readTargets where a name alone says too little.
-func readNamed(args []string) ([]target, error) {
-	out, err := readTargets(args)
+// ReadNamed is readTargets where a name alone says too little.
+func ReadNamed(args []string) ([]target, error) {
+	out, err := ReadTargets(args)
 	for _, t := range out {
-		if t.any {
-			return nil, unresolved(t.name)
+		if t.Any {
+			return nil, unresolved(t.Name)
 		}
 	}
 	return out, err
 }
 
-// kindWords are the kinds of jobs as they are typed.
-func kindWords() []string {
+// KindWords are the kinds of jobs as they are typed.
+func KindWords() []string {
 	var out []string
 	for _, k := range kinds.All() {
 		out = append(out, strings.ToLower(k.Name))
@@ -140,11 +140,11 @@ func kindWords() []string {
 // hint is what somebody may mean whose argument is no KIND/NAME.
 func hint(arg string) string {
 	word, name, ok := strings.Cut(arg, "/")
-	names := kindWords()
+	names := KindWords()
 	switch {
 	case shell.IsAddress(arg):
 		return fmt.Sprintf("; for a log behind an address: curl -s %s | signalbox diagnose -", arg)
-	case !ok && kindCalled(arg) != nil:
+	case !ok && KindCalled(arg) != nil:
 		return "; a kind needs a name"
 	case !ok || strings.Contains(name, "/"):
 		return fmt.Sprintf("; for a log that does exist: --log %s", arg)
@@ -155,68 +155,68 @@ func hint(arg string) string {
 	return fmt.Sprintf("; if %s is a namespace: %s -n %s", word, name, word)
 }
 
-// reach is the cluster, or an error that says what else would do.
-func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) (*liveCluster, error) {
-	live, err := connect(ctx, kube)
-	if none, ok := errors.AsType[*noCluster](err); ok {
-		return nil, shell.Usagef("%s; expected a kubeconfig whose cluster answers%s", none.why, or)
+// Reach is the cluster, or an error that says what else would do.
+func Reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) (*Cluster, error) {
+	live, err := Connect(ctx, kube)
+	if none, ok := errors.AsType[*NoCluster](err); ok {
+		return nil, shell.Usagef("%s; expected a kubeconfig whose cluster answers%s", none.Why, or)
 	}
 	return live, err
 }
 
-// caseOf collects everything about a target.
-func (c *liveCluster) caseOf(ctx context.Context, sh *shell.Shell, t target) (diagnose.Case, error) {
+// CaseOf collects everything about a target.
+func (c *Cluster) CaseOf(ctx context.Context, sh *shell.Shell, t target) (diagnose.Case, error) {
 	p := sh.Progress()
 	defer p.Done()
 	from := c.collector(ctx, sh, p)
-	if t.kind == nil {
+	if t.Kind == nil {
 		var err error
-		if t.any {
-			t, err = c.jobCalled(ctx, t.name)
+		if t.Any {
+			t, err = c.jobCalled(ctx, t.Name)
 		} else {
-			t, err = c.jobOfPod(ctx, t.name)
+			t, err = c.jobOfPod(ctx, t.Name)
 		}
 		if err != nil {
 			return diagnose.Case{}, err
 		}
 	}
-	object, err := from.Find(ctx, t.kind, c.namespace, t.name)
+	object, err := from.Find(ctx, t.Kind, c.Namespace, t.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return diagnose.Case{}, shell.Usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+		return diagnose.Case{}, shell.Usagef("%s %s/%s: not found%s", t.Kind.Name, c.Namespace, t.Name, c.elsewhere(ctx, t))
 	case apierrors.IsForbidden(err):
-		return diagnose.Case{}, shell.Usagef("%s %s/%s: %s may not read %s in namespace %s%s", t.kind.Name, c.namespace, t.name, c.asker(), t.kind.Resource, c.namespace, grantRead(c.namespace))
+		return diagnose.Case{}, shell.Usagef("%s %s/%s: %s may not read %s in namespace %s%s", t.Kind.Name, c.Namespace, t.Name, c.asker(), t.Kind.Resource, c.Namespace, GrantRead(c.Namespace))
 	case err != nil:
 		return diagnose.Case{}, err
 	}
-	p.Step("reading pods, events and logs of %s …", t.name)
-	found, err := from.Case(ctx, t.kind, object)
+	p.Step("reading pods, events and logs of %s …", t.Name)
+	found, err := from.Case(ctx, t.Kind, object)
 	if apierrors.IsForbidden(err) && len(found.Missing) > 0 { // the last says all that may not be read
-		return found, shell.Usagef("%s %s/%s: %s", t.kind.Name, c.namespace, t.name, found.Missing[len(found.Missing)-1])
+		return found, shell.Usagef("%s %s/%s: %s", t.Kind.Name, c.Namespace, t.Name, found.Missing[len(found.Missing)-1])
 	}
 	return found, err
 }
 
 // asker is whose rights decide what is read, as sentences name them.
-func (c *liveCluster) asker() string {
-	if c.config != nil && c.config.Impersonate.UserName != "" {
-		return c.config.Impersonate.UserName
+func (c *Cluster) asker() string {
+	if c.Config != nil && c.Config.Impersonate.UserName != "" {
+		return c.Config.Impersonate.UserName
 	}
 	return "you"
 }
 
-// missing is the error of a namespace that is not there, and nil where it is or where that may not be read.
-func (c *liveCluster) missing(ctx context.Context, namespace string) error {
-	near, gone := absent(ctx, c.clients.CoreV1().Namespaces(), namespace)
+// Missing is the error of a namespace that is not there, and nil where it is or where that may not be read.
+func (c *Cluster) Missing(ctx context.Context, namespace string) error {
+	near, gone := absent(ctx, c.Clients.CoreV1().Namespaces(), namespace)
 	if !gone {
 		return nil
 	}
 	return shell.Usagef("namespace %q does not exist%s", namespace, near)
 }
 
-// missingNode is the same of a node.
-func (c *liveCluster) missingNode(ctx context.Context, node string) error {
-	near, gone := absent(ctx, c.clients.CoreV1().Nodes(), node)
+// MissingNode is the same of a node.
+func (c *Cluster) MissingNode(ctx context.Context, node string) error {
+	near, gone := absent(ctx, c.Clients.CoreV1().Nodes(), node)
 	if !gone {
 		return nil
 	}
@@ -247,10 +247,10 @@ type namedObjects[T any, L runtime.Object] interface {
 }
 
 // elsewhere says where a job of the name is, if its namespace is another one, or which name is meant; no kind: any.
-func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
+func (c *Cluster) elsewhere(ctx context.Context, t target) string {
 	all := kinds.All()
-	if t.kind != nil {
-		all = []*kinds.Kind{t.kind}
+	if t.Kind != nil {
+		all = []*kinds.Kind{t.Kind}
 	}
 	var served []schema.GroupVersionResource
 	for _, k := range all {
@@ -260,9 +260,9 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	}
 	var in []string
 	for _, gvr := range served {
-		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: terminal.MostNames + 2}) // the one here is none of them, and one more says that there are more
+		found, err := c.Objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.Name, Limit: terminal.MostNames + 2}) // the one here is none of them, and one more says that there are more
 		for i := 0; err == nil && i < len(found.Items); i++ {
-			if o := &found.Items[i]; o.GetName() == t.name && o.GetNamespace() != c.namespace && !slices.Contains(in, o.GetNamespace()) {
+			if o := &found.Items[i]; o.GetName() == t.Name && o.GetNamespace() != c.Namespace && !slices.Contains(in, o.GetNamespace()) {
 				in = append(in, o.GetNamespace())
 			}
 		}
@@ -279,47 +279,47 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 		}
 		return fmt.Sprintf("; there are some in the namespaces %s%s: -n %s", strings.Join(in[:min(len(in), terminal.MostNames)], ", "), more, in[0])
 	}
-	if err := c.missing(ctx, c.namespace); err != nil {
+	if err := c.Missing(ctx, c.Namespace); err != nil {
 		return "; " + err.Error()
 	}
 	var names []string
 	for _, gvr := range served {
-		here, err := c.objects.Resource(gvr).Namespace(c.namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
+		here, err := c.Objects.Resource(gvr).Namespace(c.Namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
 		for i := 0; err == nil && i < len(here.Items); i++ {
 			names = append(names, here.Items[i].GetName())
 		}
 	}
-	if meant := check.DidYouMean(t.name, names).String(); meant != "" || len(names) == 0 || t.kind == nil {
+	if meant := check.DidYouMean(t.Name, names).String(); meant != "" || len(names) == 0 || t.Kind == nil {
 		return meant
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return fmt.Sprintf("; namespace %s has %s", c.namespace, terminal.Few(names))
+	return fmt.Sprintf("; namespace %s has %s", c.Namespace, terminal.Few(names))
 }
 
-// asked is the job of the cluster that an argument names.
-func (c *liveCluster) asked(ctx context.Context, t target) (*unstructured.Unstructured, error) {
-	if t.kind == nil {
-		return nil, shell.Usagef("%s is a pod; expected a job: KIND/NAME", t.name)
+// Asked is the job of the cluster that an argument names.
+func (c *Cluster) Asked(ctx context.Context, t target) (*unstructured.Unstructured, error) {
+	if t.Kind == nil {
+		return nil, shell.Usagef("%s is a pod; expected a job: KIND/NAME", t.Name)
 	}
-	served := c.resources(t.kind)
+	served := c.resources(t.Kind)
 	if len(served) == 0 {
-		return nil, shell.Usagef("%s %s/%s: the cluster serves no %s", t.kind.Name, c.namespace, t.name, t.kind.Resource)
+		return nil, shell.Usagef("%s %s/%s: the cluster serves no %s", t.Kind.Name, c.Namespace, t.Name, t.Kind.Resource)
 	}
-	object, err := c.objects.Resource(served[0]).Namespace(c.namespace).Get(ctx, t.name, metav1.GetOptions{})
+	object, err := c.Objects.Resource(served[0]).Namespace(c.Namespace).Get(ctx, t.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, shell.Usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+		return nil, shell.Usagef("%s %s/%s: not found%s", t.Kind.Name, c.Namespace, t.Name, c.elsewhere(ctx, t))
 	case err != nil:
-		return nil, unanswered(fmt.Sprintf("read %s %s/%s", t.kind.Name, c.namespace, t.name), err)
+		return nil, unanswered(fmt.Sprintf("read %s %s/%s", t.Kind.Name, c.Namespace, t.Name), err)
 	}
 	return object, nil
 }
 
 // resources are the versions of a kind that the cluster serves, best first.
-func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
+func (c *Cluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
 	for _, gvk := range k.GVKs {
-		if slices.Contains(c.served[gvk.Group], gvk.Version) {
+		if slices.Contains(c.Served[gvk.Group], gvk.Version) {
 			out = append(out, gvk.GroupVersion().WithResource(k.Resource))
 		}
 	}
@@ -328,7 +328,7 @@ func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResourc
 
 // jobCalled is the job of a name, of whatever kind; else the job of the pod of that name. Jobs
 // that one of the others was made of do not count.
-func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error) {
+func (c *Cluster) jobCalled(ctx context.Context, name string) (target, error) {
 	var found []target
 	var failed error
 	unread := 0
@@ -337,14 +337,14 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 		if len(served) == 0 {
 			continue
 		}
-		o, err := c.objects.Resource(served[0]).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
+		o, err := c.Objects.Resource(served[0]).Namespace(c.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
-		case err == nil && !isPart(o):
-			found = append(found, target{kind: k, name: name})
+		case err == nil && !IsPart(o):
+			found = append(found, target{Kind: k, Name: name})
 		case apierrors.IsForbidden(err):
 			unread++
 		case err != nil && !apierrors.IsNotFound(err):
-			failed = unanswered(fmt.Sprintf("whether %s/%s is in namespace %s is not known", strings.ToLower(k.Name), name, c.namespace), err)
+			failed = unanswered(fmt.Sprintf("whether %s/%s is in namespace %s is not known", strings.ToLower(k.Name), name, c.Namespace), err)
 		}
 	}
 	switch len(found) {
@@ -353,14 +353,14 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 			return target{}, failed
 		}
 		if unread > 0 {
-			return target{}, shell.Usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.namespace, name, grantRead(c.namespace))
+			return target{}, shell.Usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.Namespace, name, GrantRead(c.Namespace))
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*shell.Exit)(nil); errors.As(err, &code) {
-			if meant := c.elsewhere(ctx, target{name: name}); meant != "" {
-				return t, shell.Usagef("no job and no pod of one is called %q in namespace %s%s", name, c.namespace, meant)
+			if meant := c.elsewhere(ctx, target{Name: name}); meant != "" {
+				return t, shell.Usagef("no job and no pod of one is called %q in namespace %s%s", name, c.Namespace, meant)
 			}
-			return t, shell.Usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
+			return t, shell.Usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.Namespace, name)
 		}
 		return t, err
 	case 1:
@@ -368,22 +368,22 @@ func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error
 	}
 	var names []string
 	for _, t := range found {
-		names = append(names, strings.ToLower(t.kind.Name)+"/"+name)
+		names = append(names, strings.ToLower(t.Kind.Name)+"/"+name)
 	}
-	return target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.namespace, terminal.OrList(names))
+	return target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.Namespace, terminal.OrList(names))
 }
 
 // mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
 const mostOwners = 8
 
 // jobOfPod is the job at the end of the owners of a pod.
-func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error) {
-	pod, err := c.clients.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
+func (c *Cluster) jobOfPod(ctx context.Context, name string) (target, error) {
+	pod, err := c.Clients.CoreV1().Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return target{}, shell.Usagef("Pod %s/%s: not found", c.namespace, name)
+		return target{}, shell.Usagef("Pod %s/%s: not found", c.Namespace, name)
 	case err != nil:
-		return target{}, fmt.Errorf("read Pod %s/%s: %w", c.namespace, name, err)
+		return target{}, fmt.Errorf("read Pod %s/%s: %w", c.Namespace, name, err)
 	}
 	var found target
 	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil && n < mostOwners; n++ {
@@ -392,15 +392,15 @@ func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error)
 		if k == nil {
 			break
 		}
-		found = target{kind: k, name: owner.Name}
-		above, err := c.objects.Resource(gvk.GroupVersion().WithResource(k.Resource)).Namespace(c.namespace).Get(ctx, owner.Name, metav1.GetOptions{})
+		found = target{Kind: k, Name: owner.Name}
+		above, err := c.Objects.Resource(gvk.GroupVersion().WithResource(k.Resource)).Namespace(c.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 		if err != nil {
 			break // the job below is found already
 		}
 		owner = metav1.GetControllerOf(above)
 	}
-	if found.kind == nil {
-		return target{}, shell.Usagef("Pod %s/%s: no training job owns it", c.namespace, name)
+	if found.Kind == nil {
+		return target{}, shell.Usagef("Pod %s/%s: no training job owns it", c.Namespace, name)
 	}
 	return found, nil
 }
@@ -408,8 +408,8 @@ func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error)
 // everyChange is how often a watched job is looked at.
 const everyChange = 5 * time.Second
 
-// change waits until the job of a case, or one of its pods, is another one.
-func (c *liveCluster) change(ctx context.Context, from diagnose.Case) error {
+// Change waits until the job of a case, or one of its pods, is another one.
+func (c *Cluster) Change(ctx context.Context, from diagnose.Case) error {
 	before := ""
 	tick := time.NewTicker(everyChange)
 	defer tick.Stop()
@@ -433,14 +433,14 @@ func (c *liveCluster) change(ctx context.Context, from diagnose.Case) error {
 }
 
 // versions are the resource versions of a job and its pods, in one string.
-func (c *liveCluster) versions(ctx context.Context, from diagnose.Case) (string, error) {
+func (c *Cluster) versions(ctx context.Context, from diagnose.Case) (string, error) {
 	ref := from.Job.Ref
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
-	o, err := c.objects.Resource(gvk.GroupVersion().WithResource(from.Kind.Resource)).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	o, err := c.Objects.Resource(gvk.GroupVersion().WithResource(from.Kind.Resource)).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", ref, err)
 	}
-	pods, err := c.clients.CoreV1().Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: from.Kind.Pods(ref).String()})
+	pods, err := c.Clients.CoreV1().Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: from.Kind.Pods(ref).String()})
 	if err != nil {
 		return "", fmt.Errorf("list pods of %s: %w", ref, err)
 	}
@@ -458,29 +458,30 @@ func stateOf(k *kinds.Kind, o *unstructured.Unstructured) string {
 	return fmt.Sprint(s.Phase, s.Reason, s.Since)
 }
 
-func ended(s kinds.State) bool { return s.Phase == kinds.Succeeded || s.Phase == kinds.Failed }
+// Ended says whether a job in a state has ended.
+func Ended(s kinds.State) bool { return s.Phase == kinds.Succeeded || s.Phase == kinds.Failed }
 
-// distance is how many letters differ, and whether so few that one word is meant: none in a
+// Distance is how many letters differ, and whether so few that one word is meant: none in a
 // short one, because Job and Pod are two words.
-func distance(word, known string) (n int, near bool) {
+func Distance(word, known string) (n int, near bool) {
 	n = levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(known))
 	return n, n <= min(3, len(known)/4)
 }
 
-// isPart says whether a job was made for another one that is listed itself.
-func isPart(o *unstructured.Unstructured) bool {
+// IsPart says whether a job was made for another one that is listed itself.
+func IsPart(o *unstructured.Unstructured) bool {
 	owner := metav1.GetControllerOf(o)
 	return owner != nil && kinds.For(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)) != nil
 }
 
 // collector reads jobs through this cluster. The view of the whole cluster is made when
 // it is asked for; without the right to list nodes there is none.
-func (c *liveCluster) collector(ctx context.Context, sh *shell.Shell, p *shell.Progress) *collect.Cluster {
+func (c *Cluster) collector(ctx context.Context, sh *shell.Shell, p *shell.Progress) *collect.Cluster {
 	return &collect.Cluster{
-		Kube: c.clients, Dynamic: c.objects, Now: sh.Now, Asker: c.asker(), Beyond: !c.forOthers,
-		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
+		Kube: c.Clients, Dynamic: c.Objects, Now: sh.Now, Asker: c.asker(), Beyond: !c.ForOthers,
+		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Clients.Discovery())),
 		Snapshot: func() *cluster.Snapshot {
-			view, _, err := c.look(ctx, sh.Now(), p)
+			view, _, err := c.Look(ctx, sh.Now(), p)
 			if err != nil {
 				return nil
 			}

@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 )
 
 // brokenCluster is a cluster that answers the list of one resource with an error.
-func brokenCluster(resource string, err error) *liveCluster {
+func brokenCluster(resource string, err error) *Cluster {
 	lists, served := map[schema.GroupVersionResource]string{}, map[string][]string{}
 	for _, r := range viewed() {
 		for _, v := range r.versions {
@@ -29,7 +29,7 @@ func brokenCluster(resource string, err error) *liveCluster {
 	}
 	objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists)
 	objects.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
-	return &liveCluster{objects: objects, clients: kubefake.NewClientset(), served: served}
+	return &Cluster{Objects: objects, Clients: kubefake.NewClientset(), Served: served}
 }
 
 func TestGatherLeavesUnknownWhatTheServerDoesNotList(t *testing.T) {
@@ -50,7 +50,7 @@ func TestGatherLeavesUnknownWhatTheServerDoesNotList(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			view, skipped, err := brokenCluster(tc.resource, tc.err).gather(t.Context(), time.Now(), &shell.Progress{})
+			view, skipped, err := brokenCluster(tc.resource, tc.err).Gather(t.Context(), time.Now(), &shell.Progress{})
 			if tc.want != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 					t.Errorf("the error is %v, want one that begins with %q", err, tc.want)

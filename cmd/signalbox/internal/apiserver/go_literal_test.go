@@ -1,4 +1,4 @@
-package main
+package apiserver
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestTheServersWordsHaveNoGoInThem(t *testing.T) {
 		"what is no value stays": {`spec.x: Invalid value: "{a}": must match ${A} in kubeflow.org/v1 {x}`, `spec.x: Invalid value: "{a}": must match ${A} in kubeflow.org/v1 {x}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := serverSays(errors.New(tc.text)); got != tc.want {
+			if got := ServerSays(errors.New(tc.text)); got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})
