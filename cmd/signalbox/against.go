@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
@@ -96,7 +97,7 @@ type finished struct {
 
 // compare diagnoses two runs and says in what they differ.
 func (f *diagnoseFlags) compare(ctx context.Context, sh *shell.Shell, args []string) (*comparison, error) {
-	catalog, err := catalogWith(f.signatures)
+	catalog, err := signatures.With(f.signatures)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -85,7 +86,7 @@ func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.Value == askA
 // question is one job and what the cluster said of it.
 type question struct {
 	object *unstructured.Unstructured
-	heard  *heard
+	heard  *dryrun.Heard
 }
 
 // askInstalled asks the cluster's Signalbox about every job of the input, one dry run each. why
@@ -125,16 +126,16 @@ func (w *world) askOne(ctx context.Context, jobs []manifest.Document, asked []*q
 	}
 	ctx, cancel := context.WithTimeout(ctx, answersWithinAll)
 	defer cancel()
-	h := dryRun(ctx, w.live, o)
+	h := dryrun.Of(ctx, w.live, o)
 	asked[i] = &question{o, h}
-	if _, away := errors.AsType[net.Error](h.err); away {
-		return "", w.live.Unreached(h.err)
+	if _, away := errors.AsType[net.Error](h.Err); away {
+		return "", w.live.Unreached(h.Err)
 	}
-	return h.unanswered(), nil
+	return h.Unanswered(), nil
 }
 
 // heardOf is what was heard of a job; nil where nobody was asked.
-func (w *world) heardOf(o *unstructured.Unstructured) *heard {
+func (w *world) heardOf(o *unstructured.Unstructured) *dryrun.Heard {
 	for _, q := range w.questions {
 		if q != nil && q.object.GroupVersionKind() == o.GroupVersionKind() && q.object.GetNamespace() == o.GetNamespace() &&
 			q.object.GetName() == o.GetName() && q.object.GetGenerateName() == o.GetGenerateName() {

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
@@ -98,7 +99,7 @@ func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name str
 	if err != nil {
 		return diagnose.Result{}, err
 	}
-	catalog, err := catalogWith(nil)
+	catalog, err := signatures.With(nil)
 	if err != nil {
 		return diagnose.Result{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 )
 
 func newCheck(sh *shell.Shell) *cobra.Command {
@@ -135,7 +136,7 @@ func reviewFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args [
 
 // completeChecks offers the names of checks.
 func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	all, err := allChecks()
+	all, err := tuning.All()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
@@ -90,9 +91,9 @@ func checkConfig(sh *shell.Shell, file string) (wrong []error) {
 	case err != nil && !readable:
 		return []error{fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "read config "+file+": "))}
 	}
-	_, tuning := tune(settings.Checks)
-	_, covered := selectedKinds(settings.Kinds)
-	for _, err := range []error{tuning, covered} {
+	_, untuned := tuning.Of(settings.Checks)
+	_, covered := tuning.SelectedKinds(settings.Kinds)
+	for _, err := range []error{untuned, covered} {
 		if err == nil {
 			continue
 		}

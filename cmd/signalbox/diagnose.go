@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -210,7 +211,7 @@ func thrifty() (back func()) {
 }
 
 func (f *diagnoseFlags) run(ctx context.Context, sh *shell.Shell, args []string, to func(diagnose.Result) error) error {
-	catalog, err := catalogWith(f.signatures)
+	catalog, err := signatures.With(f.signatures)
 	if err != nil {
 		return err
 	}

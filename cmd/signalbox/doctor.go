@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
@@ -80,8 +81,8 @@ Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster
 			d := &doctor{
 				kube: live.Clients, served: live.Served, namespace: live.Namespace, named: *kube.Namespace != "", skew: skew, now: sh.Now,
 				ask: func(ctx context.Context, namespace string) (bool, error) {
-					said := dryRun(ctx, live, probe(namespace))
-					return said.record != nil, said.err
+					said := dryrun.Of(ctx, live, dryrun.Probe(namespace))
+					return said.Record != nil, said.Err
 				},
 			}
 			e := d.examine(c.Context())

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
@@ -53,7 +54,7 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := allChecks()
+	set, err := tuning.All()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -182,7 +183,7 @@ func knownLine(words string) (string, error) {
 	if len(strings.Fields(words)) < 2 {
 		return "", nil
 	}
-	catalog, err := builtinSignatures()
+	catalog, err := signatures.Builtin()
 	if err != nil {
 		return "", fmt.Errorf("read signatures: %w", err)
 	}
@@ -308,7 +309,7 @@ func explainSort(sh *shell.Shell, format string, entries []entry) error {
 
 // explainLine prints which signatures know a line, the one that counts first.
 func explainLine(sh *shell.Shell, line string, folders []string) error {
-	catalog, err := catalogWith(folders)
+	catalog, err := signatures.With(folders)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -32,7 +33,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		"modes":     {preflight.ModeOff, preflight.ModeWarn, preflight.ModeEnforce},
 		"verdicts":  {string(diagnose.Unknown), string(diagnose.Healthy), string(diagnose.Diagnosed), string(diagnose.Inconclusive)},
 		"standings": {string(diagnose.Hypothesis), string(diagnose.Supported), string(diagnose.Established)},
-		"findings":  {serverCheck, preflight.UnreadableField, "ignore-annotation", "namespace-mode", "namespace-missing", "unreadable-input"},
+		"findings":  {dryrun.Check, preflight.UnreadableField, "ignore-annotation", "namespace-mode", "namespace-missing", "unreadable-input"},
 		"exits":     {"0", "1", "2", "3", "4", "75"},
 		"events": {
 			controller.DiagnosisChanged, controller.JobHealthy, controller.StragglerSeen, controller.BottleneckSeen,

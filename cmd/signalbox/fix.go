@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -66,7 +67,7 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 func newFixer(w *world) (*fixer, error) {
 	f := &fixer{w: w, reviewer: reviewerOf(w), texts: map[string][]byte{}, changed: map[string][]byte{}}
 	if len(w.checks.Names()) == 0 { // the fit asks no check, and a change may bring something that one would find
-		checks, err := allChecks()
+		checks, err := tuning.All()
 		if err != nil {
 			return nil, err
 		}

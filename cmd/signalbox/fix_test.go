@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -21,7 +22,7 @@ func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
 	if err != nil || len(in.jobs) != 1 {
 		t.Fatalf("read the job: %v", err)
 	}
-	set, err := allChecks()
+	set, err := tuning.All()
 	if err != nil {
 		t.Fatal(err)
 	}

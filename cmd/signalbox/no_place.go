@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -24,7 +25,7 @@ func (w *world) notServed(o *unstructured.Unstructured) (finding.Finding, bool) 
 	if h == nil {
 		return finding.Finding{}, false
 	}
-	for _, f := range h.refusals(nil, func(string) bool { return false }) {
+	for _, f := range h.Refusals(nil, func(string) bool { return false }) {
 		if takenByNoServer(f) {
 			return f, true
 		}
@@ -34,7 +35,7 @@ func (w *world) notServed(o *unstructured.Unstructured) (finding.Finding, bool) 
 
 // takenByNoServer says whether a finding is that the API server has no place for the job: it was read, and cannot be created.
 func takenByNoServer(f finding.Finding) bool {
-	return f.Check == namespaceCheck || f.Check == serverCheck && f.Path == "kind"
+	return f.Check == namespaceCheck || f.Check == dryrun.Check && f.Path == "kind"
 }
 
 // noNamespace is the finding about a namespace that is not there. Only a shell can make it:

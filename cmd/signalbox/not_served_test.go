@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -17,7 +18,7 @@ import (
 // A job of a kind that the cluster does not serve cannot be created, however much room there is.
 func TestAKindThatIsNotServedDoesNotFit(t *testing.T) {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": map[string]any{"namespace": "ml", "name": "tune"}}}
-	asked := func(err error) *world { return &world{questions: []*question{{o, &heard{err: err}}}} }
+	asked := func(err error) *world { return &world{questions: []*question{{o, &dryrun.Heard{Err: err}}}} }
 	for name, err := range map[string]error{
 		"nothing is wrong": nil, "another object is not there": apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ml"), "no answer": errors.New("timeout"),
 	} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
@@ -230,7 +231,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 	if err != nil {
 		return err
 	}
-	set, err := allChecks()
+	set, err := tuning.All()
 	if err != nil {
 		return err
 	}

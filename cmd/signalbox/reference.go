@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -72,7 +74,7 @@ func categoryShelf() shelf {
 		about:   "A category is one class of causes; every diagnosis ends with one.",
 		columns: []string{"name", "who acts", "the cause is"},
 		entries: func() ([]entry, error) {
-			catalog, err := builtinSignatures()
+			catalog, err := signatures.Builtin()
 			if err != nil {
 				return nil, err
 			}
@@ -332,7 +334,7 @@ func wordList() []word {
 		{"ignore-annotation", "finding", "signalbox.dev/ignore has no effect: it names no check, or there is no signalbox.dev/ignore-reason."},
 		{"namespace-mode", "finding", "The label signalbox.dev/mode has a value that means nothing; it is treated as warn."},
 		{"namespace-missing", "finding", "The namespace does not exist, so the API server refuses the job. Only check and fit say so."},
-		{serverCheck, "finding", "What the API server and the cluster's webhooks say in a dry run of the job and of one pod of each role (check --server)."},
+		{dryrun.Check, "finding", "What the API server and the cluster's webhooks say in a dry run of the job and of one pod of each role (check --server)."},
 		{"unreadable-input", "finding", "A file or document cannot be read (in SARIF and JUnit; elsewhere it is under errors)."},
 		{"all", "not checked", "Nothing of the job was checked; the reason stands beside it."},
 		{"cluster", "not checked", "The cluster that the kubeconfig names did not answer."},

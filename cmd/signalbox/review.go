@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -111,30 +112,30 @@ func (w *world) askServer(ctx context.Context, report *preflight.Report, req pre
 	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
 	h := w.heardOf(req.Object)
 	if h == nil && w.live != nil && (w.rehearsal != nil || blind) {
-		h = dryRun(ctx, w.live, req.Object)
+		h = dryrun.Of(ctx, w.live, req.Object)
 	}
 	if h == nil {
 		return
 	}
 	if blind {
-		report.Fit = h.fitInstead(report.Fit, w.asks)
+		report.Fit = h.FitInstead(report.Fit, w.asks)
 	}
 	if w.fitOnly {
 		return
 	}
-	if blind && h.record != nil {
-		h.into(report, w.unwanted(req.Object.GetNamespace()))
+	if blind && h.Record != nil {
+		h.Into(report, w.unwanted(req.Object.GetNamespace()))
 	}
-	report.Add(h.findings(report.Lines()), nil)
+	report.Add(h.Findings(report.Lines()), nil)
 	if w.rehearsal != nil || w.asks {
-		report.Add(nil, h.skipped())
+		report.Add(nil, h.Skipped())
 	}
 	if w.rehearsal == nil {
 		return
 	}
 	if j := readJob(req.Object, w.cluster); j != nil {
-		found, skipped := w.rehearsal.of(ctx, j)
-		report.Add(unsaid(report.Findings, found), skipped)
+		found, skipped := w.rehearsal.Of(ctx, j)
+		report.Add(dryrun.Unsaid(report.Findings, found), skipped)
 	}
 }
 

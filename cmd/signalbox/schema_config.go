@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 )
@@ -32,7 +33,7 @@ func configSchema() (map[string]any, error) {
 	for name, words := range config.Words() {
 		settingIn(schema, name)["enum"] = words
 	}
-	all, err := allChecks()
+	all, err := tuning.All()
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -161,7 +162,7 @@ func TestEveryGoldenDocumentKeepsItsSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	catalog, err := catalogWith(nil)
+	catalog, err := signatures.With(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -74,11 +76,11 @@ const reviewTime = 2 * time.Second
 // reviewForOutcomes is what admission says of a job, for the controller to remember: the checks as they are
 // tuned, without policies, on the view of the cluster that the webhook looks at.
 func (s *server) reviewForOutcomes() (func(context.Context, *unstructured.Unstructured) ([]controller.Warning, bool), error) {
-	tuned, err := tune(s.settings.Checks)
+	tuned, err := tuning.Of(s.settings.Checks)
 	if err != nil {
 		return nil, err
 	}
-	reviewer := &preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in}
+	reviewer := &preflight.Reviewer{Checks: tuned.Everywhere, Namespaces: tuned.In}
 	return func(ctx context.Context, u *unstructured.Unstructured) ([]controller.Warning, bool) {
 		if says, known := s.said(u); known {
 			return says, true
@@ -182,7 +184,7 @@ func (s *server) signatures(options *controller.Options) (follow func(context.Co
 	if s.settings.Signatures.Dir != "" {
 		folders = append(folders, s.settings.Signatures.Dir)
 	}
-	if options.Catalog, err = catalogWith(folders); err != nil {
+	if options.Catalog, err = signatures.With(folders); err != nil {
 		return nil, err
 	}
 	if !s.settings.Signatures.ConfigMaps {

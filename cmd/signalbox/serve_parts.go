@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/certs"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -21,11 +22,11 @@ import (
 // webhook puts the admission webhook together; its port is open when this returns. Where the controller runs, too, it looks
 // at the jobs that the webhook follows.
 func (s *server) webhook(ctx context.Context, diagnosis bool) (func(context.Context) error, error) {
-	tuned, err := tune(s.settings.Checks)
+	tuned, err := tuning.Of(s.settings.Checks)
 	if err != nil {
 		return nil, err
 	}
-	covered, err := selectedKinds(s.settings.Kinds)
+	covered, err := tuning.SelectedKinds(s.settings.Kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (s *server) webhook(ctx context.Context, diagnosis bool) (func(context.Cont
 	}
 	asked, record := s.recorded(engine)
 	options := webhook.Options{
-		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: asked}),
+		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.Everywhere, Namespaces: tuned.In, Policies: asked}),
 		Beside:       record,
 		Jobs:         webhook.NewJobs(s.clients, covered, others, s.log.WithName("jobs")),
 		Reviewed:     webhook.NewReviewed(s.clients.Kube, s.settings.Namespace, s.log.WithName("reviewed")),

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
@@ -21,7 +23,7 @@ func checkShelf() shelf {
 		about:   "A check observes one mistake and names its place, both numbers and what to do. It never refuses a job; [policies](policies.md) do. The examples are the fixtures that the tests run.",
 		columns: []string{"name", "severity", "kinds", "needs", "what it says"}, spare: []int{2, 3},
 		entries: func() ([]entry, error) {
-			set, err := allChecks()
+			set, err := tuning.All()
 			if err != nil {
 				return nil, err
 			}
@@ -164,7 +166,7 @@ func signatureShelf() shelf {
 		about:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
 		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
 		entries: func() ([]entry, error) {
-			catalog, err := builtinSignatures()
+			catalog, err := signatures.Builtin()
 			if err != nil {
 				return nil, err
 			}

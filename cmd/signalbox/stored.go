@@ -21,7 +21,7 @@ func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstr
 		return w.before(o)
 	case w.asks:
 		if h := w.heardOf(o); h != nil {
-			return h.stored
+			return h.Stored
 		}
 		return nil
 	case w.live != nil:

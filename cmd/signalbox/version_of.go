@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 )
@@ -71,8 +72,8 @@ func installedIn(ctx context.Context, kube *genericclioptions.ConfigFlags) *inst
 	if server, err := live.Clients.Discovery().ServerVersion(); err == nil {
 		out.Kubernetes = server.GitVersion
 	}
-	if said := dryRun(ctx, live, probe(live.Namespace)); said.record != nil {
-		out.Signalbox = cmp.Or(said.record.Version, "of a version that does not say itself")
+	if said := dryrun.Of(ctx, live, dryrun.Probe(live.Namespace)); said.Record != nil {
+		out.Signalbox = cmp.Or(said.Record.Version, "of a version that does not say itself")
 	}
 	return out
 }

@@ -15,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -43,7 +45,7 @@ type world struct {
 	quotes    *quotes            // of the files that are reviewed
 	names     []string           // of the namespaces of the view
 	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
-	rehearsal *rehearsal         // nil: the API server is not asked about pods
+	rehearsal *dryrun.Rehearsal  // nil: the API server is not asked about pods
 	skipped   []preflight.Skip   // what could not be seen
 	namespace string             // for objects that name none
 	forced    bool               // the user chose the namespace
@@ -99,16 +101,16 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fi
 	if f.enforce {
 		w.asking = &asking{mode: preflight.ModeEnforce}
 	}
-	others, err := othersThan(f.selected)
+	others, err := tuning.OthersThan(f.selected)
 	if err != nil {
 		return nil, err
 	}
 	settings.Checks.Disable = slices.Concat(settings.Checks.Disable, f.disable, others)
-	as, err := tune(settings.Checks)
+	as, err := tuning.Of(settings.Checks)
 	if err != nil {
 		return nil, err
 	}
-	w.checks, w.tuned = as.everywhere, as.in
+	w.checks, w.tuned = as.Everywhere, as.In
 	var view clusterView
 	if view, w.seen, err = f.view(ctx, sh, w, in); err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fi
 		if w.live == nil {
 			return nil, shell.Usagef("--server asks the API server of a cluster, and there is none; expected a kubeconfig whose cluster answers")
 		}
-		if w.rehearsal, err = rehearse(w.live); err != nil {
+		if w.rehearsal, err = dryrun.Rehearse(w.live); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +143,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fi
 
 // unwanted are the checks that neither --disable nor the settings want in a namespace.
 func (w *world) unwanted(namespace string) (names []string) {
-	all, err := allChecks()
+	all, err := tuning.All()
 	if err != nil {
 		return nil // there would be no world
 	}

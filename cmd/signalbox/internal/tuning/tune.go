@@ -1,4 +1,6 @@
-package main
+// Package tuning makes of settings which checks are run, with which severity and parameters in which namespace, and which
+// kinds are covered.
+package tuning
 
 import (
 	"fmt"
@@ -16,19 +18,19 @@ import (
 
 // tuned are the checks as a configuration wants them.
 type tuned struct {
-	everywhere *check.Set
-	in         map[string]*check.Set // by namespace, where it differs
+	Everywhere *check.Set
+	In         map[string]*check.Set // by namespace, where it differs
 }
 
-// tune applies a configuration to all checks. Names that no check has, parameters that it
+// Of applies a configuration to all checks. Names that no check has, parameters that it
 // does not have and severities that nobody knows are errors that say which one is meant.
-func tune(c config.Checks) (tuned, error) {
-	all, err := allChecks()
+func Of(c config.Checks) (tuned, error) {
+	all, err := All()
 	if err != nil {
 		return tuned{}, err
 	}
 	base := config.Tuning{Disable: c.Disable, Severity: c.Severity, Params: c.Params}
-	out := tuned{in: make(map[string]*check.Set, len(c.Namespaces))}
+	out := tuned{In: make(map[string]*check.Set, len(c.Namespaces))}
 	wrong := mistakes(all, "checks", base)
 	for _, name := range slices.Sorted(maps.Keys(c.Namespaces)) {
 		wrong = append(wrong, mistakes(all, "checks.namespaces."+name, c.Namespaces[name])...)
@@ -36,11 +38,11 @@ func tune(c config.Checks) (tuned, error) {
 	if len(wrong) > 0 {
 		return tuned{}, &shell.Exit{Code: shell.ExitUsage, Cause: wrong}
 	}
-	if out.everywhere, err = selected(all, "checks", base); err != nil {
+	if out.Everywhere, err = selected(all, "checks", base); err != nil {
 		return tuned{}, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Namespaces)) {
-		if out.in[name], err = selected(all, "checks.namespaces."+name, base, c.Namespaces[name]); err != nil {
+		if out.In[name], err = selected(all, "checks.namespaces."+name, base, c.Namespaces[name]); err != nil {
 			return tuned{}, err
 		}
 	}

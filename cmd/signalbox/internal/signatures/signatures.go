@@ -1,4 +1,5 @@
-package main
+// Package signatures is the catalog of signatures that a command reads by: the built-in ones, and those of folders.
+package signatures
 
 import (
 	"os"
@@ -9,8 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// catalogWith is the program's catalog and the signatures of folders.
-func catalogWith(folders []string) (*signature.Catalog, error) {
+// With is the program's catalog and the signatures of folders.
+func With(folders []string) (*signature.Catalog, error) {
 	catalog, err := signature.Builtin()
 	if err != nil {
 		return nil, err
@@ -26,5 +27,5 @@ func catalogWith(folders []string) (*signature.Catalog, error) {
 	return catalog, nil
 }
 
-// builtinSignatures are read once, too.
-var builtinSignatures = sync.OnceValues(signature.Builtin)
+// Builtin are read once, too.
+var Builtin = sync.OnceValues(signature.Builtin)

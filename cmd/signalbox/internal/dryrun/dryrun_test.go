@@ -1,4 +1,4 @@
-package main
+package dryrun
 
 import (
 	"errors"
@@ -57,16 +57,16 @@ func TestARefusalIsReadFromTheAnswer(t *testing.T) {
 // rules were not checked.
 func TestOneMistakeIsOneRefusal(t *testing.T) {
 	at := field.NewPath("spec", "pytorchReplicaSpecs", "Worker", "replicas")
-	h := &heard{err: apierrors.NewInvalid(schema.GroupKind{Group: "kubeflow.org", Kind: "PyTorchJob"}, "a", field.ErrorList{
+	h := &Heard{Err: apierrors.NewInvalid(schema.GroupKind{Group: "kubeflow.org", Kind: "PyTorchJob"}, "a", field.ErrorList{
 		field.TypeInvalid(at, "string", `spec.pytorchReplicaSpecs.Worker.replicas in body must be of type integer: "string"`),
 		field.Invalid(field.NewPath(".spec.pytorchReplicaSpecs.Worker.replicas"), 0, "accessor error: 5 is of the type string, expected int64"),
 		field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"),
 	})}
 	said := []finding.Finding{{Check: "unreadable-field", Severity: finding.Error, Path: job.Path(at.String())}}
-	if got := h.findings(said); len(got) != 0 {
+	if got := h.Findings(said); len(got) != 0 {
 		t.Errorf("beside our own finding: %v", got)
 	}
-	if got := h.findings(nil); len(got) != 1 || got[0].Path != job.Path(at.String()) {
+	if got := h.Findings(nil); len(got) != 1 || got[0].Path != job.Path(at.String()) {
 		t.Errorf("alone: %v", got)
 	}
 }
@@ -87,13 +87,13 @@ func TestWhatACheckHasSaidIsNotSaidTwice(t *testing.T) {
 	}
 	said := []finding.Finding{at("requests-above-limits", "spec.a.requests.cpu", finding.Error), at("shm-missing", "spec.b", finding.Warning)}
 	more := []finding.Finding{
-		at(serverCheck, "spec.a.requests.cpu", finding.Error), // the same place
-		at(serverCheck, "spec.a", finding.Error),              // the pod around it
-		at(serverCheck, "spec.b", finding.Error),              // graver than what was said
-		at(serverCheck, "spec.c", finding.Error),              // another place
+		at(Check, "spec.a.requests.cpu", finding.Error), // the same place
+		at(Check, "spec.a", finding.Error),              // the pod around it
+		at(Check, "spec.b", finding.Error),              // graver than what was said
+		at(Check, "spec.c", finding.Error),              // another place
 	}
 	var got []string
-	for _, f := range unsaid(said, more) {
+	for _, f := range Unsaid(said, more) {
 		got = append(got, string(f.Path))
 	}
 	if diff := cmp.Diff([]string{"spec.b", "spec.c"}, got); diff != "" {
@@ -102,10 +102,10 @@ func TestWhatACheckHasSaidIsNotSaidTwice(t *testing.T) {
 }
 
 func TestAnUnknownFieldIsSaidOnce(t *testing.T) {
-	h := &heard{warnings: []string{`unknown field "spec.backoffLimt"`, `unknown field "spec.template.spec.x"`, "spec.y is deprecated"}}
+	h := &Heard{warnings: []string{`unknown field "spec.backoffLimt"`, `unknown field "spec.template.spec.x"`, "spec.y is deprecated"}}
 	said := []finding.Finding{{Check: "unknown-field", Severity: finding.Warning, Path: "spec.backoffLimt", Named: true}}
 	var got []string
-	for _, f := range h.findings(said) {
+	for _, f := range h.Findings(said) {
 		got = append(got, string(f.Path)+": "+f.Message)
 	}
 	want := []string{

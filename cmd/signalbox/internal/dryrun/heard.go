@@ -1,4 +1,4 @@
-package main
+package dryrun
 
 import (
 	"fmt"
@@ -15,39 +15,39 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// unanswered says why what was heard is not Signalbox's answer; empty: it is.
-func (h *heard) unanswered() string {
+// Unanswered says why what was heard is not Signalbox's answer; empty: it is.
+func (h *Heard) Unanswered() string {
 	switch {
-	case h.record != nil && h.record.Left > 0:
-		return fmt.Sprintf("the answer of Signalbox leaves out %s", terminal.Count(h.record.Left, "finding"))
-	case h.record != nil && (h.record.Fit == nil || h.record.Fit.Verdict == fit.Unknown.String()):
+	case h.Record != nil && h.Record.Left > 0:
+		return fmt.Sprintf("the answer of Signalbox leaves out %s", terminal.Count(h.Record.Left, "finding"))
+	case h.Record != nil && (h.Record.Fit == nil || h.Record.Fit.Verdict == fit.Unknown.String()):
 		return "Signalbox in the cluster does not know whether the job fits"
-	case h.record != nil:
+	case h.Record != nil:
 		return ""
 	}
 	return h.noAnswer()
 }
 
 // noAnswer says why there is no answer of Signalbox.
-func (h *heard) noAnswer() string {
+func (h *Heard) noAnswer() string {
 	switch {
-	case mayNot(h.err):
+	case mayNot(h.Err):
 		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked%s", h.job.Kind, h.job.Namespace, apiserver.GrantCreate(h.job))
-	case apierrors.IsNotFound(h.err), apierrors.IsMethodNotSupported(h.err):
-		return "the API server takes no dry run of the job: " + apiserver.ServerSays(h.err)
-	case len(causesOf(h.err)) > 0: // of many one is enough to say why nobody was asked
-		first := causesOf(h.err)[0]
+	case apierrors.IsNotFound(h.Err), apierrors.IsMethodNotSupported(h.Err):
+		return "the API server takes no dry run of the job: " + apiserver.ServerSays(h.Err)
+	case len(causesOf(h.Err)) > 0: // of many one is enough to say why nobody was asked
+		first := causesOf(h.Err)[0]
 		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, terminal.OneLine(apiserver.WithoutGo(first.Message)))
-	case h.err != nil:
-		return "no webhook of Signalbox answered a dry run: " + apiserver.ServerSays(h.err)
+	case h.Err != nil:
+		return "no webhook of Signalbox answered a dry run: " + apiserver.ServerSays(h.Err)
 	}
 	return "no webhook of Signalbox answered a dry run"
 }
 
-// into adds the review of the cluster's Signalbox to one that looked at the job alone: neither says
+// Into adds the review of the cluster's Signalbox to one that looked at the job alone: neither says
 // less than without the other. Checks that are off are off wherever they ran.
-func (h *heard) into(r *preflight.Report, off []string) {
-	theirs, found := h.record, slices.DeleteFunc(h.record.Found(), func(f finding.Finding) bool { return slices.Contains(off, f.Check) })
+func (h *Heard) Into(r *preflight.Report, off []string) {
+	theirs, found := h.Record, slices.DeleteFunc(h.Record.Found(), func(f finding.Finding) bool { return slices.Contains(off, f.Check) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(own finding.Finding) bool {
 		return slices.ContainsFunc(found, func(f finding.Finding) bool {
 			if f.Check != own.Check { // what is seen of a cluster says the same better: of a misspelt device what the nodes offer
@@ -107,8 +107,8 @@ func appendNew(to, more []string) []string {
 }
 
 // fitOf is the fit as the cluster's Signalbox answers it.
-func (h *heard) fitOf() *fit.Result {
-	out := h.record.Result()
+func (h *Heard) fitOf() *fit.Result {
+	out := h.Record.Result()
 	if out == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (h *heard) fitOf() *fit.Result {
 	if out.WaitsForOthers {
 		text += ", and fit --who names those whose end would help"
 	}
-	switch nodes := h.record.Fit.Nodes; {
+	switch nodes := h.Record.Fit.Nodes; {
 	case nodes == nil:
 		text = "what Signalbox in the cluster answers, without the names of nodes, which only those see who may list them"
 	case nodes.Unlisted:

@@ -1,4 +1,4 @@
-package main
+package tuning
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 )
 
-// othersThan are the checks besides those of --select; of no names there are none.
-func othersThan(selected []string) ([]string, error) {
+// OthersThan are the checks besides those of --select; of no names there are none.
+func OthersThan(selected []string) ([]string, error) {
 	if len(selected) == 0 {
 		return nil, nil
 	}
-	all, err := allChecks()
+	all, err := All()
 	if err != nil {
 		return nil, err
 	}
@@ -26,5 +26,5 @@ func othersThan(selected []string) ([]string, error) {
 	return slices.DeleteFunc(all.Names(), func(name string) bool { return slices.Contains(selected, name) }), nil
 }
 
-// allChecks are the checks this binary knows.
-var allChecks = sync.OnceValues(func() (*check.Set, error) { return check.NewSet(checks.All()...) })
+// All are the checks this binary knows.
+var All = sync.OnceValues(func() (*check.Set, error) { return check.NewSet(checks.All()...) })

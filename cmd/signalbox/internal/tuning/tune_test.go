@@ -1,4 +1,4 @@
-package main
+package tuning
 
 import (
 	"strings"
@@ -51,7 +51,7 @@ func TestTune(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			as, err := tune(settings.Checks)
+			as, err := Of(settings.Checks)
 			if tc.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) {
 					t.Fatalf("have %v\nwant %s", err, tc.wantErr)
@@ -76,7 +76,7 @@ func said(t *testing.T, as tuned, namespace string) string {
 	if err := yaml.Unmarshal([]byte(strings.Replace(soonGone, "NAMESPACE", namespace, 1)), &o.Object); err != nil {
 		t.Fatal(err)
 	}
-	r, err := (&preflight.Reviewer{Checks: as.everywhere, Namespaces: as.in}).Review(t.Context(), preflight.Request{Object: o})
+	r, err := (&preflight.Reviewer{Checks: as.Everywhere, Namespaces: as.In}).Review(t.Context(), preflight.Request{Object: o})
 	if err != nil {
 		t.Fatal(err)
 	}

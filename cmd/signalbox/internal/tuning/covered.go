@@ -1,4 +1,4 @@
-package main
+package tuning
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// selectedKinds are the kinds that the configuration names, or all.
-func selectedKinds(names []string) ([]*kinds.Kind, error) {
+// SelectedKinds are the kinds that the configuration names, or all.
+func SelectedKinds(names []string) ([]*kinds.Kind, error) {
 	all := kinds.All()
 	if len(names) == 0 {
 		return all, nil

@@ -1,4 +1,6 @@
-package main
+// Package dryrun asks an API server, and every webhook behind it, what it says of a job without storing one, and reads the
+// answer: of Signalbox in the cluster, of operators, of the API server itself. Start reading at Of.
+package dryrun
 
 import (
 	"context"
@@ -32,19 +34,20 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// serverCheck is the name under which check --server says what the API server says. It is
+// Check is the name under which check --server says what the API server says. It is
 // no check: it asks somebody else.
-const serverCheck = "server-dry-run"
+const Check = "server-dry-run"
 
-// rehearsal asks the API server, with the user's own rights, whether it would take one pod
+// Rehearsal asks the API server, with the user's own rights, whether it would take one pod
 // of each role: a dry run, which passes all of admission and stores nothing
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run).
-type rehearsal struct {
+type Rehearsal struct {
 	pods     kubernetes.Interface
 	warnings *collector
 }
 
-func rehearse(c *apiserver.Cluster) (*rehearsal, error) {
+// Rehearse prepares to ask about pods, with a client of its own that keeps the warnings.
+func Rehearse(c *apiserver.Cluster) (*Rehearsal, error) {
 	config := rest.CopyConfig(c.Config)
 	heard := &collector{}
 	config.WarningHandlerWithContext = heard
@@ -52,28 +55,28 @@ func rehearse(c *apiserver.Cluster) (*rehearsal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
-	return &rehearsal{pods: pods, warnings: heard}, nil
+	return &Rehearsal{pods: pods, warnings: heard}, nil
 }
 
-// heard is what the API server, and the webhooks behind it, said of a job in a dry run.
-type heard struct {
+// Heard is what the API server, and the webhooks behind it, said of a job in a dry run.
+type Heard struct {
 	job      job.Ref
 	warnings []string
-	record   *webhook.Record            // of Signalbox's review; nil: it did not answer with one
-	stored   *unstructured.Unstructured // the job of that name that is there already; nil: none was met
-	err      error
+	Record   *webhook.Record            // of Signalbox's review; nil: it did not answer with one
+	Stored   *unstructured.Unstructured // the job of that name that is there already; nil: none was met
+	Err      error
 }
 
-// dryRun creates a job, or changes the stored one, without storing anything. Signalbox's
+// Of creates a job, or changes the stored one, without storing anything. Signalbox's
 // webhook is asked whether the job fits.
-func dryRun(ctx context.Context, c *apiserver.Cluster, o *unstructured.Unstructured) *heard {
-	out := &heard{job: job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
+func Of(ctx context.Context, c *apiserver.Cluster, o *unstructured.Unstructured) *Heard {
+	out := &Heard{job: job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
 	config, said := rest.CopyConfig(c.Config), &collector{}
 	config.WarningHandlerWithContext = said
 	client, err := dynamic.NewForConfig(config)
 	kind := kinds.For(o.GroupVersionKind())
 	if err != nil || kind == nil {
-		out.err = err
+		out.Err = err
 		return out
 	}
 	to := client.Resource(o.GroupVersionKind().GroupVersion().WithResource(kind.Resource)).Namespace(o.GetNamespace())
@@ -86,29 +89,29 @@ func dryRun(ctx context.Context, c *apiserver.Cluster, o *unstructured.Unstructu
 	annotations[webhook.AskAnnotation] = webhook.AskReview
 	asked.SetAnnotations(annotations)
 	if o.GetUID() != "" { // it was read from the cluster: as a new object it would hold what only the API server may write
-		out.stored = c.Job(ctx, o)
+		out.Stored = c.Job(ctx, o)
 	}
-	there := out.stored != nil
+	there := out.Stored != nil
 	if !there {
-		_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
-		if there = apierrors.IsAlreadyExists(out.err); there {
-			out.stored = c.Job(ctx, o)
+		_, out.Err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
+		if there = apierrors.IsAlreadyExists(out.Err); there {
+			out.Stored = c.Job(ctx, o)
 		}
 	}
 	if there {
-		patch, err := appliedTo(out.stored, asked)
+		patch, err := appliedTo(out.Stored, asked)
 		if err != nil {
-			out.err = err
+			out.Err = err
 			return out
 		}
-		_, out.err = to.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
+		_, out.Err = to.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
 	}
 	for _, w := range said.take() {
 		if !slices.Contains(out.warnings, w) {
 			out.warnings = append(out.warnings, w)
 		}
 	}
-	out.record, out.warnings = recordIn(out.warnings)
+	out.Record, out.warnings = recordIn(out.warnings)
 	return out
 }
 
@@ -136,14 +139,14 @@ func appliedTo(stored, file *unstructured.Unstructured) ([]byte, error) {
 	return jsonmergepatch.CreateThreeWayJSONMergePatch(last, modified, current)
 }
 
-// fitInstead is the webhook's answer, or an unknown that says why there is none. chosen: the user did
+// FitInstead is the webhook's answer, or an unknown that says why there is none. chosen: the user did
 // not want nodes listed; else nobody may.
-func (h *heard) fitInstead(unknown *fit.Result, chosen bool) *fit.Result {
+func (h *Heard) FitInstead(unknown *fit.Result, chosen bool) *fit.Result {
 	blind := "you may not list nodes"
 	if chosen {
 		blind = "nodes were not listed"
 	}
-	if h.record != nil {
+	if h.Record != nil {
 		if r := h.fitOf(); r != nil {
 			return r
 		}
@@ -170,8 +173,8 @@ func droppedField(warning string) job.Path {
 	return ""
 }
 
-// findings are what was said of the job, but for what the findings there are say already.
-func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
+// Findings are what was said of the job, but for what the findings there are say already.
+func (h *Heard) Findings(said []finding.Finding) (out []finding.Finding) {
 	spoke := func(check string) bool {
 		return slices.ContainsFunc(said, func(f finding.Finding) bool { return f.Check == check })
 	}
@@ -184,10 +187,10 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		case m != nil: // a policy that may not be read from here
 			out = append(out, finding.Finding{Check: m[1], Severity: finding.Warning, Message: m[2]})
 		default:
-			out = append(out, finding.Finding{Check: serverCheck, Severity: finding.Warning, Path: field, Named: field != "", Message: "the API server warns: " + text})
+			out = append(out, finding.Finding{Check: Check, Severity: finding.Warning, Path: field, Named: field != "", Message: "the API server warns: " + text})
 		}
 	}
-	return append(out, h.refusals(said, spoke)...)
+	return append(out, h.Refusals(said, spoke)...)
 }
 
 // causesOf are the fields that an API server refuses, each with what is wrong with it. What the scale subresource says once
@@ -212,21 +215,21 @@ func causesOf(err error) (out []metav1.StatusCause) {
 // (k8s.io/apimachinery/pkg/util/validation/field, Path.String; apiextensions-apiserver, customresource/strategy.go).
 const noField = "<nil>"
 
-// refusals are why the API server, or a webhook behind it, does not take the job.
-func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) (out []finding.Finding) {
-	status, ok := errors.AsType[*apierrors.StatusError](h.err)
-	if !ok || mayNot(h.err) || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429 {
+// Refusals are why the API server, or a webhook behind it, does not take the job.
+func (h *Heard) Refusals(said []finding.Finding, spoke func(check string) bool) (out []finding.Finding) {
+	status, ok := errors.AsType[*apierrors.StatusError](h.Err)
+	if !ok || mayNot(h.Err) || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429 {
 		return nil
 	}
-	if apierrors.IsNotFound(h.err) && (status.ErrStatus.Details == nil || status.ErrStatus.Details.Name == "") {
+	if apierrors.IsNotFound(h.Err) && (status.ErrStatus.Details == nil || status.ErrStatus.Details.Name == "") {
 		return append(out, finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: "kind",
+			Check: Check, Severity: finding.Error, Path: "kind",
 			Message: fmt.Sprintf("the cluster does not serve %s of %s", h.job.Kind, h.job.APIVersion), Remedy: "Install the operator of the kind, or use a version that the cluster serves.",
 		})
 	}
 	refused := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + terminal.OneLine(apiserver.WithoutGo(text)),
+			Check: Check, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + terminal.OneLine(apiserver.WithoutGo(text)),
 			Remedy: "Change what the API server names.",
 		}
 	}
@@ -236,9 +239,9 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 		}
 	}
 	named := false
-	for _, c := range causesOf(h.err) {
+	for _, c := range causesOf(h.Err) {
 		if at := job.Path(c.Field); at.Valid() {
-			out = append(out, unsaid(said, []finding.Finding{refused(at, c.Message)})...)
+			out = append(out, Unsaid(said, []finding.Finding{refused(at, c.Message)})...)
 			named = true
 		}
 	}
@@ -249,23 +252,23 @@ func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) 
 }
 
 // operatorSays says that a check has said what the operator's own webhook denies.
-func (h *heard) operatorSays(said []finding.Finding) bool {
+func (h *Heard) operatorSays(said []finding.Finding) bool {
 	v := kinds.Of(h.job).Validates
-	return v.Webhook != "" && strings.Contains(h.err.Error(), strconv.Quote(v.Webhook)) && slices.ContainsFunc(said, func(f finding.Finding) bool {
+	return v.Webhook != "" && strings.Contains(h.Err.Error(), strconv.Quote(v.Webhook)) && slices.ContainsFunc(said, func(f finding.Finding) bool {
 		return f.Severity == finding.Error && slices.Contains(v.Refuses, f.Check)
 	})
 }
 
-// skipped is why the API server did not answer about the job.
-func (h *heard) skipped() []preflight.Skip {
-	status, answered := errors.AsType[*apierrors.StatusError](h.err)
+// Skipped is why the API server did not answer about the job.
+func (h *Heard) Skipped() []preflight.Skip {
+	status, answered := errors.AsType[*apierrors.StatusError](h.Err)
 	switch {
-	case h.err == nil:
+	case h.Err == nil:
 		return nil
-	case mayNot(h.err):
-		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked%s", h.job.Kind, h.job.Namespace, apiserver.GrantCreate(h.job))}}
+	case mayNot(h.Err):
+		return []preflight.Skip{{Check: Check, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked%s", h.job.Kind, h.job.Namespace, apiserver.GrantCreate(h.job))}}
 	case !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429:
-		return []preflight.Skip{{Check: serverCheck, Reason: apiserver.ServerSays(h.err), Failed: true}}
+		return []preflight.Skip{{Check: Check, Reason: apiserver.ServerSays(h.Err), Failed: true}}
 	}
 	return nil
 }
@@ -293,35 +296,35 @@ func (c *collector) take() []string {
 	return said
 }
 
-// of is what the API server says of the pods of a job, and what it could not be asked.
-func (r *rehearsal) of(ctx context.Context, j *job.Job) (found []finding.Finding, skipped []preflight.Skip) {
+// Of is what the API server says of the pods of a job, and what it could not be asked.
+func (r *Rehearsal) Of(ctx context.Context, j *job.Job) (found []finding.Finding, skipped []preflight.Skip) {
 	for i := range j.Roles {
 		role := &j.Roles[i]
 		if role.Replicas.Max == 0 || len(role.Pod.Spec.Containers) == 0 {
 			continue
 		}
 		if role.Pod.Partial {
-			skipped = append(skipped, preflight.Skip{Check: serverCheck, Reason: "the pod of " + role.Name + " is not known whole: its runtime was not seen"})
+			skipped = append(skipped, preflight.Skip{Check: Check, Reason: "the pod of " + role.Name + " is not known whole: its runtime was not seen"})
 			continue
 		}
 		_, err := r.pods.CoreV1().Pods(j.Ref.Namespace).Create(ctx, onePod(j, role), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		for _, text := range r.warnings.take() {
 			found = append(found, finding.Finding{
-				Check: serverCheck, Severity: finding.Warning, Path: role.Pod.At(""), Message: "1 pod of " + role.Name + " makes the API server warn: " + terminal.OneLine(text),
+				Check: Check, Severity: finding.Warning, Path: role.Pod.At(""), Message: "1 pod of " + role.Name + " makes the API server warn: " + terminal.OneLine(text),
 			})
 		}
 		switch {
 		case err == nil:
 		case mayNot(err):
-			skipped = append(skipped, preflight.Skip{Check: serverCheck, Reason: "you may not create pods in namespace " + j.Ref.Namespace + ", so the API server was not asked; to ask for: create on pods there"})
+			skipped = append(skipped, preflight.Skip{Check: Check, Reason: "you may not create pods in namespace " + j.Ref.Namespace + ", so the API server was not asked; to ask for: create on pods there"})
 			return found, skipped
 		case apierrors.IsNotFound(err):
-			skipped = append(skipped, preflight.Skip{Check: serverCheck, Reason: "namespace " + j.Ref.Namespace + " does not exist yet"})
+			skipped = append(skipped, preflight.Skip{Check: Check, Reason: "namespace " + j.Ref.Namespace + " does not exist yet"})
 			return found, skipped
 		default:
 			fs, ok := refusal(role, err)
 			if !ok {
-				return found, append(skipped, preflight.Skip{Check: serverCheck, Reason: apiserver.ServerSays(err), Failed: true})
+				return found, append(skipped, preflight.Skip{Check: Check, Reason: apiserver.ServerSays(err), Failed: true})
 			}
 			found = append(found, fs...)
 		}
@@ -352,7 +355,7 @@ func refusal(r *job.Role, err error) (out []finding.Finding, ok bool) {
 	}
 	said := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
-			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + terminal.OneLine(apiserver.WithoutGo(text)),
+			Check: Check, Severity: finding.Error, Path: at, Message: "the API server refuses the pods of " + r.Name + ": " + terminal.OneLine(apiserver.WithoutGo(text)),
 			Remedy: "Change what the API server names; it refuses every pod of the role the same way.",
 		}
 	}
@@ -386,12 +389,12 @@ func placeOf(r *job.Role, name string) job.Path {
 	return r.Pod.At(job.Path(rel))
 }
 
-// unsaid leaves out what a finding of ours has said already at the place, or above it.
-func unsaid(said, more []finding.Finding) (out []finding.Finding) {
+// Unsaid leaves out what a finding of ours has said already at the place, or above it.
+func Unsaid(said, more []finding.Finding) (out []finding.Finding) {
 	for _, f := range more {
 		known := false
 		for _, s := range said {
-			known = known || s.Severity >= f.Severity && s.Check != serverCheck && (f.Path.Within(s.Path) || s.Path.Within(f.Path) && s.Severity == finding.Error)
+			known = known || s.Severity >= f.Severity && s.Check != Check && (f.Path.Within(s.Path) || s.Path.Within(f.Path) && s.Severity == finding.Error)
 		}
 		if !known {
 			out = append(out, f)
@@ -400,8 +403,8 @@ func unsaid(said, more []finding.Finding) (out []finding.Finding) {
 	return out
 }
 
-// probe is a job that every API server serves and that is never stored.
-func probe(namespace string) *unstructured.Unstructured {
+// Probe is a job that every API server serves and that is never stored.
+func Probe(namespace string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "signalbox-doctor", "namespace": namespace},
 		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
