@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -17,7 +18,7 @@ import (
 func newCheck(sh *shell.Shell) *cobra.Command {
 	from := newWorldFlags()
 	files := &inputFlags{from: from}
-	var pages runbooks
+	var pages reference.Runbooks
 	output, failOn, colour := shell.OneOf("text", "concise", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	least := shell.OneOf("note", "warning", "error")
 	c := &cobra.Command{
@@ -55,7 +56,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 				return err
 			}
 			from.cures = output.Value == "sarif" && (from.fix || !from.server) // each is a review more, and there each asks the API server
-			if err := pages.wrong(); err != nil {
+			if err := pages.Wrong(); err != nil {
 				return err
 			}
 			all, err := reviewFiles(c.Context(), sh, files, args, from)
@@ -67,7 +68,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 				sh.Tell("%s below %s not shown", terminal.Count(n, "finding"), least.Value)
 			}
 			paint := terminal.NewPainter(colour.Value, sh.Out)
-			pages.on(all.jobs)
+			on(pages, all.jobs)
 			if err := renderCheck(sh.Out, output.Value, failOn.Value, all.jobs, all.troubles, paint); err != nil {
 				return shell.Own(fmt.Errorf("write the report: %w", err))
 			}
@@ -93,7 +94,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 		_ = c.RegisterFlagCompletionFunc(name, completeChecks) // fails only for a flag that does not exist
 	}
 	from.addFix(c)
-	pages.add(c.Flags())
+	pages.Add(c.Flags())
 	c.MarkFlagsMutuallyExclusive("server", "snapshot")
 	c.MarkFlagsMutuallyExclusive("server", "offline")
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
@@ -144,14 +145,14 @@ func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 }
 
 // on puts the addresses on what reviews found.
-func (r runbooks) on(jobs []reviewed) {
+func on(r reference.Runbooks, jobs []reviewed) {
 	if r == "" {
 		return
 	}
 	for i := range jobs {
 		for k := range jobs[i].Findings {
 			f := &jobs[i].Findings[k]
-			f.Runbook = r.ofFinding(f.Check)
+			f.Runbook = r.OfFinding(f.Check)
 		}
 	}
 }

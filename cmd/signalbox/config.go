@@ -19,8 +19,6 @@ func newConfig(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "check files with settings, and show all settings there are",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  needsCommand,
 	}
 	c.AddCommand(newConfigCheck(sh), newConfigShow(sh))
 	return c

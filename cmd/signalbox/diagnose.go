@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -44,7 +45,7 @@ type diagnoseFlags struct {
 	against            string   // another run, by its name or the path of its evidence
 	signatures         []string // folders
 	noFiles            bool     // arguments are jobs of the cluster
-	runbooks           runbooks
+	runbooks           reference.Runbooks
 	model              modelFlags
 	namespaces         *apiserver.Remembered // what -n was given, every time
 }
@@ -90,7 +91,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 				return shell.Usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
 			f.model.early = output.Value == "text"
-			if err := f.runbooks.wrong(); err != nil {
+			if err := f.runbooks.Wrong(); err != nil {
 				return err
 			}
 			if f.timeline && output.Value != "text" {
@@ -134,7 +135,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	shell.Hide(c, "all-namespaces")
 	c.Flags().BoolVar(&f.noFiles, "no-files", false, "arguments are jobs of the cluster, whatever files there are")
 	shell.Hide(c, "no-files")
-	f.runbooks.add(c.Flags())
+	f.runbooks.Add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	f.namespaces = apiserver.Remember(c.Flags().Lookup("namespace"))
 	apiserver.CompleteCluster(c, f.kube)
@@ -160,7 +161,7 @@ type printer struct {
 	paint     terminal.Painter
 	timeline  bool
 	why       bool
-	runbooks  runbooks
+	runbooks  reference.Runbooks
 	printed   int
 	sick, dim bool // one is not healthy; of one nobody can say
 	sections  []browser.Section
@@ -177,7 +178,7 @@ func (p *printer) print(r diagnose.Result) error {
 	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	p.dim = p.dim || r.Verdict == diagnose.Unknown
 	r.Why = p.why
-	r.Runbook = p.runbooks.page("categories.md", r.Category)
+	r.Runbook = p.runbooks.Page("categories.md", r.Category)
 	if p.format == "html" {
 		p.sections = append(p.sections, diagnosisSection(r))
 		return nil

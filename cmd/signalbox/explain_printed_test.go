@@ -7,6 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 // namesIn find the names in what commands print, as text, JSON, SARIF, Markdown and on a job.
@@ -49,7 +53,7 @@ func TestEveryNameThatTheTestsSeeIsExplained(t *testing.T) {
 		t.Fatalf("only %d names were found", len(seen))
 	}
 	known := map[string]bool{}
-	for _, name := range allNames() {
+	for _, name := range reference.Names(shelves()) {
 		known[strings.ToLower(name)] = true
 	}
 	for name, path := range seen {
@@ -74,9 +78,10 @@ func TestTheWordsThatLeadALineAreExplained(t *testing.T) {
 		"AGE", "STATE", "HEALTHY", "CATEGORY", "DEVICES", "SINCE", "OWNER", "NODE", "QUEUE", "hurt", "GPUS HELD", "GPU HOURS",
 		"for the author of the job", "cordoned", "tainted",
 	} {
-		found, err := called(name)
-		if err != nil || len(found) == 0 {
-			t.Errorf("explain does not know %q (%v)", name, err)
+		var out, errs strings.Builder
+		sh := &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}
+		if code := run(t.Context(), sh, []string{"explain", name}); code != shell.ExitFine || errs.Len() > 0 { // something of another name is told on standard error
+			t.Errorf("explain does not know %q: %s", name, errs.String())
 		}
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -64,8 +65,12 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 	for _, kind := range []evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric, evidence.Frame} {
 		printed["evidence"] = append(printed["evidence"], string(kind))
 	}
-	for phase, name := range phaseNames {
-		if phase != kinds.PhaseUnknown {
+	jobs, _, err := newRoot(&shell.Shell{Name: "signalbox"}).Find([]string{"get", "jobs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(jobs.Flags().Lookup("state").Value.Type(), "|") {
+		if name != "-" {
 			printed["phases"] = append(printed["phases"], name)
 		}
 	}
@@ -79,7 +84,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		printed["categories"] = append(printed["categories"], c.Slug)
 		printed["owners"] = append(printed["owners"], string(c.Owner))
 	}
-	for _, r := range rules() {
+	for _, r := range reference.Rules() {
 		printed["rules"] = append(printed["rules"], r.ID)
 		printed["categories"] = append(printed["categories"], r.Category)
 		printed["retry"] = append(printed["retry"], string(r.Retry))
@@ -93,7 +98,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		printed["signatures"] = append(printed["signatures"], s.ID)
 		printed["categories"] = append(printed["categories"], s.Category)
 	}
-	known := allNames()
+	known := reference.Names(shelves())
 	for what, names := range printed {
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
@@ -103,8 +108,8 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := explain(&shell.Shell{Out: &out}, "gpu-oom", "text"); err != nil {
-		t.Fatal(err)
+	if code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &out, Now: time.Now}, []string{"explain", "gpu-oom"}); code != shell.ExitFine {
+		t.Fatalf("exit code %d: %s", code, out.String())
 	}
 	for _, want := range []string{"gpu-oom (category)", "device memory exhausted", "the author of the job", "- gpu-oom-torch"} {
 		if !strings.Contains(out.String(), want) {
@@ -116,11 +121,11 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 // A name that is none is looked for in every part of the reference, in several ways: reading it each time took seconds.
 func TestTheReferenceIsReadOnce(t *testing.T) {
 	for _, s := range shelves() {
-		if _, err := s.entries(); err != nil {
+		if _, err := s.Entries(); err != nil {
 			t.Fatal(err)
 		}
-		if n := testing.AllocsPerRun(1, func() { _, _ = s.entries() }); n > 2 {
-			t.Errorf("reading %s again takes %v allocations", s.name, n)
+		if n := testing.AllocsPerRun(1, func() { _, _ = s.Entries() }); n > 2 {
+			t.Errorf("reading %s again takes %v allocations", s.Name, n)
 		}
 	}
 }

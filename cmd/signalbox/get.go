@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -49,7 +50,7 @@ func newGet(sh *shell.Shell) *cobra.Command {
 		kube: apiserver.Flags(), healthy: shell.OneOf("", "Yes", "No", "Unknown"), state: shell.OneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: shell.OneOf("hurt", "age", "name"), groupBy: shell.OneOf("", "category", "owner", "queue", "namespace", "context"),
 		output: shell.OneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: shell.OneOf("auto", "always", "never"),
 	}
-	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
+	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health"}
 	jobs := &cobra.Command{
 		Use:     "jobs [NAME…]",
 		Aliases: []string{"job"},
@@ -136,7 +137,7 @@ func (f *getFlags) wrong(sh *shell.Shell) error {
 	}
 	if slugs := categorySlugs(); f.category != "" && !slices.Contains(slugs, f.category) {
 		meant := check.DidYouMean(f.category, slugs).String()
-		if within := namesWith(f.category, slugs); within != "" {
+		if within := reference.NamesWith(f.category, slugs); within != "" {
 			meant = "; names with it: " + within
 		}
 		return shell.Usagef("no category is called %q%s; %s list categories shows all", f.category, meant, sh.Name)

@@ -9,21 +9,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// metricText documents one metric.
-type metricText struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`
-	Labels string `json:"labels"`
-	Help   string `json:"help"`
-}
-
 // metricTexts are the metrics of all parts of the server by name, read from what they
 // register.
-func metricTexts() ([]metricText, error) {
+func metricTexts() ([]reference.MetricText, error) {
 	var r recorder
 	if _, err := webhook.NewMetrics(&r); err != nil {
 		return nil, err
@@ -39,12 +32,12 @@ func metricTexts() ([]metricText, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(r.texts, func(a, b metricText) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.texts, func(a, b reference.MetricText) int { return strings.Compare(a.Name, b.Name) })
 	return r.texts, nil
 }
 
 // recorder is a Registerer that only writes down what is registered.
-type recorder struct{ texts []metricText }
+type recorder struct{ texts []reference.MetricText }
 
 // Register writes a collector down: what it shows once something was counted, which is what Prometheus reads.
 func (r *recorder) Register(c prometheus.Collector) error {
@@ -72,7 +65,7 @@ func (r *recorder) Register(c prometheus.Collector) error {
 			}
 			names[at] = l.GetName()
 		}
-		r.texts = append(r.texts, metricText{f.GetName(), strings.ToLower(f.GetType().String()), strings.Join(names, ", "), f.GetHelp()})
+		r.texts = append(r.texts, reference.MetricText{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Labels: strings.Join(names, ", "), Help: f.GetHelp()})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
@@ -28,17 +29,21 @@ type tally struct {
 	Open     int    `json:"open"`     // it goes on
 }
 
-// addOutcomes lets list checks ask the cluster what became of what the checks said.
-func addOutcomes(sh *shell.Shell, c *cobra.Command, output *shell.Choice) {
+// addOutcomes lets the list of checks ask the cluster what became of what the checks said.
+func addOutcomes(sh *shell.Shell, list *cobra.Command) {
+	c, _, err := list.Find([]string{"checks"})
+	if err != nil {
+		return // there is no such list
+	}
 	var ask bool
-	kube, list := apiserver.Flags(), c.RunE
+	kube, plain := apiserver.Flags(), c.RunE
 	c.Flags().BoolVar(&ask, "outcomes", false, "how often each check fired in the cluster of the kubeconfig, and what became of the jobs")
 	kube.AddFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !ask {
-			return list(c, args)
+			return plain(c, args)
 		}
-		return shell.Own(listOutcomes(c.Context(), sh, kube, output.Value))
+		return shell.Own(listOutcomes(c.Context(), sh, kube, c.Flags().Lookup("output").Value.String()))
 	}
 }
 
@@ -91,19 +96,19 @@ func renderOutcomes(sh *shell.Shell, format string, all []tally) error {
 	if format == "json" {
 		return shell.WriteJSON(sh.Out, all)
 	}
-	entries := make([]entry, 0, len(all))
+	entries := make([]reference.Entry, 0, len(all))
 	for _, t := range all {
 		row := []string{t.Check}
 		for _, n := range []int{t.Fired, t.CameTrue, t.Other, t.Ran, t.Unsaid, t.Open} {
 			row = append(row, strconv.Itoa(n))
 		}
-		entries = append(entries, entry{name: t.Check, row: row})
+		entries = append(entries, reference.Entry{Name: t.Check, Row: row})
 	}
-	s := shelf{
-		name: "checks", columns: []string{"check", "fired", "came true", "other", "ran", "unsaid", "open"},
-		about: "What became of the jobs of a cluster of which the checks warned.",
+	s := reference.Shelf{
+		Name: "checks", Columns: []string{"check", "fired", "came true", "other", "ran", "unsaid", "open"},
+		About: "What became of the jobs of a cluster of which the checks warned.",
 	}
-	if err := s.render(sh.Out, format, entries); err != nil {
+	if err := s.Render(sh.Out, format, entries); err != nil {
 		return fmt.Errorf("write the outcomes: %w", err)
 	}
 	if len(all) == 0 {

@@ -25,8 +25,6 @@ func newPolicy(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy new|check|audit|replay|test|bench",
 		Short: "begin, check, audit, replay, test and measure policies",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  needsCommand,
 	}
 	c.AddCommand(newPolicyCheck(sh), newPolicyAudit(sh), newPolicyTest(sh), newPolicyReplay(sh), newPolicyNew(sh), newPolicyBench(sh))
 	return c

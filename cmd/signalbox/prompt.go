@@ -28,8 +28,6 @@ func newPrompt(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prompt render|show|lint",
 		Short: "show what a language model would be asked, and check prompts",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  needsCommand,
 	}
 	c.AddCommand(newPromptRender(sh), newPromptShow(sh), newPromptLint(sh))
 	return c

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -136,16 +137,16 @@ func (r *sarifRun) rule(name, runbook string) int {
 		if c.Name == name {
 			rule.Short, rule.Full = &sarifText{Text: c.Title}, &sarifText{Text: terminal.OneLine(c.Doc)}
 			rule.Help = &sarifText{Text: c.Remedy} // with examples it is on the page
-			rule.HelpURI = pages + "checks.md#" + anchor(name)
+			rule.HelpURI = pages + "checks.md#" + reference.Anchor(name)
 		}
 	}
-	for _, w := range wordList() {
+	for _, w := range reference.Words() {
 		if w.Name == name && w.What == "finding" {
 			rule.Short, rule.HelpURI = &sarifText{Text: w.Meaning}, pages+"words.md"
 		}
 	}
 	if _, err := fs.Stat(policies.Library(), strings.ReplaceAll(name, "-", "_")+".rego"); err == nil {
-		rule.HelpURI = pages + "policies.md#" + anchor(name)
+		rule.HelpURI = pages + "policies.md#" + reference.Anchor(name)
 	}
 	if runbook != "" {
 		rule.HelpURI = runbook

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -58,15 +60,48 @@ before they run, and explains why they wait or fail.`,
 	})
 	root.Version = build.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")
+	list := reference.NewList(sh, shelves())
+	addOutcomes(sh, list)
+	list.AddCommand(newListNamespaces(sh))
 	root.AddCommand(
 		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),
-		newList(sh), newExplain(sh), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
+		list, reference.NewExplain(sh, shelves()), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
 	)
 	root.InitDefaultCompletionCmd()
-	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
-		c.Args, c.RunE = cobra.ArbitraryArgs, needsCommand
-	}
+	groups(root)
 	return root
+}
+
+// groups makes commands that group others answer a word that is none of them, and one that is missing where they do nothing
+// by themselves.
+func groups(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		if !c.HasSubCommands() {
+			continue
+		}
+		alone := c.RunE
+		c.Args = cobra.ArbitraryArgs
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && alone != nil {
+				return alone(c, args)
+			}
+			return needsCommand(c, args)
+		}
+	}
+}
+
+// library is read once: a name that is none is looked for in all of it, in several ways.
+var library struct {
+	once    sync.Once
+	shelves []reference.Shelf
+}
+
+// shelves are the parts of the reference, in the order of the documentation.
+func shelves() []reference.Shelf {
+	library.once.Do(func() {
+		library.shelves = reference.NewShelves(func() *cobra.Command { return newRoot(&shell.Shell{Name: "signalbox"}) }, metricTexts)
+	})
+	return slices.Clone(library.shelves)
 }
 
 // noCommand says that a word is no command, and which one is meant.
@@ -227,8 +262,8 @@ func needsCommand(c *cobra.Command, args []string) error {
 	}
 	if len(args) > 0 && args[0] == "list" {
 		for _, s := range shelves() {
-			if strings.HasPrefix(s.name, c.Name()[:len(c.Name())-1]) { // policy and policies
-				return shell.Usagef("%s: %s; %s list %s lists them", c.CommandPath(), have, c.Root().CommandPath(), s.name)
+			if strings.HasPrefix(s.Name, c.Name()[:len(c.Name())-1]) { // policy and policies
+				return shell.Usagef("%s: %s; %s list %s lists them", c.CommandPath(), have, c.Root().CommandPath(), s.Name)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func manifests(t *testing.T) (dirs []string) {
 // to its file, and then the finding is gone.
 func TestSARIFIsWhatItsSchemaSays(t *testing.T) {
 	t.Setenv("KUBECONFIG", os.DevNull)
-	t.Setenv(runbooksVariable, "")
+	t.Setenv("SIGNALBOX_RUNBOOKS", "")
 	text, err := os.ReadFile("testdata/sarif-schema-2.1.0.json")
 	if err != nil {
 		t.Fatal(err)

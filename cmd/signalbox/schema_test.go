@@ -121,7 +121,7 @@ func schemaOfDocument(text []byte) string {
 // TestEveryGoldenDocumentKeepsItsSchema judges each JSON document that the tests of the repository expect, and what
 // diagnose says of every bundle there is.
 func TestEveryGoldenDocumentKeepsItsSchema(t *testing.T) {
-	t.Setenv(runbooksVariable, "")
+	t.Setenv("SIGNALBOX_RUNBOOKS", "")
 	judged := map[string]int{}
 	judge := func(at string, text []byte) {
 		if name := schemaOfDocument(text); name != "" {

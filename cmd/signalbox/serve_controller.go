@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -57,7 +58,7 @@ func (s *server) controller() (func(context.Context) error, error) {
 	if told != nil {
 		options.Notify = func(n controller.Notice) { told.Tell(failureOf(n)) }
 	}
-	options.Runbook = runbooks(s.settings.Runbooks).ofEvent
+	options.Runbook = reference.Runbooks(s.settings.Runbooks).OfEvent
 	return func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return told.Start(ctx) })

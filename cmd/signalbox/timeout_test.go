@@ -33,7 +33,7 @@ func TestAClusterThatDoesNotAnswerInTimeIsUnknown(t *testing.T) {
 
 // Lines of standard input are explained up to so many; one more is no line that vanishes.
 func TestLinesOfStandardInputHaveABound(t *testing.T) {
-	for n, cut := range map[int]bool{mostLinesExplained: false, mostLinesExplained + 1: true} {
+	for n, cut := range map[int]bool{20: false, 21: true} {
 		var out, errs strings.Builder
 		sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(strings.Repeat("Killed\n", n)), Out: &out, Err: &errs, Now: time.Now}
 		if code := run(t.Context(), sh, []string{"explain", "--line", "-"}); code != shell.ExitFine || strings.Contains(errs.String(), "more than 20 lines") != cut {

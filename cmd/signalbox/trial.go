@@ -20,8 +20,6 @@ func newModel(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "model test",
 		Short: "try a language model before it is trusted",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  needsCommand,
 	}
 	c.AddCommand(newModelTest(sh))
 	return c

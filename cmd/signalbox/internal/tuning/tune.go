@@ -16,34 +16,34 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
-// tuned are the checks as a configuration wants them.
-type tuned struct {
+// Tuned are the checks as a configuration wants them.
+type Tuned struct {
 	Everywhere *check.Set
 	In         map[string]*check.Set // by namespace, where it differs
 }
 
 // Of applies a configuration to all checks. Names that no check has, parameters that it
 // does not have and severities that nobody knows are errors that say which one is meant.
-func Of(c config.Checks) (tuned, error) {
+func Of(c config.Checks) (Tuned, error) {
 	all, err := All()
 	if err != nil {
-		return tuned{}, err
+		return Tuned{}, err
 	}
 	base := config.Tuning{Disable: c.Disable, Severity: c.Severity, Params: c.Params}
-	out := tuned{In: make(map[string]*check.Set, len(c.Namespaces))}
+	out := Tuned{In: make(map[string]*check.Set, len(c.Namespaces))}
 	wrong := mistakes(all, "checks", base)
 	for _, name := range slices.Sorted(maps.Keys(c.Namespaces)) {
 		wrong = append(wrong, mistakes(all, "checks.namespaces."+name, c.Namespaces[name])...)
 	}
 	if len(wrong) > 0 {
-		return tuned{}, &shell.Exit{Code: shell.ExitUsage, Cause: wrong}
+		return Tuned{}, &shell.Exit{Code: shell.ExitUsage, Cause: wrong}
 	}
 	if out.Everywhere, err = selected(all, "checks", base); err != nil {
-		return tuned{}, err
+		return Tuned{}, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Namespaces)) {
 		if out.In[name], err = selected(all, "checks.namespaces."+name, base, c.Namespaces[name]); err != nil {
-			return tuned{}, err
+			return Tuned{}, err
 		}
 	}
 	return out, nil

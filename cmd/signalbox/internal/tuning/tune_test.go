@@ -70,7 +70,7 @@ func TestTune(t *testing.T) {
 }
 
 // said is with which severity the review speaks about soonGone in a namespace.
-func said(t *testing.T, as tuned, namespace string) string {
+func said(t *testing.T, as Tuned, namespace string) string {
 	t.Helper()
 	o := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(strings.Replace(soonGone, "NAMESPACE", namespace, 1)), &o.Object); err != nil {

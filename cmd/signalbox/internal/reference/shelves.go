@@ -1,4 +1,7 @@
-package main
+// Package reference is what Signalbox knows by name: checks, kinds, signatures, rules, policies, metrics, words, settings and
+// flags, as list and explain print them and as docs/reference has them, and the addresses of runbooks. Start reading at
+// NewShelves in list.go.
+package reference
 
 import (
 	"cmp"
@@ -17,20 +20,20 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func checkShelf() shelf {
-	return shelf{
-		name:    "checks",
-		about:   "A check observes one mistake and names its place, both numbers and what to do. It never refuses a job; [policies](policies.md) do. The examples are the fixtures that the tests run.",
-		columns: []string{"name", "severity", "kinds", "needs", "what it says"}, spare: []int{2, 3},
-		entries: func() ([]entry, error) {
+func checkShelf() Shelf {
+	return Shelf{
+		Name:    "checks",
+		About:   "A check observes one mistake and names its place, both numbers and what to do. It never refuses a job; [policies](policies.md) do. The examples are the fixtures that the tests run.",
+		Columns: []string{"name", "severity", "kinds", "needs", "what it says"}, spare: []int{2, 3},
+		Entries: func() ([]Entry, error) {
 			set, err := tuning.All()
 			if err != nil {
 				return nil, err
 			}
-			var out []entry
+			var out []Entry
 			for _, c := range set.Checks() {
-				out = append(out, entry{
-					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
+				out = append(out, Entry{
+					Name: c.Name, Row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
 					page: checkPage(c), value: checkValue(c), hint: silence(c.Name),
 				})
 			}
@@ -131,13 +134,13 @@ func exampleText(e checks.Example) string {
 	return b.String()
 }
 
-func kindShelf() shelf {
-	return shelf{
-		name:    "kinds",
-		about:   "A kind is a resource of a training operator that Signalbox reads.",
-		columns: []string{"name", "api versions", "resource"},
-		entries: func() ([]entry, error) {
-			var out []entry
+func kindShelf() Shelf {
+	return Shelf{
+		Name:    "kinds",
+		About:   "A kind is a resource of a training operator that Signalbox reads.",
+		Columns: []string{"name", "api versions", "resource"},
+		Entries: func() ([]Entry, error) {
+			var out []Entry
 			for _, k := range kinds.All() {
 				var versions []string
 				for _, gvk := range k.GVKs {
@@ -145,8 +148,8 @@ func kindShelf() shelf {
 				}
 				slices.Sort(versions)
 				versions = slices.Compact(versions)
-				out = append(out, entry{
-					name: k.Name, row: []string{k.Name, strings.Join(versions, ", "), k.Resource}, page: k.Doc,
+				out = append(out, Entry{
+					Name: k.Name, Row: []string{k.Name, strings.Join(versions, ", "), k.Resource}, page: k.Doc,
 					value: struct {
 						Name     string   `json:"name"`
 						Versions []string `json:"versions"`
@@ -160,20 +163,20 @@ func kindShelf() shelf {
 	}
 }
 
-func signatureShelf() shelf {
-	return shelf{
-		name:    "signatures",
-		about:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
-		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
-		entries: func() ([]entry, error) {
+func signatureShelf() Shelf {
+	return Shelf{
+		Name:    "signatures",
+		About:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
+		Columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
+		Entries: func() ([]Entry, error) {
 			catalog, err := signatures.Builtin()
 			if err != nil {
 				return nil, err
 			}
-			var out []entry
+			var out []Entry
 			for _, s := range catalog.All() {
-				out = append(out, entry{
-					name: s.ID, row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
+				out = append(out, Entry{
+					Name: s.ID, Row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
 					page: signaturePage(s), value: s,
 				})
 			}
@@ -213,19 +216,19 @@ func named(text string) string {
 // fact is where a diagnosis puts a fact into a text of a signature.
 var fact = regexp.MustCompile(`\{\{ *\.(\w+) *(?:\|[^}]*)?\}\}`)
 
-func policyShelf() shelf {
-	return shelf{
-		name:    "policies",
-		about:   "A policy decides: it warns about a job or refuses it. These come with Signalbox and are silent until data configures them.",
-		columns: []string{"name", "effect", "what it says"},
-		entries: func() ([]entry, error) {
+func policyShelf() Shelf {
+	return Shelf{
+		Name:    "policies",
+		About:   "A policy decides: it warns about a job or refuses it. These come with Signalbox and are silent until data configures them.",
+		Columns: []string{"name", "effect", "what it says"},
+		Entries: func() ([]Entry, error) {
 			set, err := policies.Load(policies.Library())
 			if err != nil {
 				return nil, err
 			}
-			var out []entry
+			var out []Entry
 			for _, d := range set.Docs() {
-				out = append(out, entry{name: d.Name, row: []string{d.Name, effect(d), d.Title}, page: policyPage(d), value: d})
+				out = append(out, Entry{Name: d.Name, Row: []string{d.Name, effect(d), d.Title}, page: policyPage(d), value: d})
 			}
 			return out, nil
 		},
@@ -249,21 +252,29 @@ func policyPage(d policies.Doc) string {
 	return fmt.Sprintf("**%s** (%s)\n\n%s\n\nRemedy: %s\n\nPackage `%s`.\n", d.Title, effect(d), strings.TrimSpace(d.Description), terminal.OneLine(d.Remedy), d.Package)
 }
 
-func metricShelf() shelf {
-	return shelf{
-		name:    "metrics",
-		about:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
-		columns: []string{"name", "type", "labels", "meaning"},
-		entries: func() ([]entry, error) {
-			texts, err := metricTexts()
+func metricShelf(metrics func() ([]MetricText, error)) Shelf {
+	return Shelf{
+		Name:    "metrics",
+		About:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
+		Columns: []string{"name", "type", "labels", "meaning"},
+		Entries: func() ([]Entry, error) {
+			texts, err := metrics()
 			if err != nil {
 				return nil, err
 			}
-			var out []entry
+			var out []Entry
 			for _, m := range texts {
-				out = append(out, entry{name: m.Name, row: []string{m.Name, m.Type, m.Labels, m.Help}, value: m})
+				out = append(out, Entry{Name: m.Name, Row: []string{m.Name, m.Type, m.Labels, m.Help}, value: m})
 			}
 			return out, nil
 		},
 	}
+}
+
+// MetricText documents one metric.
+type MetricText struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Labels string `json:"labels"`
+	Help   string `json:"help"`
 }

@@ -1,4 +1,4 @@
-package main
+package reference
 
 import (
 	"cmp"
@@ -29,8 +29,8 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// rules are the causes that are found by structure and not by the text of a log.
-func rules() []*signature.Signature {
+// Rules are the causes that are found by structure and not by the text of a log.
+func Rules() []*signature.Signature {
 	all := slices.Concat(control.Rules(), timeline.Rules(), running.Rules(), subject.Rules())
 	for _, code := range []int32{3, 150} { // one that only the program knows, and a signal without a name of its own
 		rule := *control.ExitRule(code)
@@ -41,16 +41,16 @@ func rules() []*signature.Signature {
 	return slices.CompactFunc(all, func(a, b *signature.Signature) bool { return a.ID == b.ID })
 }
 
-func ruleShelf() shelf {
-	return shelf{
-		name:    "rules",
-		about:   "A rule is a cause that is found in what the platform says (states, events, exit codes, conditions) or by comparing members, and not in the text of a log.",
-		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
-		entries: func() ([]entry, error) {
-			var out []entry
-			for _, s := range rules() {
-				out = append(out, entry{
-					name: s.ID, row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
+func ruleShelf() Shelf {
+	return Shelf{
+		Name:    "rules",
+		About:   "A rule is a cause that is found in what the platform says (states, events, exit codes, conditions) or by comparing members, and not in the text of a log.",
+		Columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
+		Entries: func() ([]Entry, error) {
+			var out []Entry
+			for _, s := range Rules() {
+				out = append(out, Entry{
+					Name: s.ID, Row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
 					page: signaturePage(s) + reasonsOf(s.ID), value: s,
 				})
 			}
@@ -68,22 +68,22 @@ func reasonsOf(rule string) string {
 	return "\nFound by the reason `" + strings.Join(reasons, "`, `") + "`.\n"
 }
 
-func categoryShelf() shelf {
-	return shelf{
-		name:    "categories",
-		about:   "A category is one class of causes; every diagnosis ends with one.",
-		columns: []string{"name", "who acts", "the cause is"},
-		entries: func() ([]entry, error) {
+func categoryShelf() Shelf {
+	return Shelf{
+		Name:    "categories",
+		About:   "A category is one class of causes; every diagnosis ends with one.",
+		Columns: []string{"name", "who acts", "the cause is"},
+		Entries: func() ([]Entry, error) {
 			catalog, err := signatures.Builtin()
 			if err != nil {
 				return nil, err
 			}
 			known := map[string][]*signature.Signature{}
-			for _, s := range slices.Concat(catalog.All(), rules()) {
+			for _, s := range slices.Concat(catalog.All(), Rules()) {
 				known[s.Category] = append(known[s.Category], s)
 			}
 			healthy := signature.Category{Slug: signature.HealthyCategory, Title: "none: what was seen is well", Owner: signature.Nobody}
-			var out []entry
+			var out []Entry
 			for _, c := range append(signature.Categories(), healthy) {
 				signs := known[c.Slug]
 				slices.SortFunc(signs, func(a, b *signature.Signature) int { return strings.Compare(a.ID, b.ID) })
@@ -93,8 +93,8 @@ func categoryShelf() shelf {
 					names[i] = s.ID
 				}
 				first := firstSteps(signs)
-				out = append(out, entry{
-					name: c.Slug, row: []string{c.Slug, string(c.Owner), c.Title}, page: categoryPage(c, signs, first),
+				out = append(out, Entry{
+					Name: c.Slug, Row: []string{c.Slug, string(c.Owner), c.Title}, page: categoryPage(c, signs, first),
 					value: struct {
 						Name    string   `json:"name"`
 						Title   string   `json:"title"`
@@ -169,8 +169,8 @@ func typicalWords(s *signature.Signature) (words string) {
 	return words
 }
 
-// word is a name that an output may hold, and what it means there.
-type word struct {
+// Word is a name that an output may hold, and what it means there.
+type Word struct {
 	Name    string `json:"name"`
 	What    string `json:"what"` // what it is a word of
 	Meaning string `json:"meaning"`
@@ -185,9 +185,9 @@ var ownerTexts = map[string]string{
 	string(signature.Nobody):   "nobody can be named from what was seen",
 }
 
-// wordList is every name of our outputs that no other part of the reference has.
-func wordList() []word {
-	out := []word{
+// Words is every name of our outputs that no other part of the reference has.
+func Words() []Word {
+	out := []Word{
 		{fit.Fits.String(), "fit", "There is a place for every pod at once; the plan says where."},
 		{fit.TooBig.String(), "fit", "Never: not even if the cluster were idle. The job has to change."},
 		{fit.Full.String(), "fit", "Not now: others hold what is missing. On the idle cluster it would fit."},
@@ -341,23 +341,23 @@ func wordList() []word {
 		{"policies", "not checked", "The policies of the cluster may not be read, or do not load."},
 	}
 	for owner, text := range ownerTexts {
-		out = append(out, word{owner, "owner of a cause", strings.ToUpper(text[:1]) + text[1:] + "."})
+		out = append(out, Word{owner, "owner of a cause", strings.ToUpper(text[:1]) + text[1:] + "."})
 	}
-	slices.SortStableFunc(out, func(a, b word) int {
+	slices.SortStableFunc(out, func(a, b Word) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.What, b.What))
 	})
 	return out
 }
 
-func wordShelf() shelf {
-	return shelf{
-		name:    "words",
-		about:   "Verdicts, decisions, severities and the other words that outputs hold.",
-		columns: []string{"name", "is a", "meaning"},
-		entries: func() ([]entry, error) {
-			var out []entry
-			for _, w := range wordList() {
-				out = append(out, entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w})
+func wordShelf() Shelf {
+	return Shelf{
+		Name:    "words",
+		About:   "Verdicts, decisions, severities and the other words that outputs hold.",
+		Columns: []string{"name", "is a", "meaning"},
+		Entries: func() ([]Entry, error) {
+			var out []Entry
+			for _, w := range Words() {
+				out = append(out, Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w})
 			}
 			return out, nil
 		},
@@ -365,8 +365,8 @@ func wordShelf() shelf {
 }
 
 // annotationList is what Signalbox writes on objects and reads from them.
-func annotationList() []word {
-	return []word{
+func annotationList() []Word {
+	return []Word{
 		{controller.Healthy, "annotation of a job", "Yes, No or Unknown. Written by the controller."},
 		{controller.Error, "annotation of a job", "One sentence: which pod, which rank, which node, what. Written by the controller."},
 		{controller.Analysis, "annotation of a job", "Why, each claim with the evidence it rests on. Written by the controller."},
@@ -399,15 +399,15 @@ func annotationList() []word {
 	}
 }
 
-func annotationShelf() shelf {
-	return shelf{
-		name:    "annotations",
-		about:   "Annotations and labels that Signalbox writes and reads.",
-		columns: []string{"name", "where", "meaning"},
-		entries: func() ([]entry, error) {
-			var out []entry
+func annotationShelf() Shelf {
+	return Shelf{
+		Name:    "annotations",
+		About:   "Annotations and labels that Signalbox writes and reads.",
+		Columns: []string{"name", "where", "meaning"},
+		Entries: func() ([]Entry, error) {
+			var out []Entry
 			for _, w := range annotationList() {
-				out = append(out, entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w})
+				out = append(out, Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w})
 			}
 			return out, nil
 		},
@@ -415,9 +415,9 @@ func annotationShelf() shelf {
 }
 
 // exitCodes are the exit codes of all commands.
-func exitCodes() []word {
-	code := func(n int, meaning string) word { return word{strconv.Itoa(n), "exit code", meaning} }
-	return []word{
+func exitCodes() []Word {
+	code := func(n int, meaning string) Word { return Word{strconv.Itoa(n), "exit code", meaning} }
+	return []Word{
 		code(shell.ExitFine, "Nothing at or above --fail-on (check), it fits (fit), a diagnosis was made (diagnose), healthy (diagnose --exit-code)."),
 		code(shell.ExitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code), something is wrong (doctor)."),
 		code(shell.ExitUsage, "Bad usage, input that cannot be read, rights that you lack, or a cluster that has to be asked and does not answer; one line on standard error says what was expected."),
@@ -429,15 +429,15 @@ func exitCodes() []word {
 	}
 }
 
-func exitCodeShelf() shelf {
-	return shelf{
-		name:    "exit-codes",
-		about:   "Exit codes of the commands; scripts branch on them.",
-		columns: []string{"name", "is a", "meaning"}, spare: []int{1},
-		entries: func() ([]entry, error) {
-			var out []entry
+func exitCodeShelf() Shelf {
+	return Shelf{
+		Name:    "exit-codes",
+		About:   "Exit codes of the commands; scripts branch on them.",
+		Columns: []string{"name", "is a", "meaning"}, spare: []int{1},
+		Entries: func() ([]Entry, error) {
+			var out []Entry
 			for _, w := range exitCodes() {
-				out = append(out, entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w})
+				out = append(out, Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w})
 			}
 			return out, nil
 		},

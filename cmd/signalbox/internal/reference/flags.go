@@ -1,4 +1,4 @@
-package main
+package reference
 
 import (
 	"slices"
@@ -7,24 +7,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
 // settingShelf is what a file given to serve --config may hold.
-func settingShelf() shelf {
-	return shelf{
-		name:    "settings",
-		about:   "Settings of `signalbox serve --config FILE`, of the chart below `config`, and the defaults.",
-		columns: []string{"name", "default", "meaning"}, spare: []int{2},
-		entries: func() ([]entry, error) {
+func settingShelf() Shelf {
+	return Shelf{
+		Name:    "settings",
+		About:   "Settings of `signalbox serve --config FILE`, of the chart below `config`, and the defaults.",
+		Columns: []string{"name", "default", "meaning"}, spare: []int{2},
+		Entries: func() ([]Entry, error) {
 			all, err := config.Settings()
 			if err != nil {
 				return nil, err
 			}
-			out := make([]entry, 0, len(all))
+			out := make([]Entry, 0, len(all))
 			for _, s := range all {
-				out = append(out, entry{name: s.Name, row: []string{s.Name, s.Default, s.Meaning}, value: s})
+				out = append(out, Entry{Name: s.Name, Row: []string{s.Name, s.Default, s.Meaning}, value: s})
 			}
 			return out, nil
 		},
@@ -40,16 +39,16 @@ type flagText struct {
 }
 
 // flagShelf is every flag of every command; those that mean the same stand together.
-func flagShelf() shelf {
-	return shelf{
-		name:    "flags",
-		about:   "Flags of all commands. Those of kubectl that choose a cluster are taken by each command that reaches one.",
-		columns: []string{"name", "default", "commands", "meaning"}, spare: []int{1, 3},
-		entries: func() ([]entry, error) {
-			all := flagsOf(newRoot(&shell.Shell{Name: "signalbox"}))
-			out := make([]entry, 0, len(all))
+func flagShelf(commands func() *cobra.Command) Shelf {
+	return Shelf{
+		Name:    "flags",
+		About:   "Flags of all commands. Those of kubectl that choose a cluster are taken by each command that reaches one.",
+		Columns: []string{"name", "default", "commands", "meaning"}, spare: []int{1, 3},
+		Entries: func() ([]Entry, error) {
+			all := flagsOf(commands())
+			out := make([]Entry, 0, len(all))
 			for _, f := range all {
-				out = append(out, entry{name: f.Name, row: []string{f.Name, f.Default, strings.Join(f.Commands, ", "), f.Meaning}, value: f})
+				out = append(out, Entry{Name: f.Name, Row: []string{f.Name, f.Default, strings.Join(f.Commands, ", "), f.Meaning}, value: f})
 			}
 			return out, nil
 		},

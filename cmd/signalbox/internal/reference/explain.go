@@ -1,4 +1,4 @@
-package main
+package reference
 
 import (
 	"bufio"
@@ -22,7 +22,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func newExplain(sh *shell.Shell) *cobra.Command {
+// NewExplain is the command explain.
+func NewExplain(sh *shell.Shell, all []Shelf) *cobra.Command {
 	output, line := shell.OneOf("text", "md", "json"), ""
 	var folders []string
 	c := &cobra.Command{
@@ -41,13 +42,13 @@ func newExplain(sh *shell.Shell) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return allNames(), cobra.ShellCompDirectiveNoFileComp
+			return Names(all), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if line != "" {
 				return shell.Own(explainLine(sh, line, folders))
 			}
-			return shell.Own(explain(sh, strings.Join(args, " "), output.Value))
+			return shell.Own(explain(sh, all, strings.Join(args, " "), output.Value))
 		},
 	}
 	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts; - is standard input")
@@ -72,11 +73,11 @@ func signalOf(code int) string {
 
 // explain prints what the reference has under a name, all of it where a name means several
 // things; case does not matter, nor whether its words are joined by dashes. JSON has the first.
-func explain(sh *shell.Shell, name, format string) error {
-	found, err := called(name)
+func explain(sh *shell.Shell, all []Shelf, name, format string) error {
+	found, err := called(all, name)
 	for _, spelt := range []string{strings.ReplaceAll(name, " ", "-"), strings.TrimPrefix(strings.ToLower(name), "exit code ")} {
 		if err == nil && len(found) == 0 {
-			found, err = called(spelt)
+			found, err = called(all, spelt)
 		}
 	}
 	if err != nil {
@@ -85,7 +86,7 @@ func explain(sh *shell.Shell, name, format string) error {
 	if len(found) > 0 {
 		return show(sh, format, found...)
 	}
-	entries, err := ofThatSort(strings.ReplaceAll(name, " ", "-"))
+	entries, err := ofThatSort(all, strings.ReplaceAll(name, " ", "-"))
 	if err != nil {
 		return err
 	}
@@ -101,8 +102,8 @@ func explain(sh *shell.Shell, name, format string) error {
 			return err
 		}
 	}
-	names := allNames()
-	if within := entriesWith(name); len(within) > 0 {
+	names := Names(all)
+	if within := entriesWith(all, name); len(within) > 0 {
 		fmt.Fprintf(sh.Err, "%s: nothing is called %q alone; these have it in their names, the first %d at most:\n", sh.Name, name, mostNamesListed)
 		if err := explainSort(sh, format, within); err != nil {
 			return err
@@ -110,8 +111,8 @@ func explain(sh *shell.Shell, name, format string) error {
 		return &shell.Exit{Code: shell.ExitUsage} // several are no answer to what one name means
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "exit-"), "exit code ")); err == nil && n > 0 && n < 256 {
-		w := word{strconv.Itoa(n), "exit code of a container", "No general meaning: the program chose it, and its log says why." + signalOf(n)}
-		return show(sh, format, shelved{exitCodeShelf(), entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w}})
+		w := Word{strconv.Itoa(n), "exit code of a container", "No general meaning: the program chose it, and its log says why." + signalOf(n)}
+		return show(sh, format, shelved{exitCodeShelf(), Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w}})
 	}
 	if known, err := knownLine(name); err != nil || known != "" {
 		if err == nil {
@@ -121,19 +122,19 @@ func explain(sh *shell.Shell, name, format string) error {
 		return err
 	}
 	if meant := job.MeantAccelerator(corev1.ResourceName(name)); meant != "" {
-		if found, err = called(resourceCheck); err != nil {
+		if found, err = called(all, resourceCheck); err != nil {
 			return err
 		}
 		fmt.Fprintf(sh.Err, "%s: no device plugin has a resource %q; did you mean %q? This check finds it:\n", sh.Name, name, string(meant))
 		return show(sh, format, found...)
 	}
-	if each, err := severally(name); err != nil || len(each) > 0 {
+	if each, err := severally(all, name); err != nil || len(each) > 0 {
 		if err == nil {
 			err = show(sh, format, each...)
 		}
 		return err
 	}
-	if said := saidBy(name); len(said) > 0 {
+	if said := saidBy(all, name); len(said) > 0 {
 		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of it:\n", sh.Name, name)
 		return explainSort(sh, format, said)
 	}
@@ -144,13 +145,13 @@ func explain(sh *shell.Shell, name, format string) error {
 }
 
 // severally is what each of several words is called; empty: there is one word, or one that is no name.
-func severally(words string) (out []shelved, err error) {
+func severally(all []Shelf, words string) (out []shelved, err error) {
 	each := strings.Fields(words)
 	if len(each) < 2 {
 		return nil, nil
 	}
 	for _, word := range each {
-		found, err := called(word)
+		found, err := called(all, word)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
@@ -170,9 +171,9 @@ func show(sh *shell.Shell, format string, found ...shelved) error {
 		case "json":
 			return shell.WriteJSON(sh.Out, f.value)
 		case "md":
-			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.row[1:], ": ")))))
+			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.Name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.Row[1:], ": ")))))
 		default:
-			texts = append(texts, plainText(f.shelf, f.entry))
+			texts = append(texts, plainText(f.shelf, f.Entry))
 		}
 	}
 	return terminal.NewPage(sh.Out).Quoting().Write(strings.Join(texts, "\n"))
@@ -197,7 +198,7 @@ func knownLine(words string) (string, error) {
 
 // saidBy are the entries that have a word, such as a reason of Kubernetes, in what they say, or each of several words; a
 // few of them, those first that say it in their row.
-func saidBy(text string) (out []entry) {
+func saidBy(all []Shelf, text string) (out []Entry) {
 	if !strings.ContainsFunc(text, unicode.IsLetter) {
 		return nil
 	}
@@ -208,15 +209,15 @@ func saidBy(text string) (out []entry) {
 	says := func(text string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return !terminal.HasWord(text, w) })
 	}
-	var inPage []entry
-	for _, s := range shelves() {
-		entries, err := s.entries()
-		if err != nil || s.name == "flags" || s.name == "settings" {
+	var inPage []Entry
+	for _, s := range all {
+		entries, err := s.Entries()
+		if err != nil || s.Name == "flags" || s.Name == "settings" {
 			continue
 		}
 		for _, e := range entries {
 			switch {
-			case says(strings.Join(e.row, " ")):
+			case says(strings.Join(e.Row, " ")):
 				out = append(out, e)
 			case says(e.page):
 				inPage = append(inPage, e)
@@ -224,38 +225,38 @@ func saidBy(text string) (out []entry) {
 		}
 	}
 	out = append(out, inPage...)
-	together := func(e entry) int { // where the words stand as they were written, they are meant so
-		if strings.Contains(strings.ToLower(strings.Join(e.row, " ")+" "+e.page), strings.ToLower(text)) {
+	together := func(e Entry) int { // where the words stand as they were written, they are meant so
+		if strings.Contains(strings.ToLower(strings.Join(e.Row, " ")+" "+e.page), strings.ToLower(text)) {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(out, func(a, b entry) int { return together(a) - together(b) })
+	slices.SortStableFunc(out, func(a, b Entry) int { return together(a) - together(b) })
 	return out[:min(mostNamesListed, len(out))]
 }
 
 // shelved is an entry and where it stands.
 type shelved struct {
-	shelf shelf
-	entry
+	shelf Shelf
+	Entry
 }
 
 // called is everything of that name. A number is the exit code of a container, too, after our own: "137" is the rule
 // exit-137-sigkill.
-func called(name string) ([]shelved, error) {
+func called(all []Shelf, name string) ([]shelved, error) {
 	var exact, exits []shelved
-	for _, s := range shelves() {
-		entries, err := s.entries()
+	for _, s := range all {
+		entries, err := s.Entries()
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.name, err)
+			return nil, fmt.Errorf("read %s: %w", s.Name, err)
 		}
 		for _, e := range entries {
-			number, isExit := strings.CutPrefix(e.name, "exit-")
+			number, isExit := strings.CutPrefix(e.Name, "exit-")
 			number, _, _ = strings.Cut(number, "-")
 			switch {
-			case strings.EqualFold(e.name, name):
+			case strings.EqualFold(e.Name, name):
 				exact = append(exact, shelved{s, e})
-			case s.name == "rules" && isExit && (name == number || name == "exit-"+number):
+			case s.Name == "rules" && isExit && (name == number || name == "exit-"+number):
 				exits = append(exits, shelved{s, e})
 			}
 		}
@@ -265,21 +266,21 @@ func called(name string) ([]shelved, error) {
 
 // ofThatSort is everything that is of the sort that a word names: "exit-code" and "exit-codes" are the exit codes, "mode" is
 // every mode of a namespace.
-func ofThatSort(name string) ([]entry, error) {
+func ofThatSort(all []Shelf, name string) ([]Entry, error) {
 	named := func(sort string) bool {
 		sort = strings.ReplaceAll(sort, " ", "-")
 		return strings.EqualFold(sort, name) || strings.EqualFold(sort, name+"s")
 	}
-	var out []entry
-	for _, s := range shelves() {
-		entries, err := s.entries()
+	var out []Entry
+	for _, s := range all {
+		entries, err := s.Entries()
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.name, err)
+			return nil, fmt.Errorf("read %s: %w", s.Name, err)
 		}
 		for _, e := range entries {
-			w, isWord := e.value.(word)
+			w, isWord := e.value.(Word)
 			sort, _, _ := strings.Cut(w.What, " of ") // "mode of a namespace"
-			if named(s.name) || isWord && (named(sort) || named(sort+"s")) {
+			if named(s.Name) || isWord && (named(sort) || named(sort+"s")) {
 				out = append(out, e)
 			}
 		}
@@ -288,15 +289,15 @@ func ofThatSort(name string) ([]entry, error) {
 }
 
 // explainSort prints all that is of one sort, a line each.
-func explainSort(sh *shell.Shell, format string, entries []entry) error {
+func explainSort(sh *shell.Shell, format string, entries []Entry) error {
 	var b strings.Builder
 	var values []any
 	for _, e := range entries {
-		means := e.row[len(e.row)-1]
+		means := e.Row[len(e.Row)-1]
 		if format == "md" {
-			fmt.Fprintf(&b, "- `%s`: %s\n", e.name, means)
+			fmt.Fprintf(&b, "- `%s`: %s\n", e.Name, means)
 		} else {
-			fmt.Fprintf(&b, "%s\n    %s\n", e.name, means)
+			fmt.Fprintf(&b, "%s\n    %s\n", e.Name, means)
 		}
 		values = append(values, e.value)
 	}
@@ -347,8 +348,8 @@ const mostLinesExplained = 20
 // mostNamesListed is how many names that hold a word are listed.
 const mostNamesListed = 12
 
-// namesWith are the names that a word is part of, bounded by what is no letter; empty: none.
-func namesWith(word string, names []string) string {
+// NamesWith are the names that a word is part of, bounded by what is no letter; empty: none.
+func NamesWith(word string, names []string) string {
 	var out []string
 	for _, name := range names {
 		if terminal.HasWord(name, word) && !slices.Contains(out, name) {
@@ -363,19 +364,19 @@ func namesWith(word string, names []string) string {
 
 // entriesWith are the entries that have a word in their names, bounded by what is no letter, categories first, which say most.
 
-func entriesWith(word string) (out []entry) {
-	for _, s := range shelves() {
-		entries, err := s.entries()
+func entriesWith(all []Shelf, word string) (out []Entry) {
+	for _, s := range all {
+		entries, err := s.Entries()
 		if err != nil {
 			continue
 		}
-		var named []entry
+		var named []Entry
 		for _, e := range entries {
-			if terminal.HasWord(e.name, word) {
+			if terminal.HasWord(e.Name, word) {
 				named = append(named, e)
 			}
 		}
-		if s.name == "categories" {
+		if s.Name == "categories" {
 			out = append(named, out...)
 			continue
 		}
@@ -385,19 +386,19 @@ func entriesWith(word string) (out []entry) {
 }
 
 // plainText is an entry for the terminal: the page without Markdown's marks.
-func plainText(s shelf, e entry) string {
-	if w, ok := e.value.(word); ok {
+func plainText(s Shelf, e Entry) string {
+	if w, ok := e.value.(Word); ok {
 		return fmt.Sprintf("%s (%s)\n\n%s\n", w.Name, w.What, w.Meaning)
 	}
 	if e.page == "" {
-		return fmt.Sprintf("%s (%s)\n\n%s\n", e.name, strings.TrimSuffix(s.name, "s"), strings.Join(e.row[1:], "\n"))
+		return fmt.Sprintf("%s (%s)\n\n%s\n", e.Name, strings.TrimSuffix(s.Name, "s"), strings.Join(e.Row[1:], "\n"))
 	}
-	kind := map[string]string{"policies": "policy", "categories": "category", "exit-codes": "exit code"}[s.name]
+	kind := map[string]string{"policies": "policy", "categories": "category", "exit-codes": "exit code"}[s.Name]
 	if kind == "" {
-		kind = strings.TrimSuffix(s.name, "s")
+		kind = strings.TrimSuffix(s.Name, "s")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)\n\n", e.name, kind)
+	fmt.Fprintf(&b, "%s (%s)\n\n", e.Name, kind)
 	code := false
 	for line := range strings.Lines(strings.TrimSpace(e.page) + "\n") {
 		switch {
@@ -413,15 +414,16 @@ func plainText(s shelf, e entry) string {
 	return b.String()
 }
 
-func allNames() []string {
+// Names are the names of all entries.
+func Names(all []Shelf) []string {
 	var out []string
-	for _, s := range shelves() {
-		entries, err := s.entries()
+	for _, s := range all {
+		entries, err := s.Entries()
 		if err != nil {
 			continue
 		}
 		for _, e := range entries {
-			out = append(out, e.name)
+			out = append(out, e.Name)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package main
+package reference
 
 import (
 	"os"
@@ -11,15 +11,15 @@ import (
 // TestEveryCheckIsInTheReference: list and the generated page know every check, and its
 // page shows when it fires and when it stays silent.
 func TestEveryCheckIsInTheReference(t *testing.T) {
-	entries, err := checkShelf().entries()
+	entries, err := checkShelf().Entries()
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := map[string]string{}
 	for _, e := range entries {
-		pages[e.name] = e.page
+		pages[e.Name] = e.page
 	}
-	text, err := os.ReadFile("../../docs/reference/checks.md")
+	text, err := os.ReadFile("../../../../docs/reference/checks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
