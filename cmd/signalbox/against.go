@@ -183,7 +183,7 @@ func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell.Shell, name string
 			return nil, err
 		}
 		if *live == nil {
-			if *live, err = apiserver.Reach(ctx, f.kube, ", or "+shown(name)+" as a folder or a file of logs"); err != nil {
+			if *live, err = apiserver.Reach(ctx, f.kube, ", or "+terminal.FileName(name)+" as a folder or a file of logs"); err != nil {
 				return nil, err
 			}
 		}
@@ -296,7 +296,7 @@ func nodesOf(pods []corev1.Pod) (out []string) {
 
 func (f *finished) summary() runSummary {
 	r := f.result
-	s := runSummary{Name: shown(f.name), Verdict: string(r.Verdict), Category: r.Category, Error: r.Error, Healthy: report.HealthyWord(r.Verdict), Attempts: max(1, len(r.Attempts.Attempts))}
+	s := runSummary{Name: terminal.FileName(f.name), Verdict: string(r.Verdict), Category: r.Category, Error: r.Error, Healthy: report.HealthyWord(r.Verdict), Attempts: max(1, len(r.Attempts.Attempts))}
 	for _, m := range r.Members {
 		for _, at := range []time.Time{m.Started, m.FirstLine} {
 			if !at.IsZero() && (s.Began == nil || at.Before(*s.Began)) {

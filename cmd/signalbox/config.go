@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/config"
 )
 
+// newConfig is the command config.
 func newConfig(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",

@@ -291,7 +291,7 @@ func manifestOnly(c diagnose.Case, r diagnose.Result) bool {
 func (f *diagnoseFlags) leadOn(sh *shell.Shell, ref job.Ref) string {
 	file := "FILE"
 	if given := slices.Concat(f.logs, f.events, f.pods); len(given) == 1 && given[0] != "-" {
-		file = shown(given[0])
+		file = terminal.FileName(given[0])
 	}
 	in := ""
 	if ref.Namespace != "" {
@@ -390,7 +390,7 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Cas
 		if err != nil {
 			return c, err
 		}
-		bare.Add(&c, shown(name), text)
+		bare.Add(&c, terminal.FileName(name), text)
 	}
 	c.Adopt()
 	return c, nil

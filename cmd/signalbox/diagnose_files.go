@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
@@ -114,15 +113,15 @@ func (f *files) add(c *diagnose.Case, name string) error {
 	if pasted := bare.Pasted(head); pasted || bare.Several(head) {
 		text, err := io.ReadAll(io.LimitReader(r, maxEvidence))
 		if whole := err == nil && len(text) < maxEvidence; whole && pasted {
-			bare.Add(c, shown(name), text)
+			bare.Add(c, terminal.FileName(name), text)
 			return in.Close()
-		} else if logs := bare.Containers(shown(name), text); whole && logs != nil {
+		} else if logs := bare.Containers(terminal.FileName(name), text); whole && logs != nil {
 			c.Logs = append(c.Logs, logs...)
 			return in.Close()
 		}
 		again = io.MultiReader(bytes.NewReader(text), r)
 	}
-	one := diagnose.Log{Source: evidence.Source{File: shown(name), Rank: evidence.RankIn(name)}, Open: open}
+	one := diagnose.Log{Source: evidence.Source{File: terminal.FileName(name), Rank: evidence.RankIn(name)}, Open: open}
 	if !regular(name) {
 		one.Open = func() (io.ReadCloser, error) {
 			if again == nil {
@@ -154,12 +153,4 @@ func (f *files) all(name string) ([]byte, error) {
 		return nil, unreadable(name, strings.TrimPrefix(err.Error(), "read "+name+": "), "a readable file")
 	}
 	return text, nil
-}
-
-// shown is a file's name as it is printed: who names files may want to be obeyed by a terminal.
-func shown(name string) string {
-	if name == "-" {
-		return "stdin"
-	}
-	return terminal.VisibleLine(filepath.ToSlash(name))
 }

@@ -116,10 +116,10 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 					templates, of = manifest, name
 				}
 				if len(templates) == 0 {
-					return shell.Usagef("%s is a ConfigMap without data; expected templates by the names of kinds, like pytorchjob.tmpl", shown(name))
+					return shell.Usagef("%s is a ConfigMap without data; expected templates by the names of kinds, like pytorchjob.tmpl", terminal.FileName(name))
 				}
 				for _, key := range slices.Sorted(maps.Keys(templates)) {
-					place := shown(name)
+					place := terminal.FileName(name)
 					if of != "" {
 						place += ": " + terminal.VisibleLine(key)
 					}

@@ -11,11 +11,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/doctor"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/learn"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/serve"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/snapshot"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/version"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 )
 
@@ -62,10 +67,10 @@ before they run, and explains why they wait or fail.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	list := reference.NewList(sh, shelves())
 	addOutcomes(sh, list)
-	list.AddCommand(newListNamespaces(sh))
+	list.AddCommand(doctor.NewNamespaces(sh))
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),
-		list, reference.NewExplain(sh, shelves()), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
+		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), snapshot.New(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), learn.New(sh), newModel(sh), serve.New(sh),
+		list, reference.NewExplain(sh, shelves()), newSchema(sh), doctor.New(sh), newMCP(sh), newBoard(sh), newMan(sh), version.New(sh),
 	)
 	root.InitDefaultCompletionCmd()
 	groups(root)
@@ -99,7 +104,7 @@ var library struct {
 // shelves are the parts of the reference, in the order of the documentation.
 func shelves() []reference.Shelf {
 	library.once.Do(func() {
-		library.shelves = reference.NewShelves(func() *cobra.Command { return newRoot(&shell.Shell{Name: "signalbox"}) }, metricTexts)
+		library.shelves = reference.NewShelves(func() *cobra.Command { return newRoot(&shell.Shell{Name: "signalbox"}) }, serve.Metrics)
 	})
 	return slices.Clone(library.shelves)
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,4 +58,12 @@ func Few(names []string) string {
 func HasWord(text, word string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.Contains(parts, strings.ToLower(word))
+}
+
+// FileName is a file's name as it is printed: who names files may want to be obeyed by a terminal.
+func FileName(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return VisibleLine(filepath.ToSlash(name))
 }

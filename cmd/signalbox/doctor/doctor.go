@@ -1,4 +1,6 @@
-package main
+// Package doctor is the command doctor, which inspects an installation part by part, and the list of namespaces with their
+// modes. It changes nothing. Start reading at doctor.examine in parts.go.
+package doctor
 
 import (
 	"context"
@@ -30,8 +32,8 @@ const (
 	partUnknown = "unknown" // it could not be looked at
 )
 
-// examined is one part of an installation: how it is, and the command that mends it.
-type examined struct {
+// Examined is one part of an installation: how it is, and the command that mends it.
+type Examined struct {
 	Part   string `json:"part"`
 	State  string `json:"state"`
 	Says   string `json:"says"`
@@ -42,22 +44,23 @@ type examined struct {
 type examination struct {
 	Schema    string     `json:"schema"`
 	Namespace string     `json:"namespace"` // that Signalbox runs in
-	Parts     []examined `json:"parts"`
+	Parts     []Examined `json:"parts"`
 }
 
 func (e *examination) fine(part, format string, args ...any) {
-	e.Parts = append(e.Parts, examined{part, partFine, fmt.Sprintf(format, args...), ""})
+	e.Parts = append(e.Parts, Examined{part, partFine, fmt.Sprintf(format, args...), ""})
 }
 
 func (e *examination) wrong(part, remedy, format string, args ...any) {
-	e.Parts = append(e.Parts, examined{part, partWrong, terminal.OneLine(fmt.Sprintf(format, args...)), remedy})
+	e.Parts = append(e.Parts, Examined{part, partWrong, terminal.OneLine(fmt.Sprintf(format, args...)), remedy})
 }
 
 func (e *examination) unknown(part string, err error) {
-	e.Parts = append(e.Parts, examined{part, partUnknown, apiserver.ServerSays(err), ""})
+	e.Parts = append(e.Parts, Examined{part, partUnknown, apiserver.ServerSays(err), ""})
 }
 
-func newDoctor(sh *shell.Shell) *cobra.Command {
+// New is the command doctor.
+func New(sh *shell.Shell) *cobra.Command {
 	kube := apiserver.Flags()
 	output, colour := shell.OneOf("text", "json", "yaml"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
@@ -90,9 +93,9 @@ Exit codes: 0 all is well · 1 something is wrong · 2 bad usage, or the cluster
 				return shell.Own(err)
 			}
 			switch {
-			case slices.ContainsFunc(e.Parts, func(p examined) bool { return p.State == partWrong }):
+			case slices.ContainsFunc(e.Parts, func(p Examined) bool { return p.State == partWrong }):
 				return &shell.Exit{Code: shell.ExitFindings}
-			case slices.ContainsFunc(e.Parts, func(p examined) bool { return p.State == partUnknown }):
+			case slices.ContainsFunc(e.Parts, func(p Examined) bool { return p.State == partUnknown }):
 				return &shell.Exit{Code: shell.ExitUnknown}
 			}
 			return nil

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cmp"
@@ -71,8 +71,7 @@ func (d *doctor) examine(ctx context.Context) examination {
 	e.Parts = append(e.Parts, read.Parts...)
 	d.modes(ctx, e)
 	d.closed(ctx, e, settings, pods)
-	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
-	d.bundle(ctx, e)
+	e.Parts = append(e.Parts, Policies(ctx, d.kube, d.own)...)
 	d.maps(ctx, e, "signatures", controller.SignatureLabel, controller.SignatureErrorAnnotation)
 	d.bounds(ctx, e)
 	d.rights(ctx, e)
@@ -80,6 +79,14 @@ func (d *doctor) examine(ctx context.Context) examination {
 	d.operators(ctx, e)
 	d.clock(e)
 	return *e
+}
+
+// Policies looks at the policies that Signalbox in a namespace follows: those in ConfigMaps, and those of a bundle.
+func Policies(ctx context.Context, kube kubernetes.Interface, namespace string) []Examined {
+	d, e := &doctor{kube: kube, own: namespace}, &examination{}
+	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
+	d.bundle(ctx, e)
+	return e.Parts
 }
 
 func (d *doctor) install() string {

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func (d *doctor) closed(ctx context.Context, e *examination, settings *config.Co
 	}
 	chosen, known := d.chosen(ctx, e, hook)
 	d.certificate(e, "certificate of "+found.Name, hook)
-	if known && !slices.ContainsFunc(e.Parts[before:], func(p examined) bool { return p.Part == closedPart && p.State != partFine }) {
+	if known && !slices.ContainsFunc(e.Parts[before:], func(p Examined) bool { return p.Part == closedPart && p.State != partFine }) {
 		if len(chosen) == 0 {
 			e.fine(closedPart, "no namespace is chosen")
 			return

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -41,8 +41,8 @@ func (r namespaceRow) why() string {
 	return preflight.ModeLabel
 }
 
-// newListNamespaces lists the namespaces of a cluster, not of the reference: it is looked for beside the other lists.
-func newListNamespaces(sh *shell.Shell) *cobra.Command {
+// NewNamespaces lists the namespaces of a cluster, not of the reference: it is looked for beside the other lists.
+func NewNamespaces(sh *shell.Shell) *cobra.Command {
 	kube, output := apiserver.Flags(), shell.OneOf("text", "json", "yaml")
 	c := &cobra.Command{
 		Use: "namespaces", Short: "list the namespaces of the cluster of the kubeconfig with their mode: off, warn or enforce",

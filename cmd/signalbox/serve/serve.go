@@ -1,4 +1,6 @@
-package main
+// Package serve is the command serve: the admission webhook and the diagnosis controller in one process, with its metrics, health
+// and log. Start reading at serve.
+package serve
 
 import (
 	"context"
@@ -32,7 +34,8 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-func newServe(sh *shell.Shell) *cobra.Command {
+// New is the command serve.
+func New(sh *shell.Shell) *cobra.Command {
 	var file string
 	var onlyWebhook, onlyController bool
 	kube := apiserver.Flags()

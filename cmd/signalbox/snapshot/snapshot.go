@@ -1,4 +1,6 @@
-package main
+// Package snapshot is the command snapshot, which saves what check, fit and others know of a cluster as one file, under
+// pseudonyms where that is wanted.
+package snapshot
 
 import (
 	"cmp"
@@ -27,7 +29,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
-func newSnapshot(sh *shell.Shell) *cobra.Command {
+// New is the command snapshot.
+func New(sh *shell.Shell) *cobra.Command {
 	var to, salt string
 	var pseudonyms, plain, jobs bool
 	kube := apiserver.Flags()

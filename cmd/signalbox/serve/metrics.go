@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// metricTexts are the metrics of all parts of the server by name, read from what they
+// Metrics are the metrics of all parts of the server by name, read from what they
 // register.
-func metricTexts() ([]reference.MetricText, error) {
+func Metrics() ([]reference.MetricText, error) {
 	var r recorder
 	if _, err := webhook.NewMetrics(&r); err != nil {
 		return nil, err

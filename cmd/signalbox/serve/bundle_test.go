@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"archive/tar"
@@ -35,6 +35,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/doctor"
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
@@ -49,7 +50,7 @@ const ruleOfBundle = `# METADATA
 # title: a job has few pods
 # description: For the test.
 # custom: {remedy: Ask for fewer.}
-package signalbox.few_pods
+package serve.few_pods
 
 deny contains sprintf("%d pods; MOST are allowed", [input.job.pods]) if input.job.pods > MOST
 `
@@ -275,10 +276,7 @@ func (b *bundled) inForce(t *testing.T, when string) {
 // doctored is what signalbox doctor says of the bundle.
 func (b *bundled) doctored(t *testing.T) string {
 	t.Helper()
-	d, e := &doctor{kube: b.kube, own: webhook.Namespace}, &examination{}
-	d.bundle(t.Context(), e)
-	d.maps(t.Context(), e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
-	return fmt.Sprint(e.Parts)
+	return fmt.Sprint(doctor.Policies(t.Context(), b.kube, webhook.Namespace))
 }
 
 // TestServeFollowsItsBundle: what is pushed under the tag decides. What is wrong with it is told in an Event, an

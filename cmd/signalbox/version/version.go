@@ -1,4 +1,5 @@
-package main
+// Package version is the command version: of this program, and of what the cluster runs.
+package version
 
 import (
 	"cmp"
@@ -24,7 +25,8 @@ type installed struct {
 	Unknown    string `json:"unknown,omitempty"`   // why the cluster was not asked
 }
 
-func newVersion(sh *shell.Shell) *cobra.Command {
+// New is the command version.
+func New(sh *shell.Shell) *cobra.Command {
 	output, kube, client := shell.OneOf("text", "json"), apiserver.Flags(), false
 	c := &cobra.Command{
 		Use:   "version",

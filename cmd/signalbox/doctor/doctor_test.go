@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -336,7 +336,7 @@ func TestDoctorNamesTheNamespacesThatAreClosed(t *testing.T) {
 	d := &doctor{kube: fake.NewClientset(append(i.more, i.settings)...), own: webhook.Namespace, now: func() time.Time { return examinedAt }}
 	e := &examination{}
 	d.closed(t.Context(), e, d.settings(t.Context(), e), nil)
-	want := []examined{
+	want := []Examined{
 		{Part: "settings", State: partFine, Says: "1 read"},
 		{Part: "certificate of signalbox-closed", State: partFine, Says: "the CA ends at 2099-01-01"},
 		{Part: closedPart, State: partFine, Says: "1 namespace: prod"},
@@ -349,7 +349,7 @@ func TestDoctorNamesTheNamespacesThatAreClosed(t *testing.T) {
 func TestNoOperatorsWebhookIsNone(t *testing.T) {
 	e := &examination{}
 	(&doctor{kube: fake.NewClientset()}).operators(t.Context(), e)
-	if diff := cmp.Diff([]examined{{Part: "operators' webhooks", State: partFine, Says: "none that may refuse jobs or pods"}}, e.Parts); diff != "" {
+	if diff := cmp.Diff([]Examined{{Part: "operators' webhooks", State: partFine, Says: "none that may refuse jobs or pods"}}, e.Parts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

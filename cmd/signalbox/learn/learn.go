@@ -1,4 +1,5 @@
-package main
+// Package learn is the command learn, which makes drafts of signatures of what a model named and somebody confirmed.
+package learn
 
 import (
 	"bytes"
@@ -21,7 +22,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func newLearn(sh *shell.Shell) *cobra.Command {
+// New is the command learn.
+func New(sh *shell.Shell) *cobra.Command {
 	var out, since string
 	c := &cobra.Command{
 		Use:   "learn FILE… --out DIR",
@@ -77,7 +79,7 @@ func learnFrom(sh *shell.Shell, files []string, out, since string) error {
 		file := filepath.Join(out, d.ID+".yaml")
 		switch err := writeNew(file, d.YAML); {
 		case errors.Is(err, os.ErrExist):
-			fmt.Fprintf(sh.Out, "passed over: %s is there already\n", shown(file))
+			fmt.Fprintf(sh.Out, "passed over: %s is there already\n", terminal.FileName(file))
 			continue
 		case err != nil:
 			return fmt.Errorf("write drafts: %w", err)
@@ -85,7 +87,7 @@ func learnFrom(sh *shell.Shell, files []string, out, since string) error {
 		if err := os.WriteFile(filepath.Join(out, d.ID+".txtar"), d.Fixtures, 0o644); err != nil {
 			return fmt.Errorf("write drafts: %w", err)
 		}
-		fmt.Fprintf(sh.Out, "%s: from %s\n", shown(file), terminal.VisibleLine(strings.Join(d.Jobs, ", ")))
+		fmt.Fprintf(sh.Out, "%s: from %s\n", terminal.FileName(file), terminal.VisibleLine(strings.Join(d.Jobs, ", ")))
 	}
 	for _, s := range skipped {
 		fmt.Fprintf(sh.Out, "passed over: %s: %s\n", terminal.VisibleLine(s.Job), terminal.VisibleLine(s.Why))
