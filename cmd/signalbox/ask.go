@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -81,6 +82,7 @@ func (f *worldFlags) listing() *worldFlags {
 	return &out
 }
 
+// mustAsk says that the cluster is asked, and never listed.
 func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.Value == askAlways }
 
 // question is one job and what the cluster said of it.
@@ -91,21 +93,21 @@ type question struct {
 
 // askInstalled asks the cluster's Signalbox about every job of the input, one dry run each. why
 // says why that is not an answer; empty: all are answered. An error is a cluster that does not answer.
-func (w *world) askInstalled(ctx context.Context, in *input) (why string, err error) {
-	if n := len(in.jobs); n > mostAskedJobs {
+func (w *world) askInstalled(ctx context.Context, in *input.Input) (why string, err error) {
+	if n := len(in.Jobs); n > mostAskedJobs {
 		return fmt.Sprintf("%d jobs are asked about, and one listing serves them all", n), nil
 	}
-	if len(in.jobs) == 0 {
+	if len(in.Jobs) == 0 {
 		return "", nil
 	}
-	asked := make([]*question, len(in.jobs))
-	if why, err = w.askOne(ctx, in.jobs, asked, 0); err != nil || why != "" { // where nobody answers the first, nobody is asked again
+	asked := make([]*question, len(in.Jobs))
+	if why, err = w.askOne(ctx, in.Jobs, asked, 0); err != nil || why != "" { // where nobody answers the first, nobody is asked again
 		w.questions = asked[:min(1, len(asked))]
 		return why, err
 	}
-	reasons := make([]string, len(in.jobs))
-	err = shell.InParallel(askedAtOnce, len(in.jobs)-1, func(i int) (err error) {
-		reasons[i+1], err = w.askOne(ctx, in.jobs, asked, i+1)
+	reasons := make([]string, len(in.Jobs))
+	err = shell.InParallel(askedAtOnce, len(in.Jobs)-1, func(i int) (err error) {
+		reasons[i+1], err = w.askOne(ctx, in.Jobs, asked, i+1)
 		return err
 	})
 	w.questions = asked

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -52,7 +53,7 @@ type auditFlags struct {
 	over           bool
 	rulings        bool // of policies, and nothing else
 	ended          int  // jobs that are left out
-	files          inputFlags
+	files          input.Flags
 	output         *shell.Choice
 	contexts       *apiserver.Remembered // what --context was given, every time
 	failOn, colour *shell.Choice
@@ -127,7 +128,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 	shell.Hide(c, "offline")
 	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
 	c.Flags().BoolVar(&f.over, "ended", false, "also jobs that have ended")
-	c.Flags().StringVarP(&f.files.selector, "selector", "l", "", "only jobs with these `labels`")
+	c.Flags().StringVarP(&f.files.Selector, "selector", "l", "", "only jobs with these `labels`")
 	shell.AddChoice(c, f.output, "output", "o", "output format")
 	shell.AddChoice(c, f.colour, "color", "", "colour of text; NO_COLOR is honoured")
 }
@@ -140,14 +141,14 @@ func (f *auditFlags) start(ctx context.Context, sh *shell.Shell) error {
 }
 
 func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
-	in := &input{}
+	in := &input.Input{}
 	var missing apiserver.Unlisted
 	if len(f.from.snapshot) > 0 {
-		objects, err := jobsOfSnapshot(sh, f.from.snapshot, f.files.selector)
+		objects, err := jobsOfSnapshot(sh, f.from.snapshot, f.files.Selector)
 		if err != nil {
 			return err
 		}
-		if len(objects) == 0 && f.files.selector == "" {
+		if len(objects) == 0 && f.files.Selector == "" {
 			return shell.Usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.snapshot))
 		}
 		f.take(in, objects, *f.from.kube.Namespace)
@@ -170,21 +171,21 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 	// Whoever audits did not make them.
 	w.user, w.groups = f.from.asker(ctx, w.live)
 	w.before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
-	jobs, err := in.review(ctx, w)
+	jobs, err := review(ctx, in, w)
 	if err != nil {
 		return err
 	}
-	in.say(sh)
+	in.Say(sh)
 	if f.rulings {
 		onlyRulings(jobs)
 	}
-	if len(in.jobs) == 0 && w.live != nil && !f.everything {
+	if len(in.Jobs) == 0 && w.live != nil && !f.everything {
 		if err := w.live.Missing(ctx, w.namespace); err != nil {
 			return err
 		}
 	}
 	switch {
-	case len(in.jobs) > 0:
+	case len(in.Jobs) > 0:
 	case len(f.from.snapshot) > 0:
 		sh.Tell("no such jobs that go on are in the snapshot")
 	case !f.everything:
@@ -196,9 +197,9 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		return err
 	}
 	if f.rulings {
-		return cmp.Or(rulingsVerdict(jobs, in.troubles), missing.Verdict())
+		return cmp.Or(rulingsVerdict(jobs, in.Troubles), missing.Verdict())
 	}
-	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.Value), missing.Verdict())
+	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.Troubles}, f.failOn.Value), missing.Verdict())
 }
 
 // jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
@@ -217,17 +218,17 @@ func jobsAndPodsOf(sh *shell.Shell, names []string, selected string) ([]*unstruc
 	if err != nil {
 		return nil, nil, err
 	}
-	read, err := documents(found)
+	read, err := input.Documents(found)
 	if err != nil {
 		return nil, nil, err
 	}
 	pods := newPodsByLabel()
 	var out []*unstructured.Unstructured
 	for _, r := range slices.Concat(read...) {
-		if r.err != nil {
-			return nil, nil, r.err
+		if r.Err != nil {
+			return nil, nil, r.Err
 		}
-		o := r.document.Object
+		o := r.Document.Object
 		if o != nil && o.GetAPIVersion() == "v1" && o.GetKind() == "Pod" {
 			pods.read(o)
 		}
@@ -245,7 +246,7 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell.Shell, live *apiserve
 		namespace = metav1.NamespaceAll
 	}
 	listed := false
-	missing, err = live.EachPage(ctx, namespace, f.files.selector, apiserver.AnyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+	missing, err = live.EachPage(ctx, namespace, f.files.Selector, apiserver.AnyKind, func(_ *kinds.Kind, _ schema.GroupVersionResource, page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			out = append(out, &page.Items[i])
 		}
@@ -261,7 +262,7 @@ func (f *auditFlags) jobsOf(ctx context.Context, sh *shell.Shell, live *apiserve
 }
 
 // take makes the jobs that are to be reviewed the input.
-func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, namespace string) {
+func (f *auditFlags) take(in *input.Input, objects []*unstructured.Unstructured, namespace string) {
 	for _, o := range objects {
 		k := kinds.For(o.GroupVersionKind())
 		if apiserver.IsPart(o) || namespace != "" && o.GetNamespace() != namespace {
@@ -271,9 +272,9 @@ func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, names
 			f.ended++
 			continue
 		}
-		in.jobs = append(in.jobs, manifest.Document{Object: o, Source: k.Resource})
+		in.Jobs = append(in.Jobs, manifest.Document{Object: o, Source: k.Resource})
 	}
-	slices.SortStableFunc(in.jobs, func(a, b manifest.Document) int {
+	slices.SortStableFunc(in.Jobs, func(a, b manifest.Document) int {
 		return cmp.Or(strings.Compare(a.Object.GetNamespace(), b.Object.GetNamespace()), strings.Compare(a.Object.GetName(), b.Object.GetName()))
 	})
 }

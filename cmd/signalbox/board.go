@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -114,7 +115,7 @@ func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name str
 }
 
 func (c *clusterSource) nodes(ctx context.Context) (*cluster.Snapshot, error) {
-	w, err := c.from.open(ctx, c.sh, &input{})
+	w, err := c.from.open(ctx, c.sh, &input.Input{})
 	if err != nil {
 		return nil, err
 	}

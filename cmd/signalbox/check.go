@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -17,7 +18,7 @@ import (
 
 func newCheck(sh *shell.Shell) *cobra.Command {
 	from := newWorldFlags()
-	files := &inputFlags{from: from}
+	files := &input.Flags{Cluster: from.connection}
 	var pages reference.Runbooks
 	output, failOn, colour := shell.OneOf("text", "concise", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	least := shell.OneOf("note", "warning", "error")
@@ -81,7 +82,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			return found
 		},
 	}
-	files.add(c)
+	files.Add(c)
 	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
@@ -106,8 +107,8 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 }
 
 // reviewFiles reads the files and reviews every job in them.
-func reviewFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags) (*outcome, error) {
-	in, err := files.read(ctx, sh, args)
+func reviewFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags) (*outcome, error) {
+	in, err := files.Read(ctx, sh, args)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +116,12 @@ func reviewFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args [
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := in.review(ctx, w)
+	jobs, err := review(ctx, in, w)
 	if err != nil {
 		return nil, err
 	}
-	in.say(sh)
-	out := &outcome{jobs: jobs, troubles: in.troubles, unknown: w.unknown(jobs, from.require)}
+	in.Say(sh)
+	out := &outcome{jobs: jobs, troubles: in.Troubles, unknown: w.unknown(jobs, from.require)}
 	if from.fix && w.asks && !from.mustAsk() { // a remedy is proven by reviews of changed jobs, of which one listing serves all
 		if w, err = from.listing().open(ctx, sh, in); err != nil {
 			return nil, err

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -108,16 +109,16 @@ func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) 
 	if err := os.WriteFile(file, s.text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := readInput(t.Context(), &shell.Shell{}, []string{file})
+	in, err := (&input.Flags{Files: []string{file}}).Read(t.Context(), &shell.Shell{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(in.troubles) > 0 {
-		t.Fatalf("read %s: %+v", s.name, in.troubles)
+	if len(in.Troubles) > 0 {
+		t.Fatalf("read %s: %+v", s.name, in.Troubles)
 	}
 	w.known = func(string) map[string]string { return s.labels }
 	w.before = func(*unstructured.Unstructured) *unstructured.Unstructured { return s.old }
-	jobs, err := in.review(t.Context(), w)
+	jobs, err := review(t.Context(), in, w)
 	if err != nil {
 		t.Fatal(err)
 	}

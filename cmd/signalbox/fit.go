@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -28,7 +29,7 @@ func newFit(sh *shell.Shell) *cobra.Command {
 	var draw, who bool
 	var sets []string
 	from := newWorldFlags()
-	files := &inputFlags{from: from}
+	files := &input.Flags{Cluster: from.connection}
 	output, failOn, colour := shell.OneOf("text", "json", "yaml", "md", "html"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
@@ -57,7 +58,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 				return err
 			}
 			from.names = draw || who || len(sets) > 0 || output.Value == "html" || from.fix
-			if draw && len(args) == 0 && files.none() {
+			if draw && len(args) == 0 && files.None() {
 				return shell.Own(drawOverview(c.Context(), sh, from, terminal.NewPainter(colour.Value, sh.Out)))
 			}
 			if len(sets) > 0 {
@@ -94,7 +95,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 			return fitVerdict(jobs, troubles, failOn.Value)
 		},
 	}
-	files.add(c)
+	files.Add(c)
 	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.kube)
 	from.addAsk(c)
 	from.add(c)
@@ -137,7 +138,7 @@ func (f fitAsked) conflict(format string) error {
 }
 
 // fitSets answers what if: every job with all combinations of the settings.
-func fitSets(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint terminal.Painter) error {
+func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags, sets []string, format, failOn string, paint terminal.Painter) error {
 	settings, err := readSettings(sets)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *inputFlags, args []str
 	var changed []map[string]string
 	var b strings.Builder
 	fits := false
-	for i, d := range in.jobs {
+	for i, d := range in.Jobs {
 		all, err := w.variants(ctx, r, d, settings)
 		if err != nil {
 			return err
@@ -168,31 +169,31 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *inputFlags, args []str
 			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.As("bold", terminal.VisibleLine(all[0].Job.String())), terminal.VisibleLine(all[0].Source), variantTable(p, all, settings, paint))
 		}
 	}
-	in.say(sh)
+	in.Say(sh)
 	switch format {
 	case "text":
 		err = p.Write(b.String())
 	case "md":
 		err = terminal.Page{To: sh.Out}.Write(terminal.Fenced(terminal.Visible(b.String())))
 	default:
-		err = renderFitDocument(sh.Out, format, jobs, changed, in.troubles)
+		err = renderFitDocument(sh.Out, format, jobs, changed, in.Troubles)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
-	if fits && len(in.troubles) == 0 {
+	if fits && len(in.Troubles) == 0 {
 		return nil
 	}
-	return fitVerdict(jobs, in.troubles, failOn)
+	return fitVerdict(jobs, in.Troubles, failOn)
 }
 
 // openCluster is the world with a cluster to fit on.
-func openCluster(ctx context.Context, sh *shell.Shell, in *input, from *worldFlags) (*world, error) {
+func openCluster(ctx context.Context, sh *shell.Shell, in *input.Input, from *worldFlags) (*world, error) {
 	w, err := from.openFor(ctx, sh, in, true)
 	if err != nil || w.seen {
 		return w, err
 	}
-	in.say(sh)
+	in.Say(sh)
 	if w.silent != "" {
 		return nil, &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("unknown: " + w.silent)}
 	}
@@ -200,8 +201,8 @@ func openCluster(ctx context.Context, sh *shell.Shell, in *input, from *worldFla
 }
 
 // openFit reads the input and the cluster, with nothing to review by but the fit.
-func openFit(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags) (*input, *world, error) {
-	in, err := files.read(ctx, sh, args)
+func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags) (*input.Input, *world, error) {
+	in, err := files.Read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -217,19 +218,19 @@ func openFit(ctx context.Context, sh *shell.Shell, files *inputFlags, args []str
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble. who asks whose end would let a job start, too.
-func fitFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
+func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
 		return nil, nil, nil, "", err
 	}
-	jobs, err = in.review(ctx, w)
+	jobs, err = review(ctx, in, w)
 	if err != nil {
 		return nil, nil, nil, "", err
 	}
 	for _, j := range jobs {
 		for _, f := range j.Findings {
 			if f.Severity == finding.Error {
-				in.troubles = append(in.troubles, preflight.Trouble{
+				in.Troubles = append(in.Troubles, preflight.Trouble{
 					Source: fmt.Sprintf("%s:%d", j.from.Source, j.line(f)), Message: fmt.Sprintf("%s: %s", f.Path, f.Message),
 				})
 			}
@@ -249,7 +250,7 @@ func fitFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args []st
 		}
 	}
 	if text := w.fitTogether(ctx, jobs); text != "" {
-		in.notes = append(in.notes, text)
+		in.Notes = append(in.Notes, text)
 	}
 	if who {
 		mayRead := w.reader()
@@ -257,11 +258,11 @@ func fitFiles(ctx context.Context, sh *shell.Shell, files *inputFlags, args []st
 			jobs[i].who = w.who(ctx, jobs[i], mayRead)
 		}
 	}
-	in.say(sh)
+	in.Say(sh)
 	if from.fix {
 		fixes, err = w.fixes(ctx, in, jobs)
 	}
-	return jobs, w.cluster, in.troubles, fixes, err
+	return jobs, w.cluster, in.Troubles, fixes, err
 }
 
 // fieldCheck finds what the API server drops.

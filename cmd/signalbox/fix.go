@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -40,25 +41,25 @@ type fixer struct {
 
 // fixes are the remedies for what a review found, as text: a diff for each file, or a command where a job came
 // through a pipe. A change is shown only if the job with it has the finding no more, and none that it did not have.
-func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, error) {
+func (w *world) fixes(ctx context.Context, in *input.Input, jobs []reviewed) (string, error) {
 	f, err := newFixer(w)
 	if err != nil {
 		return "", err
 	}
-	for _, d := range in.others {
+	for _, d := range in.Others {
 		if err := f.kind(ctx, d); err != nil {
 			return "", err
 		}
 	}
 	for _, j := range jobs {
-		if f.found += len(j.Findings); slices.ContainsFunc(in.others, func(d manifest.Document) bool { return d.Source == j.from.Source && d.Line == j.from.Line }) {
+		if f.found += len(j.Findings); slices.ContainsFunc(in.Others, func(d manifest.Document) bool { return d.Source == j.from.Source && d.Line == j.from.Line }) {
 			continue // its kind was mended first
 		}
 		if err := f.job(ctx, j); err != nil {
 			return "", err
 		}
 	}
-	if len(in.troubles) > 0 && f.found+len(f.cured)+len(f.passed) == 0 {
+	if len(in.Troubles) > 0 && f.found+len(f.cured)+len(f.passed) == 0 {
 		return "", nil // of what cannot be read, nothing is known
 	}
 	return f.text(), nil
@@ -86,7 +87,7 @@ func (f *fixer) read(d manifest.Document) []byte {
 	if text, ok := f.changed[d.Source]; ok {
 		return text
 	}
-	text, ok := f.w.quotes.text(d.Source)
+	text, ok := f.w.quotes.Text(d.Source)
 	if !ok {
 		return nil
 	}
@@ -119,7 +120,7 @@ func (f *fixer) review(ctx context.Context, d manifest.Document) (*reviewed, err
 // kind corrects kind and API version of what is nearly a training job.
 func (f *fixer) kind(ctx context.Context, d manifest.Document) error {
 	gvk := d.Object.GroupVersionKind()
-	meant := misspelt(gvk)
+	meant := input.Misspelt(gvk)
 	text := f.read(d)
 	if meant.Empty() || text == nil {
 		return nil

@@ -23,7 +23,7 @@ func (w *world) cureEach(ctx context.Context, jobs []reviewed) error {
 }
 
 func (f *fixer) cures(ctx context.Context, j reviewed) (out []cure, err error) {
-	text, ok := f.w.quotes.text(j.from.Source)
+	text, ok := f.w.quotes.Text(j.from.Source)
 	if !ok || !f.isFile(j.from.Source) {
 		return nil, nil // nothing that an editor could change
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -18,18 +19,18 @@ func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(askedJob, "name: asked", "name: word", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := readInput(t.Context(), &shell.Shell{}, []string{file})
-	if err != nil || len(in.jobs) != 1 {
+	in, err := (&input.Flags{Files: []string{file}}).Read(t.Context(), &shell.Shell{}, nil)
+	if err != nil || len(in.Jobs) != 1 {
 		t.Fatalf("read the job: %v", err)
 	}
 	set, err := tuning.All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{checks: set, namespace: "default", quotes: in.quotes}
+	w := &world{checks: set, namespace: "default", quotes: in.Quotes}
 	f := &fixer{w: w, texts: map[string][]byte{}, changed: map[string][]byte{}}
 	f.reviewer = reviewerOf(w)
-	jobs, err := in.review(t.Context(), w)
+	jobs, err := review(t.Context(), in, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +75,11 @@ func TestAnEditKeepsEverythingElse(t *testing.T) {
 			if err := os.WriteFile(file, []byte(head+tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			in, err := readInput(t.Context(), &shell.Shell{}, []string{file})
-			if err != nil || len(in.others) != 1 {
+			in, err := (&input.Flags{Files: []string{file}}).Read(t.Context(), &shell.Shell{}, nil)
+			if err != nil || len(in.Others) != 1 {
 				t.Fatalf("read the file: %v", err)
 			}
-			got, ok := editText([]byte(head+tc.text), in.others[0], []edit{{at: tc.at, with: tc.with, key: tc.key}})
+			got, ok := editText([]byte(head+tc.text), in.Others[0], []edit{{at: tc.at, with: tc.with, key: tc.key}})
 			if ok == tc.no || ok && string(got) != head+tc.want {
 				t.Errorf("%t: %q, want %q", ok, got, tc.want)
 			}

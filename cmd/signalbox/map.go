@@ -7,6 +7,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -31,12 +32,12 @@ func mapOptions(width int, paint terminal.Painter) nodemap.Options {
 
 // drawOverview draws the cluster for who has no job yet.
 func drawOverview(ctx context.Context, sh *shell.Shell, from *worldFlags, paint terminal.Painter) error {
-	in := &input{}
+	in := &input.Input{}
 	w, err := openCluster(ctx, sh, in, from)
 	if err != nil {
 		return err
 	}
-	in.say(sh)
+	in.Say(sh)
 	if err := terminal.NewPage(sh.Out).Write(nodemap.DrawOverview(w.cluster, mapOptions(terminal.Width(sh.Out), paint))); err != nil || w.cluster.Incomplete() == "" {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	names "k8s.io/client-go/metadata"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -100,7 +101,7 @@ func stub(gvk schema.GroupVersionKind, n manifest.Named) *unstructured.Unstructu
 
 // readJobs reads the jobs of the input as far as they can be read, with the runtimes that
 // the view holds.
-func readJobs(in *input, v manifest.View, namespace string) []*job.Job {
+func readJobs(in *input.Input, v manifest.View, namespace string) []*job.Job {
 	runtimes := manifest.View{Complete: v.Complete}
 	for _, o := range v.Objects {
 		if strings.HasSuffix(o.GetKind(), "TrainingRuntime") {
@@ -112,7 +113,7 @@ func readJobs(in *input, v manifest.View, namespace string) []*job.Job {
 		return nil
 	}
 	var out []*job.Job
-	for _, d := range in.jobs {
+	for _, d := range in.Jobs {
 		object := d.Object
 		if object.GetNamespace() == "" {
 			object = object.DeepCopy()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -63,7 +64,7 @@ does not load or fails · 3 our own failure.`,
 			return shell.Own(policyCheck(c.Context(), sh, files, args, from, a, output.Value, terminal.NewPainter(colour.Value, sh.Out)))
 		},
 	}
-	addFiles(c, &files)
+	input.AddFiles(c, &files)
 	from.add(c)
 	from.policiesOnly(c)
 	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
@@ -94,8 +95,8 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 }
 
 // askPolicies reviews jobs, and keeps what the policies were asked.
-func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
-	in, err := (&inputFlags{files: files, recursive: true, from: from, command: "policy check"}).read(ctx, sh, args)
+func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, from *worldFlags, a asking) (*input.Input, *witness, []reviewed, error) {
+	in, err := (&input.Flags{Files: files, Recursive: true, Cluster: from.connection, Command: "policy check"}).Read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -105,11 +106,11 @@ func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, fro
 	}
 	asked := &witness{Policies: w.engine.InForce()}
 	w.engine, w.asking = asked, &a
-	jobs, err := in.review(ctx, w)
+	jobs, err := review(ctx, in, w)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	in.say(sh)
+	in.Say(sh)
 	return in, asked, jobs, nil
 }
 
@@ -126,7 +127,7 @@ func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, fro
 		if err := explainPolicies(ctx, sh, asked.Policies, asked.seen, format, paint); err != nil {
 			return err
 		}
-		return rulingsVerdict(jobs, in.troubles)
+		return rulingsVerdict(jobs, in.Troubles)
 	}
 	if a.input {
 		for _, i := range asked.seen {
@@ -138,12 +139,12 @@ func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, fro
 				return err
 			}
 		}
-		return rulingsVerdict(nil, in.troubles)
+		return rulingsVerdict(nil, in.Troubles)
 	}
-	if err := renderRulings(sh.Out, format, jobs, in.troubles, paint, from.asked); err != nil {
+	if err := renderRulings(sh.Out, format, jobs, in.Troubles, paint, from.asked); err != nil {
 		return err
 	}
-	return rulingsVerdict(jobs, in.troubles)
+	return rulingsVerdict(jobs, in.Troubles)
 }
 
 // saysUnset names policies that rule nothing because a setting is absent; empty: there are none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -42,7 +43,7 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 			return shell.Own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.Value))
 		},
 	}
-	addFiles(c, &files)
+	input.AddFiles(c, &files)
 	from.add(c)
 	from.policiesOnly(c)
 	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
@@ -108,7 +109,7 @@ func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *wor
 			return &shell.Exit{Code: shell.ExitUsage}
 		}
 	}
-	if len(in.troubles) > 0 {
+	if len(in.Troubles) > 0 {
 		return &shell.Exit{Code: shell.ExitUsage}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -18,25 +19,25 @@ import (
 )
 
 // review reviews the jobs of the input, several at a time; the answers are in their order.
-func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
+func review(ctx context.Context, in *input.Input, w *world) ([]reviewed, error) {
 	r := &preflight.Reviewer{Checks: w.checks, Namespaces: w.tuned, Policies: w.engine}
-	answers, troubles := make([]*reviewed, len(in.jobs)), make([]error, len(in.jobs))
+	answers, troubles := make([]*reviewed, len(in.Jobs)), make([]error, len(in.Jobs))
 	workers := runtime.GOMAXPROCS(0)
 	if w.rehearsal != nil {
 		workers = 1 // it listens to the warnings of one request at a time
 	}
-	err := shell.InParallel(workers, len(in.jobs), func(i int) (err error) {
+	err := shell.InParallel(workers, len(in.Jobs), func(i int) (err error) {
 		var req preflight.Request
-		if req, troubles[i] = w.request(ctx, in.jobs[i]); troubles[i] != nil {
+		if req, troubles[i] = w.request(ctx, in.Jobs[i]); troubles[i] != nil {
 			return nil //nolint:nilerr // it is this job's trouble, not that of the others
 		}
-		if asks, said := in.requests[in.jobs[i].Source]; said {
+		if asks, said := in.Requests[in.Jobs[i].Source]; said {
 			if err := policies.Fill(asks.Object, &req); err != nil {
 				troubles[i] = fmt.Errorf("%s: %w", asks.Where(), err)
 				return nil
 			}
 		}
-		answers[i], err = w.one(ctx, r, in.jobs[i], req)
+		answers[i], err = w.one(ctx, r, in.Jobs[i], req)
 		return err
 	})
 	if err != nil {
@@ -45,7 +46,7 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 	var out []reviewed
 	for i := range answers {
 		if troubles[i] != nil {
-			in.trouble(troubles[i])
+			in.Trouble(troubles[i])
 			continue
 		}
 		out = append(out, *answers[i])

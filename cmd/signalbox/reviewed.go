@@ -1,13 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -18,16 +22,16 @@ import (
 type reviewed struct {
 	preflight.Report
 	from     manifest.Document
-	ours     []string   // what was not checked through a fault of ours
-	quotes   *quotes    // the lines of its file; nil: they are not quoted
-	who      *whoAnswer // whose end lets it start; nil: nobody asked
-	cures    []cure     // exact remedies, where the format has a place for them
-	hidden   int        // findings that are not shown
-	off      []string   // checks that a file with settings leaves out
-	disabled []string   // checks that --disable leaves out
-	by       string     // that file
-	deaf     bool       // the cluster that was to be asked did not answer
-	roomy    bool       // whether there is room now is not to count: the check that says so is not wanted
+	ours     []string      // what was not checked through a fault of ours
+	quotes   *input.Quotes // the lines of its file; nil: they are not quoted
+	who      *whoAnswer    // whose end lets it start; nil: nobody asked
+	cures    []cure        // exact remedies, where the format has a place for them
+	hidden   int           // findings that are not shown
+	off      []string      // checks that a file with settings leaves out
+	disabled []string      // checks that --disable leaves out
+	by       string        // that file
+	deaf     bool          // the cluster that was to be asked did not answer
+	roomy    bool          // whether there is room now is not to count: the check that says so is not wanted
 }
 
 // word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
@@ -68,10 +72,10 @@ func (r reviewed) inScript(at job.Path) (line int, written string, ok bool) {
 // the place that a change has; of what only goes by the name of a file the lines are not the file's.
 func (r reviewed) landing(line int) (file string, at int) {
 	source := r.from.Source
-	if r.quotes.foreign(source) {
+	if r.quotes.Foreign(source) {
 		return source, 1
 	}
-	dir, built := strings.CutPrefix(source, builtFrom)
+	dir, built := strings.CutPrefix(source, input.BuiltFrom)
 	if !built {
 		return source, line
 	}
@@ -102,4 +106,52 @@ func (r reviewed) cureOf(f finding.Finding) []replacement {
 		return nil
 	}
 	return r.cures[i].words
+}
+
+// widestQuote bounds the part of a line that is quoted; on a page that is narrower than narrowestQuote it runs over.
+const (
+	widestQuote    = 100
+	narrowestQuote = 20
+)
+
+// quote is the line that a finding is about, with a mark below what it is about; empty where the
+// line cannot be shown.
+func (r reviewed) quote(f finding.Finding, paint terminal.Painter) string {
+	n, column, word := r.from.Place(f.Path)
+	if key, _ := r.from.Spots(f.Path); f.Named && key.Line > 0 {
+		n, column, word = key.Line, key.Column, key.Word
+	}
+	called, written, inScript := r.inScript(f.Path)
+	if inScript {
+		n = called
+	}
+	line, ok := r.quotes.Line(r.from.Source, n)
+	if before, _, there := strings.Cut(line, written); inScript && there {
+		column, word = utf8.RuneCountInString(before)+1, written
+	}
+	text := []rune(strings.ReplaceAll(line, "\t", " "))
+	if !ok || column == 0 || column > len(text) || strings.TrimSpace(line) == "" {
+		return ""
+	}
+	from, length := column-1, utf8.RuneCountInString(word)
+	if rest := string(text[from:]); strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'") {
+		length += 2 // written between quotes
+	} else if !strings.HasPrefix(rest, word) {
+		length = 1
+	}
+	length = max(1, min(length, len(text)-from))
+	number, room := fmt.Sprint(n), widestQuote
+	if r.quotes.Width > 0 {
+		room = max(narrowestQuote, min(room, r.quotes.Width-len(number)-9)) // what stands before it, and the … of a cut
+	}
+	if begin := from - room/3; from+length > room && begin > 0 { // the page shows what is around it
+		text, from = append([]rune{'…'}, text[begin+1:]...), from-begin
+	}
+	length = min(length, room-from)
+	if len(text) > room {
+		text = append(text[:room:room], '…')
+	}
+	mark := strings.Repeat(" ", from) + paint.As("error", strings.Repeat("^", length))
+	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.As("dim", number+" │ "), terminal.VisibleLine(string(text)),
+		paint.As("dim", strings.Repeat(" ", len(number))+" │ "), mark)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -148,11 +149,11 @@ func jobOf(t *testing.T, kind string) *unstructured.Unstructured {
 		if strings.HasPrefix(filepath.Base(f), "nasty") {
 			continue
 		}
-		in, err := readInput(t.Context(), &shell.Shell{}, []string{f})
+		in, err := (&input.Flags{Files: []string{f}}).Read(t.Context(), &shell.Shell{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range in.jobs {
+		for _, d := range in.Jobs {
 			u := d.Object.DeepCopy()
 			u.SetNamespace("ml")
 			u.SetUID("u1")

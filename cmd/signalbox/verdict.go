@@ -91,6 +91,7 @@ func saysLimit(r preflight.Report) bool {
 	})
 }
 
+// rulingsVerdict is the exit code that the answers of policies amount to, as an error.
 func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
 	code := shell.ExitFine
 	for _, j := range jobs {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -42,7 +43,7 @@ type world struct {
 	fitOnly   bool               // nothing is asked but whether the jobs fit
 	nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
 	now       time.Time          // when it is asked
-	quotes    *quotes            // of the files that are reviewed
+	quotes    *input.Quotes      // of the files that are reviewed
 	names     []string           // of the namespaces of the view
 	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
 	rehearsal *dryrun.Rehearsal  // nil: the API server is not asked about pods
@@ -62,7 +63,7 @@ type world struct {
 }
 
 // open gathers the world for the jobs of the input.
-func (f *worldFlags) open(ctx context.Context, sh *shell.Shell, in *input) (*world, error) {
+func (f *worldFlags) open(ctx context.Context, sh *shell.Shell, in *input.Input) (*world, error) {
 	return f.openFor(ctx, sh, in, false)
 }
 
@@ -80,8 +81,8 @@ func sayUnread(sh *shell.Shell) {
 }
 
 // openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
-func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fitOnly bool) (*world, error) {
-	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.Now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
+func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input.Input, fitOnly bool) (*world, error) {
+	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.Quotes, now: sh.Now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
@@ -115,7 +116,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fi
 	if view, w.seen, err = f.view(ctx, sh, w, in); err != nil {
 		return nil, err
 	}
-	if view.addAll(in.others, w.namespace) || w.seen {
+	if view.addAll(in.Others, w.namespace) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
 			return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
@@ -135,7 +136,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input, fi
 	}
 	if !fitOnly {
 		if w.engine, err = f.policies(ctx, w); err == nil {
-			in.notes = append(in.notes, f.manifests()...)
+			in.Notes = append(in.Notes, f.manifests()...)
 		}
 	}
 	return w, err
@@ -161,7 +162,7 @@ func (w *world) unwanted(namespace string) (names []string) {
 }
 
 // view is the cluster as the flags say. known is false where nobody could look.
-func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *input) (v clusterView, known bool, err error) {
+func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *input.Input) (v clusterView, known bool, err error) {
 	if len(f.snapshot) > 0 {
 		v.View, err = manifest.ReadView(f.snapshot, sh.In, apiserver.Trim)
 		return v, true, err
@@ -171,12 +172,12 @@ func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *in
 	}
 	asked, err := f.reach(ctx, w, in)
 	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok {
-		in.notes = append(in.notes, "no cluster view: "+none.Why+"; --snapshot FILE gives one")
+		in.Notes = append(in.Notes, "no cluster view: "+none.Why+"; --snapshot FILE gives one")
 		if f.mustAsk() && !none.Silent {
 			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.Why)
 		}
 		if none.Silent {
-			in.notes = append(in.notes, "no cluster was asked; give --offline if that is what you want")
+			in.Notes = append(in.Notes, "no cluster was asked; give --offline if that is what you want")
 			w.silent = none.Why
 			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.Why}}
 		}
@@ -207,7 +208,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *in
 
 // reach reaches the cluster of the kubeconfig. Where its Signalbox answers about all jobs of the
 // input, or nothing else is wanted, asked is true, and nothing more was asked of the cluster.
-func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool, err error) {
+func (f *worldFlags) reach(ctx context.Context, w *world, in *input.Input) (asked bool, err error) {
 	c, err := apiserver.Dial(f.kube)
 	if err != nil {
 		return false, err
@@ -225,7 +226,7 @@ func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool
 		if why == "" || f.mustAsk() {
 			return true, nil
 		}
-		in.notes = append(in.notes, "the cluster is listed: "+why)
+		in.Notes = append(in.Notes, "the cluster is listed: "+why)
 	}
 	if err := c.Greet(ctx); err != nil {
 		w.live = nil

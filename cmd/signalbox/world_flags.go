@@ -39,7 +39,16 @@ type worldFlags struct {
 	kube     *genericclioptions.ConfigFlags
 }
 
+// newWorldFlags are flags of no command yet.
 func newWorldFlags() *worldFlags { return &worldFlags{kube: apiserver.Flags()} }
+
+// connection is the cluster that arguments may name jobs of; nil where none is asked.
+func (f *worldFlags) connection() *genericclioptions.ConfigFlags {
+	if f.offline || len(f.snapshot) > 0 {
+		return nil
+	}
+	return f.kube
+}
 
 // policiesOnly says of --policy what holds for the commands about policies: they ask no others.
 func (f *worldFlags) policiesOnly(c *cobra.Command) {
@@ -61,6 +70,7 @@ func (f *worldFlags) asker(ctx context.Context, c *apiserver.Cluster) (user stri
 	return c.Called(ctx, user, groups)
 }
 
+// add adds the flags that say what is known of a cluster, and how checks are tuned.
 func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
 	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
@@ -79,6 +89,7 @@ func (f *worldFlags) addEnforce(c *cobra.Command) {
 	c.PreRun = func(*cobra.Command, []string) { f.enforce = f.enforce || mode.Value == "enforce" }
 }
 
+// addFix adds --fix.
 func (f *worldFlags) addFix(c *cobra.Command) {
 	c.Flags().BoolVar(&f.fix, "fix", false, "print exact remedies as a diff, as fixes in SARIF, or as kubectl patch for standard input: each was reviewed; nothing is written")
 }

@@ -1,4 +1,4 @@
-package main
+package input
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -25,39 +26,40 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// inputFlags say which manifests to read, as kubectl takes them.
-type inputFlags struct {
-	files     []string
+// Flags say which manifests to read, as kubectl takes them.
+type Flags struct {
+	Files     []string
 	kustomize string
 	stdinName string
-	selector  string
-	recursive bool
-	others    bool        // named files that hold no object are passed over, as in a folder
-	command   string      // as it is typed
-	from      *worldFlags // the cluster whose jobs arguments may name; nil: none
+	Selector  string
+	Recursive bool
+	others    bool                                  // named files that hold no object are passed over, as in a folder
+	Command   string                                // as it is typed
+	Cluster   func() *genericclioptions.ConfigFlags // whose jobs arguments may name; nil, or the answer is: none
 }
 
-func (f *inputFlags) add(c *cobra.Command) {
-	addFiles(c, &f.files)
-	f.command = c.Name()
+// Add adds the flags that name manifests.
+func (f *Flags) Add(c *cobra.Command) {
+	AddFiles(c, &f.Files)
+	f.Command = c.Name()
 	c.Flags().StringVarP(&f.kustomize, "kustomize", "k", "", "`folder` of a kustomization, which is built")
-	c.Flags().BoolVarP(&f.recursive, "recursive", "R", true, "read folders within folders")
+	c.Flags().BoolVarP(&f.Recursive, "recursive", "R", true, "read folders within folders")
 	c.Flags().BoolVar(&f.others, "skip-others", false, "pass over named files that hold no Kubernetes object, as in folders: for a hook that names all files that changed")
-	c.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`, as kubectl has them")
+	c.Flags().StringVarP(&f.Selector, "selector", "l", "", "only jobs with these `labels`, as kubectl has them")
 	c.Flags().StringVar(&f.stdinName, "stdin-filename", "", "`file` that findings in standard input, or in what -k builds, are said to be in")
 	_ = c.MarkFlagDirname("kustomize") // fails only for a flag that does not exist
 }
 
-// none says that no flag names an input.
-func (f *inputFlags) none() bool { return len(f.files) == 0 && f.kustomize == "" && f.selector == "" }
+// None says that no flag names an input.
+func (f *Flags) None() bool { return len(f.Files) == 0 && f.kustomize == "" && f.Selector == "" }
 
-// read reads what the flags and the arguments name.
-func (f *inputFlags) read(ctx context.Context, sh *shell.Shell, args []string) (*input, error) {
-	selector, err := labels.Parse(f.selector)
+// Read reads what the flags and the arguments name.
+func (f *Flags) Read(ctx context.Context, sh *shell.Shell, args []string) (*Input, error) {
+	selector, err := labels.Parse(f.Selector)
 	if err != nil {
-		return nil, shell.Usagef("-l %s: %s", f.selector, terminal.OneLine(err.Error()))
+		return nil, shell.Usagef("-l %s: %s", f.Selector, terminal.OneLine(err.Error()))
 	}
-	read := &quotes{held: map[string][]byte{}, alias: f.stdinName, width: terminal.NewPage(sh.Out).Width}
+	read := &Quotes{held: map[string][]byte{}, alias: f.stdinName, Width: terminal.NewPage(sh.Out).Width}
 	found, err := f.sources(ctx, sh, args, read.held)
 	if err != nil {
 		return nil, err
@@ -66,14 +68,14 @@ func (f *inputFlags) read(ctx context.Context, sh *shell.Shell, args []string) (
 	if err != nil {
 		return nil, err
 	}
-	in.quotes = read
-	in.jobs = slices.DeleteFunc(in.jobs, func(d manifest.Document) bool { return !selector.Matches(labels.Set(d.Object.GetLabels())) })
+	in.Quotes = read
+	in.Jobs = slices.DeleteFunc(in.Jobs, func(d manifest.Document) bool { return !selector.Matches(labels.Set(d.Object.GetLabels())) })
 	return in, nil
 }
 
 // sources are the files, addresses and kustomizations behind the flags and arguments; held gets
 // the texts that are in no file.
-func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string, held map[string][]byte) ([]manifest.Source, error) {
+func (f *Flags) sources(ctx context.Context, sh *shell.Shell, args []string, held map[string][]byte) ([]manifest.Source, error) {
 	var out []manifest.Source
 	if f.ofCluster(args) {
 		live, err := f.liveJobs(ctx, args, held)
@@ -82,7 +84,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string
 		}
 		out, args = live, nil
 	}
-	names, err := expanded(slices.Concat(f.files, args))
+	names, err := expanded(slices.Concat(f.Files, args))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string
 				if !ok { // KIND NAME
 					name = strings.Join(args, " ")
 				}
-				return nil, shell.Usagef("%s is of the cluster; expected a file, or: kubectl get %s -o yaml | %s %s -f -; %s audit reviews all jobs that there are", name, name, sh.Name, cmp.Or(f.command, "check"), sh.Name)
+				return nil, shell.Usagef("%s is of the cluster; expected a file, or: kubectl get %s -o yaml | %s %s -f -; %s audit reviews all jobs that there are", name, name, sh.Name, cmp.Or(f.Command, "check"), sh.Name)
 			}
 			return nil, err
 		}
@@ -122,7 +124,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string
 					held[name] = begin
 				}
 				s = manifest.Stream(name, io.MultiReader(bytes.NewReader(begin), sh.In))
-			case s.Recurse && !f.recursive && filepath.Dir(s.Name) != filepath.Clean(name):
+			case s.Recurse && !f.Recursive && filepath.Dir(s.Name) != filepath.Clean(name):
 				continue
 			}
 			s.Recurse = s.Recurse || f.others && s.Name != cmp.Or(f.stdinName, "-")
@@ -134,7 +136,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(f.stdinName, builtFrom+f.kustomize)
+		name := cmp.Or(f.stdinName, BuiltFrom+f.kustomize)
 		held[name] = built
 		out = append(out, manifest.Stream(name, bytes.NewReader(built)))
 	}
@@ -142,8 +144,8 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell.Shell, args []string
 }
 
 // ofCluster says whether arguments name jobs of the cluster, which is asked: no file is called so, and a kind is.
-func (f *inputFlags) ofCluster(args []string) bool {
-	if f.from == nil || f.from.offline || len(f.from.snapshot) > 0 || len(args) == 0 {
+func (f *Flags) ofCluster(args []string) bool {
+	if len(args) == 0 || f.Cluster == nil || f.Cluster() == nil {
 		return false
 	}
 	word, name, ok := strings.Cut(args[0], "/")
@@ -152,12 +154,12 @@ func (f *inputFlags) ofCluster(args []string) bool {
 }
 
 // liveJobs are jobs of the cluster as kubectl get -o yaml prints them, KIND/NAME… or KIND NAME….
-func (f *inputFlags) liveJobs(ctx context.Context, args []string, held map[string][]byte) (out []manifest.Source, err error) {
+func (f *Flags) liveJobs(ctx context.Context, args []string, held map[string][]byte) (out []manifest.Source, err error) {
 	targets, err := apiserver.ReadNamed(args)
 	if err != nil {
 		return nil, err
 	}
-	live, err := apiserver.Reach(ctx, f.from.kube, ", or a file: "+strings.Join(args, " ")+" is of the cluster")
+	live, err := apiserver.Reach(ctx, f.Cluster(), ", or a file: "+strings.Join(args, " ")+" is of the cluster")
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +246,8 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	return text, nil
 }
 
-// builtFrom precedes the folder in the name of what -k builds.
-const builtFrom = "kustomize build "
+// BuiltFrom precedes the folder in the name of what -k builds.
+const BuiltFrom = "kustomize build "
 
 // kustomized is what kubectl kustomize prints of a folder.
 func kustomized(dir string) ([]byte, error) {
@@ -260,6 +262,7 @@ func kustomized(dir string) ([]byte, error) {
 	return objects.AsYaml()
 }
 
-func addFiles(c *cobra.Command, files *[]string) {
+// AddFiles adds -f.
+func AddFiles(c *cobra.Command, files *[]string) {
 	c.Flags().StringArrayVarP(files, "filename", "f", nil, "`file`, folder, address or - for standard input; repeatable, with commas and patterns")
 }

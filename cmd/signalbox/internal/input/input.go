@@ -1,7 +1,8 @@
-package main
+// Package input reads the manifests that a command is given: files, folders, charts, kustomizations, addresses, a pipe, jobs of
+// a cluster. What cannot be read is a trouble and hides nothing else. Start reading at Flags.Read in sources.go.
+package input
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -21,84 +22,79 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// input is what the files of -f hold.
-type input struct {
-	jobs     []manifest.Document // of kinds that have a reader
-	others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
-	troubles []preflight.Trouble // what could not be read
-	notes    []string            // for stderr
-	quotes   *quotes             // the lines of the files
+// Input is what the files of -f hold.
+type Input struct {
+	Jobs     []manifest.Document // of kinds that have a reader
+	Others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
+	Troubles []preflight.Trouble // what could not be read
+	Notes    []string            // for stderr
+	Quotes   *Quotes             // the lines of the files
 	foreign  []string            // files of folders that hold no Kubernetes object
 	// templates are files of a chart that its engine has not filled in.
 	templates []string
-	requests  map[string]manifest.Document // who asks about the jobs of a file, where the file says so
-}
-
-// readInput reads all files; see inputOf.
-func readInput(ctx context.Context, sh *shell.Shell, files []string) (*input, error) {
-	return (&inputFlags{files: files, recursive: true}).read(ctx, sh, nil)
+	Requests  map[string]manifest.Document // who asks about the jobs of a file, where the file says so
 }
 
 // inputOf reads all sources. Documents that cannot be read are troubles, and do not keep
 // the others from being reviewed; input without a single object is an error.
-func inputOf(found []manifest.Source) (*input, error) {
-	in := &input{requests: map[string]manifest.Document{}}
+func inputOf(found []manifest.Source) (*Input, error) {
+	in := &Input{Requests: map[string]manifest.Document{}}
 	empty := ""
-	read, err := documents(found)
+	read, err := Documents(found)
 	if err != nil {
 		return nil, err
 	}
 	for i, s := range found {
-		before := len(in.jobs) + len(in.others) + len(in.troubles)
+		before := len(in.Jobs) + len(in.Others) + len(in.Troubles)
 		lists := 0
 		for _, r := range read[i] {
-			switch d := r.document; {
-			case r.err != nil:
-				in.unreadable(s, r.err)
+			switch d := r.Document; {
+			case r.Err != nil:
+				in.unreadable(s, r.Err)
 			case d.List:
 				lists++
 			case d.Object.GroupVersionKind() == policies.RequestKind:
-				in.requests[d.Source] = d
+				in.Requests[d.Source] = d
 			case kinds.For(d.Object.GroupVersionKind()) != nil:
-				in.jobs = append(in.jobs, d)
+				in.Jobs = append(in.Jobs, d)
 				if d.OpenPAI() {
-					in.notes = append(in.notes, d.Where()+": read as the Framework that OpenPAI makes of it; its label of nodes and what else it adds to every job are left out")
-					in.notes = append(in.notes, d.Remarks()...)
+					in.Notes = append(in.Notes, d.Where()+": read as the Framework that OpenPAI makes of it; its label of nodes and what else it adds to every job are left out")
+					in.Notes = append(in.Notes, d.Remarks()...)
 				}
 			default:
-				in.others = append(in.others, d)
+				in.Others = append(in.Others, d)
 			}
 		}
-		if !s.Recurse && lists == 0 && before == len(in.jobs)+len(in.others)+len(in.troubles) {
+		if !s.Recurse && lists == 0 && before == len(in.Jobs)+len(in.Others)+len(in.Troubles) {
 			empty = s.Name
-			in.trouble(&manifest.Problem{Source: s.Name, Have: "holds no object", Want: "Kubernetes objects as YAML or JSON"})
+			in.Trouble(&manifest.Problem{Source: s.Name, Have: "holds no object", Want: "Kubernetes objects as YAML or JSON"})
 		}
 	}
-	if empty == "" && len(in.jobs)+len(in.others)+len(in.troubles) == 0 {
-		in.notes = append(in.notes, "no object was read")
+	if empty == "" && len(in.Jobs)+len(in.Others)+len(in.Troubles) == 0 {
+		in.Notes = append(in.Notes, "no object was read")
 	}
 	in.uncovered()
 	if n := len(in.templates); n > 0 {
-		in.notes = append(in.notes, "passed over, because helm has not filled them in: "+terminal.Few(in.templates))
+		in.Notes = append(in.Notes, "passed over, because helm has not filled them in: "+terminal.Few(in.templates))
 	}
 	if n := len(in.foreign); n > 0 {
-		in.notes = append(in.notes, "passed over, because no Kubernetes object begins there: "+terminal.Few(in.foreign))
+		in.Notes = append(in.Notes, "passed over, because no Kubernetes object begins there: "+terminal.Few(in.foreign))
 	}
 	return in, nil
 }
 
-// reading is a document of a file, or why there is none.
-type reading struct {
-	document manifest.Document
-	err      error
+// Reading is a document of a file, or why there is none.
+type Reading struct {
+	Document manifest.Document
+	Err      error
 }
 
-// documents reads all files, several at a time; the documents are in the order of the files.
-func documents(found []manifest.Source) ([][]reading, error) {
-	out := make([][]reading, len(found))
+// Documents reads all files, several at a time; the documents are in the order of the files.
+func Documents(found []manifest.Source) ([][]Reading, error) {
+	out := make([][]Reading, len(found))
 	err := shell.InParallel(runtime.GOMAXPROCS(0), len(found), func(i int) error {
 		for d, err := range found[i].Documents() {
-			out[i] = append(out[i], reading{d, err})
+			out[i] = append(out[i], Reading{d, err})
 		}
 		return nil
 	})
@@ -107,10 +103,10 @@ func documents(found []manifest.Source) ([][]reading, error) {
 
 // unreadable files a problem. In a folder, files that are not Kubernetes objects at all
 // (values of a chart, the chart itself) are passed over with a note.
-func (in *input) unreadable(s manifest.Source, err error) {
+func (in *Input) unreadable(s manifest.Source, err error) {
 	p, ok := errors.AsType[*manifest.Problem](err)
 	if base := filepath.Base(s.Name); s.Recurse && (base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization") {
-		in.notes = append(in.notes, fmt.Sprintf("%s is a kustomization, and what it patches is read as it stands; -k %s builds it", s.Name, filepath.Dir(s.Name)))
+		in.Notes = append(in.Notes, fmt.Sprintf("%s is a kustomization, and what it patches is read as it stands; -k %s builds it", s.Name, filepath.Dir(s.Name)))
 		return
 	}
 	if ok && s.Recurse && (p.NotObject || filepath.Base(s.Name) == "Chart.yaml") { // which has an apiVersion, of helm's
@@ -123,41 +119,42 @@ func (in *input) unreadable(s manifest.Source, err error) {
 	if base := filepath.Base(s.Name); ok && p.NotObject && strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(base), ".yaml"), ".yml") == "kustomization" {
 		err = &manifest.Problem{Source: s.Name, Have: "is a kustomization", Want: "-k " + filepath.Dir(s.Name) + ", which builds it"}
 	}
-	in.trouble(err)
+	in.Trouble(err)
 }
 
-func (in *input) trouble(err error) {
+// Trouble notes what could not be read.
+func (in *Input) Trouble(err error) {
 	t := preflight.Trouble{Message: terminal.OneLine(err.Error())}
 	if p, ok := errors.AsType[*manifest.Problem](err); ok {
 		t = preflight.Trouble{Source: p.Where(), Message: terminal.OneLine(p.Text())}
 	}
-	in.troubles = append(in.troubles, t)
+	in.Troubles = append(in.Troubles, t)
 }
 
-// say prints troubles and notes to stderr, one line each.
-func (in *input) say(sh *shell.Shell) {
-	for _, t := range in.troubles {
+// Say prints troubles and notes to stderr, one line each.
+func (in *Input) Say(sh *shell.Shell) {
+	for _, t := range in.Troubles {
 		line := t.Message
 		if t.Source != "" {
 			line = t.Source + ": " + line
 		}
 		sh.Tell("%s", line)
 	}
-	sh.Notes(in.notes)
+	sh.Notes(in.Notes)
 }
 
 // uncovered notes, once for each kind, what no reader covers.
-func (in *input) uncovered() {
+func (in *Input) uncovered() {
 	seen := map[schema.GroupKind]bool{}
 	passed := map[string]int{}
-	for _, d := range in.others {
+	for _, d := range in.Others {
 		gvk := d.Object.GroupVersionKind()
-		if meant := misspelt(gvk); !meant.Empty() {
-			in.trouble(&manifest.Problem{
+		if meant := Misspelt(gvk); !meant.Empty() {
+			in.Trouble(&manifest.Problem{
 				Source: d.Source, Line: d.Position("kind"),
 				Have: fmt.Sprintf("kind %s of %s is not known", gvk.Kind, gvk.GroupVersion()), Want: meant.Kind + " of " + meant.GroupVersion().String(),
 			})
-			in.jobs = append(in.jobs, as(d, meant)) // what else is wrong is found now, and not when the kind is mended
+			in.Jobs = append(in.Jobs, as(d, meant)) // what else is wrong is found now, and not when the kind is mended
 			continue
 		}
 		if builtIn(gvk) || aroundJobs[gvk.Group] {
@@ -169,7 +166,7 @@ func (in *input) uncovered() {
 		}
 		if !seen[gvk.GroupKind()] {
 			seen[gvk.GroupKind()] = true
-			in.notes = append(in.notes, fmt.Sprintf("%s: %s", d.Where(), notCovered(gvk)))
+			in.Notes = append(in.Notes, fmt.Sprintf("%s: %s", d.Where(), notCovered(gvk)))
 		}
 	}
 	if len(passed) == 0 {
@@ -180,7 +177,7 @@ func (in *input) uncovered() {
 		words = append(words, map[bool]string{true: kind, false: fmt.Sprintf("%d %s", n, kind)}[n == 1])
 	}
 	slices.Sort(words)
-	in.notes = append(in.notes, "passed over, because these are no training jobs: "+strings.Join(words, ", "))
+	in.Notes = append(in.Notes, "passed over, because these are no training jobs: "+strings.Join(words, ", "))
 }
 
 // as is a document whose object is of another kind than is written.
@@ -216,10 +213,10 @@ func builtIn(gvk schema.GroupVersionKind) bool {
 	return strings.HasSuffix(gvk.Group, ".k8s.io") && !strings.HasSuffix(gvk.Group, ".x-k8s.io") && !strings.HasSuffix(gvk.Group, ".sigs.k8s.io")
 }
 
-// misspelt is the covered kind that an object means whose kind, group or version is written
+// Misspelt is the covered kind that an object means whose kind, group or version is written
 // wrong; the zero value: none is close enough to say so. A kind that nobody knows would be passed over,
 // and the job with it.
-func misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
+func Misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
 	nearest := math.MaxInt
 	nobodys := !strings.Contains(gvk.Group, ".") && (gvk.Group == "" || !plainGroups[gvk.Group]) // none of the kinds here is of the core group
 	for _, k := range kinds.All() {

@@ -1,4 +1,4 @@
-package main
+package input
 
 import (
 	"io"
@@ -34,13 +34,13 @@ const mostTemplate = 1 << 20
 
 // template judges a file of a folder that cannot be read: what a chart's engine has not filled in yet is no
 // mistake of whoever wrote it. Where it makes a job, the job would not be looked at, and that is one.
-func (in *input) template(s manifest.Source) (judged bool) {
+func (in *Input) template(s manifest.Source) (judged bool) {
 	chart := chartAbove(s.Name)
 	if chart == "" {
 		return false
 	}
 	if kind := jobIn(s.Name); kind != "" {
-		in.trouble(&manifest.Problem{Source: s.Name, Have: "a template that makes a " + kind, Want: "what helm makes of it: helm template " + chart + " piped into check -"})
+		in.Trouble(&manifest.Problem{Source: s.Name, Have: "a template that makes a " + kind, Want: "what helm makes of it: helm template " + chart + " piped into check -"})
 		return true
 	}
 	if !slices.Contains(in.templates, s.Name) {
