@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -48,7 +49,7 @@ type audited struct {
 }
 
 type auditFlags struct {
-	from           *worldFlags
+	from           *review.Flags
 	everything     bool
 	over           bool
 	rulings        bool // of policies, and nothing else
@@ -61,7 +62,7 @@ type auditFlags struct {
 
 func newAudit(sh *shell.Shell) *cobra.Command {
 	f := &auditFlags{
-		from: newWorldFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
+		from: review.NewFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
 		failOn: shell.OneOf("never", "error", "warning"), colour: shell.OneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{
@@ -81,11 +82,11 @@ the server did not list the jobs of a kind, and the others hold nothing that fai
 		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json\n  %[1]s audit jobs/ --snapshot cluster.yaml", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			f.from.snapshot = append(f.from.snapshot, args...)
+			f.from.Snapshot = append(f.from.Snapshot, args...)
 			return shell.Own(f.start(c.Context(), sh))
 		},
 	}
-	f.from.addEnforce(c)
+	f.from.AddEnforce(c)
 	f.add(c)
 	shell.AddChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
 	return c
@@ -94,10 +95,10 @@ the server did not list the jobs of a kind, and the others hold nothing that fai
 // newPolicyAudit is audit for the author of policies.
 func newPolicyAudit(sh *shell.Shell) *cobra.Command {
 	f := &auditFlags{
-		from: newWorldFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
+		from: review.NewFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
 		failOn: shell.OneOf("never"), colour: shell.OneOf("auto", "always", "never"), rulings: true,
 	}
-	f.from.enforce = true
+	f.from.Enforce = true
 	c := &cobra.Command{
 		Use:   "audit [-A] --policy DIR",
 		Short: "say which jobs that there are would be denied",
@@ -111,19 +112,19 @@ the server did not list the jobs of a kind.`,
 		Example: fmt.Sprintf("  %[1]s policy audit -A --policy policies/\n  %[1]s policy audit --snapshot cluster.yaml --policy policies/ -o json", sh.Name),
 		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if len(f.from.folders) == 0 {
+			if len(f.from.Folders) == 0 {
 				return shell.Usagef("no policies; expected --policy DIR")
 			}
 			return shell.Own(f.start(c.Context(), sh))
 		},
 	}
 	f.add(c)
-	f.from.policiesOnly(c)
+	f.from.PoliciesOnly(c)
 	return c
 }
 
 func (f *auditFlags) add(c *cobra.Command) {
-	f.from.add(c)
+	f.from.Add(c)
 	f.contexts = apiserver.SeveralContexts(c.Flags())
 	shell.Hide(c, "offline")
 	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
@@ -134,7 +135,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 }
 
 func (f *auditFlags) start(ctx context.Context, sh *shell.Shell) error {
-	if several := apiserver.ContextsOf(f.contexts); len(several) > 1 && len(f.from.snapshot) == 0 {
+	if several := apiserver.ContextsOf(f.contexts); len(several) > 1 && len(f.from.Snapshot) == 0 {
 		return f.runContexts(ctx, sh, several)
 	}
 	return f.run(ctx, sh)
@@ -143,17 +144,17 @@ func (f *auditFlags) start(ctx context.Context, sh *shell.Shell) error {
 func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 	in := &input.Input{}
 	var missing apiserver.Unlisted
-	if len(f.from.snapshot) > 0 {
-		objects, err := jobsOfSnapshot(sh, f.from.snapshot, f.files.Selector)
+	if len(f.from.Snapshot) > 0 {
+		objects, err := jobsOfSnapshot(sh, f.from.Snapshot, f.files.Selector)
 		if err != nil {
 			return err
 		}
 		if len(objects) == 0 && f.files.Selector == "" {
-			return shell.Usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.snapshot))
+			return shell.Usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.Snapshot))
 		}
-		f.take(in, objects, *f.from.kube.Namespace)
+		f.take(in, objects, *f.from.Kube.Namespace)
 	} else {
-		live, err := apiserver.Reach(ctx, f.from.kube, ", or --snapshot FILE")
+		live, err := apiserver.Reach(ctx, f.from.Kube, ", or --snapshot FILE")
 		if err != nil {
 			return err
 		}
@@ -163,33 +164,33 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		}
 		f.take(in, objects, "")
 	}
-	w, err := f.from.open(ctx, sh, in)
+	w, err := f.from.Open(ctx, sh, in)
 	if err != nil {
 		return err
 	}
-	w.forced = false // jobs say which namespace is theirs
+	w.Forced = false // jobs say which namespace is theirs
 	// Whoever audits did not make them.
-	w.user, w.groups = f.from.asker(ctx, w.live)
-	w.before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
-	jobs, err := review(ctx, in, w)
+	w.User, w.Groups = f.from.Asker(ctx, w.Live)
+	w.Before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
+	jobs, err := review.Jobs(ctx, in, w)
 	if err != nil {
 		return err
 	}
 	in.Say(sh)
 	if f.rulings {
-		onlyRulings(jobs)
+		review.OnlyRulings(jobs)
 	}
-	if len(in.Jobs) == 0 && w.live != nil && !f.everything {
-		if err := w.live.Missing(ctx, w.namespace); err != nil {
+	if len(in.Jobs) == 0 && w.Live != nil && !f.everything {
+		if err := w.Live.Missing(ctx, w.Namespace); err != nil {
 			return err
 		}
 	}
 	switch {
 	case len(in.Jobs) > 0:
-	case len(f.from.snapshot) > 0:
+	case len(f.from.Snapshot) > 0:
 		sh.Tell("no such jobs that go on are in the snapshot")
 	case !f.everything:
-		sh.Tell("no jobs found in namespace %s; -A looks in all", w.namespace)
+		sh.Tell("no jobs found in namespace %s; -A looks in all", w.Namespace)
 	}
 	sum := sumUp(jobs)
 	sum.Unlisted, sum.Ended = missing.Failed, f.ended
@@ -197,9 +198,9 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		return err
 	}
 	if f.rulings {
-		return cmp.Or(rulingsVerdict(jobs, in.Troubles), missing.Verdict())
+		return cmp.Or(review.RulingsVerdict(jobs, in.Troubles), missing.Verdict())
 	}
-	return cmp.Or(verdict(&outcome{jobs: jobs, troubles: in.Troubles}, f.failOn.Value), missing.Verdict())
+	return cmp.Or(review.Verdict(&review.Outcome{Jobs: jobs, Troubles: in.Troubles}, f.failOn.Value), missing.Verdict())
 }
 
 // jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
@@ -285,7 +286,7 @@ func hasEnded(k *kinds.Kind, o *unstructured.Unstructured) bool {
 }
 
 // sumUp counts in how many jobs each check and policy spoke, and what became of each namespace.
-func sumUp(jobs []reviewed) audited {
+func sumUp(jobs []review.Reviewed) audited {
 	out := audited{Schema: auditSchema, Decisions: map[string]int{}, Jobs: reports(jobs)}
 	checks, namespaces := map[string]*total{}, map[string]*total{}
 	get := func(m map[string]*total, name string) *total {

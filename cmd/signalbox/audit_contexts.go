@@ -18,9 +18,9 @@ func (f *auditFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts 
 	var codes []int
 	for i, name := range contexts {
 		one, from := *f, *f.from
-		from.kube = apiserver.WithContext(f.from.kube, name)
+		from.Kube = apiserver.WithContext(f.from.Kube, name)
 		one.from = &from
-		if _, err := apiserver.Connect(ctx, from.kube); err != nil {
+		if _, err := apiserver.Connect(ctx, from.Kube); err != nil {
 			away, ok := errors.AsType[*apiserver.NoCluster](err)
 			if !ok {
 				return err

@@ -17,6 +17,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -56,9 +57,9 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer
 			sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &said, Now: time.Now}
-			f := &auditFlags{from: newWorldFlags(), everything: tc.all}
+			f := &auditFlags{from: review.NewFlags(), everything: tc.all}
 			_, _, err := f.jobsOf(t.Context(), sh, tc.live)
-			g := anyJob(f.from.kube, tc.all)
+			g := anyJob(f.from.Kube, tc.all)
 			_, missing, versions, listErr := g.list(t.Context(), tc.live, nil)
 			if listErr != nil || missing.Len() == 0 {
 				t.Fatalf("list: %v, missing %v", listErr, missing)
@@ -124,7 +125,7 @@ func TestAKindThatFailsToListDoesNotHideTheOthers(t *testing.T) {
 			})
 			var said bytes.Buffer
 			sh := &shell.Shell{Name: "signalbox", Out: &bytes.Buffer{}, Err: &said, Now: time.Now}
-			f := &auditFlags{from: newWorldFlags(), everything: true}
+			f := &auditFlags{from: review.NewFlags(), everything: true}
 			_, missing, err := f.jobsOf(t.Context(), sh, live)
 			err = cmp.Or(err, missing.Verdict())
 			if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -34,7 +35,7 @@ const (
 )
 
 func newBoard(sh *shell.Shell) *cobra.Command {
-	from := newWorldFlags()
+	from := review.NewFlags()
 	listen := "127.0.0.1:8378"
 	c := &cobra.Command{
 		Use:   "board",
@@ -50,7 +51,7 @@ only, and opens to who has the address that it prints, which holds a key of this
 			return shell.Own(serveBoard(c.Context(), sh, from, listen))
 		},
 	}
-	from.add(c)
+	from.Add(c)
 	for _, name := range []string{"snapshot", "offline", "policy", "config"} {
 		shell.Hide(c, name)
 	}
@@ -58,8 +59,8 @@ only, and opens to who has the address that it prints, which holds a key of this
 	return c
 }
 
-func serveBoard(ctx context.Context, sh *shell.Shell, from *worldFlags, listen string) error {
-	live, err := apiserver.Reach(ctx, from.kube, "")
+func serveBoard(ctx context.Context, sh *shell.Shell, from *review.Flags, listen string) error {
+	live, err := apiserver.Reach(ctx, from.Kube, "")
 	if err != nil {
 		return err
 	}
@@ -86,11 +87,11 @@ type boardSource interface {
 type clusterSource struct {
 	sh   *shell.Shell
 	live *apiserver.Cluster
-	from *worldFlags
+	from *review.Flags
 }
 
 func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
-	every := anyJob(c.from.kube, *c.from.kube.Namespace == "")
+	every := anyJob(c.from.Kube, *c.from.Kube.Namespace == "")
 	rows, missing, _, err := every.list(ctx, c.live, nil)
 	return rows, missing.Notes(every.namespaceOf(c.live)), err
 }
@@ -115,11 +116,11 @@ func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name str
 }
 
 func (c *clusterSource) nodes(ctx context.Context) (*cluster.Snapshot, error) {
-	w, err := c.from.open(ctx, c.sh, &input.Input{})
+	w, err := c.from.Open(ctx, c.sh, &input.Input{})
 	if err != nil {
 		return nil, err
 	}
-	return w.cluster, nil
+	return w.Cluster, nil
 }
 
 // board makes the pages. One question at a time goes to the cluster.

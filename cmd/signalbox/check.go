@@ -11,14 +11,15 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 )
 
 func newCheck(sh *shell.Shell) *cobra.Command {
-	from := newWorldFlags()
-	files := &input.Flags{Cluster: from.connection}
+	from := review.NewFlags()
+	files := &input.Flags{Cluster: from.Connection}
 	var pages reference.Runbooks
 	output, failOn, colour := shell.OneOf("text", "concise", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	least := shell.OneOf("note", "warning", "error")
@@ -50,13 +51,13 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
 			}
-			if err := from.apart(); err != nil {
+			if err := from.Apart(); err != nil {
 				return err
 			}
-			if err := from.fixable(output.Value); err != nil {
+			if err := from.Fixable(output.Value); err != nil {
 				return err
 			}
-			from.cures = output.Value == "sarif" && (from.fix || !from.server) // each is a review more, and there each asks the API server
+			from.Cures = output.Value == "sarif" && (from.Fix || !from.Server) // each is a review more, and there each asks the API server
 			if err := pages.Wrong(); err != nil {
 				return err
 			}
@@ -64,37 +65,37 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			if err != nil {
 				return shell.Own(err)
 			}
-			found := verdict(all, failOn.Value)
-			if n := onlyFrom(all.jobs, severities[least.Value]); n > 0 {
+			found := review.Verdict(all, failOn.Value)
+			if n := review.OnlyFrom(all.Jobs, review.Severities[least.Value]); n > 0 {
 				sh.Tell("%s below %s not shown", terminal.Count(n, "finding"), least.Value)
 			}
 			paint := terminal.NewPainter(colour.Value, sh.Out)
-			on(pages, all.jobs)
-			if err := renderCheck(sh.Out, output.Value, failOn.Value, all.jobs, all.troubles, paint); err != nil {
+			on(pages, all.Jobs)
+			if err := renderCheck(sh.Out, output.Value, failOn.Value, all.Jobs, all.Troubles, paint); err != nil {
 				return shell.Own(fmt.Errorf("write the report: %w", err))
 			}
-			if err := writeFixes(sh, all.fixes); err != nil {
+			if err := writeFixes(sh, all.Fixes); err != nil {
 				return shell.Own(err)
 			}
-			if all.unknown != "" {
-				sh.Tell("unknown: %s", all.unknown)
+			if all.Unknown != "" {
+				sh.Tell("unknown: %s", all.Unknown)
 			}
 			return found
 		},
 	}
 	files.Add(c)
-	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.kube)
-	from.addAsk(c)
-	from.add(c)
-	from.addEnforce(c)
-	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
-	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
-	c.Flags().StringSliceVar(&from.disable, "disable", nil, "`name` of a check that is not wanted this time; repeatable, with commas")
-	c.Flags().StringSliceVar(&from.selected, "select", nil, "`name` of a check; no other is run this time; repeatable, with commas")
+	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.Kube)
+	from.AddAsk(c)
+	from.Add(c)
+	from.AddEnforce(c)
+	c.Flags().BoolVar(&from.Server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
+	c.Flags().BoolVar(&from.Require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
+	c.Flags().StringSliceVar(&from.Disable, "disable", nil, "`name` of a check that is not wanted this time; repeatable, with commas")
+	c.Flags().StringSliceVar(&from.Selected, "select", nil, "`name` of a check; no other is run this time; repeatable, with commas")
 	for _, name := range []string{"disable", "select"} {
 		_ = c.RegisterFlagCompletionFunc(name, completeChecks) // fails only for a flag that does not exist
 	}
-	from.addFix(c)
+	from.AddFix(c)
 	pages.Add(c.Flags())
 	c.MarkFlagsMutuallyExclusive("server", "snapshot")
 	c.MarkFlagsMutuallyExclusive("server", "offline")
@@ -107,31 +108,31 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 }
 
 // reviewFiles reads the files and reviews every job in them.
-func reviewFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags) (*outcome, error) {
+func reviewFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags) (*review.Outcome, error) {
 	in, err := files.Read(ctx, sh, args)
 	if err != nil {
 		return nil, err
 	}
-	w, err := from.open(ctx, sh, in)
+	w, err := from.Open(ctx, sh, in)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := review(ctx, in, w)
+	jobs, err := review.Jobs(ctx, in, w)
 	if err != nil {
 		return nil, err
 	}
 	in.Say(sh)
-	out := &outcome{jobs: jobs, troubles: in.Troubles, unknown: w.unknown(jobs, from.require)}
-	if from.fix && w.asks && !from.mustAsk() { // a remedy is proven by reviews of changed jobs, of which one listing serves all
-		if w, err = from.listing().open(ctx, sh, in); err != nil {
+	out := &review.Outcome{Jobs: jobs, Troubles: in.Troubles, Unknown: w.Unknown(jobs, from.Require)}
+	if from.Fix && w.Asks && !from.MustAsk() { // a remedy is proven by reviews of changed jobs, of which one listing serves all
+		if w, err = from.Listing().Open(ctx, sh, in); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case from.cures:
-		err = w.cureEach(ctx, jobs)
-	case from.fix:
-		out.fixes, err = w.fixes(ctx, in, jobs)
+	case from.Cures:
+		err = cureEach(ctx, w, jobs)
+	case from.Fix:
+		out.Fixes, err = fixesFor(ctx, w, in, jobs)
 	}
 	return out, err
 }
@@ -146,7 +147,7 @@ func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 }
 
 // on puts the addresses on what reviews found.
-func on(r reference.Runbooks, jobs []reviewed) {
+func on(r reference.Runbooks, jobs []review.Reviewed) {
 	if r == "" {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -65,7 +66,7 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 			if s.labels == nil {
 				s.labels = map[string]string{} // the namespace is known, and nobody labelled it
 			}
-			w := &world{checks: set, engine: engine, cluster: s.view, seen: s.view != nil, answers: true, namespace: "default"}
+			w := &review.World{Checks: set, Engine: engine, Cluster: s.view, Seen: s.view != nil, Answers: true, Namespace: "default"}
 			shell, reports := throughCheck(t, s, w)
 			door, responses := throughWebhook(t, s, &preflight.Reviewer{Checks: set, Policies: engine})
 			if diff := cmp.Diff(shell, door); diff != "" {
@@ -103,7 +104,7 @@ func (s scene) onlyText() bool {
 }
 
 // throughCheck is the way of `signalbox check -o json`.
-func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) {
+func throughCheck(t *testing.T, s scene, w *review.World) (string, []preflight.Report) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "job.yaml")
 	if err := os.WriteFile(file, s.text, 0o600); err != nil {
@@ -116,9 +117,9 @@ func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) 
 	if len(in.Troubles) > 0 {
 		t.Fatalf("read %s: %+v", s.name, in.Troubles)
 	}
-	w.known = func(string) map[string]string { return s.labels }
-	w.before = func(*unstructured.Unstructured) *unstructured.Unstructured { return s.old }
-	jobs, err := review(t.Context(), in, w)
+	w.Known = func(string) map[string]string { return s.labels }
+	w.Before = func(*unstructured.Unstructured) *unstructured.Unstructured { return s.old }
+	jobs, err := review.Jobs(t.Context(), in, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -28,8 +29,8 @@ import (
 func newFit(sh *shell.Shell) *cobra.Command {
 	var draw, who bool
 	var sets []string
-	from := newWorldFlags()
-	files := &input.Flags{Cluster: from.connection}
+	from := review.NewFlags()
+	files := &input.Flags{Cluster: from.Connection}
 	output, failOn, colour := shell.OneOf("text", "json", "yaml", "md", "html"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
@@ -51,20 +52,20 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := from.apart(); err != nil {
+			if err := from.Apart(); err != nil {
 				return err
 			}
-			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.Value); err != nil {
+			if err := (fitAsked{draw, who, from.MustAsk(), from.Fix, len(sets) > 0}).conflict(output.Value); err != nil {
 				return err
 			}
-			from.names = draw || who || len(sets) > 0 || output.Value == "html" || from.fix
+			from.Names = draw || who || len(sets) > 0 || output.Value == "html" || from.Fix
 			if draw && len(args) == 0 && files.None() {
 				return shell.Own(drawOverview(c.Context(), sh, from, terminal.NewPainter(colour.Value, sh.Out)))
 			}
 			if len(sets) > 0 {
 				return shell.Own(fitSets(c.Context(), sh, files, args, from, sets, output.Value, failOn.Value, terminal.NewPainter(colour.Value, sh.Out)))
 			}
-			if err := from.fixable(output.Value); err != nil {
+			if err := from.Fixable(output.Value); err != nil {
 				return err
 			}
 			jobs, cluster, troubles, fixes, err := fitFiles(c.Context(), sh, files, args, from, who)
@@ -72,9 +73,9 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 				return shell.Own(err)
 			}
 			paint := terminal.NewPainter(colour.Value, sh.Out)
-			var picture func(reviewed) string
+			var picture func(review.Reviewed) string
 			if draw {
-				picture = func(j reviewed) string { return mapOf(j, cluster, terminal.Width(sh.Out), paint) }
+				picture = func(j review.Reviewed) string { return mapOf(j, cluster, terminal.Width(sh.Out), paint) }
 			}
 			if output.Value == "html" {
 				var sections []browser.Section
@@ -96,10 +97,10 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 		},
 	}
 	files.Add(c)
-	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.kube)
-	from.addAsk(c)
-	from.add(c)
-	from.addFix(c)
+	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.Kube)
+	from.AddAsk(c)
+	from.Add(c)
+	from.AddFix(c)
 	shell.Hide(c, "policy") // no policy is asked
 	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; without a role of the whole job; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
@@ -138,7 +139,7 @@ func (f fitAsked) conflict(format string) error {
 }
 
 // fitSets answers what if: every job with all combinations of the settings.
-func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags, sets []string, format, failOn string, paint terminal.Painter) error {
+func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags, sets []string, format, failOn string, paint terminal.Painter) error {
 	settings, err := readSettings(sets)
 	if err != nil {
 		return err
@@ -147,20 +148,20 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 	if err != nil {
 		return err
 	}
-	r := &preflight.Reviewer{Checks: w.checks}
+	r := &preflight.Reviewer{Checks: w.Checks}
 	p := terminal.NewPage(sh.Out)
-	var jobs []reviewed
+	var jobs []review.Reviewed
 	var changed []map[string]string
 	var b strings.Builder
 	fits := false
 	for i, d := range in.Jobs {
-		all, err := w.variants(ctx, r, d, settings)
+		all, err := variants(ctx, w, r, d, settings)
 		if err != nil {
 			return err
 		}
 		fits = fits || largest(all) >= 0
 		for _, v := range all {
-			jobs, changed = append(jobs, v.reviewed), append(changed, v.set)
+			jobs, changed = append(jobs, v.Reviewed), append(changed, v.set)
 		}
 		if i > 0 {
 			b.WriteString("\n")
@@ -188,20 +189,20 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 }
 
 // openCluster is the world with a cluster to fit on.
-func openCluster(ctx context.Context, sh *shell.Shell, in *input.Input, from *worldFlags) (*world, error) {
-	w, err := from.openFor(ctx, sh, in, true)
-	if err != nil || w.seen {
+func openCluster(ctx context.Context, sh *shell.Shell, in *input.Input, from *review.Flags) (*review.World, error) {
+	w, err := from.OpenFor(ctx, sh, in, true)
+	if err != nil || w.Seen {
 		return w, err
 	}
 	in.Say(sh)
-	if w.silent != "" {
-		return nil, &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("unknown: " + w.silent)}
+	if w.Silent != "" {
+		return nil, &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("unknown: " + w.Silent)}
 	}
 	return nil, shell.Usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 }
 
 // openFit reads the input and the cluster, with nothing to review by but the fit.
-func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags) (*input.Input, *world, error) {
+func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags) (*input.Input, *review.World, error) {
 	in, err := files.Read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, err
@@ -210,20 +211,20 @@ func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 	if err != nil {
 		return nil, nil, err
 	}
-	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
-	w.checks, err = check.NewSet()
-	w.tuned = nil
+	w.Known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
+	w.Checks, err = check.NewSet()
+	w.Tuned = nil
 	return in, w, err
 }
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble. who asks whose end would let a job start, too.
-func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
+func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags, who bool) (jobs []review.Reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
 		return nil, nil, nil, "", err
 	}
-	jobs, err = review(ctx, in, w)
+	jobs, err = review.Jobs(ctx, in, w)
 	if err != nil {
 		return nil, nil, nil, "", err
 	}
@@ -231,38 +232,38 @@ func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []s
 		for _, f := range j.Findings {
 			if f.Severity == finding.Error {
 				in.Troubles = append(in.Troubles, preflight.Trouble{
-					Source: fmt.Sprintf("%s:%d", j.from.Source, j.line(f)), Message: fmt.Sprintf("%s: %s", f.Path, f.Message),
+					Source: fmt.Sprintf("%s:%d", j.From.Source, j.Line(f)), Message: fmt.Sprintf("%s: %s", f.Path, f.Message),
 				})
 			}
 		}
 	}
 	for i := range jobs {
-		w.sayRefused(ctx, jobs[i], jobs[i].from.Object)
-		w.sayDropped(ctx, jobs[i], jobs[i].from.Object)
+		sayRefused(ctx, w, jobs[i], jobs[i].From.Object)
+		sayDropped(ctx, w, jobs[i], jobs[i].From.Object)
 	}
 	for _, j := range jobs {
-		if j.Fit == nil || j.Gang == nil || w.nodeless {
+		if j.Fit == nil || j.Gang == nil || w.Nodeless {
 			continue
 		}
-		if text := whatif.Completions(ctx, w.cluster, *j.Gang, *j.Fit, w.timeLeft(ctx)); text != "" {
+		if text := whatif.Completions(ctx, w.Cluster, *j.Gang, *j.Fit, timeLeft(ctx, w)); text != "" {
 			j.Fit.Changes = append(j.Fit.Changes, text)
 			j.Fit.Change = j.Fit.Changes[0]
 		}
 	}
-	if text := w.fitTogether(ctx, jobs); text != "" {
+	if text := fitTogether(ctx, w, jobs); text != "" {
 		in.Notes = append(in.Notes, text)
 	}
 	if who {
-		mayRead := w.reader()
+		mayRead := reader(w)
 		for i := range jobs {
-			jobs[i].who = w.who(ctx, jobs[i], mayRead)
+			jobs[i].Who = holdersOf(ctx, w, jobs[i], mayRead)
 		}
 	}
 	in.Say(sh)
-	if from.fix {
-		fixes, err = w.fixes(ctx, in, jobs)
+	if from.Fix {
+		fixes, err = fixesFor(ctx, w, in, jobs)
 	}
-	return jobs, w.cluster, in.Troubles, fixes, err
+	return jobs, w.Cluster, in.Troubles, fixes, err
 }
 
 // fieldCheck finds what the API server drops.
@@ -276,29 +277,29 @@ func checkCalled(name string) *check.Check {
 
 // sayDropped adds to an answer that it does not rest on what is written under a name that is no field: the GPUs under
 // "resource" are asked for by nobody. It is one line, and review says the rest.
-func (w *world) sayDropped(ctx context.Context, r reviewed, object *unstructured.Unstructured) {
+func sayDropped(ctx context.Context, w *review.World, r review.Reviewed, object *unstructured.Unstructured) {
 	if r.Fit == nil {
 		return
 	}
-	if dropped := w.foundBy(ctx, object, func(c *check.Check) bool { return c.Name == fieldCheck }); len(dropped) > 0 {
-		r.Fit.Assumed = slices.Insert(r.Fit.Assumed, 0, r.firstOf(dropped, "what is not a field has no effect"))
+	if dropped := foundBy(ctx, w, object, func(c *check.Check) bool { return c.Name == fieldCheck }); len(dropped) > 0 {
+		r.Fit.Assumed = slices.Insert(r.Fit.Assumed, 0, firstOf(r, dropped, "what is not a field has no effect"))
 	}
 }
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
-func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error {
+func fitVerdict(jobs []review.Reviewed, troubles []preflight.Trouble, failOn string) error {
 	var never, unknown, busy bool
 	read := len(troubles) // those of what could not be read
 	for _, j := range jobs {
 		switch {
-		case slices.ContainsFunc(j.Findings, takenByNoServer):
+		case slices.ContainsFunc(j.Findings, review.TakenByNoServer):
 			never = true // read it was, and the API server refuses it
 			read--
 		case j.Fit != nil && j.Fit.Blocked():
 			never = true
 		case j.Fit == nil || j.Fit.Verdict == fit.Unknown:
 			unknown = true
-		case waits(j.Report):
+		case review.Waits(j.Report):
 			busy = true
 		case j.Fit.Verdict == fit.TooBig && j.Fit.NodesToCome() != "":
 			unknown = true
@@ -332,18 +333,18 @@ type fitOnly struct {
 	// Set is what --set changed in the job.
 	Set map[string]string `json:"set,omitempty"`
 	// Who is whose end lets the job start, where --who asks.
-	Who *whoAnswer `json:"who,omitempty"`
+	Who *review.WhoAnswer `json:"who,omitempty"`
 }
 
 // renderFitDocument writes the answers for programs; sets is what was changed in each job, if anything.
-func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[string]string, troubles []preflight.Trouble) error {
+func renderFitDocument(to io.Writer, format string, jobs []review.Reviewed, sets []map[string]string, troubles []preflight.Trouble) error {
 	out := struct {
 		Schema string              `json:"schema"`
 		Jobs   []fitOnly           `json:"jobs"`
 		Errors []preflight.Trouble `json:"errors"`
 	}{preflight.Schema, []fitOnly{}, append([]preflight.Trouble{}, troubles...)}
 	for i, j := range jobs {
-		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), nil, j.who}
+		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), nil, j.Who}
 		if i < len(sets) {
 			one.Set = sets[i]
 		}
@@ -353,7 +354,7 @@ func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[
 }
 
 // renderFit writes the answers; picture, where it is not nil, draws a cluster for each.
-func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter, picture func(reviewed) string) error {
+func renderFit(to io.Writer, format string, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter, picture func(review.Reviewed) string) error {
 	switch format {
 	case "text":
 	case "md":
@@ -391,7 +392,7 @@ func withLists(answer *fit.Result) *fit.Result {
 
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
-func fitText(b *strings.Builder, j reviewed, paint terminal.Painter) {
+func fitText(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 	fmt.Fprintf(b, "%s (%s): ", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source))
 	if j.Fit == nil {
 		b.WriteString("not asked\n")
@@ -409,12 +410,12 @@ func fitText(b *strings.Builder, j reviewed, paint terminal.Painter) {
 	for _, line := range answer.Lines() {
 		fmt.Fprintf(b, "  %s\n", terminal.Visible(line))
 	}
-	if j.who != nil {
-		for _, line := range j.who.text() {
+	if j.Who != nil {
+		for _, line := range j.Who.Text() {
 			fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 		}
 	}
-	for _, line := range j.unchecked() {
+	for _, line := range unchecked(j) {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 }

@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
 )
 
 // fitSection is an answer of the fit for a browser, with the map of the cluster where there is one.
-func fitSection(j reviewed, view *cluster.Snapshot) browser.Section {
-	s := browser.Section{Title: j.Job.String(), Word: "not asked", State: browser.Dim, Notes: j.unchecked()}
+func fitSection(j review.Reviewed, view *cluster.Snapshot) browser.Section {
+	s := browser.Section{Title: j.Job.String(), Word: "not asked", State: browser.Dim, Notes: unchecked(j)}
 	if j.Fit == nil {
 		for _, skip := range j.Skipped {
 			s.Notes = append(s.Notes, skip.Reason)
@@ -23,7 +24,7 @@ func fitSection(j reviewed, view *cluster.Snapshot) browser.Section {
 	case j.Fit.Verdict == fit.Unknown && !j.Fit.Blocked():
 	case j.Fit.Verdict == fit.Fits && !j.Fit.Blocked():
 		s.State = browser.Good
-	case waits(j.Report):
+	case review.Waits(j.Report):
 		s.State = browser.Busy
 	default:
 		s.State = browser.Bad

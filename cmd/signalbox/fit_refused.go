@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
@@ -17,18 +18,18 @@ import (
 
 // sayRefused takes back what is said of nodes where the API server would not take the job or its pods: there is nothing to
 // place, now or once others have ended. It is one line, and review says the rest.
-func (w *world) sayRefused(ctx context.Context, r reviewed, object *unstructured.Unstructured) {
+func sayRefused(ctx context.Context, w *review.World, r review.Reviewed, object *unstructured.Unstructured) {
 	if r.Fit == nil || r.Fit.Verdict == fit.Unknown || r.Fit.Verdict == fit.TooBig {
 		return
 	}
-	found := slices.DeleteFunc(w.foundBy(ctx, object, func(c *check.Check) bool { return c.Refuses }), func(f finding.Finding) bool { return f.Severity != finding.Error })
+	found := slices.DeleteFunc(foundBy(ctx, w, object, func(c *check.Check) bool { return c.Refuses }), func(f finding.Finding) bool { return f.Severity != finding.Error })
 	if len(found) > 0 {
-		r.Fit.Refuse(r.firstOf(found, "the API server refuses it"))
+		r.Fit.Refuse(firstOf(r, found, "the API server refuses it"))
 	}
 }
 
 // foundBy are the findings of some checks in a job as it is written, in their order.
-func (w *world) foundBy(ctx context.Context, object *unstructured.Unstructured, asked func(*check.Check) bool) []finding.Finding {
+func foundBy(ctx context.Context, w *review.World, object *unstructured.Unstructured, asked func(*check.Check) bool) []finding.Finding {
 	var which []*check.Check
 	for _, c := range checks.All() {
 		if asked(c) {
@@ -41,7 +42,7 @@ func (w *world) foundBy(ctx context.Context, object *unstructured.Unstructured, 
 	if err != nil {
 		return nil
 	}
-	review, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: object, Operation: "CREATE", Now: w.now})
+	review, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: object, Operation: "CREATE", Now: w.Now})
 	if err != nil {
 		return nil
 	}
@@ -51,8 +52,8 @@ func (w *world) foundBy(ctx context.Context, object *unstructured.Unstructured, 
 }
 
 // firstOf is the first of some findings in a line, and how many more there are.
-func (r reviewed) firstOf(found []finding.Finding, what string) string {
-	text := fmt.Sprintf("%s: %s, %s", what, manifest.Document{Source: r.from.Source, Line: r.line(found[0])}.Where(), found[0].Message)
+func firstOf(r review.Reviewed, found []finding.Finding, what string) string {
+	text := fmt.Sprintf("%s: %s, %s", what, manifest.Document{Source: r.From.Source, Line: r.Line(found[0])}.Where(), found[0].Message)
 	if more := len(found) - 1; more > 0 {
 		text += fmt.Sprintf("; and %d more: signalbox check tells", more)
 	}

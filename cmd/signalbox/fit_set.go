@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -21,7 +22,7 @@ const mostVariants = 20
 
 // variant is a job with some of its numbers changed, and its answer.
 type variant struct {
-	reviewed
+	review.Reviewed
 	set   map[string]string // Worker.replicas: 3
 	gpu   int64             // devices of all pods
 	notes []string          // what else the change asks for, or spoils
@@ -37,7 +38,7 @@ func (v variant) label(settings []setting) string {
 }
 
 // variants asks the fit about a job with all combinations of the settings.
-func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.Document, settings []setting) ([]variant, error) {
+func variants(ctx context.Context, w *review.World, r *preflight.Reviewer, d manifest.Document, settings []setting) ([]variant, error) {
 	combinations := []map[string]string{{}}
 	for _, s := range settings {
 		var next []map[string]string
@@ -52,13 +53,13 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 	}
 	var out []variant
 	for _, c := range combinations {
-		req, err := w.request(ctx, d)
+		req, err := w.Request(ctx, d)
 		if err != nil {
 			return nil, err
 		}
 		var notes []string
 		for _, s := range settings {
-			note, err := s.apply(req, w.cluster, c[s.key()])
+			note, err := s.apply(req, w.Cluster, c[s.key()])
 			if err != nil {
 				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.key(), c[s.key()], err), Want: "what the job writes"}
 			}
@@ -66,19 +67,19 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 				notes = append(notes, note)
 			}
 		}
-		answer, err := w.one(ctx, r, d, req)
+		answer, err := w.One(ctx, r, d, req)
 		if err != nil {
 			return nil, err
 		}
-		w.sayRefused(ctx, *answer, req.Object)
-		w.sayDropped(ctx, *answer, req.Object)
-		v := variant{reviewed: *answer, set: c, notes: notes}
+		sayRefused(ctx, w, *answer, req.Object)
+		sayDropped(ctx, w, *answer, req.Object)
+		v := variant{Reviewed: *answer, set: c, notes: notes}
 		for _, f := range answer.Findings {
 			if f.Severity == finding.Error { // what the change makes of the job cannot be read whole
 				v.notes = append(v.notes, fmt.Sprintf("%s: %s", f.Path, f.Message))
 			}
 		}
-		if j := readJob(req.Object, w.cluster); j != nil {
+		if j := review.ReadJob(req.Object, w.Cluster); j != nil {
 			if note := waitsForMore(j); note != "" && len(v.notes) == len(notes) {
 				v.notes = append(v.notes, note)
 			}

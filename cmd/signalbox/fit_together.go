@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -12,7 +13,7 @@ import (
 
 // fitTogether says of several jobs that fit, each placed as if it came alone, whether the nodes take all of them: a sweep is
 // submitted whole. Empty: fewer than two of them fit.
-func (w *world) fitTogether(ctx context.Context, jobs []reviewed) string {
+func fitTogether(ctx context.Context, w *review.World, jobs []review.Reviewed) string {
 	var all []gang.Gang
 	n := 0
 	for _, j := range jobs {
@@ -28,10 +29,10 @@ func (w *world) fitTogether(ctx context.Context, jobs []reviewed) string {
 	}
 	text := fmt.Sprintf("each of the %d jobs that fit is placed as if it came alone; ", n)
 	g, ok := asOne(all)
-	if !ok || len(all) != n || w.nodeless {
+	if !ok || len(all) != n || w.Nodeless {
 		return text + "whether they fit together is not said"
 	}
-	switch r := fit.Fit(ctx, w.cluster, g, fit.NewBudget(fit.Steps)); r.Verdict {
+	switch r := fit.Fit(ctx, w.Cluster, g, fit.NewBudget(fit.Steps)); r.Verdict {
 	case fit.Fits:
 		return text + "the nodes take all of them together, too"
 	case fit.Full, fit.Fragmented, fit.TooBig:

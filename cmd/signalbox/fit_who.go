@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -22,30 +23,30 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
-// who asks whose end lets a job start.
-func (w *world) who(ctx context.Context, j reviewed, mayRead func(context.Context, string) bool) *whoAnswer {
-	out := &whoAnswer{Asked: w.now, Holders: []whatif.Holder{}, Plan: []fit.Placement{}}
+// holdersOf asks whose end lets a job start.
+func holdersOf(ctx context.Context, w *review.World, j review.Reviewed, mayRead func(context.Context, string) bool) *review.WhoAnswer {
+	out := &review.WhoAnswer{Asked: w.Now, Holders: []whatif.Holder{}, Plan: []fit.Placement{}}
 	switch {
 	case j.Fit == nil || j.Gang == nil:
 		out.Reason = "the job could not be read"
 		return out
-	case w.nodeless:
+	case w.Nodeless:
 		out.Reason = "you may not list nodes, so who holds them is not known"
 		return out
 	}
-	d := whatif.Holders(ctx, w.cluster, *j.Gang, *j.Fit)
+	d := whatif.Holders(ctx, w.Cluster, *j.Gang, *j.Fit)
 	out.Smallest, out.Reason, out.Plan = d.Smallest, d.Reason, append(out.Plan, d.Plan...)
 	for _, h := range d.Holders {
 		if !mayRead(ctx, h.Namespace) {
 			if out.Unreadable == nil {
-				out.Unreadable = &unnamed{}
+				out.Unreadable = &review.Unnamed{}
 			}
 			out.Unreadable.Jobs++
 			out.Unreadable.Pods += h.Pods
 			out.Unreadable.Devices = saturate.Add(out.Unreadable.Devices, h.Devices)
 			continue
 		}
-		w.look(ctx, &h)
+		look(ctx, w, &h)
 		out.Holders = append(out.Holders, h)
 	}
 	if d.Reason == "" {
@@ -58,15 +59,15 @@ func (w *world) who(ctx context.Context, j reviewed, mayRead func(context.Contex
 
 // reader says of which namespaces the asker may list the pods: where nobody is asked, of all. What
 // cannot be found out is taken for no.
-func (w *world) reader() func(context.Context, string) bool {
+func reader(w *review.World) func(context.Context, string) bool {
 	known := map[string]bool{}
 	return func(ctx context.Context, namespace string) bool {
-		if w.live == nil {
+		if w.Live == nil {
 			return true
 		}
 		allowed, asked := known[namespace]
 		if !asked {
-			review, err := w.live.Clients.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			review, err := w.Live.Clients.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "list", Resource: "pods"}},
 			}, metav1.CreateOptions{})
 			allowed = err == nil && review.Status.Allowed
@@ -78,23 +79,23 @@ func (w *world) reader() func(context.Context, string) bool {
 
 // look says of a holder since when it runs, how long it still may, and what says that it does no work: as far as its
 // job, or one of its pods, tells.
-func (w *world) look(ctx context.Context, h *whatif.Holder) {
-	for _, o := range w.written(ctx, *h) {
+func look(ctx context.Context, w *review.World, h *whatif.Holder) {
+	for _, o := range objectsOf(ctx, w, *h) {
 		if began, ok := startOf(o); ok {
 			h.Since = &began
 		}
 		if k := kinds.Of(job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind()}); k != nil {
-			if left, ok := boundOf(o, k.Deadline, w.now); ok {
+			if left, ok := boundOf(o, k.Deadline, w.Now); ok {
 				h.Marks = append(h.Marks, "ends "+left.String())
 			}
 		}
-		if j := readJob(o, w.cluster); j != nil && j.Suspended {
+		if j := review.ReadJob(o, w.Cluster); j != nil && j.Suspended {
 			h.Marks = append(h.Marks, "paused, and its pods are still there")
 		}
 		if text := o.GetAnnotations()[controller.Healthy]; text == "No" {
 			h.Marks = append(h.Marks, "not healthy: "+cmp.Or(o.GetAnnotations()[controller.Error], "see its diagnosis"))
 		}
-		if w.sleeps(ctx, o) {
+		if sleeps(ctx, w, o) {
 			h.Marks = append(h.Marks, "debugging: its command only sleeps")
 		}
 	}
@@ -110,8 +111,8 @@ func startOf(o *unstructured.Unstructured) (time.Time, bool) {
 	return at.UTC(), !at.IsZero()
 }
 
-// written is the job that a holder is, or a Job like one of its pods where that can be read.
-func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Unstructured {
+// objectsOf is the job that a holder is, or a Job like one of its pods where that can be read.
+func objectsOf(ctx context.Context, w *review.World, h whatif.Holder) []*unstructured.Unstructured {
 	asked := &unstructured.Unstructured{}
 	asked.SetNamespace(h.Namespace)
 	asked.SetName(h.Name)
@@ -120,22 +121,22 @@ func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Un
 			if gvk.Kind != h.Kind {
 				continue
 			}
-			if o, _ := w.cluster.Lookup(gvk, h.Namespace, h.Name); o != nil {
+			if o, _ := w.Cluster.Lookup(gvk, h.Namespace, h.Name); o != nil {
 				return []*unstructured.Unstructured{o}
 			}
 			asked.SetGroupVersionKind(gvk)
-			if w.live == nil {
+			if w.Live == nil {
 				continue
 			}
-			if o := w.live.Job(ctx, asked); o != nil {
+			if o := w.Live.Job(ctx, asked); o != nil {
 				return []*unstructured.Unstructured{o}
 			}
 		}
 	}
-	if w.live == nil || h.Pod == "" {
+	if w.Live == nil || h.Pod == "" {
 		return nil
 	}
-	pod, err := w.live.Objects.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(h.Namespace).Get(ctx, h.Pod, metav1.GetOptions{})
+	pod, err := w.Live.Objects.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(h.Namespace).Get(ctx, h.Pod, metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}
@@ -152,11 +153,11 @@ func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Un
 const sleepCheck = "gpus-held-by-sleep"
 
 // sleeps says whether the command of a job waits for ever and holds devices.
-func (w *world) sleeps(ctx context.Context, o *unstructured.Unstructured) bool {
+func sleeps(ctx context.Context, w *review.World, o *unstructured.Unstructured) bool {
 	set, err := check.NewSet(checkCalled(sleepCheck))
 	if err != nil {
 		return false
 	}
-	r, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: o, Operation: "CREATE", Now: w.now})
+	r, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: o, Operation: "CREATE", Now: w.Now})
 	return err == nil && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Check == sleepCheck })
 }

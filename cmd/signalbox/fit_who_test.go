@@ -15,6 +15,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	objects "github.com/signalbox-dev/signalbox/test/build"
@@ -40,13 +41,13 @@ func TestNamesEndWhereTheRightsDo(t *testing.T) {
 		items = append(items, objects.Pod("secret-of-"+namespace, objects.In(namespace), objects.On(node), objects.Asks("8")))
 	}
 	items = append(items, objects.Pod("again", objects.In("b"), objects.On("n-4"), objects.Asks("8")))
-	w := &world{cluster: objects.Cluster(items...), live: &apiserver.Cluster{Objects: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Clients: clients}}
+	w := &review.World{Cluster: objects.Cluster(items...), Live: &apiserver.Cluster{Objects: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Clients: clients}}
 	g := objects.Workers(4, "8")
-	answer := whatif.Answer(t.Context(), w.cluster, g)
-	got := w.who(t.Context(), reviewed{Report: preflight.Report{Fit: &answer, Gang: &g}}, w.reader())
-	want := &whoAnswer{
+	answer := whatif.Answer(t.Context(), w.Cluster, g)
+	got := holdersOf(t.Context(), w, review.Reviewed{Report: preflight.Report{Fit: &answer, Gang: &g}}, reader(w))
+	want := &review.WhoAnswer{
 		Smallest: true, Holders: []whatif.Holder{{Kind: "Pod", Namespace: "a", Name: "secret-of-a", Pods: 1, Devices: 8, Nodes: []string{"n-1"}, Pod: "secret-of-a"}},
-		Unreadable: &unnamed{Jobs: 3, Pods: 3, Devices: 24}, Plan: got.Plan,
+		Unreadable: &review.Unnamed{Jobs: 3, Pods: 3, Devices: 24}, Plan: got.Plan,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who (-want +got):\n%s", diff)
@@ -55,13 +56,13 @@ func TestNamesEndWhereTheRightsDo(t *testing.T) {
 	if diff := cmp.Diff([]string{"list pods in a", "list pods in b", "list pods in c"}, asked); diff != "" {
 		t.Errorf("asked of the API server (-want +got):\n%s", diff)
 	}
-	if !slices.Contains(got.text(), "           3 jobs in namespaces you may not read: 3 pods with 24 devices") {
-		t.Errorf("the text does not count them:\n%q", got.text())
+	if !slices.Contains(got.Text(), "           3 jobs in namespaces you may not read: 3 pods with 24 devices") {
+		t.Errorf("the text does not count them:\n%q", got.Text())
 	}
 }
 
 func TestWithoutAClusterEveryNameIsTheUsersOwn(t *testing.T) {
-	if !(&world{}).reader()(context.Background(), corev1.NamespaceDefault) {
+	if !reader((&review.World{}))(context.Background(), corev1.NamespaceDefault) {
 		t.Error("a snapshot is the user's own file, and its names are hidden")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -27,7 +28,7 @@ const mostFixTries = 60
 
 // fixer looks for remedies that are exact, and keeps those that a review of the changed job proves.
 type fixer struct {
-	w        *world
+	w        *review.World
 	reviewer *preflight.Reviewer
 	texts    map[string][]byte // of the files, as they are
 	changed  map[string][]byte // as they would be
@@ -39,9 +40,9 @@ type fixer struct {
 	untried  int
 }
 
-// fixes are the remedies for what a review found, as text: a diff for each file, or a command where a job came
+// fixesFor are the remedies for what a review found, as text: a diff for each file, or a command where a job came
 // through a pipe. A change is shown only if the job with it has the finding no more, and none that it did not have.
-func (w *world) fixes(ctx context.Context, in *input.Input, jobs []reviewed) (string, error) {
+func fixesFor(ctx context.Context, w *review.World, in *input.Input, jobs []review.Reviewed) (string, error) {
 	f, err := newFixer(w)
 	if err != nil {
 		return "", err
@@ -52,7 +53,7 @@ func (w *world) fixes(ctx context.Context, in *input.Input, jobs []reviewed) (st
 		}
 	}
 	for _, j := range jobs {
-		if f.found += len(j.Findings); slices.ContainsFunc(in.Others, func(d manifest.Document) bool { return d.Source == j.from.Source && d.Line == j.from.Line }) {
+		if f.found += len(j.Findings); slices.ContainsFunc(in.Others, func(d manifest.Document) bool { return d.Source == j.From.Source && d.Line == j.From.Line }) {
 			continue // its kind was mended first
 		}
 		if err := f.job(ctx, j); err != nil {
@@ -65,9 +66,9 @@ func (w *world) fixes(ctx context.Context, in *input.Input, jobs []reviewed) (st
 	return f.text(), nil
 }
 
-func newFixer(w *world) (*fixer, error) {
+func newFixer(w *review.World) (*fixer, error) {
 	f := &fixer{w: w, reviewer: reviewerOf(w), texts: map[string][]byte{}, changed: map[string][]byte{}}
-	if len(w.checks.Names()) == 0 { // the fit asks no check, and a change may bring something that one would find
+	if len(w.Checks.Names()) == 0 { // the fit asks no check, and a change may bring something that one would find
 		checks, err := tuning.All()
 		if err != nil {
 			return nil, err
@@ -78,8 +79,8 @@ func newFixer(w *world) (*fixer, error) {
 }
 
 // reviewerOf reviews as the command does.
-func reviewerOf(w *world) *preflight.Reviewer {
-	return &preflight.Reviewer{Checks: w.checks, Namespaces: w.tuned, Policies: w.engine}
+func reviewerOf(w *review.World) *preflight.Reviewer {
+	return &preflight.Reviewer{Checks: w.Checks, Namespaces: w.Tuned, Policies: w.Engine}
 }
 
 // read is the text of a document's file, with what is changed so far; nil where it is not at hand.
@@ -87,7 +88,7 @@ func (f *fixer) read(d manifest.Document) []byte {
 	if text, ok := f.changed[d.Source]; ok {
 		return text
 	}
-	text, ok := f.w.quotes.Text(d.Source)
+	text, ok := f.w.Quotes.Text(d.Source)
 	if !ok {
 		return nil
 	}
@@ -106,15 +107,15 @@ func reread(text []byte, d manifest.Document) (manifest.Document, bool) {
 }
 
 // review is what there is to say of a document.
-func (f *fixer) review(ctx context.Context, d manifest.Document) (*reviewed, error) {
+func (f *fixer) review(ctx context.Context, d manifest.Document) (*review.Reviewed, error) {
 	if kinds.For(d.Object.GroupVersionKind()) == nil {
 		return nil, nil // its kind is misspelt still
 	}
-	req, err := f.w.request(ctx, d)
+	req, err := f.w.Request(ctx, d)
 	if err != nil {
 		return nil, nil //nolint:nilerr // the change made a job that cannot be asked about: it is none to show
 	}
-	return f.w.one(ctx, f.reviewer, d, req)
+	return f.w.One(ctx, f.reviewer, d, req)
 }
 
 // kind corrects kind and API version of what is nearly a training job.
@@ -155,18 +156,18 @@ func changes(a edit, was string, b edit, wasB string) (out []edit) {
 }
 
 // job looks for remedies of what a review says, one after the other, each on top of those before.
-func (f *fixer) job(ctx context.Context, was reviewed) error {
-	if f.read(was.from) == nil {
+func (f *fixer) job(ctx context.Context, was review.Reviewed) error {
+	if f.read(was.From) == nil {
 		return nil
 	}
 	f.tries = 0
-	asWritten := was.from.Object
-	before, err := f.review(ctx, was.from)
+	asWritten := was.From.Object
+	before, err := f.review(ctx, was.From)
 	if err != nil || before == nil {
 		return err
 	}
-	if now, ok := reread(f.changed[was.from.Source], was.from); ok {
-		before.from = now
+	if now, ok := reread(f.changed[was.From.Source], was.From); ok {
+		before.From = now
 	}
 	looked := map[string]bool{}
 	for {
@@ -180,15 +181,15 @@ func (f *fixer) job(ctx context.Context, was reviewed) error {
 			return err
 		}
 	}
-	if before.Fit != nil && before.Fit.Verdict != fit.Fits && f.w.seen {
-		if before, err = f.cure(ctx, *before, "it fits", f.numbers(*before), func(r *reviewed) bool {
+	if before.Fit != nil && before.Fit.Verdict != fit.Fits && f.w.Seen {
+		if before, err = f.cure(ctx, *before, "it fits", f.numbers(*before), func(r *review.Reviewed) bool {
 			return r.Fit != nil && r.Fit.Verdict == fit.Fits && !r.Fit.Held()
 		}); err != nil {
 			return err
 		}
 	}
-	if !f.isFile(was.from.Source) {
-		o := before.from.Object
+	if !f.isFile(was.From.Source) {
+		o := before.From.Object
 		if k := kinds.For(o.GroupVersionKind()); k != nil {
 			if c := kubectlPatch(asWritten.Object, o.Object, k.Resource+"."+o.GroupVersionKind().Group, before.Job.Namespace, o.GetName()); c != "" && !strings.HasSuffix(c, "'{}'") {
 				f.commands = append(f.commands, c)
@@ -199,8 +200,8 @@ func (f *fixer) job(ctx context.Context, was reviewed) error {
 }
 
 // without says whether a review no longer has a finding.
-func without(found finding.Finding) func(*reviewed) bool {
-	return func(r *reviewed) bool {
+func without(found finding.Finding) func(*review.Reviewed) bool {
+	return func(r *review.Reviewed) bool {
 		return !slices.ContainsFunc(r.Lines(), func(g finding.Finding) bool { return g.Check == found.Check && g.Path == found.Path })
 	}
 }
@@ -211,7 +212,7 @@ func (f *fixer) isFile(name string) bool {
 }
 
 // cure tries remedies in their order and keeps the first that cures and brings nothing new.
-func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies [][]edit, cured func(*reviewed) bool) (*reviewed, error) {
+func (f *fixer) cure(ctx context.Context, was review.Reviewed, what string, remedies [][]edit, cured func(*review.Reviewed) bool) (*review.Reviewed, error) {
 	if cured(&was) { // by a remedy of something else
 		return &was, nil
 	}
@@ -222,7 +223,7 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 			break
 		}
 		f.tries++
-		text, now, err := f.try(ctx, f.changed[was.from.Source], was.from, edits)
+		text, now, err := f.try(ctx, f.changed[was.From.Source], was.From, edits)
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +240,7 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 		if brings != "" {
 			what += "; the name hid " + brings
 		}
-		f.changed[was.from.Source] = text
+		f.changed[was.From.Source] = text
 		f.cured = append(f.cured, what)
 		return now, nil
 	}
@@ -263,7 +264,7 @@ func spelt(edits []edit) string {
 }
 
 // try is a text with some words changed, and what a review says of the job in it; nil where there is none.
-func (f *fixer) try(ctx context.Context, text []byte, d manifest.Document, edits []edit) ([]byte, *reviewed, error) {
+func (f *fixer) try(ctx context.Context, text []byte, d manifest.Document, edits []edit) ([]byte, *review.Reviewed, error) {
 	text, ok := editText(text, d, edits)
 	if !ok {
 		return nil, nil, nil
@@ -279,7 +280,7 @@ func (f *fixer) try(ctx context.Context, text []byte, d manifest.Document, edits
 func spotOf(f finding.Finding) string { return f.Check + " " + string(f.Path) }
 
 // bringsNew is what a changed job has against it that it had not; empty: nothing.
-func bringsNew(was, is reviewed) string {
+func bringsNew(was, is review.Reviewed) string {
 	had := map[string]int{}
 	for _, f := range was.Lines() {
 		had[spotOf(f)]++
@@ -300,7 +301,7 @@ func bringsNew(was, is reviewed) string {
 
 // reveals says whether a change corrects a name that was found to be misspelt: what stands behind it was not reviewed as
 // what it is, so what is found there now is not new.
-func reveals(was reviewed, edits []edit) bool {
+func reveals(was review.Reviewed, edits []edit) bool {
 	return edits[0].key && slices.ContainsFunc(was.Lines(), func(f finding.Finding) bool { return f.Named && f.Path == edits[0].at })
 }
 

@@ -4,35 +4,36 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 )
 
 // cureEach looks, for every finding by itself, for an exact remedy that a review proves: an editor applies one at a
 // time, to the file as it is. It sets the cures of the jobs.
-func (w *world) cureEach(ctx context.Context, jobs []reviewed) error {
+func cureEach(ctx context.Context, w *review.World, jobs []review.Reviewed) error {
 	f, err := newFixer(w)
 	if err != nil {
 		return err
 	}
 	for i := range jobs {
-		if jobs[i].cures, err = f.cures(ctx, jobs[i]); err != nil {
+		if jobs[i].Cures, err = f.cures(ctx, jobs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *fixer) cures(ctx context.Context, j reviewed) (out []cure, err error) {
-	text, ok := f.w.quotes.Text(j.from.Source)
-	if !ok || !f.isFile(j.from.Source) {
+func (f *fixer) cures(ctx context.Context, j review.Reviewed) (out []review.Cure, err error) {
+	text, ok := f.w.Quotes.Text(j.From.Source)
+	if !ok || !f.isFile(j.From.Source) {
 		return nil, nil // nothing that an editor could change
 	}
 	f.tries = 0
 	for _, found := range j.Lines() {
 		remedies, cured := f.remedies(j, found), without(found)
-		if saysBusy(found) {
+		if review.SaysBusy(found) {
 			remedies = append(remedies, f.numbers(j)...)
-			cured = func(r *reviewed) bool {
+			cured = func(r *review.Reviewed) bool {
 				return without(found)(r) && r.Fit != nil && r.Fit.Verdict == fit.Fits && !r.Fit.Held()
 			}
 		}
@@ -41,14 +42,14 @@ func (f *fixer) cures(ctx context.Context, j reviewed) (out []cure, err error) {
 				return out, nil
 			}
 			f.tries++
-			_, now, err := f.try(ctx, text, j.from, edits)
+			_, now, err := f.try(ctx, text, j.From, edits)
 			if err != nil {
 				return nil, err
 			}
 			if now == nil || !cured(now) || bringsNew(j, *now) != "" && !reveals(j, edits) {
 				continue
 			}
-			out = append(out, cure{found, replacements(text, j, edits)})
+			out = append(out, review.Cure{Of: found, Words: replacements(text, j, edits)})
 			break
 		}
 	}
@@ -56,10 +57,10 @@ func (f *fixer) cures(ctx context.Context, j reviewed) (out []cure, err error) {
 }
 
 // replacements are edits that are known to be possible.
-func replacements(text []byte, j reviewed, edits []edit) (out []replacement) {
+func replacements(text []byte, j review.Reviewed, edits []edit) (out []review.Replacement) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for _, e := range edits {
-		if r, ok := replace(lines, j.from, e); ok {
+		if r, ok := replace(lines, j.From, e); ok {
 			out = append(out, r)
 		}
 	}

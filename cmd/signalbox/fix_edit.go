@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -25,7 +26,7 @@ type edit struct {
 
 // replace is an edit as a replacement in the lines of its file. ok is false where the word does not stand there as
 // it was read.
-func replace(lines [][]byte, d manifest.Document, e edit) (r replacement, ok bool) {
+func replace(lines [][]byte, d manifest.Document, e edit) (r review.Replacement, ok bool) {
 	key, spot := d.Spots(e.at)
 	if e.key {
 		spot = key
@@ -41,18 +42,18 @@ func replace(lines [][]byte, d manifest.Document, e edit) (r replacement, ok boo
 	if strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'") {
 		quote = rest[:1]
 	}
-	r = replacement{spot.Line, spot.Column, quote + spot.Word + quote, quote + e.with + quote}
+	r = review.Replacement{Line: spot.Line, Column: spot.Column, Was: quote + spot.Word + quote, With: quote + e.with + quote}
 	if quote == "" && !plainScalar(spot.Word, e.with) {
-		r.with = strconv.Quote(e.with)
+		r.With = strconv.Quote(e.with)
 	}
-	return r, strings.HasPrefix(rest, r.was)
+	return r, strings.HasPrefix(rest, r.Was)
 }
 
 // editText is a file with some words of a document changed. Everything else stays byte for byte, comments
 // among it. ok is false where a word does not stand there as it was read.
 func editText(text []byte, d manifest.Document, edits []edit) (out []byte, ok bool) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	var words []replacement
+	var words []review.Replacement
 	for _, e := range edits {
 		r, ok := replace(lines, d, e)
 		if !ok {
@@ -60,11 +61,11 @@ func editText(text []byte, d manifest.Document, edits []edit) (out []byte, ok bo
 		}
 		words = append(words, r)
 	}
-	slices.SortFunc(words, func(a, b replacement) int { return b.column - a.column }) // of one line the last first, so that no column moves
+	slices.SortFunc(words, func(a, b review.Replacement) int { return b.Column - a.Column }) // of one line the last first, so that no column moves
 	for _, r := range words {
-		line := []rune(string(lines[r.line-1]))
-		before, rest := string(line[:r.column-1]), string(line[r.column-1:])
-		lines[r.line-1] = []byte(before + r.with + strings.TrimPrefix(rest, r.was))
+		line := []rune(string(lines[r.Line-1]))
+		before, rest := string(line[:r.Column-1]), string(line[r.Column-1:])
+		lines[r.Line-1] = []byte(before + r.With + strings.TrimPrefix(rest, r.Was))
 	}
 	return bytes.Join(lines, nil), true
 }

@@ -5,26 +5,27 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	quantity "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // remedies are the changes that would cure a finding exactly, if they do.
-func (f *fixer) remedies(r reviewed, found finding.Finding) (out [][]edit) {
+func (f *fixer) remedies(r review.Reviewed, found finding.Finding) (out [][]edit) {
 	at := found.Path
 	switch {
 	case found.Meant == "":
 	case found.Named:
-		if beside, _ := r.from.Spots(at.Parent().Key(found.Meant)); beside.Line > 0 {
+		if beside, _ := r.From.Spots(at.Parent().Key(found.Meant)); beside.Line > 0 {
 			break // a name that is there already is not written twice
 		}
 		edits := []edit{{at: at, with: found.Meant, key: true}}
 		if list, name, ok := resourceAt(at); ok {
-			if key, _ := r.from.Spots(twinOf(at, list, name)); key.Line > 0 {
+			if key, _ := r.From.Spots(twinOf(at, list, name)); key.Line > 0 {
 				edits = append(edits, edit{at: twinOf(at, list, name), with: found.Meant, key: true})
 			}
 		}
@@ -32,16 +33,16 @@ func (f *fixer) remedies(r reviewed, found finding.Finding) (out [][]edit) {
 	default:
 		out = append(out, []edit{{at: at, with: found.Meant}}, []edit{{at: at.Child("name"), with: found.Meant}}, []edit{{at: at, with: found.Meant, key: true}})
 	}
-	_, spot := r.from.Spots(at)
+	_, spot := r.From.Spots(at)
 	out = append(out, sameNumber(at, spot.Word, found.Facts)...)
 	if list, name, ok := resourceAt(at); ok {
 		twin := twinOf(at, list, name)
-		if _, v := r.from.Spots(twin); v.Word != "" {
+		if _, v := r.From.Spots(twin); v.Word != "" {
 			out = append(out, []edit{{at: twin, with: spot.Word}}, []edit{{at: at, with: v.Word}})
 		}
 	}
 	if found.Check == "container-name-missing" {
-		if j := readJob(r.from.Object, f.w.cluster); j != nil {
+		if j := review.ReadJob(r.From.Object, f.w.Cluster); j != nil {
 			for i := range j.Roles {
 				if role := &j.Roles[i]; role.Pod.At("containers") == at && len(role.Pod.Spec.Containers) == 1 {
 					out = append(out, []edit{{at: at.Index(0).Child("name"), with: role.Container}})
@@ -91,8 +92,8 @@ func twinOf(at job.Path, list, name string) job.Path {
 }
 
 // numbers are the changes of numbers that the fit found, as the job writes them.
-func (f *fixer) numbers(r reviewed) (out [][]edit) {
-	j := readJob(r.from.Object, f.w.cluster)
+func (f *fixer) numbers(r review.Reviewed) (out [][]edit) {
+	j := review.ReadJob(r.From.Object, f.w.Cluster)
 	if j == nil || r.Fit == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -27,14 +28,14 @@ func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{checks: set, namespace: "default", quotes: in.Quotes}
+	w := &review.World{Checks: set, Namespace: "default", Quotes: in.Quotes}
 	f := &fixer{w: w, texts: map[string][]byte{}, changed: map[string][]byte{}}
 	f.reviewer = reviewerOf(w)
-	jobs, err := review(t.Context(), in, w)
+	jobs, err := review.Jobs(t.Context(), in, w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.read(jobs[0].from)
+	f.read(jobs[0].From)
 	for extra := range 2 {
 		f.tries, f.untried = 0, 0
 		remedies := make([][]edit, mostFixTries+extra)
@@ -42,7 +43,7 @@ func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
 			remedies[i] = []edit{{at: "metadata.name", with: "other"}}
 		}
 		asked := 0
-		if _, err := f.cure(t.Context(), jobs[0], "nothing", remedies, func(*reviewed) bool { asked++; return false }); err != nil {
+		if _, err := f.cure(t.Context(), jobs[0], "nothing", remedies, func(*review.Reviewed) bool { asked++; return false }); err != nil {
 			t.Fatal(err)
 		}
 		if asked != mostFixTries+1 || f.untried != extra { // once of the job as it is
@@ -89,14 +90,14 @@ func TestAnEditKeepsEverythingElse(t *testing.T) {
 
 // TestARemedyThatBringsSomethingNewIsNone compares what is said before and after.
 func TestARemedyThatBringsSomethingNewIsNone(t *testing.T) {
-	said := func(names ...string) (r reviewed) {
+	said := func(names ...string) (r review.Reviewed) {
 		for _, n := range names {
 			r.Findings = append(r.Findings, finding.Finding{Check: n})
 		}
 		return r
 	}
 	for name, tc := range map[string]struct {
-		was, is reviewed
+		was, is review.Reviewed
 		want    string
 	}{
 		"less":            {said("a", "b"), said("b"), ""},

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -16,7 +17,7 @@ import (
 // timeLeft is how long a job may still run that holds what another one waits for: by when it started and how
 // long it may run, as its kind writes both (spec.activeDeadlineSeconds, spec.runPolicy.activeDeadlineSeconds;
 // status.startTime), and as Kueue bounds it. Not ok: it may run for ever, or nobody can say.
-func (w *world) timeLeft(ctx context.Context) func(namespace, name string) (bound whatif.Bound, ok bool) {
+func timeLeft(ctx context.Context, w *review.World) func(namespace, name string) (bound whatif.Bound, ok bool) {
 	return func(namespace, name string) (bound whatif.Bound, ok bool) {
 		for _, k := range kinds.All() {
 			for _, gvk := range k.GVKs {
@@ -24,11 +25,11 @@ func (w *world) timeLeft(ctx context.Context) func(namespace, name string) (boun
 				if operator == nil {
 					continue
 				}
-				u := w.holder(ctx, gvk, namespace, name)
+				u := holder(ctx, w, gvk, namespace, name)
 				if u == nil {
 					continue
 				}
-				if bound, ok := boundOf(u, operator.Deadline, w.now); ok {
+				if bound, ok := boundOf(u, operator.Deadline, w.Now); ok {
 					return bound, true
 				}
 			}
@@ -38,15 +39,15 @@ func (w *world) timeLeft(ctx context.Context) func(namespace, name string) (boun
 }
 
 // holder is a job as the snapshot or the cluster has it; nil: neither does.
-func (w *world) holder(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
-	if u, _ := w.cluster.Lookup(gvk, namespace, name); u != nil || w.live == nil {
+func holder(ctx context.Context, w *review.World, gvk schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
+	if u, _ := w.Cluster.Lookup(gvk, namespace, name); u != nil || w.Live == nil {
 		return u
 	}
 	asked := &unstructured.Unstructured{}
 	asked.SetGroupVersionKind(gvk)
 	asked.SetNamespace(namespace)
 	asked.SetName(name)
-	return w.live.Job(ctx, asked)
+	return w.Live.Job(ctx, asked)
 }
 
 // Kueue ends what it has admitted for so many seconds, if it has the job at all. It counts from the admission,

@@ -8,6 +8,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -15,7 +16,7 @@ import (
 )
 
 // mapOf is the cluster as one job sees it.
-func mapOf(j reviewed, cluster *cluster.Snapshot, width int, paint terminal.Painter) string {
+func mapOf(j review.Reviewed, cluster *cluster.Snapshot, width int, paint terminal.Painter) string {
 	if j.Gang == nil {
 		return "no map: the job could not be read\n"
 	}
@@ -31,14 +32,14 @@ func mapOptions(width int, paint terminal.Painter) nodemap.Options {
 }
 
 // drawOverview draws the cluster for who has no job yet.
-func drawOverview(ctx context.Context, sh *shell.Shell, from *worldFlags, paint terminal.Painter) error {
+func drawOverview(ctx context.Context, sh *shell.Shell, from *review.Flags, paint terminal.Painter) error {
 	in := &input.Input{}
 	w, err := openCluster(ctx, sh, in, from)
 	if err != nil {
 		return err
 	}
 	in.Say(sh)
-	if err := terminal.NewPage(sh.Out).Write(nodemap.DrawOverview(w.cluster, mapOptions(terminal.Width(sh.Out), paint))); err != nil || w.cluster.Incomplete() == "" {
+	if err := terminal.NewPage(sh.Out).Write(nodemap.DrawOverview(w.Cluster, mapOptions(terminal.Width(sh.Out), paint))); err != nil || w.Cluster.Incomplete() == "" {
 		return err
 	}
 	return &shell.Exit{Code: shell.ExitUnknown} // what stands there is why there is no map

@@ -5,16 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 // checkMarkdown is a review for a ticket or a comment on a change.
-func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
+func checkMarkdown(jobs []review.Reviewed, troubles []preflight.Trouble) string {
 	var b strings.Builder
 	for _, j := range jobs {
-		heading(&b, j, j.word())
+		heading(&b, j, j.Word())
 		if lines := j.Lines(); len(lines) > 0 {
 			b.WriteString("| gravity | check or policy | where | what is | what to do |\n|---|---|---|---|---|\n")
 			for _, f := range lines {
@@ -22,15 +23,15 @@ func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 				if f.Runbook != "" {
 					name = fmt.Sprintf("[%s](<%s>)", name, f.Runbook)
 				}
-				at := manifest.Document{Source: j.from.Source, Line: j.line(f)}.Where()
+				at := manifest.Document{Source: j.From.Source, Line: j.Line(f)}.Where()
 				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.Severity, name, terminal.InCell(at), terminal.InCell(f.Message), terminal.InCell(f.Remedy))
 			}
 			b.WriteString("\n")
 		}
-		if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
+		if j.Fit != nil && !slices.ContainsFunc(j.Findings, review.SaysBusy) { // the finding has said it
 			fmt.Fprintf(&b, "Fit: **%s**. %s\n\n", j.Fit.Answer(), terminal.InProse(j.Fit.Headline()))
 		}
-		for _, a := range j.assumed("") {
+		for _, a := range assumed(j, "") {
 			fmt.Fprintf(&b, "Assumed: %s\n\n", terminal.InProse(terminal.OneLine(a)))
 		}
 		for _, e := range j.Exempted {
@@ -42,7 +43,7 @@ func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 }
 
 // fitMarkdown is what fit says, for a ticket.
-func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
+func fitMarkdown(jobs []review.Reviewed, troubles []preflight.Trouble) string {
 	var b strings.Builder
 	for _, j := range jobs {
 		if j.Fit == nil {
@@ -51,8 +52,8 @@ func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 			heading(&b, j, j.Fit.Answer())
 			lines := j.Fit.Lines()
 			fmt.Fprintf(&b, "**%s**\n\n", terminal.InProse(lines[0]))
-			if j.who != nil {
-				lines = append(lines, j.who.text()...)
+			if j.Who != nil {
+				lines = append(lines, j.Who.Text()...)
 			}
 			if len(lines) > 1 {
 				b.WriteString(terminal.Fenced(strings.Join(lines[1:], "\n")) + "\n")
@@ -63,13 +64,13 @@ func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
 	return unread(&b, len(jobs), troubles)
 }
 
-func heading(b *strings.Builder, j reviewed, word string) {
+func heading(b *strings.Builder, j review.Reviewed, word string) {
 	fmt.Fprintf(b, "## %s: %s\n\n%s\n\n", terminal.InProse(terminal.OneLine(j.Job.String())), terminal.InProse(word), terminal.InProse(terminal.OneLine(j.Source)))
 }
 
 // notChecked says what was not looked at; a job without findings ends with how many checks ran.
-func notChecked(b *strings.Builder, j reviewed) {
-	lines := j.unchecked()
+func notChecked(b *strings.Builder, j review.Reviewed) {
+	lines := unchecked(j)
 	for _, line := range lines {
 		fmt.Fprintf(b, "- %s\n", terminal.InProse(line))
 	}

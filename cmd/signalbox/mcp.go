@@ -23,6 +23,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -35,13 +36,13 @@ const mostAnswered = 1 << 20
 const idleSession = time.Hour
 
 type mcpFlags struct {
-	from   *worldFlags
+	from   *review.Flags
 	typed  *pflag.FlagSet // what was given, for the commands that the tools run
 	listen string
 }
 
 func newMCP(sh *shell.Shell) *cobra.Command {
-	f := &mcpFlags{from: newWorldFlags()}
+	f := &mcpFlags{from: review.NewFlags()}
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "offer check, fit, diagnose, explain and the list of jobs as tools to a language model",
@@ -57,7 +58,7 @@ SIGNALBOX_MCP_TOKEN, or else a new one, which is printed.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return shell.Own(f.run(c.Context(), sh)) },
 	}
-	f.from.add(c)
+	f.from.Add(c)
 	f.typed = c.Flags()
 	c.Flags().StringVar(&f.listen, "listen", "", "serve HTTP at this `address` of the machine itself, instead of standard input and output")
 	return c

@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
@@ -23,7 +24,7 @@ const exampleGang = "../../examples/gang-does-not-fit/"
 func toolsOf(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
 	t.Setenv("KUBECONFIG", os.DevNull)
-	f := &mcpFlags{from: newWorldFlags()}
+	f := &mcpFlags{from: review.NewFlags()}
 	c := newMCP(&shell.Shell{Name: "signalbox", Now: time.Now})
 	if err := c.ParseFlags(flags); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -33,8 +34,8 @@ func newPolicy(sh *shell.Shell) *cobra.Command {
 
 func newPolicyCheck(sh *shell.Shell) *cobra.Command {
 	var files []string
-	var a asking
-	from := newWorldFlags()
+	var a review.Asking
+	from := review.NewFlags()
 	mode, output, colour := shell.OneOf("enforce", "warn"), shell.OneOf("text", "json", "yaml"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:        "check FILE|DIR|URL|-…|KIND/NAME… --policy DIR",
@@ -52,8 +53,8 @@ does not load or fails · 3 our own failure.`,
 		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check pytorchjob/train -n ml --policy policies/ --as ana\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.mode = mode.Value
-			if len(from.folders) == 0 {
+			a.Mode = mode.Value
+			if len(from.Folders) == 0 {
 				for _, arg := range args {
 					if filepath.Ext(arg) == ".rego" {
 						return shell.Usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.Name)
@@ -65,11 +66,11 @@ does not load or fails · 3 our own failure.`,
 		},
 	}
 	input.AddFiles(c, &files)
-	from.add(c)
-	from.policiesOnly(c)
-	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
-	c.Flags().BoolVar(&a.input, "input", false, "print the input of the policies as JSON, and no answer")
-	c.Flags().BoolVar(&a.why, "explain", false, "print how each rule came to its answer")
+	from.Add(c)
+	from.PoliciesOnly(c)
+	c.Flags().StringToStringVar(&a.Labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
+	c.Flags().BoolVar(&a.Input, "input", false, "print the input of the policies as JSON, and no answer")
+	c.Flags().BoolVar(&a.Why, "explain", false, "print how each rule came to its answer")
 	c.MarkFlagsMutuallyExclusive("input", "explain")
 	shell.AddChoice(c, mode, "mode", "", "mode of the namespace")
 	shell.AddChoice(c, output, "output", "o", "output format")
@@ -95,18 +96,18 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 }
 
 // askPolicies reviews jobs, and keeps what the policies were asked.
-func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, from *worldFlags, a asking) (*input.Input, *witness, []reviewed, error) {
-	in, err := (&input.Flags{Files: files, Recursive: true, Cluster: from.connection, Command: "policy check"}).Read(ctx, sh, args)
+func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, from *review.Flags, a review.Asking) (*input.Input, *witness, []review.Reviewed, error) {
+	in, err := (&input.Flags{Files: files, Recursive: true, Cluster: from.Connection, Command: "policy check"}).Read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w, err := from.open(ctx, sh, in)
+	w, err := from.Open(ctx, sh, in)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	asked := &witness{Policies: w.engine.InForce()}
-	w.engine, w.asking = asked, &a
-	jobs, err := review(ctx, in, w)
+	asked := &witness{Policies: w.Engine.InForce()}
+	w.Engine, w.Asking = asked, &a
+	jobs, err := review.Jobs(ctx, in, w)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -114,22 +115,22 @@ func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, fro
 	return in, asked, jobs, nil
 }
 
-func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, from *worldFlags, a asking, format string, paint terminal.Painter) error {
-	from.printed = sh.Err
+func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, from *review.Flags, a review.Asking, format string, paint terminal.Painter) error {
+	from.Printed = sh.Err
 	in, asked, jobs, err := askPolicies(ctx, sh, files, args, from, a)
 	if err != nil {
 		return err
 	}
-	if note := saysUnset(from.unset); note != "" {
+	if note := saysUnset(from.Unset); note != "" {
 		sh.Tell("note: %s", note)
 	}
-	if a.why {
+	if a.Why {
 		if err := explainPolicies(ctx, sh, asked.Policies, asked.seen, format, paint); err != nil {
 			return err
 		}
-		return rulingsVerdict(jobs, in.Troubles)
+		return review.RulingsVerdict(jobs, in.Troubles)
 	}
-	if a.input {
+	if a.Input {
 		for _, i := range asked.seen {
 			shown, err := policies.Masked(i)
 			if err != nil {
@@ -139,12 +140,12 @@ func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, fro
 				return err
 			}
 		}
-		return rulingsVerdict(nil, in.Troubles)
+		return review.RulingsVerdict(nil, in.Troubles)
 	}
-	if err := renderRulings(sh.Out, format, jobs, in.Troubles, paint, from.asked); err != nil {
+	if err := renderRulings(sh.Out, format, jobs, in.Troubles, paint, from.Asked); err != nil {
 		return err
 	}
-	return rulingsVerdict(jobs, in.Troubles)
+	return review.RulingsVerdict(jobs, in.Troubles)
 }
 
 // saysUnset names policies that rule nothing because a setting is absent; empty: there are none.
@@ -164,8 +165,8 @@ func saysUnset(all []policies.Unset) string {
 }
 
 // renderRulings writes what so many policies said.
-func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter, policies int) error {
-	onlyRulings(jobs)
+func renderRulings(to io.Writer, format string, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter, policies int) error {
+	review.OnlyRulings(jobs)
 	if format != "text" {
 		return shell.RenderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
 	}
@@ -226,7 +227,7 @@ type testOptions struct {
 }
 
 func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also testOptions) error {
-	fsys, err := policyFolder(dir)
+	fsys, err := review.PolicyFolder(dir)
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 	if err != nil {
 		return err
 	}
-	if note := passedOver(dir, fsys); note != "" {
+	if note := review.PassedOver(dir, fsys); note != "" {
 		sh.Tell("note: %s", note)
 	}
 	tested, covered, err := policies.TestCovered(ctx, fsys, set)

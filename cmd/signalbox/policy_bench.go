@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -17,8 +18,8 @@ import (
 
 func newPolicyBench(sh *shell.Shell) *cobra.Command {
 	var files []string
-	var a asking
-	from := newWorldFlags()
+	var a review.Asking
+	from := review.NewFlags()
 	rounds := 100
 	mode, output := shell.OneOf("enforce", "warn"), shell.OneOf("text", "json")
 	c := &cobra.Command{
@@ -32,21 +33,21 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 		Example: fmt.Sprintf("  %s policy bench job.yaml --policy policies/", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.mode = mode.Value
+			a.Mode = mode.Value
 			switch {
 			case rounds < 1 || rounds > mostRounds:
 				return shell.Usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
 			}
-			if err := lacksOf(need{len(from.folders) > 0, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"}); err != nil {
+			if err := lacksOf(need{len(from.Folders) > 0, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"}); err != nil {
 				return err
 			}
 			return shell.Own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.Value))
 		},
 	}
 	input.AddFiles(c, &files)
-	from.add(c)
-	from.policiesOnly(c)
-	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
+	from.Add(c)
+	from.PoliciesOnly(c)
+	c.Flags().StringToStringVar(&a.Labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
 	c.Flags().IntVar(&rounds, "rounds", rounds, "how often each job is asked about")
 	shell.AddChoice(c, mode, "mode", "", "mode of the namespace")
 	shell.AddChoice(c, output, "output", "o", "output format")
@@ -76,7 +77,7 @@ func lacksOf(needs ...need) error {
 // mostRounds bounds what is kept of the answers.
 const mostRounds = 100_000
 
-func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *worldFlags, a asking, rounds int, format string) error {
+func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *review.Flags, a review.Asking, rounds int, format string) error {
 	in, asked, _, err := askPolicies(ctx, sh, files, nil, from, a)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -70,8 +71,8 @@ func daysOrDuration(text string) (time.Duration, error) {
 }
 
 func policyReplay(ctx context.Context, sh *shell.Shell, dir string, folders []string, since time.Time, mode, format string) error {
-	w := worldFlags{folders: folders, only: true}
-	engine, err := w.policies(ctx, &world{})
+	w := review.Flags{Folders: folders, Only: true}
+	engine, err := w.Policies(ctx, &review.World{})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -18,7 +19,7 @@ import (
 )
 
 // renderCheck writes the report of a check in one of the documented formats.
-func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
+func renderCheck(to io.Writer, format, failOn string, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
 	switch format {
 	case "json", "yaml":
 		return shell.RenderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
@@ -39,7 +40,7 @@ func renderCheck(to io.Writer, format, failOn string, jobs []reviewed, troubles 
 	}
 }
 
-func reports(jobs []reviewed) []preflight.Report {
+func reports(jobs []review.Reviewed) []preflight.Report {
 	out := make([]preflight.Report, len(jobs))
 	for i, j := range jobs {
 		out[i] = j.Report
@@ -49,7 +50,7 @@ func reports(jobs []reviewed) []preflight.Report {
 
 // renderText writes reports for people: one block for each job, the place of every
 // finding as file:line, what to do below it.
-func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
+func renderText(to io.Writer, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
 	var b strings.Builder
 	for i, j := range jobs {
 		if i > 0 {
@@ -68,13 +69,13 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 	return terminal.NewPage(to).Write(b.String())
 }
 
-func textOf(b *strings.Builder, j reviewed, paint terminal.Painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source), paint.Word(j.word()))
-	word := j.ruled()
-	for _, f := range j.told() {
-		at := manifest.Document{Source: j.from.Source, Line: j.line(f.Finding)}.Where()
+func textOf(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
+	fmt.Fprintf(b, "%s (%s): %s\n", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source), paint.Word(j.Word()))
+	word := ruled(j)
+	for _, f := range toldAs(j) {
+		at := manifest.Document{Source: j.From.Source, Line: j.Line(f.Finding)}.Where()
 		fmt.Fprintf(b, "  %s[%s] %s\n", paint.Word(word(f)), paint.As("bold", f.Check), terminal.VisibleLine(at))
-		if quote := j.quote(f.Finding, paint); quote != "" {
+		if quote := j.Quote(f.Finding, paint); quote != "" {
 			b.WriteString(quote)
 		} else if f.Path != "" {
 			fmt.Fprintf(b, "    %s\n", paint.As("dim", terminal.VisibleLine(string(f.Path))))
@@ -88,9 +89,9 @@ func textOf(b *strings.Builder, j reviewed, paint terminal.Painter) {
 		}
 	}
 	said := ""
-	if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
+	if j.Fit != nil && !slices.ContainsFunc(j.Findings, review.SaysBusy) { // the finding has said it
 		said = j.Fit.String()
-		if saysLimit(j.Report) {
+		if review.SaysLimit(j.Report) {
 			said = j.Fit.Headline()
 		}
 		fmt.Fprintf(b, "  fit     %s: %s\n", paint.Word(j.Fit.Answer()), indented(terminal.Visible(said)))
@@ -99,20 +100,20 @@ func textOf(b *strings.Builder, j reviewed, paint terminal.Painter) {
 		}
 	}
 	if j.Fit != nil {
-		for _, a := range fewAssumed(j.assumed(said), j.Fit.Verdict) {
+		for _, a := range fewAssumed(assumed(j, said), j.Fit.Verdict) {
 			fmt.Fprintf(b, "  assumed %s\n", terminal.VisibleLine(a))
 		}
 	}
 	for _, e := range j.Exempted {
 		fmt.Fprintf(b, "  exempt: policy %s\n", terminal.VisibleLine(terminal.OneLine(e)))
 	}
-	for _, line := range j.unchecked() {
+	for _, line := range unchecked(j) {
 		fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 	}
 }
 
 // ruled is the word that stands before what is told: deny or warn of a policy, the severity of a check.
-func (r reviewed) ruled() func(told) string {
+func ruled(r review.Reviewed) func(told) string {
 	effects := map[string]preflight.Effect{}
 	for _, r := range r.Rulings {
 		effects[r.Policy+string(r.Path)+r.Message] = r.Effect
@@ -131,13 +132,13 @@ type told struct {
 	first string // the message of the first of them
 }
 
-// told are the findings as a text tells them. A YAML anchor is one place of the file for several roles, and what is
+// toldAs are the findings as a text tells them. A YAML anchor is one place of the file for several roles, and what is
 // wrong there is told once: "container pytorch of Master and Worker has …".
-func (r reviewed) told() (out []told) {
+func toldAs(r review.Reviewed) (out []told) {
 	for _, f := range r.Lines() {
 		at := slices.IndexFunc(out, func(t told) bool {
-			n, column, word := r.from.Place(f.Path)
-			m, also, same := r.from.Place(t.Path)
+			n, column, word := r.From.Place(f.Path)
+			m, also, same := r.From.Place(t.Path)
 			_, alike := both(t.Message, t.first, f.Message)
 			return alike && t.Check == f.Check && t.Severity == f.Severity && t.Remedy == f.Remedy && t.Runbook == f.Runbook &&
 				n > 0 && n == m && column == also && word == same
@@ -199,7 +200,7 @@ func both(said, first, other string) (text string, ok bool) {
 const besides = " as well as "
 
 // assumed is what the fit took for given, without what a text has said already.
-func (r reviewed) assumed(said string) (out []string) {
+func assumed(r review.Reviewed, said string) (out []string) {
 	if r.Fit == nil {
 		return nil
 	}
@@ -230,7 +231,7 @@ func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s),
 
 // unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
-func (r reviewed) unchecked() []string {
+func unchecked(r review.Reviewed) []string {
 	var reasons []string
 	names, viewless := map[string][]string{}, map[string]bool{}
 	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })
@@ -245,7 +246,7 @@ func (r reviewed) unchecked() []string {
 		names[s.Reason] = append(names[s.Reason], s.Check)
 	}
 	var out []string
-	if len(r.Findings)+len(r.Rulings)+r.hidden == 0 && r.Ran > 0 {
+	if len(r.Findings)+len(r.Rulings)+r.Hidden == 0 && r.Ran > 0 {
 		found := "nothing found"
 		if len(r.Exempted) > 0 {
 			found = "nothing else found" // what a policy mutes was
@@ -272,14 +273,14 @@ func (r reviewed) unchecked() []string {
 
 // sum is the last line of a review: what became of the jobs, and what was found; empty where
 // one job says it all, and all checks were on.
-func sum(jobs []reviewed) string {
+func sum(jobs []review.Reviewed) string {
 	n, found := map[string]int{}, map[finding.Severity]int{}
 	all := 0
 	var off []string
 	for _, j := range jobs {
-		off = append(off, j.off...)
-		n[j.word()]++
-		for _, f := range j.told() {
+		off = append(off, j.Off...)
+		n[j.Word()]++
+		for _, f := range toldAs(j) {
 			found[f.Severity]++
 			all++
 		}
@@ -302,7 +303,7 @@ func sum(jobs []reviewed) string {
 		}
 	}
 	if n := len(off); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s off by %s", terminal.Count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], terminal.VisibleLine(jobs[0].by)))
+		parts = append(parts, fmt.Sprintf("%s %s off by %s", terminal.Count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], terminal.VisibleLine(jobs[0].By)))
 	}
 	text := terminal.Count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
 	if disabled != "" {
@@ -312,11 +313,11 @@ func sum(jobs []reviewed) string {
 }
 
 // disabledText says which checks --disable left out: a run that was copied looks clean for a reason.
-func disabledText(jobs []reviewed) string {
-	if len(jobs) == 0 || len(jobs[0].disabled) == 0 {
+func disabledText(jobs []review.Reviewed) string {
+	if len(jobs) == 0 || len(jobs[0].Disabled) == 0 {
 		return ""
 	}
-	names := slices.Sorted(slices.Values(jobs[0].disabled))
+	names := slices.Sorted(slices.Values(jobs[0].Disabled))
 	return "off by --disable: " + terminal.VisibleLine(strings.Join(slices.Compact(names), ", "))
 }
 

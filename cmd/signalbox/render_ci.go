@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -29,7 +30,7 @@ func splitPlace(place string) (file string, line int) {
 
 // renderGitHub writes workflow commands, which GitHub shows beside the lines of a change
 // (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
-func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+func renderGitHub(to io.Writer, jobs []review.Reviewed, troubles []preflight.Trouble) error {
 	var b strings.Builder
 	for _, j := range jobs {
 		for _, f := range j.Lines() {
@@ -37,11 +38,11 @@ func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text = endSentence(text) + " " + f.Remedy
 			}
-			file, line := j.landing(j.line(f))
+			file, line := j.Landing(j.Line(f))
 			command(&b, gravity(f.Severity, "notice", "warning", "error"), file, line, j.Job.String()+": "+f.Check, text)
 		}
-		if waits(j.Report) {
-			file, line := j.landing(j.from.Line)
+		if review.Waits(j.Report) {
+			file, line := j.Landing(j.From.Line)
 			command(&b, "notice", file, line, j.Job.String()+": fit", terminal.OneLine(j.Fit.String()))
 		}
 	}
@@ -63,20 +64,20 @@ func endSentence(text string) string {
 
 // renderConcise writes a line for each finding, as compilers do: file:line:column: word: message [check]. Editors and
 // grep read that (https://www.gnu.org/prep/standards/html_node/Errors.html).
-func renderConcise(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+func renderConcise(to io.Writer, jobs []review.Reviewed, troubles []preflight.Trouble) error {
 	var b strings.Builder
 	line := func(file string, line, column int, word, text, name string) {
 		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", terminal.VisibleLine(file), max(line, 1), max(column, 1), word, terminal.VisibleLine(terminal.OneLine(text)), name)
 	}
 	for _, j := range jobs {
-		ruled := j.ruled()
-		for _, f := range j.told() {
-			file, n := j.landing(j.line(f.Finding))
-			_, column, _ := j.from.Place(f.Path)
+		ruled := ruled(j)
+		for _, f := range toldAs(j) {
+			file, n := j.Landing(j.Line(f.Finding))
+			_, column, _ := j.From.Place(f.Path)
 			line(file, n, column, ruled(f), f.Message, f.Check)
 		}
-		if waits(j.Report) {
-			file, n := j.landing(j.from.Line)
+		if review.Waits(j.Report) {
+			file, n := j.Landing(j.From.Line)
 			line(file, n, 1, finding.Note.String(), j.Fit.String(), "fit")
 		}
 	}
@@ -135,14 +136,14 @@ type junitMessage struct {
 // renderJUnit writes the XML that CI servers read as test results: a suite is a job, a
 // case is a finding, a reason why checks did not run, or a clean review. What does not make the exit code another
 // than 0 passes: a server would call a run broken that is none.
-func renderJUnit(to io.Writer, failOn string, jobs []reviewed, troubles []preflight.Trouble) error {
+func renderJUnit(to io.Writer, failOn string, jobs []review.Reviewed, troubles []preflight.Trouble) error {
 	all := junitSuites{Name: "signalbox"}
 	for _, j := range jobs {
 		s := junitSuite{Name: j.Job.String()}
 		for _, f := range j.Lines() {
 			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
-			c.File, c.Line = j.landing(j.line(f))
-			if !fails(j.Report, f, failOn) {
+			c.File, c.Line = j.Landing(j.Line(f))
+			if !review.Fails(j.Report, f, failOn) {
 				c.Out = f.Severity.String() + ": " + f.Line() + "\n" + f.Remedy
 			} else {
 				c.Failure = &junitMessage{Message: terminal.OneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
@@ -152,7 +153,7 @@ func renderJUnit(to io.Writer, failOn string, jobs []reviewed, troubles []prefli
 		}
 		if len(s.Cases) == 0 {
 			c := junitCase{Name: "review", Class: j.Job.String()}
-			c.File, c.Line = j.landing(j.from.Line)
+			c.File, c.Line = j.Landing(j.From.Line)
 			s.Cases = []junitCase{c}
 		}
 		for _, reason := range reasons(j.Skipped) {

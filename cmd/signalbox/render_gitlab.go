@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -31,7 +32,7 @@ type gitlabLocation struct {
 
 // renderGitLab writes what was found as a code quality report. A finding keeps its fingerprint when lines above it
 // move: it is made of the job, the check and the path in the job, and of the file for what can't be read.
-func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+func renderGitLab(to io.Writer, jobs []review.Reviewed, troubles []preflight.Trouble) error {
 	out := []gitlabFinding{}
 	seen := map[string]int{}
 	add := func(check, severity, text, file string, line int, identity string) {
@@ -49,8 +50,8 @@ func renderGitLab(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) e
 			if f.Remedy != "" {
 				text = endSentence(text) + " " + f.Remedy
 			}
-			file, line := j.landing(j.line(f))
-			add(f.Check, gravity(f.Severity, "info", "minor", "major"), text, file, line, j.from.Source+"\x00"+j.Job.String()+"\x00"+f.Check+"\x00"+string(f.Path))
+			file, line := j.Landing(j.Line(f))
+			add(f.Check, gravity(f.Severity, "info", "minor", "major"), text, file, line, j.From.Source+"\x00"+j.Job.String()+"\x00"+f.Check+"\x00"+string(f.Path))
 		}
 	}
 	for _, t := range troubles {

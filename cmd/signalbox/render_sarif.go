@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -93,7 +94,7 @@ type (
 )
 
 // renderSARIF writes what was found with the rules that found it, and no others.
-func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+func renderSARIF(to io.Writer, jobs []review.Reviewed, troubles []preflight.Trouble) error {
 	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
 		Name: "signalbox", Version: build.Read().Version, InformationURI: "https://signalbox.dev", Rules: []sarifRule{},
 	}}}
@@ -109,7 +110,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			run.Results = append(run.Results, sarifResult{
 				RuleID: f.Check, RuleIndex: run.rule(f.Check, f.Runbook), Level: gravity(f.Severity, "note", "warning", "error"),
 				Message:      unlinked(j.Job.String() + ": " + text),
-				Locations:    []sarifLocation{location(j.landing(j.line(f)))},
+				Locations:    []sarifLocation{location(j.Landing(j.Line(f)))},
 				Fingerprints: map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)},
 				Fixes:        fixesOf(j, f),
 			})
@@ -156,17 +157,17 @@ func (r *sarifRun) rule(name, runbook string) int {
 }
 
 // fixesOf is the exact remedy of a finding, where a review has proven one.
-func fixesOf(j reviewed, f finding.Finding) []sarifFix {
-	words := j.cureOf(f)
+func fixesOf(j review.Reviewed, f finding.Finding) []sarifFix {
+	words := j.CureOf(f)
 	if len(words) == 0 {
 		return nil
 	}
-	change, says := sarifChange{Artifact: artifact(j.from.Source)}, []string{}
+	change, says := sarifChange{Artifact: artifact(j.From.Source)}, []string{}
 	for _, w := range words {
-		says = append(says, fmt.Sprintf("%s becomes %s", w.was, w.with))
+		says = append(says, fmt.Sprintf("%s becomes %s", w.Was, w.With))
 		change.Replacements = append(change.Replacements, sarifReplacement{
-			Deleted:  sarifRegion{StartLine: w.line, StartColumn: w.column, EndColumn: w.column + utf8.RuneCountInString(w.was)},
-			Inserted: sarifText{Text: w.with},
+			Deleted:  sarifRegion{StartLine: w.Line, StartColumn: w.Column, EndColumn: w.Column + utf8.RuneCountInString(w.Was)},
+			Inserted: sarifText{Text: w.With},
 		})
 	}
 	return []sarifFix{{Description: unlinked(strings.Join(says, "; ")), Changes: []sarifChange{change}}}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -85,7 +86,7 @@ func (s setting) amount(v string) (any, error) {
 
 // apply writes a value into the job, where the job writes it; note says which number stands there, where it is another.
 func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) (note string, err error) {
-	j := readJob(req.Object, view)
+	j := review.ReadJob(req.Object, view)
 	if j == nil {
 		return "", fmt.Errorf("the job cannot be read")
 	}

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"cmp"
@@ -15,22 +15,22 @@ import (
 )
 
 // stored is the job as the cluster has it already; nil where it has none.
-func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
+func (w *World) stored(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
 	switch {
-	case w.before != nil:
-		return w.before(o)
-	case w.asks:
+	case w.Before != nil:
+		return w.Before(o)
+	case w.Asks:
 		if h := w.heardOf(o); h != nil {
 			return h.Stored
 		}
 		return nil
-	case w.live != nil:
-		return w.live.Job(ctx, o)
+	case w.Live != nil:
+		return w.Live.Job(ctx, o)
 	}
-	if w.cluster == nil {
+	if w.Cluster == nil {
 		return nil
 	}
-	old, presence := w.cluster.Lookup(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
+	old, presence := w.Cluster.Lookup(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
 	if presence != job.Present {
 		return nil
 	}
@@ -52,12 +52,12 @@ const notByUID = "of the pods in the snapshot"
 
 // seenByPods is the UID of a job that has none, where the view has live pods of it: they are its own, as on a live cluster. A
 // snapshot may hold pods and no jobs.
-func (w *world) seenByPods(o *unstructured.Unstructured) types.UID {
+func (w *World) seenByPods(o *unstructured.Unstructured) types.UID {
 	kind := kinds.For(o.GroupVersionKind())
-	if w.cluster == nil || kind == nil || o.GetUID() != "" || o.GetName() == "" {
+	if w.Cluster == nil || kind == nil || o.GetUID() != "" || o.GetName() == "" {
 		return o.GetUID()
 	}
-	pods := w.cluster.PodLists()[o.GetNamespace()]
+	pods := w.Cluster.PodLists()[o.GetNamespace()]
 	if pods == nil {
 		return ""
 	}
@@ -82,10 +82,10 @@ func (w *world) seenByPods(o *unstructured.Unstructured) types.UID {
 
 // jobOf says whether a pod is a job's, and the job's UID, where that is known: its controllers lead to it, as far as the view
 // holds them; beyond that its labels say so.
-func (w *world) jobOf(p *cluster.Pod, kind *kinds.Kind, o *unstructured.Unstructured) (uid string, is bool) {
+func (w *World) jobOf(p *cluster.Pod, kind *kinds.Kind, o *unstructured.Unstructured) (uid string, is bool) {
 	ref := job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
 	owns, uid := kind.Owns(ref, p.Controller(), func(want kinds.Want) (*unstructured.Unstructured, job.Presence) {
-		return w.cluster.Lookup(want.GVK, want.Namespace, want.Name)
+		return w.Cluster.Lookup(want.GVK, want.Namespace, want.Name)
 	})
 	if owns != job.Unknown {
 		return uid, owns == job.Present

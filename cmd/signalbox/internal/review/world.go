@@ -1,4 +1,7 @@
-package main
+// Package review reviews jobs from a shell as the webhook would: World is everything that is known besides the job, from a
+// snapshot or a cluster that is listed or asked, and Reviewed what was found of one job. It prints nothing but notes. Start reading
+// at Flags.Open in world.go.
+package review
 
 import (
 	"context"
@@ -29,42 +32,42 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// world is everything a review knows besides the job.
-type world struct {
-	checks    *check.Set
-	tuned     map[string]*check.Set // by namespace, where they differ
-	engine    preflight.Engine
-	cluster   *cluster.Snapshot  // nil: no view
-	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
-	live      *apiserver.Cluster // nil: offline
-	silent    string             // why a cluster that is configured was not looked at
-	asks      bool               // nothing was listed, because Signalbox in the cluster is asked
+// World is everything a review knows besides the job.
+type World struct {
+	Checks    *check.Set
+	Tuned     map[string]*check.Set // by namespace, where they differ
+	Engine    preflight.Engine
+	Cluster   *cluster.Snapshot  // nil: no view
+	Seen      bool               // somebody looked at a cluster: the view is not only what the input brings
+	Live      *apiserver.Cluster // nil: offline
+	Silent    string             // why a cluster that is configured was not looked at
+	Asks      bool               // nothing was listed, because Signalbox in the cluster is asked
 	questions []*question        // what the cluster said of the jobs in a dry run
 	fitOnly   bool               // nothing is asked but whether the jobs fit
-	nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
-	now       time.Time          // when it is asked
-	quotes    *input.Quotes      // of the files that are reviewed
+	Nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
+	Now       time.Time          // when it is asked
+	Quotes    *input.Quotes      // of the files that are reviewed
 	names     []string           // of the namespaces of the view
-	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
+	Answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
 	rehearsal *dryrun.Rehearsal  // nil: the API server is not asked about pods
 	skipped   []preflight.Skip   // what could not be seen
-	namespace string             // for objects that name none
-	forced    bool               // the user chose the namespace
-	user      string             // who asks: whom the cluster takes us for, or --as; empty: nobody knows
-	groups    []string           // of that user
-	asking    *asking            // in which namespace, where the user says so
+	Namespace string             // for objects that name none
+	Forced    bool               // the user chose the namespace
+	User      string             // who asks: whom the cluster takes us for, or --as; empty: nobody knows
+	Groups    []string           // of that user
+	Asking    *Asking            // in which namespace, where the user says so
 
 	settings     config.Checks // as a file tunes them
 	settingsFile string        // empty: none does
 	disabled     []string      // checks that --disable leaves out
 
-	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
-	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
+	Known  func(namespace string) map[string]string                      // labels; nil: from the cluster
+	Before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
 }
 
-// open gathers the world for the jobs of the input.
-func (f *worldFlags) open(ctx context.Context, sh *shell.Shell, in *input.Input) (*world, error) {
-	return f.openFor(ctx, sh, in, false)
+// Open gathers the world for the jobs of the input.
+func (f *Flags) Open(ctx context.Context, sh *shell.Shell, in *input.Input) (*World, error) {
+	return f.OpenFor(ctx, sh, in, false)
 }
 
 // settingsNames are what people call a file with settings that they expect to be read because it is there.
@@ -80,13 +83,13 @@ func sayUnread(sh *shell.Shell) {
 	}
 }
 
-// openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
-func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input.Input, fitOnly bool) (*world, error) {
-	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.Quotes, now: sh.Now(), user: *f.kube.Impersonate, groups: *f.kube.ImpersonateGroup}
-	if ns := *f.kube.Namespace; ns != "" {
-		w.namespace, w.forced = ns, true
+// OpenFor is open; fitOnly says that nothing is asked but whether the jobs fit.
+func (f *Flags) OpenFor(ctx context.Context, sh *shell.Shell, in *input.Input, fitOnly bool) (*World, error) {
+	w := &World{fitOnly: fitOnly, Namespace: "default", Quotes: in.Quotes, Now: sh.Now(), User: *f.Kube.Impersonate, Groups: *f.Kube.ImpersonateGroup}
+	if ns := *f.Kube.Namespace; ns != "" {
+		w.Namespace, w.Forced = ns, true
 	}
-	if f.only && w.user == "" && len(w.groups) > 0 {
+	if f.Only && w.User == "" && len(w.Groups) > 0 {
 		return nil, shell.Usagef("--as-group says in which groups the user of --as is; expected --as USER beside it")
 	}
 	var err error
@@ -98,26 +101,26 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input.Inp
 	} else {
 		sayUnread(sh)
 	}
-	w.settings, w.settingsFile, w.disabled = settings.Checks, f.settings, f.disable
-	if f.enforce {
-		w.asking = &asking{mode: preflight.ModeEnforce}
+	w.settings, w.settingsFile, w.disabled = settings.Checks, f.settings, f.Disable
+	if f.Enforce {
+		w.Asking = &Asking{Mode: preflight.ModeEnforce}
 	}
-	others, err := tuning.OthersThan(f.selected)
+	others, err := tuning.OthersThan(f.Selected)
 	if err != nil {
 		return nil, err
 	}
-	settings.Checks.Disable = slices.Concat(settings.Checks.Disable, f.disable, others)
+	settings.Checks.Disable = slices.Concat(settings.Checks.Disable, f.Disable, others)
 	as, err := tuning.Of(settings.Checks)
 	if err != nil {
 		return nil, err
 	}
-	w.checks, w.tuned = as.Everywhere, as.In
+	w.Checks, w.Tuned = as.Everywhere, as.In
 	var view clusterView
-	if view, w.seen, err = f.view(ctx, sh, w, in); err != nil {
+	if view, w.Seen, err = f.view(ctx, sh, w, in); err != nil {
 		return nil, err
 	}
-	if view.addAll(in.Others, w.namespace) || w.seen {
-		if w.cluster, err = view.Snapshot(); err != nil {
+	if view.addAll(in.Others, w.Namespace) || w.Seen {
+		if w.Cluster, err = view.Snapshot(); err != nil {
 			return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	}
@@ -126,16 +129,16 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input.Inp
 			w.names = append(w.names, o.GetName())
 		}
 	}
-	if f.server {
-		if w.live == nil {
+	if f.Server {
+		if w.Live == nil {
 			return nil, shell.Usagef("--server asks the API server of a cluster, and there is none; expected a kubeconfig whose cluster answers")
 		}
-		if w.rehearsal, err = dryrun.Rehearse(w.live); err != nil {
+		if w.rehearsal, err = dryrun.Rehearse(w.Live); err != nil {
 			return nil, err
 		}
 	}
 	if !fitOnly {
-		if w.engine, err = f.policies(ctx, w); err == nil {
+		if w.Engine, err = f.Policies(ctx, w); err == nil {
 			in.Notes = append(in.Notes, f.manifests()...)
 		}
 	}
@@ -143,13 +146,13 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell.Shell, in *input.Inp
 }
 
 // unwanted are the checks that neither --disable nor the settings want in a namespace.
-func (w *world) unwanted(namespace string) (names []string) {
+func (w *World) unwanted(namespace string) (names []string) {
 	all, err := tuning.All()
 	if err != nil {
 		return nil // there would be no world
 	}
-	on := w.checks
-	if tuned := w.tuned[namespace]; tuned != nil {
+	on := w.Checks
+	if tuned := w.Tuned[namespace]; tuned != nil {
 		on = tuned
 	}
 	wanted := on.Names()
@@ -162,9 +165,9 @@ func (w *world) unwanted(namespace string) (names []string) {
 }
 
 // view is the cluster as the flags say. known is false where nobody could look.
-func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *input.Input) (v clusterView, known bool, err error) {
-	if len(f.snapshot) > 0 {
-		v.View, err = manifest.ReadView(f.snapshot, sh.In, apiserver.Trim)
+func (f *Flags) view(ctx context.Context, sh *shell.Shell, w *World, in *input.Input) (v clusterView, known bool, err error) {
+	if len(f.Snapshot) > 0 {
+		v.View, err = manifest.ReadView(f.Snapshot, sh.In, apiserver.Trim)
 		return v, true, err
 	}
 	if f.offline {
@@ -173,12 +176,12 @@ func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *in
 	asked, err := f.reach(ctx, w, in)
 	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok {
 		in.Notes = append(in.Notes, "no cluster view: "+none.Why+"; --snapshot FILE gives one")
-		if f.mustAsk() && !none.Silent {
+		if f.MustAsk() && !none.Silent {
 			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.Why)
 		}
 		if none.Silent {
 			in.Notes = append(in.Notes, "no cluster was asked; give --offline if that is what you want")
-			w.silent = none.Why
+			w.Silent = none.Why
 			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.Why}}
 		}
 		return v, false, nil
@@ -186,73 +189,73 @@ func (f *worldFlags) view(ctx context.Context, sh *shell.Shell, w *world, in *in
 	if err != nil {
 		return v, false, err
 	}
-	w.answers = true
+	w.Answers = true
 	p := sh.Progress()
 	defer p.Done()
 	if asked {
-		w.asks, w.nodeless = true, true
+		w.Asks, w.Nodeless = true, true
 		if !w.fitOnly {
-			w.skipped, err = ask(ctx, w.live, &v.View, readJobs(in, v.View, w.namespace))
+			w.skipped, err = ask(ctx, w.Live, &v.View, readJobs(in, v.View, w.Namespace))
 		}
 		return v, true, err
 	}
-	if v.View, w.skipped, err = w.live.Look(ctx, sh.Now(), p); err != nil {
+	if v.View, w.skipped, err = w.Live.Look(ctx, sh.Now(), p); err != nil {
 		return v, false, err
 	}
-	w.nodeless = slices.ContainsFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "nodes" })
+	w.Nodeless = slices.ContainsFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "nodes" })
 	p.Step("reading what the jobs name …")
-	skipped, err := ask(ctx, w.live, &v.View, readJobs(in, v.View, w.namespace))
+	skipped, err := ask(ctx, w.Live, &v.View, readJobs(in, v.View, w.Namespace))
 	w.skipped = append(w.skipped, skipped...)
 	return v, true, err
 }
 
 // reach reaches the cluster of the kubeconfig. Where its Signalbox answers about all jobs of the
 // input, or nothing else is wanted, asked is true, and nothing more was asked of the cluster.
-func (f *worldFlags) reach(ctx context.Context, w *world, in *input.Input) (asked bool, err error) {
-	c, err := apiserver.Dial(f.kube)
+func (f *Flags) reach(ctx context.Context, w *World, in *input.Input) (asked bool, err error) {
+	c, err := apiserver.Dial(f.Kube)
 	if err != nil {
 		return false, err
 	}
-	if !w.forced {
-		w.namespace = c.Namespace
+	if !w.Forced {
+		w.Namespace = c.Namespace
 	}
-	w.live = c
+	w.Live = c
 	if f.mayAsk() {
 		why, err := w.askInstalled(ctx, in)
 		if err != nil {
-			w.live = nil
+			w.Live = nil
 			return false, err
 		}
-		if why == "" || f.mustAsk() {
+		if why == "" || f.MustAsk() {
 			return true, nil
 		}
 		in.Notes = append(in.Notes, "the cluster is listed: "+why)
 	}
 	if err := c.Greet(ctx); err != nil {
-		w.live = nil
+		w.Live = nil
 		return false, c.Unreached(err)
 	}
-	if user, groups := f.asker(ctx, c); f.only && user != "" {
+	if user, groups := f.Asker(ctx, c); f.Only && user != "" {
 		c.User, c.Groups = user, groups
 	}
 	if c.User != "" {
-		w.user, w.groups = c.User, c.Groups
+		w.User, w.Groups = c.User, c.Groups
 	}
 	return false, nil
 }
 
-// policies is the built-in set, the folders of --policy and what the cluster holds. A
+// Policies is the built-in set, the folders of --policy and what the cluster holds. A
 // set of the cluster that cannot be read or does not load is said, and left out.
-func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, error) {
-	if len(f.folders) == 0 && (w.live == nil || w.asks) {
+func (f *Flags) Policies(ctx context.Context, w *World) (preflight.Engine, error) {
+	if len(f.Folders) == 0 && (w.Live == nil || w.Asks) {
 		return policies.Quiet() // nobody brings data
 	}
 	var sources []fs.FS
-	if !f.only {
+	if !f.Only {
 		sources = append(sources, policies.Library())
 	}
-	for _, dir := range f.folders {
-		fsys, err := policyFolder(dir)
+	for _, dir := range f.Folders {
+		fsys, err := PolicyFolder(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -260,19 +263,19 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	}
 	var engine *policies.OPA
 	var err error
-	if f.printed != nil {
-		engine, err = policies.LoadPrinting(f.printed, sources...) //nolint:contextcheck // compiling policies blocks on nothing
+	if f.Printed != nil {
+		engine, err = policies.LoadPrinting(f.Printed, sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	} else {
 		engine, err = policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	}
 	if err != nil {
 		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
-	f.asked, f.unset = len(engine.Docs()), engine.Unset()
-	if w.live == nil || w.asks || f.only {
+	f.Asked, f.Unset = len(engine.Docs()), engine.Unset()
+	if w.Live == nil || w.Asks || f.Only {
 		return engine, nil
 	}
-	fsys, why, err := w.live.Policies(ctx)
+	fsys, why, err := w.Live.Policies(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -288,17 +291,17 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 }
 
 // manifests says which folders of policies hold manifests, which are no data.
-func (f *worldFlags) manifests() (notes []string) {
+func (f *Flags) manifests() (notes []string) {
 	for i, fsys := range f.sources {
-		if note := passedOver(f.folders[i], fsys); note != "" {
+		if note := PassedOver(f.Folders[i], fsys); note != "" {
 			notes = append(notes, note)
 		}
 	}
 	return notes
 }
 
-// passedOver says that a folder of policies holds manifests; empty: it holds none.
-func passedOver(dir string, fsys fs.FS) string {
+// PassedOver says that a folder of policies holds manifests; empty: it holds none.
+func PassedOver(dir string, fsys fs.FS) string {
 	names, err := policies.PassedOver(fsys)
 	if err != nil || len(names) == 0 {
 		return "" // an error comes where the policies are read
@@ -306,8 +309,8 @@ func passedOver(dir string, fsys fs.FS) string {
 	return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, terminal.Count(len(names), "manifest"), terminal.Few(names))
 }
 
-// policyFolder is a folder of policies, or the one file that was named.
-func policyFolder(name string) (fs.FS, error) {
+// PolicyFolder is a folder of policies, or the one file that was named.
+func PolicyFolder(name string) (fs.FS, error) {
 	at, err := os.Stat(name)
 	if err != nil {
 		have := "no such folder"
@@ -326,19 +329,19 @@ func policyFolder(name string) (fs.FS, error) {
 	return txtar.FS(&txtar.Archive{Files: []txtar.File{{Name: filepath.Base(name), Data: text}}})
 }
 
-// request is the review of one document in this world.
-func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Request, error) {
+// Request is the review of one document in this world.
+func (w *World) Request(ctx context.Context, d manifest.Document) (preflight.Request, error) {
 	o, err := w.object(d)
 	if err != nil {
 		return preflight.Request{}, err
 	}
 	req := preflight.Request{
-		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
-		Namespace: w.labels(o.GetNamespace()), Live: w.answers, DuplicateKeys: d.DuplicateKeys(), Now: w.now,
-		User: w.user, Groups: w.groups,
+		Object: o, Cluster: w.Cluster, Operation: "CREATE", Source: d.Where(),
+		Namespace: w.labels(o.GetNamespace()), Live: w.Answers, DuplicateKeys: d.DuplicateKeys(), Now: w.Now,
+		User: w.User, Groups: w.Groups,
 	}
-	if w.asking != nil {
-		w.asking.fill(&req)
+	if w.Asking != nil {
+		w.Asking.fill(&req)
 	}
 	if old := w.stored(ctx, o); old != nil {
 		o.SetUID(old.GetUID()) // the pods it has are its own
@@ -348,14 +351,14 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		if !preflight.SameWork(old, o) { // a job as it is is asked about as if it came now
 			req.Operation, req.Old = "UPDATE", old
 		}
-	} else if w.before == nil && w.live == nil {
+	} else if w.Before == nil && w.Live == nil {
 		o.SetUID(w.seenByPods(o))
 	}
 	return req, nil
 }
 
 // off says which checks the file with settings leaves out for jobs of a namespace.
-func (w *world) off(namespace string) []string {
+func (w *World) off(namespace string) []string {
 	if w.settingsFile == "" {
 		return nil
 	}
@@ -364,29 +367,29 @@ func (w *world) off(namespace string) []string {
 }
 
 // object is the job of a document in the namespace it would go to.
-func (w *world) object(d manifest.Document) (*unstructured.Unstructured, error) {
+func (w *World) object(d manifest.Document) (*unstructured.Unstructured, error) {
 	o := d.Object.DeepCopy()
 	switch ns := o.GetNamespace(); {
 	case ns == "":
-		o.SetNamespace(w.namespace)
-	case w.forced && ns != w.namespace:
+		o.SetNamespace(w.Namespace)
+	case w.Forced && ns != w.Namespace:
 		return nil, &manifest.Problem{
 			Source: d.Source, Line: d.Position("metadata.namespace"),
-			Have: fmt.Sprintf("metadata.namespace is %q, and --namespace is %q", ns, w.namespace), Want: "one and the same",
+			Have: fmt.Sprintf("metadata.namespace is %q, and --namespace is %q", ns, w.Namespace), Want: "one and the same",
 		}
 	}
 	return o, nil
 }
 
 // labels are those of a namespace; nil where nobody knows.
-func (w *world) labels(namespace string) map[string]string {
-	if w.known != nil {
-		return w.known(namespace)
+func (w *World) labels(namespace string) map[string]string {
+	if w.Known != nil {
+		return w.Known(namespace)
 	}
-	if w.cluster == nil {
+	if w.Cluster == nil {
 		return nil
 	}
-	o, presence := w.cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", namespace)
+	o, presence := w.Cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", namespace)
 	if presence != job.Present {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"context"
@@ -119,16 +119,16 @@ func readJobs(in *input.Input, v manifest.View, namespace string) []*job.Job {
 			object = object.DeepCopy()
 			object.SetNamespace(namespace)
 		}
-		if j := readJob(object, view); j != nil {
+		if j := ReadJob(object, view); j != nil {
 			out = append(out, j)
 		}
 	}
 	return out
 }
 
-// readJob reads one job; nil where nothing can be read. A reader that panics reads nothing:
+// ReadJob reads one job; nil where nothing can be read. A reader that panics reads nothing:
 // the review says so.
-func readJob(object *unstructured.Unstructured, view *cluster.Snapshot) (j *job.Job) {
+func ReadJob(object *unstructured.Unstructured, view *cluster.Snapshot) (j *job.Job) {
 	defer func() {
 		if recover() != nil {
 			j = nil

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"fmt"
@@ -18,41 +18,41 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// reviewed is one job, where it was written, and what the review found.
-type reviewed struct {
+// Reviewed is one job, where it was written, and what the review found.
+type Reviewed struct {
 	preflight.Report
-	from     manifest.Document
+	From     manifest.Document
 	ours     []string      // what was not checked through a fault of ours
 	quotes   *input.Quotes // the lines of its file; nil: they are not quoted
-	who      *whoAnswer    // whose end lets it start; nil: nobody asked
-	cures    []cure        // exact remedies, where the format has a place for them
-	hidden   int           // findings that are not shown
-	off      []string      // checks that a file with settings leaves out
-	disabled []string      // checks that --disable leaves out
-	by       string        // that file
+	Who      *WhoAnswer    // whose end lets it start; nil: nobody asked
+	Cures    []Cure        // exact remedies, where the format has a place for them
+	Hidden   int           // findings that are not shown
+	Off      []string      // checks that a file with settings leaves out
+	Disabled []string      // checks that --disable leaves out
+	By       string        // that file
 	deaf     bool          // the cluster that was to be asked did not answer
 	roomy    bool          // whether there is room now is not to count: the check that says so is not wanted
 }
 
-// word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
-func (r reviewed) word() string {
+// Word is what people read of the decision: without the cluster that was to be asked nothing is allowed.
+func (r Reviewed) Word() string {
 	if r.deaf && r.Decision == preflight.Allowed {
 		return "unknown"
 	}
 	return string(r.Decision)
 }
 
-// line is where a finding's path is written: "job.yaml:27".
-func (r reviewed) line(f finding.Finding) int {
+// Line is where a finding's path is written: "job.yaml:27".
+func (r Reviewed) Line(f finding.Finding) int {
 	if n, _, ok := r.inScript(f.Path); ok {
 		return n
 	}
-	return r.from.Position(f.Path)
+	return r.From.Position(f.Path)
 }
 
 // inScript is the line on which a script calls the launcher that a finding is about, and what is written on it: a
 // script is one value, and where it begins says little.
-func (r reviewed) inScript(at job.Path) (line int, written string, ok bool) {
+func (r Reviewed) inScript(at job.Path) (line int, written string, ok bool) {
 	if r.Gang == nil || at == "" {
 		return 0, "", false
 	}
@@ -61,17 +61,17 @@ func (r reviewed) inScript(at job.Path) (line int, written string, ok bool) {
 		if l == nil || l.Line == 0 || !slices.Contains([]job.Path{l.Path, l.Script, l.NodesPath, l.ProcsPath, l.RendezvousPath}, at) {
 			continue
 		}
-		if line, text, ok := r.from.Inside(l.Script, l.Line); ok {
+		if line, text, ok := r.From.Inside(l.Script, l.Line); ok {
 			return line, strings.Fields(text)[0], true
 		}
 	}
 	return 0, "", false
 }
 
-// landing is where a forge shows what is found in a line. What -k builds is in no file, and its folder's kustomization is
+// Landing is where a forge shows what is found in a line. What -k builds is in no file, and its folder's kustomization is
 // the place that a change has; of what only goes by the name of a file the lines are not the file's.
-func (r reviewed) landing(line int) (file string, at int) {
-	source := r.from.Source
+func (r Reviewed) Landing(line int) (file string, at int) {
+	source := r.From.Source
 	if r.quotes.Foreign(source) {
 		return source, 1
 	}
@@ -87,25 +87,25 @@ func (r reviewed) landing(line int) (file string, at int) {
 	return source, line
 }
 
-// cure is what a finding's own line, or another one, would have to say.
-type cure struct {
-	of    finding.Finding
-	words []replacement
+// Cure is what a finding's own line, or another one, would have to say.
+type Cure struct {
+	Of    finding.Finding
+	Words []Replacement
 }
 
-// replacement is what stands in a line, and what is to stand there. Columns count characters from 1.
-type replacement struct {
-	line, column int
-	was, with    string
+// Replacement is what stands in a line, and what is to stand there. Columns count characters from 1.
+type Replacement struct {
+	Line, Column int
+	Was, With    string
 }
 
-// cureOf is what would have to be written that a finding is no more; nil: nothing exact is known.
-func (r reviewed) cureOf(f finding.Finding) []replacement {
-	i := slices.IndexFunc(r.cures, func(c cure) bool { return c.of.Check == f.Check && c.of.Path == f.Path && c.of.Message == f.Message })
+// CureOf is what would have to be written that a finding is no more; nil: nothing exact is known.
+func (r Reviewed) CureOf(f finding.Finding) []Replacement {
+	i := slices.IndexFunc(r.Cures, func(c Cure) bool { return c.Of.Check == f.Check && c.Of.Path == f.Path && c.Of.Message == f.Message })
 	if i < 0 {
 		return nil
 	}
-	return r.cures[i].words
+	return r.Cures[i].Words
 }
 
 // widestQuote bounds the part of a line that is quoted; on a page that is narrower than narrowestQuote it runs over.
@@ -114,18 +114,18 @@ const (
 	narrowestQuote = 20
 )
 
-// quote is the line that a finding is about, with a mark below what it is about; empty where the
+// Quote is the line that a finding is about, with a mark below what it is about; empty where the
 // line cannot be shown.
-func (r reviewed) quote(f finding.Finding, paint terminal.Painter) string {
-	n, column, word := r.from.Place(f.Path)
-	if key, _ := r.from.Spots(f.Path); f.Named && key.Line > 0 {
+func (r Reviewed) Quote(f finding.Finding, paint terminal.Painter) string {
+	n, column, word := r.From.Place(f.Path)
+	if key, _ := r.From.Spots(f.Path); f.Named && key.Line > 0 {
 		n, column, word = key.Line, key.Column, key.Word
 	}
 	called, written, inScript := r.inScript(f.Path)
 	if inScript {
 		n = called
 	}
-	line, ok := r.quotes.Line(r.from.Source, n)
+	line, ok := r.quotes.Line(r.From.Source, n)
 	if before, _, there := strings.Cut(line, written); inScript && there {
 		column, word = utf8.RuneCountInString(before)+1, written
 	}

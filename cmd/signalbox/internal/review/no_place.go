@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"fmt"
@@ -20,32 +20,32 @@ import (
 const namespaceCheck = "namespace-missing"
 
 // notServed is the finding about a kind that the cluster does not serve, where it was asked.
-func (w *world) notServed(o *unstructured.Unstructured) (finding.Finding, bool) {
+func (w *World) notServed(o *unstructured.Unstructured) (finding.Finding, bool) {
 	h := w.heardOf(o)
 	if h == nil {
 		return finding.Finding{}, false
 	}
 	for _, f := range h.Refusals(nil, func(string) bool { return false }) {
-		if takenByNoServer(f) {
+		if TakenByNoServer(f) {
 			return f, true
 		}
 	}
 	return finding.Finding{}, false
 }
 
-// takenByNoServer says whether a finding is that the API server has no place for the job: it was read, and cannot be created.
-func takenByNoServer(f finding.Finding) bool {
+// TakenByNoServer says whether a finding is that the API server has no place for the job: it was read, and cannot be created.
+func TakenByNoServer(f finding.Finding) bool {
 	return f.Check == namespaceCheck || f.Check == dryrun.Check && f.Path == "kind"
 }
 
 // noNamespace is the finding about a namespace that is not there. Only a shell can make it:
 // the API server asks no webhook about such a job.
-func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
+func (w *World) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
 	name := o.GetNamespace()
-	if w.cluster == nil || len(w.names) == 0 || name == metav1.NamespaceDefault { // which every cluster has
+	if w.Cluster == nil || len(w.names) == 0 || name == metav1.NamespaceDefault { // which every cluster has
 		return finding.Finding{}, false
 	}
-	if _, presence := w.cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", name); presence != job.Absent {
+	if _, presence := w.Cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", name); presence != job.Absent {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"context"
@@ -18,17 +18,17 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// review reviews the jobs of the input, several at a time; the answers are in their order.
-func review(ctx context.Context, in *input.Input, w *world) ([]reviewed, error) {
-	r := &preflight.Reviewer{Checks: w.checks, Namespaces: w.tuned, Policies: w.engine}
-	answers, troubles := make([]*reviewed, len(in.Jobs)), make([]error, len(in.Jobs))
+// Jobs reviews the jobs of the input, several at a time; the answers are in their order.
+func Jobs(ctx context.Context, in *input.Input, w *World) ([]Reviewed, error) {
+	r := &preflight.Reviewer{Checks: w.Checks, Namespaces: w.Tuned, Policies: w.Engine}
+	answers, troubles := make([]*Reviewed, len(in.Jobs)), make([]error, len(in.Jobs))
 	workers := runtime.GOMAXPROCS(0)
 	if w.rehearsal != nil {
 		workers = 1 // it listens to the warnings of one request at a time
 	}
 	err := shell.InParallel(workers, len(in.Jobs), func(i int) (err error) {
 		var req preflight.Request
-		if req, troubles[i] = w.request(ctx, in.Jobs[i]); troubles[i] != nil {
+		if req, troubles[i] = w.Request(ctx, in.Jobs[i]); troubles[i] != nil {
 			return nil //nolint:nilerr // it is this job's trouble, not that of the others
 		}
 		if asks, said := in.Requests[in.Jobs[i].Source]; said {
@@ -37,13 +37,13 @@ func review(ctx context.Context, in *input.Input, w *world) ([]reviewed, error) 
 				return nil
 			}
 		}
-		answers[i], err = w.one(ctx, r, in.Jobs[i], req)
+		answers[i], err = w.One(ctx, r, in.Jobs[i], req)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var out []reviewed
+	var out []Reviewed
 	for i := range answers {
 		if troubles[i] != nil {
 			in.Trouble(troubles[i])
@@ -54,13 +54,13 @@ func review(ctx context.Context, in *input.Input, w *world) ([]reviewed, error) 
 	return out, ctx.Err()
 }
 
-// one reviews one job.
-func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Document, req preflight.Request) (*reviewed, error) {
+// One reviews one job.
+func (w *World) One(ctx context.Context, r *preflight.Reviewer, d manifest.Document, req preflight.Request) (*Reviewed, error) {
 	report, err := r.Review(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if !w.seen {
+	if !w.Seen {
 		report.Fit = nil                // nobody looked for nodes
 		for i := range report.Skipped { // other objects of the input are a view that nobody took of a cluster
 			if s := &report.Skipped[i]; s.Why == check.ViewUntrusted {
@@ -77,7 +77,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 			f, noPlace = w.notServed(req.Object)
 		}
 	}
-	if noPlace && !slices.ContainsFunc(report.Findings, takenByNoServer) {
+	if noPlace && !slices.ContainsFunc(report.Findings, TakenByNoServer) {
 		report.Add([]finding.Finding{f}, nil)
 	}
 	ledBack(&report, d)
@@ -85,7 +85,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	report.Skipped = append(report.Skipped, w.skipped...)
 	roomy := slices.Contains(w.unwanted(report.Job.Namespace), roomCheck) ||
 		slices.ContainsFunc(report.Skipped, func(s preflight.Skip) bool { return s.Check == roomCheck && s.Why == check.Ignored })
-	return &reviewed{Report: report, from: d, ours: ours, roomy: roomy, quotes: w.quotes, deaf: w.silent != "", off: w.off(report.Job.Namespace), by: w.settingsFile, disabled: w.disabled}, nil
+	return &Reviewed{Report: report, From: d, ours: ours, roomy: roomy, quotes: w.Quotes, deaf: w.Silent != "", Off: w.off(report.Job.Namespace), By: w.settingsFile, Disabled: w.disabled}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them, and speaks in the words
@@ -106,20 +106,20 @@ func ledBack(r *preflight.Report, d manifest.Document) {
 
 // askServer adds what the API server and the webhooks behind it say of a job: everything where
 // they were asked, and whether it fits where the nodes may not be listed.
-func (w *world) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
-	if w.asks && report.Fit == nil {
+func (w *World) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
+	if w.Asks && report.Fit == nil {
 		report.Fit = &fit.Result{}
 	}
-	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
+	blind := w.Nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
 	h := w.heardOf(req.Object)
-	if h == nil && w.live != nil && (w.rehearsal != nil || blind) {
-		h = dryrun.Of(ctx, w.live, req.Object)
+	if h == nil && w.Live != nil && (w.rehearsal != nil || blind) {
+		h = dryrun.Of(ctx, w.Live, req.Object)
 	}
 	if h == nil {
 		return
 	}
 	if blind {
-		report.Fit = h.FitInstead(report.Fit, w.asks)
+		report.Fit = h.FitInstead(report.Fit, w.Asks)
 	}
 	if w.fitOnly {
 		return
@@ -128,13 +128,13 @@ func (w *world) askServer(ctx context.Context, report *preflight.Report, req pre
 		h.Into(report, w.unwanted(req.Object.GetNamespace()))
 	}
 	report.Add(h.Findings(report.Lines()), nil)
-	if w.rehearsal != nil || w.asks {
+	if w.rehearsal != nil || w.Asks {
 		report.Add(nil, h.Skipped())
 	}
 	if w.rehearsal == nil {
 		return
 	}
-	if j := readJob(req.Object, w.cluster); j != nil {
+	if j := ReadJob(req.Object, w.Cluster); j != nil {
 		found, skipped := w.rehearsal.Of(ctx, j)
 		report.Add(dryrun.Unsaid(report.Findings, found), skipped)
 	}
@@ -155,15 +155,15 @@ func faults(r preflight.Report) []string {
 // roomCheck says whether there is room for all pods of a job now.
 const roomCheck = "gang-does-not-fit"
 
-// unknown says why a review is not the answer that was asked for: the cluster that the
+// Unknown says why a review is not the answer that was asked for: the cluster that the
 // kubeconfig names was not heard, or an answer without one was not asked for.
-func (w *world) unknown(jobs []reviewed, required bool) string {
+func (w *World) Unknown(jobs []Reviewed, required bool) string {
 	switch {
-	case w.silent != "":
-		return w.silent
+	case w.Silent != "":
+		return w.Silent
 	case !required:
 		return ""
-	case !w.seen:
+	case !w.Seen:
 		return "--require-cluster, and no cluster was looked at"
 	}
 	for _, j := range jobs {

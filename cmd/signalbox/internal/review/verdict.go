@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"slices"
@@ -9,31 +9,31 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 )
 
-// outcome is what a review of files amounts to.
-type outcome struct {
-	jobs     []reviewed
-	troubles []preflight.Trouble
-	fixes    string // exact remedies, where they are asked for
-	unknown  string // why what was asked is not known; empty: it is, or nobody asked
+// Outcome is what a review of files amounts to.
+type Outcome struct {
+	Jobs     []Reviewed
+	Troubles []preflight.Trouble
+	Fixes    string // exact remedies, where they are asked for
+	Unknown  string // why what was asked is not known; empty: it is, or nobody asked
 }
 
-// verdict is the exit code that a review amounts to, as an error. Input that nobody could
+// Verdict is the exit code that a review amounts to, as an error. Input that nobody could
 // read outweighs everything: the review is not whole.
-func verdict(all *outcome, failOn string) error {
+func Verdict(all *Outcome, failOn string) error {
 	var objects, busy, failed bool
-	for _, j := range all.jobs {
+	for _, j := range all.Jobs {
 		objects = objects || objection(j.Report, failOn)
-		busy = busy || waits(j.Report) && !j.roomy
+		busy = busy || Waits(j.Report) && !j.roomy
 		failed = failed || len(j.ours) > 0
 	}
 	switch {
-	case len(all.troubles) > 0:
+	case len(all.Troubles) > 0:
 		return &shell.Exit{Code: shell.ExitUsage}
 	case objects:
 		return &shell.Exit{Code: shell.ExitFindings}
 	case failed:
 		return &shell.Exit{Code: shell.ExitOurs}
-	case all.unknown != "":
+	case all.Unknown != "":
 		return &shell.Exit{Code: shell.ExitUnknown}
 	case busy && failOn != "never":
 		return &shell.Exit{Code: shell.ExitBusy}
@@ -41,17 +41,17 @@ func verdict(all *outcome, failOn string) error {
 	return nil
 }
 
-// severities are those that flags name; never is above all.
-var severities = map[string]finding.Severity{"note": finding.Note, "warning": finding.Warning, "error": finding.Error, "never": finding.Error + 1}
+// Severities are those that flags name; never is above all.
+var Severities = map[string]finding.Severity{"note": finding.Note, "warning": finding.Warning, "error": finding.Error, "never": finding.Error + 1}
 
-// onlyFrom leaves out what is found below a severity, and counts it. What policies say stays.
-func onlyFrom(jobs []reviewed, least finding.Severity) (hidden int) {
+// OnlyFrom leaves out what is found below a severity, and counts it. What policies say stays.
+func OnlyFrom(jobs []Reviewed, least finding.Severity) (hidden int) {
 	for i := range jobs {
 		j := &jobs[i]
 		all := len(j.Findings)
 		j.Findings = slices.DeleteFunc(j.Findings, func(f finding.Finding) bool { return f.Severity < least })
-		j.hidden = all - len(j.Findings)
-		hidden += j.hidden
+		j.Hidden = all - len(j.Findings)
+		hidden += j.Hidden
 	}
 	return hidden
 }
@@ -62,37 +62,37 @@ func objection(r preflight.Report, failOn string) bool {
 	if r.Decision == preflight.Denied {
 		return true
 	}
-	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool { return fails(r, f, failOn) && (!waits(r) || !saysBusy(f)) })
+	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool { return Fails(r, f, failOn) && (!Waits(r) || !SaysBusy(f)) })
 }
 
-// fails says whether one line of a report makes the exit code another than 0.
-func fails(r preflight.Report, f finding.Finding, failOn string) bool {
+// Fails says whether one line of a report makes the exit code another than 0.
+func Fails(r preflight.Report, f finding.Finding, failOn string) bool {
 	denies := slices.ContainsFunc(r.Rulings, func(r preflight.Ruling) bool {
 		return r.Effect == preflight.Deny && r.Policy == f.Check && r.Path == f.Path && r.Message == f.Message
 	})
-	return denies || f.Severity >= severities[failOn] || failOn != "never" && waits(r) && saysBusy(f)
+	return denies || f.Severity >= Severities[failOn] || failOn != "never" && Waits(r) && SaysBusy(f)
 }
 
-// waits says whether the job would fit if only others were not using the cluster, or if the nodes that are away were back.
-func waits(r preflight.Report) bool {
+// Waits says whether the job would fit if only others were not using the cluster, or if the nodes that are away were back.
+func Waits(r preflight.Report) bool {
 	return r.Fit != nil && (r.Fit.WaitsForOthers || r.Fit.Verdict == fit.TooBig && r.Fit.WithNodesBack)
 }
 
-// saysBusy says whether a finding is the fit's answer and nothing else: there is no room
+// SaysBusy says whether a finding is the fit's answer and nothing else: there is no room
 // now, on the nodes or in a quota.
-func saysBusy(f finding.Finding) bool {
+func SaysBusy(f finding.Finding) bool {
 	return f.Check == roomCheck || f.Check == "quota-exceeded" && f.Severity < finding.Error
 }
 
-// saysLimit says whether a finding is about what the fit names first before the nodes.
-func saysLimit(r preflight.Report) bool {
+// SaysLimit says whether a finding is about what the fit names first before the nodes.
+func SaysLimit(r preflight.Report) bool {
 	return r.Fit != nil && r.Fit.Held() && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
 		return f.Rule == string(r.Fit.Violations[0].Rule)
 	})
 }
 
-// rulingsVerdict is the exit code that the answers of policies amount to, as an error.
-func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
+// RulingsVerdict is the exit code that the answers of policies amount to, as an error.
+func RulingsVerdict(jobs []Reviewed, troubles []preflight.Trouble) error {
 	code := shell.ExitFine
 	for _, j := range jobs {
 		switch {
@@ -111,8 +111,8 @@ func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
 	return &shell.Exit{Code: code}
 }
 
-// onlyRulings leaves what policies said: the findings are check's to tell.
-func onlyRulings(jobs []reviewed) {
+// OnlyRulings leaves what policies said: the findings are check's to tell.
+func OnlyRulings(jobs []Reviewed) {
 	for i := range jobs {
 		jobs[i].Findings, jobs[i].Skipped, jobs[i].Fit, jobs[i].Ran = nil, nil, nil, 0
 		if len(jobs[i].Rulings) == 0 {

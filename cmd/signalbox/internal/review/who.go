@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"fmt"
@@ -12,26 +12,26 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
 
-// whoAnswer is whose end lets a job start, as far as the asker may see them.
-type whoAnswer struct {
+// WhoAnswer is whose end lets a job start, as far as the asker may see them.
+type WhoAnswer struct {
 	Smallest   bool            `json:"smallest"` // no set of fewer will do
 	Holders    []whatif.Holder `json:"holders"`
-	Unreadable *unnamed        `json:"unreadable,omitempty"` // those of the set that may not be named
+	Unreadable *Unnamed        `json:"unreadable,omitempty"` // those of the set that may not be named
 	Plan       []fit.Placement `json:"plan"`                 // where the job goes then
 	Reason     string          `json:"reason,omitempty"`     // why no set is named
 	Remains    []string        `json:"remains,omitempty"`    // what keeps the pods from the nodes all the same
 	Asked      time.Time       `json:"-"`
 }
 
-// unnamed is how many of a set are in namespaces that the asker may not read.
-type unnamed struct {
+// Unnamed is how many of a set are in namespaces that the asker may not read.
+type Unnamed struct {
 	Jobs    int   `json:"jobs"`
 	Pods    int   `json:"pods"`
 	Devices int64 `json:"devices"`
 }
 
-// text is the answer in lines.
-func (a *whoAnswer) text() (out []string) {
+// Text is the answer in lines.
+func (a *WhoAnswer) Text() (out []string) {
 	line := func(label, format string, args ...any) {
 		out = append(out, fmt.Sprintf("  %-8s %s", label, fmt.Sprintf(format, args...)))
 	}

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"context"
@@ -31,8 +31,8 @@ const (
 	askNever  = "never"  // list
 )
 
-// addAsk adds --ask. Alone it means always, as it did when it had no values.
-func (f *worldFlags) addAsk(c *cobra.Command) {
+// AddAsk adds --ask. Alone it means always, as it did when it had no values.
+func (f *Flags) AddAsk(c *cobra.Command) {
 	f.ask = shell.OneOf(askAuto, askAlways, askNever)
 	shell.AddChoice(c, f.ask, "ask", "", "ask the Signalbox of the cluster, by a dry run of each job with your own rights, instead of listing nodes and pods: where there is one (auto)")
 	c.Flags().Lookup("ask").NoOptDefVal = askAlways
@@ -41,30 +41,30 @@ func (f *worldFlags) addAsk(c *cobra.Command) {
 // mayAsk says whether the cluster's Signalbox is asked at all. What draws or changes the cluster
 // needs it listed, and so do policies from a folder, or in another mode than that of the namespace. Remedies need it,
 // too, and do not change what is found.
-func (f *worldFlags) mayAsk() bool {
+func (f *Flags) mayAsk() bool {
 	switch {
 	case f.ask == nil || f.ask.Value == askNever:
 		return false
 	case f.ask.Value == askAlways:
 		return true
 	}
-	return !f.names && !f.server && !f.enforce && len(f.folders) == 0
+	return !f.Names && !f.Server && !f.Enforce && len(f.Folders) == 0
 }
 
-// apart says what does not go with --ask: --enforce, and no cluster to ask.
-func (f *worldFlags) apart() error {
-	if f.mustAsk() && f.enforce {
+// Apart says what does not go with --ask: --enforce, and no cluster to ask.
+func (f *Flags) Apart() error {
+	if f.MustAsk() && f.Enforce {
 		return shell.Usagef("--ask asks the Signalbox of the cluster, which goes by the mode of the namespace; expected --enforce or --ask, not both")
 	}
-	if f.mustAsk() && (f.offline || len(f.snapshot) > 0) {
+	if f.MustAsk() && (f.offline || len(f.Snapshot) > 0) {
 		return shell.Usagef("--ask asks the Signalbox of a live cluster, and --snapshot and --offline look at none; expected one of them")
 	}
 	return nil
 }
 
-// joinAsk ties --ask to a value that stands behind it as a word of its own: it has a meaning without one, so the parser would
+// JoinAsk ties --ask to a value that stands behind it as a word of its own: it has a meaning without one, so the parser would
 // take the word for a file.
-func joinAsk(args []string) (out []string) {
+func JoinAsk(args []string) (out []string) {
 	for i, arg := range args {
 		if i > 0 && args[i-1] == "--ask" && slices.Contains([]string{askAuto, askAlways, askNever}, arg) {
 			out[len(out)-1] += "=" + arg
@@ -75,15 +75,15 @@ func joinAsk(args []string) (out []string) {
 	return out
 }
 
-// listing are the flags of who does not ask the cluster's Signalbox.
-func (f *worldFlags) listing() *worldFlags {
+// Listing are the flags of who does not ask the cluster's Signalbox.
+func (f *Flags) Listing() *Flags {
 	out := *f
 	out.ask = nil
 	return &out
 }
 
-// mustAsk says that the cluster is asked, and never listed.
-func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.Value == askAlways }
+// MustAsk says that the cluster is asked, and never listed.
+func (f *Flags) MustAsk() bool { return f.ask != nil && f.ask.Value == askAlways }
 
 // question is one job and what the cluster said of it.
 type question struct {
@@ -93,7 +93,7 @@ type question struct {
 
 // askInstalled asks the cluster's Signalbox about every job of the input, one dry run each. why
 // says why that is not an answer; empty: all are answered. An error is a cluster that does not answer.
-func (w *world) askInstalled(ctx context.Context, in *input.Input) (why string, err error) {
+func (w *World) askInstalled(ctx context.Context, in *input.Input) (why string, err error) {
 	if n := len(in.Jobs); n > mostAskedJobs {
 		return fmt.Sprintf("%d jobs are asked about, and one listing serves them all", n), nil
 	}
@@ -121,23 +121,23 @@ func (w *world) askInstalled(ctx context.Context, in *input.Input) (why string, 
 // askedAtOnce is how many dry runs are under way at a time: a person may have as many.
 const askedAtOnce = 4
 
-func (w *world) askOne(ctx context.Context, jobs []manifest.Document, asked []*question, i int) (why string, err error) {
+func (w *World) askOne(ctx context.Context, jobs []manifest.Document, asked []*question, i int) (why string, err error) {
 	o, err := w.object(jobs[i])
 	if err != nil {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, answersWithinAll)
 	defer cancel()
-	h := dryrun.Of(ctx, w.live, o)
+	h := dryrun.Of(ctx, w.Live, o)
 	asked[i] = &question{o, h}
 	if _, away := errors.AsType[net.Error](h.Err); away {
-		return "", w.live.Unreached(h.Err)
+		return "", w.Live.Unreached(h.Err)
 	}
 	return h.Unanswered(), nil
 }
 
 // heardOf is what was heard of a job; nil where nobody was asked.
-func (w *world) heardOf(o *unstructured.Unstructured) *dryrun.Heard {
+func (w *World) heardOf(o *unstructured.Unstructured) *dryrun.Heard {
 	for _, q := range w.questions {
 		if q != nil && q.object.GroupVersionKind() == o.GroupVersionKind() && q.object.GetNamespace() == o.GetNamespace() &&
 			q.object.GetName() == o.GetName() && q.object.GetGenerateName() == o.GetGenerateName() {
