@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -287,7 +288,7 @@ func hasEnded(k *kinds.Kind, o *unstructured.Unstructured) bool {
 
 // sumUp counts in how many jobs each check and policy spoke, and what became of each namespace.
 func sumUp(jobs []review.Reviewed) audited {
-	out := audited{Schema: auditSchema, Decisions: map[string]int{}, Jobs: reports(jobs)}
+	out := audited{Schema: auditSchema, Decisions: map[string]int{}, Jobs: render.Reports(jobs)}
 	checks, namespaces := map[string]*total{}, map[string]*total{}
 	get := func(m map[string]*total, name string) *total {
 		if m[name] == nil {

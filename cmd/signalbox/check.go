@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -71,7 +72,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			}
 			paint := terminal.NewPainter(colour.Value, sh.Out)
 			on(pages, all.Jobs)
-			if err := renderCheck(sh.Out, output.Value, failOn.Value, all.Jobs, all.Troubles, paint); err != nil {
+			if err := render.Check(sh.Out, output.Value, failOn.Value, all.Jobs, all.Troubles, paint); err != nil {
 				return shell.Own(fmt.Errorf("write the report: %w", err))
 			}
 			if err := writeFixes(sh, all.Fixes); err != nil {

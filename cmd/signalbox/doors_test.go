@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
@@ -123,7 +124,7 @@ func throughCheck(t *testing.T, s scene, w *review.World) (string, []preflight.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bytesOf(t, reports(jobs)), reports(jobs)
+	return bytesOf(t, render.Reports(jobs)), render.Reports(jobs)
 }
 
 // throughWebhook is the way of `kubectl apply`: the API server fills in the namespace and

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -358,7 +359,7 @@ func renderFit(to io.Writer, format string, jobs []review.Reviewed, troubles []p
 	switch format {
 	case "text":
 	case "md":
-		return terminal.Page{To: to}.Write(fitMarkdown(jobs, troubles))
+		return terminal.Page{To: to}.Write(render.FitMarkdown(jobs, troubles))
 	default:
 		return renderFitDocument(to, format, jobs, nil, troubles)
 	}
@@ -406,7 +407,7 @@ func fitText(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 	}
 	fmt.Fprintf(b, "%s\n", paint.Word(j.Fit.Answer()))
 	answer := *j.Fit
-	answer.Assumed = fewAssumed(answer.Assumed, answer.Verdict)
+	answer.Assumed = render.FewAssumed(answer.Assumed, answer.Verdict)
 	for _, line := range answer.Lines() {
 		fmt.Fprintf(b, "  %s\n", terminal.Visible(line))
 	}
@@ -415,7 +416,7 @@ func fitText(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 			fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 		}
 	}
-	for _, line := range unchecked(j) {
+	for _, line := range render.Unchecked(j) {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -12,7 +13,7 @@ import (
 
 // fitSection is an answer of the fit for a browser, with the map of the cluster where there is one.
 func fitSection(j review.Reviewed, view *cluster.Snapshot) browser.Section {
-	s := browser.Section{Title: j.Job.String(), Word: "not asked", State: browser.Dim, Notes: unchecked(j)}
+	s := browser.Section{Title: j.Job.String(), Word: "not asked", State: browser.Dim, Notes: render.Unchecked(j)}
 	if j.Fit == nil {
 		for _, skip := range j.Skipped {
 			s.Notes = append(s.Notes, skip.Reason)

@@ -17,9 +17,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// mostVariants bounds the questions of one --set.
-const mostVariants = 20
-
 // variant is a job with some of its numbers changed, and its answer.
 type variant struct {
 	review.Reviewed

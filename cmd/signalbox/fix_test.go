@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
@@ -14,10 +13,20 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
+const wordJob = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: word, namespace: ml}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 6
+      template: {spec: {containers: [{name: pytorch, image: "registry.example.com/train:1", resources: {limits: {nvidia.com/gpu: 8}}}]}}
+`
+
 // TestNoMoreChangesAreTriedThanTheBound has a finding whose remedies cure nothing, one more than are tried.
 func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(askedJob, "name: asked", "name: word", 1)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(wordJob), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	in, err := (&input.Flags{Files: []string{file}}).Read(t.Context(), &shell.Shell{}, nil)

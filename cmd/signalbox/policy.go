@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -168,11 +169,11 @@ func saysUnset(all []policies.Unset) string {
 func renderRulings(to io.Writer, format string, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter, policies int) error {
 	review.OnlyRulings(jobs)
 	if format != "text" {
-		return shell.RenderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+		return shell.RenderDocument(to, format, preflight.NewDocument(render.Reports(jobs), troubles))
 	}
 	var b strings.Builder
 	for _, j := range jobs {
-		textOf(&b, j, paint)
+		render.Text(&b, j, paint)
 		if len(j.Rulings)+len(j.Undecided)+len(j.Exempted) == 0 {
 			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}
@@ -287,7 +288,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 		}
 		err = shell.WriteJSON(sh.Out, document)
 	case "junit":
-		err = writeJUnit(sh.Out, junitOfPolicies(tested))
+		err = render.WriteJUnit(sh.Out, junitOfPolicies(tested))
 	default:
 		if also.covered {
 			coverageText(&b, covered)
@@ -305,21 +306,21 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 }
 
 // junitOfPolicies has a suite for each policy, and a case for each fixture and test.
-func junitOfPolicies(tested []policies.Tested) junitSuites {
-	all := junitSuites{Name: "signalbox policy test"}
+func junitOfPolicies(tested []policies.Tested) render.JUnitSuites {
+	all := render.JUnitSuites{Name: "signalbox policy test"}
 	for len(tested) > 0 {
-		s := junitSuite{Name: tested[0].Policy}
+		s := render.JUnitSuite{Name: tested[0].Policy}
 		for len(tested) > 0 && tested[0].Policy == s.Name {
 			t := tested[0]
 			tested = tested[1:]
-			c := junitCase{Name: t.Fixture, Class: t.Policy, Out: t.Printed}
+			c := render.JUnitCase{Name: t.Fixture, Class: t.Policy, Out: t.Printed}
 			if t.Problem != "" {
 				s.Failures++
-				c.Failure = &junitMessage{Message: terminal.OneLine(t.Problem), Text: t.Problem}
+				c.Failure = &render.JUnitMessage{Message: terminal.OneLine(t.Problem), Text: t.Problem}
 			}
 			s.Cases = append(s.Cases, c)
 		}
-		all.add(s)
+		all.Add(s)
 	}
 	return all
 }

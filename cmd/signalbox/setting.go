@@ -27,6 +27,7 @@ type setting struct {
 	values      []string
 }
 
+// key is how a setting is written before the equals sign.
 func (s setting) key() string {
 	if s.role == "" {
 		return s.field
@@ -210,3 +211,6 @@ func (s setting) places(j *job.Job, role *job.Role) (out []job.Path, beside int,
 	}
 	return out, 0, nil
 }
+
+// mostVariants bounds the questions of one --set.
+const mostVariants = 20

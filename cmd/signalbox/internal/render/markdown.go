@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ func checkMarkdown(jobs []review.Reviewed, troubles []preflight.Trouble) string 
 	return unread(&b, len(jobs), troubles)
 }
 
-// fitMarkdown is what fit says, for a ticket.
-func fitMarkdown(jobs []review.Reviewed, troubles []preflight.Trouble) string {
+// FitMarkdown is what fit says, for a ticket.
+func FitMarkdown(jobs []review.Reviewed, troubles []preflight.Trouble) string {
 	var b strings.Builder
 	for _, j := range jobs {
 		if j.Fit == nil {
@@ -70,7 +70,7 @@ func heading(b *strings.Builder, j review.Reviewed, word string) {
 
 // notChecked says what was not looked at; a job without findings ends with how many checks ran.
 func notChecked(b *strings.Builder, j review.Reviewed) {
-	lines := unchecked(j)
+	lines := Unchecked(j)
 	for _, line := range lines {
 		fmt.Fprintf(b, "- %s\n", terminal.InProse(line))
 	}

@@ -1,4 +1,6 @@
-package main
+// Package render writes what reviews found: as text, JSON, YAML, Markdown and in the forms that forges read. Start reading at
+// Check.
+package render
 
 import (
 	"cmp"
@@ -18,11 +20,11 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
-// renderCheck writes the report of a check in one of the documented formats.
-func renderCheck(to io.Writer, format, failOn string, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
+// Check writes the report of a check in one of the documented formats.
+func Check(to io.Writer, format, failOn string, jobs []review.Reviewed, troubles []preflight.Trouble, paint terminal.Painter) error {
 	switch format {
 	case "json", "yaml":
-		return shell.RenderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+		return shell.RenderDocument(to, format, preflight.NewDocument(Reports(jobs), troubles))
 	case "md":
 		return terminal.Page{To: to}.Write(checkMarkdown(jobs, troubles))
 	case "sarif":
@@ -40,7 +42,8 @@ func renderCheck(to io.Writer, format, failOn string, jobs []review.Reviewed, tr
 	}
 }
 
-func reports(jobs []review.Reviewed) []preflight.Report {
+// Reports are what was found of the jobs, for a document.
+func Reports(jobs []review.Reviewed) []preflight.Report {
 	out := make([]preflight.Report, len(jobs))
 	for i, j := range jobs {
 		out[i] = j.Report
@@ -56,7 +59,7 @@ func renderText(to io.Writer, jobs []review.Reviewed, troubles []preflight.Troub
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		textOf(&b, j, paint)
+		Text(&b, j, paint)
 	}
 	switch n := len(jobs); {
 	case n == 0 && len(troubles) == 0:
@@ -69,7 +72,8 @@ func renderText(to io.Writer, jobs []review.Reviewed, troubles []preflight.Troub
 	return terminal.NewPage(to).Write(b.String())
 }
 
-func textOf(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
+// Text writes what was found of one job for people.
+func Text(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 	fmt.Fprintf(b, "%s (%s): %s\n", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source), paint.Word(j.Word()))
 	word := ruled(j)
 	for _, f := range toldAs(j) {
@@ -100,14 +104,14 @@ func textOf(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 		}
 	}
 	if j.Fit != nil {
-		for _, a := range fewAssumed(assumed(j, said), j.Fit.Verdict) {
+		for _, a := range FewAssumed(assumed(j, said), j.Fit.Verdict) {
 			fmt.Fprintf(b, "  assumed %s\n", terminal.VisibleLine(a))
 		}
 	}
 	for _, e := range j.Exempted {
 		fmt.Fprintf(b, "  exempt: policy %s\n", terminal.VisibleLine(terminal.OneLine(e)))
 	}
-	for _, line := range unchecked(j) {
+	for _, line := range Unchecked(j) {
 		fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 	}
 }
@@ -215,11 +219,11 @@ func assumed(r review.Reviewed, said string) (out []string) {
 // mostAssumed is how many lines a text has for what was taken for given.
 const mostAssumed = 3
 
-// fewAssumed is what was taken for given as a text tells it: the first of many, which are what the answer rests on most, and
+// FewAssumed is what was taken for given as a text tells it: the first of many, which are what the answer rests on most, and
 // how many more there are.
 //
 // Where the answer is unknown they are its reasons, and stay.
-func fewAssumed(all []string, of fit.Verdict) []string {
+func FewAssumed(all []string, of fit.Verdict) []string {
 	if len(all) <= mostAssumed || of == fit.Unknown {
 		return all
 	}
@@ -229,9 +233,9 @@ func fewAssumed(all []string, of fit.Verdict) []string {
 
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }
 
-// unchecked says what was not looked at, one line for each reason in the order of the
+// Unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
-func unchecked(r review.Reviewed) []string {
+func Unchecked(r review.Reviewed) []string {
 	var reasons []string
 	names, viewless := map[string][]string{}, map[string]bool{}
 	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"encoding/xml"
@@ -98,36 +98,40 @@ func command(b *strings.Builder, word, file string, line int, title, text string
 	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(terminal.Visible(filepath.ToSlash(file))), max(line, 1), inProperty.Replace(terminal.Visible(title)), inData.Replace(terminal.Visible(text)))
 }
 
-type junitSuites struct {
+// JUnitSuites is a report in the form of JUnit.
+type JUnitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`
 	Tests    int          `xml:"tests,attr"`
 	Failures int          `xml:"failures,attr"`
 	Errors   int          `xml:"errors,attr"`
-	Suites   []junitSuite `xml:"testsuite"`
+	Suites   []JUnitSuite `xml:"testsuite"`
 }
 
-type junitSuite struct {
+// JUnitSuite is what was asked about one job or policy.
+type JUnitSuite struct {
 	Name     string      `xml:"name,attr"`
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Errors   int         `xml:"errors,attr"`
 	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	Cases    []JUnitCase `xml:"testcase"`
 }
 
-type junitCase struct {
+// JUnitCase is one question.
+type JUnitCase struct {
 	Name    string        `xml:"name,attr"`
 	Class   string        `xml:"classname,attr"`
 	File    string        `xml:"file,attr,omitempty"`
 	Line    int           `xml:"line,attr,omitempty"`
-	Failure *junitMessage `xml:"failure"`
-	Error   *junitMessage `xml:"error"`
-	Skipped *junitMessage `xml:"skipped"`
+	Failure *JUnitMessage `xml:"failure"`
+	Error   *JUnitMessage `xml:"error"`
+	Skipped *JUnitMessage `xml:"skipped"`
 	Out     string        `xml:"system-out,omitempty"`
 }
 
-type junitMessage struct {
+// JUnitMessage says why a case failed, or was skipped.
+type JUnitMessage struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
@@ -137,39 +141,39 @@ type junitMessage struct {
 // case is a finding, a reason why checks did not run, or a clean review. What does not make the exit code another
 // than 0 passes: a server would call a run broken that is none.
 func renderJUnit(to io.Writer, failOn string, jobs []review.Reviewed, troubles []preflight.Trouble) error {
-	all := junitSuites{Name: "signalbox"}
+	all := JUnitSuites{Name: "signalbox"}
 	for _, j := range jobs {
-		s := junitSuite{Name: j.Job.String()}
+		s := JUnitSuite{Name: j.Job.String()}
 		for _, f := range j.Lines() {
-			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
+			c := JUnitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String()}
 			c.File, c.Line = j.Landing(j.Line(f))
 			if !review.Fails(j.Report, f, failOn) {
 				c.Out = f.Severity.String() + ": " + f.Line() + "\n" + f.Remedy
 			} else {
-				c.Failure = &junitMessage{Message: terminal.OneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
+				c.Failure = &JUnitMessage{Message: terminal.OneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
 				s.Failures++
 			}
 			s.Cases = append(s.Cases, c)
 		}
 		if len(s.Cases) == 0 {
-			c := junitCase{Name: "review", Class: j.Job.String()}
+			c := JUnitCase{Name: "review", Class: j.Job.String()}
 			c.File, c.Line = j.Landing(j.From.Line)
-			s.Cases = []junitCase{c}
+			s.Cases = []JUnitCase{c}
 		}
 		for _, reason := range reasons(j.Skipped) {
-			s.Cases = append(s.Cases, junitCase{Name: "not checked: " + reason.why, Class: j.Job.String(), Skipped: &junitMessage{Message: strings.Join(reason.checks, ", ")}})
+			s.Cases = append(s.Cases, JUnitCase{Name: "not checked: " + reason.why, Class: j.Job.String(), Skipped: &JUnitMessage{Message: strings.Join(reason.checks, ", ")}})
 			s.Skipped++
 		}
-		all.add(s)
+		all.Add(s)
 	}
 	if len(troubles) > 0 {
-		s := junitSuite{Name: "unreadable input", Errors: len(troubles)}
+		s := JUnitSuite{Name: "unreadable input", Errors: len(troubles)}
 		for _, t := range troubles {
-			s.Cases = append(s.Cases, junitCase{Name: t.Source, Class: "unreadable input", Error: &junitMessage{Message: t.Message}})
+			s.Cases = append(s.Cases, JUnitCase{Name: t.Source, Class: "unreadable input", Error: &JUnitMessage{Message: t.Message}})
 		}
-		all.add(s)
+		all.Add(s)
 	}
-	return writeJUnit(to, all)
+	return WriteJUnit(to, all)
 }
 
 // skippedFor are the checks that did not run for one reason.
@@ -190,7 +194,8 @@ func reasons(skipped []preflight.Skip) (out []skippedFor) {
 	return out
 }
 
-func writeJUnit(to io.Writer, all junitSuites) error {
+// WriteJUnit writes a report with its XML header.
+func WriteJUnit(to io.Writer, all JUnitSuites) error {
 	if _, err := io.WriteString(to, xml.Header); err != nil {
 		return err
 	}
@@ -203,7 +208,8 @@ func writeJUnit(to io.Writer, all junitSuites) error {
 	return err
 }
 
-func (a *junitSuites) add(s junitSuite) {
+// Add adds a suite and counts it.
+func (a *JUnitSuites) Add(s JUnitSuite) {
 	s.Tests = len(s.Cases)
 	a.Suites = append(a.Suites, s)
 	a.Tests += s.Tests
