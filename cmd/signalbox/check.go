@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/fix"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
@@ -75,7 +76,7 @@ is busy now, which --disable gang-does-not-fit leaves out.`,
 			if err := render.Check(sh.Out, output.Value, failOn.Value, all.Jobs, all.Troubles, paint); err != nil {
 				return shell.Own(fmt.Errorf("write the report: %w", err))
 			}
-			if err := writeFixes(sh, all.Fixes); err != nil {
+			if err := fix.Write(sh, all.Fixes); err != nil {
 				return shell.Own(err)
 			}
 			if all.Unknown != "" {
@@ -131,9 +132,9 @@ func reviewFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args 
 	}
 	switch {
 	case from.Cures:
-		err = cureEach(ctx, w, jobs)
+		err = fix.Each(ctx, w, jobs)
 	case from.Fix:
-		out.Fixes, err = fixesFor(ctx, w, in, jobs)
+		out.Fixes, err = fix.For(ctx, w, in, jobs)
 	}
 	return out, err
 }

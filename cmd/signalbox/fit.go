@@ -13,9 +13,11 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/fix"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/setting"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -91,7 +93,7 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 			if err := renderFit(sh.Out, output.Value, jobs, troubles, paint, picture); err != nil {
 				return shell.Own(fmt.Errorf("write the answer: %w", err))
 			}
-			if err := writeFixes(sh, fixes); err != nil {
+			if err := fix.Write(sh, fixes); err != nil {
 				return shell.Own(err)
 			}
 			return fitVerdict(jobs, troubles, failOn.Value)
@@ -141,7 +143,7 @@ func (f fitAsked) conflict(format string) error {
 
 // fitSets answers what if: every job with all combinations of the settings.
 func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags, sets []string, format, failOn string, paint terminal.Painter) error {
-	settings, err := readSettings(sets)
+	settings, err := setting.Read(sets)
 	if err != nil {
 		return err
 	}
@@ -262,7 +264,7 @@ func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []s
 	}
 	in.Say(sh)
 	if from.Fix {
-		fixes, err = fixesFor(ctx, w, in, jobs)
+		fixes, err = fix.For(ctx, w, in, jobs)
 	}
 	return jobs, w.Cluster, in.Troubles, fixes, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/setting"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -26,23 +27,23 @@ type variant struct {
 }
 
 // label is what was changed, as the flag says it: "Worker.replicas=3, Worker.gpus=4".
-func (v variant) label(settings []setting) string {
+func (v variant) label(settings []setting.Setting) string {
 	var parts []string
 	for _, s := range settings {
-		parts = append(parts, s.key()+"="+v.set[s.key()])
+		parts = append(parts, s.Key()+"="+v.set[s.Key()])
 	}
 	return strings.Join(parts, ", ")
 }
 
 // variants asks the fit about a job with all combinations of the settings.
-func variants(ctx context.Context, w *review.World, r *preflight.Reviewer, d manifest.Document, settings []setting) ([]variant, error) {
+func variants(ctx context.Context, w *review.World, r *preflight.Reviewer, d manifest.Document, settings []setting.Setting) ([]variant, error) {
 	combinations := []map[string]string{{}}
 	for _, s := range settings {
 		var next []map[string]string
 		for _, c := range combinations {
-			for _, v := range s.values {
+			for _, v := range s.Values {
 				with := maps.Clone(c)
-				with[s.key()] = v
+				with[s.Key()] = v
 				next = append(next, with)
 			}
 		}
@@ -56,9 +57,9 @@ func variants(ctx context.Context, w *review.World, r *preflight.Reviewer, d man
 		}
 		var notes []string
 		for _, s := range settings {
-			note, err := s.apply(req, w.Cluster, c[s.key()])
+			note, err := s.Apply(req, w.Cluster, c[s.Key()])
 			if err != nil {
-				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.key(), c[s.key()], err), Want: "what the job writes"}
+				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.Key(), c[s.Key()], err), Want: "what the job writes"}
 			}
 			if note != "" {
 				notes = append(notes, note)
@@ -114,7 +115,7 @@ func largest(all []variant) int {
 }
 
 // nextBest is what would fit where no variant does: the change for the one that asks for the fewest devices.
-func nextBest(all []variant, settings []setting) string {
+func nextBest(all []variant, settings []setting.Setting) string {
 	best := -1
 	for i, v := range all {
 		if v.Fit != nil && v.Fit.Change != "" && (best < 0 || v.gpu < all[best].gpu) {
@@ -128,7 +129,7 @@ func nextBest(all []variant, settings []setting) string {
 }
 
 // variantNotes are what variants ask for besides, those that ask for the same in one line.
-func variantNotes(all []variant, settings []setting) (out []string) {
+func variantNotes(all []variant, settings []setting.Setting) (out []string) {
 	of := map[string][]string{}
 	var order []string
 	for _, v := range all {
@@ -149,17 +150,17 @@ func variantNotes(all []variant, settings []setting) (out []string) {
 }
 
 // variantTable is the answers below each other; the largest that fits now is marked.
-func variantTable(p terminal.Page, all []variant, settings []setting, paint terminal.Painter) string {
+func variantTable(p terminal.Page, all []variant, settings []setting.Setting, paint terminal.Painter) string {
 	head := []string{}
 	for _, s := range settings {
-		head = append(head, strings.ToUpper(s.key()))
+		head = append(head, strings.ToUpper(s.Key()))
 	}
 	rows := [][]string{append(head, "DEVICES", "ANSWER", "")}
 	best := largest(all)
 	for i, v := range all {
 		var row []string
 		for _, s := range settings {
-			row = append(row, v.set[s.key()])
+			row = append(row, v.set[s.Key()])
 		}
 		answer, says := "not asked", ""
 		if v.Fit != nil {

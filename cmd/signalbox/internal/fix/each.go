@@ -1,4 +1,4 @@
-package main
+package fix
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 )
 
-// cureEach looks, for every finding by itself, for an exact remedy that a review proves: an editor applies one at a
+// Each looks, for every finding by itself, for an exact remedy that a review proves: an editor applies one at a
 // time, to the file as it is. It sets the cures of the jobs.
-func cureEach(ctx context.Context, w *review.World, jobs []review.Reviewed) error {
+func Each(ctx context.Context, w *review.World, jobs []review.Reviewed) error {
 	f, err := newFixer(w)
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-package main
+// Package setting changes sizes of a job: what --set asks about, and where a size is written. Start reading at Read.
+package setting
 
 import (
 	"fmt"
@@ -20,26 +21,26 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// setting is one --set: what of a role gets which values. Without a role it is about the job: its replicas, or the
+// Setting is one --set: what of a role gets which values. Without a role it is about the job: its replicas, or the
 // amounts of every role that asks for them.
-type setting struct {
-	role, field string
-	values      []string
+type Setting struct {
+	Role, Field string
+	Values      []string
 }
 
-// key is how a setting is written before the equals sign.
-func (s setting) key() string {
-	if s.role == "" {
-		return s.field
+// Key is how a setting is written before the equals sign.
+func (s Setting) Key() string {
+	if s.Role == "" {
+		return s.Field
 	}
-	return s.role + "." + s.field
+	return s.Role + "." + s.Field
 }
 
 var setFields = []string{"replicas", "gpus", "cpu", "memory"}
 
-// readSettings reads [ROLE.]FIELD=VALUE[,VALUE…]. For ROLE.FIELD may stand the path that an answer names: spec.replicas.
-func readSettings(texts []string) ([]setting, error) {
-	var out []setting
+// Read reads [ROLE.]FIELD=VALUE[,VALUE…]. For ROLE.FIELD may stand the path that an answer names: spec.replicas.
+func Read(texts []string) ([]Setting, error) {
+	var out []Setting
 	variants := 1
 	for _, text := range texts {
 		key, values, ok := strings.Cut(text, "=")
@@ -54,8 +55,8 @@ func readSettings(texts []string) ([]setting, error) {
 		if !path && !slices.Contains(setFields, field) {
 			return nil, shell.Usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), terminal.OrList(setFields))
 		}
-		s := setting{role: role, field: field, values: strings.Split(values, ",")}
-		for _, v := range s.values {
+		s := Setting{Role: role, Field: field, Values: strings.Split(values, ",")}
+		for _, v := range s.Values {
 			if _, err := s.amount(v); err != nil {
 				if strings.Contains(v, "=") {
 					return nil, shell.Usagef("--set %s: each field has a --set of its own: --set %s", text, strings.Replace(text, ","+v, " --set "+v, 1))
@@ -63,7 +64,7 @@ func readSettings(texts []string) ([]setting, error) {
 				return nil, shell.Usagef("--set %s: %q is no amount; expected a number", text, v)
 			}
 		}
-		variants = saturate.Mul(variants, len(s.values))
+		variants = saturate.Mul(variants, len(s.Values))
 		out = append(out, s)
 	}
 	if variants > mostVariants {
@@ -73,8 +74,8 @@ func readSettings(texts []string) ([]setting, error) {
 }
 
 // amount is a value as it is written in a manifest: whole numbers as such, others as text.
-func (s setting) amount(v string) (any, error) {
-	if s.field != "cpu" && s.field != "memory" { // replicas, gpus, or what a path counts
+func (s Setting) amount(v string) (any, error) {
+	if s.Field != "cpu" && s.Field != "memory" { // replicas, gpus, or what a path counts
 		n, err := strconv.ParseInt(v, 10, 32)
 		if err == nil && n < 0 {
 			err = fmt.Errorf("%d is negative", n)
@@ -85,8 +86,8 @@ func (s setting) amount(v string) (any, error) {
 	return q.String(), err
 }
 
-// apply writes a value into the job, where the job writes it; note says which number stands there, where it is another.
-func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) (note string, err error) {
+// Apply writes a value into the job, where the job writes it; note says which number stands there, where it is another.
+func (s Setting) Apply(req preflight.Request, view *cluster.Snapshot, v string) (note string, err error) {
 	j := review.ReadJob(req.Object, view)
 	if j == nil {
 		return "", fmt.Errorf("the job cannot be read")
@@ -105,30 +106,30 @@ func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) 
 	}
 	for _, at := range places {
 		if err := at.Replace(req.Object.Object, value); err != nil {
-			return "", fmt.Errorf("%s is written nowhere", s.key())
+			return "", fmt.Errorf("%s is written nowhere", s.Key())
 		}
 	}
 	return note, nil
 }
 
 // in is where a job writes what the setting is about; beside is as for places.
-func (s setting) in(j *job.Job) (out []job.Path, beside int, err error) {
-	if s.role == "" {
+func (s Setting) in(j *job.Job) (out []job.Path, beside int, err error) {
+	if s.Role == "" {
 		out, err = s.ofJob(j)
 		return out, 0, err
 	}
 	var names []string
 	for i := range j.Roles {
 		role := &j.Roles[i]
-		if strings.EqualFold(role.Name, s.role) {
-			return s.places(j, role)
+		if strings.EqualFold(role.Name, s.Role) {
+			return s.Places(j, role)
 		}
 		names = append(names, role.Name)
 	}
-	if at := job.Path(s.key()); slices.Contains(replicaPaths(j), at) {
+	if at := job.Path(s.Key()); slices.Contains(replicaPaths(j), at) {
 		return []job.Path{at}, 0, nil
 	}
-	return nil, 0, fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), terminal.OrList(names))
+	return nil, 0, fmt.Errorf("no role is called %q%s; there is %s", s.Role, check.DidYouMean(s.Role, names), terminal.OrList(names))
 }
 
 // replicaPaths are where a job writes how many pods it has, each once.
@@ -143,8 +144,8 @@ func replicaPaths(j *job.Job) (out []job.Path) {
 
 // ofJob are the places of a setting that names no role. A job that writes one number of replicas, or one of its own beside
 // those within (a LeaderWorkerSet), means that one; kubectl scale does, too. Amounts are those of each role that asks for them.
-func (s setting) ofJob(j *job.Job) (out []job.Path, err error) {
-	if s.field == "replicas" {
+func (s Setting) ofJob(j *job.Job) (out []job.Path, err error) {
+	if s.Field == "replicas" {
 		const own = job.Path("spec.replicas")
 		all := replicaPaths(j)
 		if slices.Contains(all, own) {
@@ -166,7 +167,7 @@ func (s setting) ofJob(j *job.Job) (out []job.Path, err error) {
 	}
 	for i := range j.Roles {
 		var of []job.Path
-		if of, _, err = s.places(j, &j.Roles[i]); err == nil {
+		if of, _, err = s.Places(j, &j.Roles[i]); err == nil {
 			out = append(out, of...)
 		}
 	}
@@ -177,10 +178,10 @@ func (s setting) ofJob(j *job.Job) (out []job.Path, err error) {
 	return nil, err
 }
 
-// places are the paths where a job writes the field of a role: an amount may be written in
+// Places are the paths where a job writes the field of a role: an amount may be written in
 // requests and in limits. beside is how many pods of other roles the number there counts, too.
-func (s setting) places(j *job.Job, role *job.Role) (out []job.Path, beside int, err error) {
-	if s.field == "replicas" {
+func (s Setting) Places(j *job.Job, role *job.Role) (out []job.Path, beside int, err error) {
+	if s.Field == "replicas" {
 		for _, g := range gang.Of(j).Groups {
 			if g.Name == role.Name && g.Path != "" {
 				return []job.Path{g.Path}, g.Beside, nil
@@ -188,8 +189,8 @@ func (s setting) places(j *job.Job, role *job.Role) (out []job.Path, beside int,
 		}
 		return nil, 0, fmt.Errorf("the number of %s is written nowhere", role.Name)
 	}
-	name := corev1.ResourceName(s.field)
-	if s.field == "gpus" {
+	name := corev1.ResourceName(s.Field)
+	if s.Field == "gpus" {
 		if name = role.Pod.GPUs().Resource; name == "" {
 			return nil, 0, fmt.Errorf("%s asks for no device", role.Name)
 		}

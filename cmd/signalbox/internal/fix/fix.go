@@ -1,4 +1,5 @@
-package main
+// Package fix looks for remedies that are exact, and keeps those that a review of the changed job proves. Start reading at For.
+package fix
 
 import (
 	"bytes"
@@ -40,9 +41,9 @@ type fixer struct {
 	untried  int
 }
 
-// fixesFor are the remedies for what a review found, as text: a diff for each file, or a command where a job came
+// For are the remedies for what a review found, as text: a diff for each file, or a command where a job came
 // through a pipe. A change is shown only if the job with it has the finding no more, and none that it did not have.
-func fixesFor(ctx context.Context, w *review.World, in *input.Input, jobs []review.Reviewed) (string, error) {
+func For(ctx context.Context, w *review.World, in *input.Input, jobs []review.Reviewed) (string, error) {
 	f, err := newFixer(w)
 	if err != nil {
 		return "", err
@@ -353,8 +354,8 @@ func (f *fixer) not(b *strings.Builder) {
 	}
 }
 
-// writeFixes prints remedies as they are: a diff is not folded.
-func writeFixes(sh *shell.Shell, text string) error {
+// Write prints remedies as they are: a diff is not folded.
+func Write(sh *shell.Shell, text string) error {
 	if text == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package fix
 
 import (
 	"strconv"
@@ -8,6 +8,7 @@ import (
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/setting"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -146,7 +147,7 @@ func amounts(j *job.Job, role *job.Role, g fit.Group) (out []edit) {
 			text = quantity.NewQuantity(n, quantity.BinarySI).String()
 		default:
 		}
-		places, _, err := setting{role: role.Name, field: string(name)}.places(j, role)
+		places, _, err := setting.Setting{Role: role.Name, Field: string(name)}.Places(j, role)
 		if err != nil {
 			continue
 		}
