@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
@@ -150,7 +150,7 @@ func (b *board) handler() http.Handler {
 		view, err := b.source.nodes(ctx)
 		s := browser.Section{Title: "Nodes"}
 		if err == nil {
-			s.Pools, s.Notes = poolsFor(nodemap.Overview(view, mostRowsShown))
+			s.Pools, s.Notes = browser.Pools(nodemap.Overview(view, browser.MostRowsShown))
 		}
 		return "Nodes", []browser.Section{s}, err
 	}))

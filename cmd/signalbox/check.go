@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 )
 
+// newCheck is the command check.
 func newCheck(sh *shell.Shell) *cobra.Command {
 	from := review.NewFlags()
 	files := &input.Flags{Cluster: from.Connection}

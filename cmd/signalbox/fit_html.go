@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -37,7 +37,7 @@ func fitSection(j review.Reviewed, view *cluster.Snapshot) browser.Section {
 	if view == nil || j.Gang == nil {
 		return s
 	}
-	pools, notes := poolsFor(nodemap.Pools(nodemap.Question{Cluster: view, Gang: *j.Gang, Fit: *j.Fit}, mostRowsShown))
+	pools, notes := browser.Pools(nodemap.Pools(nodemap.Question{Cluster: view, Gang: *j.Gang, Fit: *j.Fit}, browser.MostRowsShown))
 	s.Pools, s.Notes = pools, append(s.Notes, notes...)
 	return s
 }

@@ -24,7 +24,7 @@ var layers = map[string]int{
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3, "runtime-diagnose/trial": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "runtime-diagnose/notify": 4, "certs": 4, "config": 4, "config/labelled": 4, "config/tracing": 4, "policies/oci": 4,
-	"cmd/signalbox/browser": 4, "cmd/signalbox": 5,
+	"cmd/signalbox/internal/browser": 4, "cmd/signalbox": 5,
 }
 
 // sideways are the imports inside one layer, one by one.
