@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
@@ -146,7 +146,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 	in := &input.Input{}
 	var missing apiserver.Unlisted
 	if len(f.from.Snapshot) > 0 {
-		objects, err := jobsOfSnapshot(sh, f.from.Snapshot, f.files.Selector)
+		objects, err := getcmd.JobsOfSnapshot(sh, f.from.Snapshot, f.files.Selector)
 		if err != nil {
 			return err
 		}
@@ -202,43 +202,6 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 		return cmp.Or(review.RulingsVerdict(jobs, in.Troubles), missing.Verdict())
 	}
 	return cmp.Or(review.Verdict(&review.Outcome{Jobs: jobs, Troubles: in.Troubles}, f.failOn.Value), missing.Verdict())
-}
-
-// jobsOfSnapshot are the jobs among the objects of a snapshot whose labels a selector matches.
-func jobsOfSnapshot(sh *shell.Shell, names []string, selected string) ([]*unstructured.Unstructured, error) {
-	jobs, _, err := jobsAndPodsOf(sh, names, selected)
-	return jobs, err
-}
-
-// jobsAndPodsOf are the jobs of jobsOfSnapshot, and the pods of the snapshot.
-func jobsAndPodsOf(sh *shell.Shell, names []string, selected string) ([]*unstructured.Unstructured, *podsByLabel, error) {
-	selector, err := labels.Parse(selected)
-	if err != nil {
-		return nil, nil, shell.Usagef("--selector %q: %v", selected, err)
-	}
-	found, err := manifest.Sources(names, sh.In)
-	if err != nil {
-		return nil, nil, err
-	}
-	read, err := input.Documents(found)
-	if err != nil {
-		return nil, nil, err
-	}
-	pods := newPodsByLabel()
-	var out []*unstructured.Unstructured
-	for _, r := range slices.Concat(read...) {
-		if r.Err != nil {
-			return nil, nil, r.Err
-		}
-		o := r.Document.Object
-		if o != nil && o.GetAPIVersion() == "v1" && o.GetKind() == "Pod" {
-			pods.read(o)
-		}
-		if o != nil && kinds.For(o.GroupVersionKind()) != nil && selector.Matches(labels.Set(o.GetLabels())) {
-			out = append(out, o)
-		}
-	}
-	return out, pods, nil
 }
 
 // jobsOf are the jobs of the cluster, and what was not listed.

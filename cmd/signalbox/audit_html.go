@@ -37,7 +37,7 @@ func auditSections(a audited) []browser.Section {
 		if len(lines) == 0 && len(j.Failures()) == 0 && j.Decision == preflight.Allowed {
 			continue
 		}
-		if len(out) > mostJobsShown {
+		if len(out) > browser.MostJobsShown {
 			left++
 			continue
 		}
@@ -61,6 +61,3 @@ func auditSections(a audited) []browser.Section {
 	}
 	return out
 }
-
-// mostJobsShown bounds the jobs of an audit that are shown one by one; the sums have all of them.
-const mostJobsShown = 500

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
@@ -59,8 +60,8 @@ func TestJobsThatMayNotBeListedAreUnknown(t *testing.T) {
 			sh := &shell.Shell{Name: "signalbox", In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &said, Now: time.Now}
 			f := &auditFlags{from: review.NewFlags(), everything: tc.all}
 			_, _, err := f.jobsOf(t.Context(), sh, tc.live)
-			g := anyJob(f.from.Kube, tc.all)
-			_, missing, versions, listErr := g.list(t.Context(), tc.live, nil)
+			g := getcmd.AnyJob(f.from.Kube, tc.all)
+			_, missing, versions, listErr := g.List(t.Context(), tc.live, nil)
 			if listErr != nil || missing.Len() == 0 {
 				t.Fatalf("list: %v, missing %v", listErr, missing)
 			}

@@ -2,18 +2,17 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
@@ -21,7 +20,6 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -78,7 +76,7 @@ func serveBoard(ctx context.Context, sh *shell.Shell, from *review.Flags, listen
 
 // boardSource is what the pages show.
 type boardSource interface {
-	jobs(ctx context.Context) (rows []jobRow, missing []string, err error)
+	jobs(ctx context.Context) (rows []getcmd.JobRow, missing []string, err error)
 	diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error)
 	nodes(ctx context.Context) (*cluster.Snapshot, error)
 }
@@ -90,10 +88,10 @@ type clusterSource struct {
 	from *review.Flags
 }
 
-func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
-	every := anyJob(c.from.Kube, *c.from.Kube.Namespace == "")
-	rows, missing, _, err := every.list(ctx, c.live, nil)
-	return rows, missing.Notes(every.namespaceOf(c.live)), err
+func (c *clusterSource) jobs(ctx context.Context) ([]getcmd.JobRow, []string, error) {
+	every := getcmd.AnyJob(c.from.Kube, *c.from.Kube.Namespace == "")
+	rows, missing, _, err := every.List(ctx, c.live, nil)
+	return rows, missing.Notes(every.NamespaceOf(c.live)), err
 }
 
 func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error) {
@@ -156,7 +154,7 @@ func (b *board) handler() http.Handler {
 	}))
 	mux.HandleFunc("GET /checks", b.page(jobsKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
 		rows, missing, err := b.source.jobs(ctx)
-		return "What became of what the checks said", []browser.Section{outcomesSection(rows, missing)}, err
+		return "What became of what the checks said", []browser.Section{getcmd.OutcomesSection(rows, missing)}, err
 	}))
 	return b.guarded(mux)
 }
@@ -175,8 +173,8 @@ func (b *board) warm(ctx context.Context) error {
 // jobs is the first page.
 func (b *board) jobs(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
 	rows, missing, err := b.source.jobs(ctx)
-	sortRows(rows, "hurt", b.sh.Now())
-	return "Training jobs", []browser.Section{jobsSection(rows, missing, b.sh.Now(), true)}, err
+	getcmd.SortRows(rows, "hurt", b.sh.Now())
+	return "Training jobs", []browser.Section{getcmd.JobsSection(rows, missing, b.sh.Now(), true)}, err
 }
 
 // guarded lets in who has the key: from the address once, from then on by a cookie that no other site can send.
@@ -257,38 +255,4 @@ func (b *board) remember(path string, text []byte, keep time.Duration) {
 		b.kept = map[string]keptPage{}
 	}
 	b.kept[path] = keptPage{text, b.sh.Now().Add(keep)}
-}
-
-// jobsSection is a list of jobs in its order; led: each leads to its diagnosis.
-func jobsSection(rows []jobRow, missing []string, now time.Time, led bool) browser.Section {
-	s := browser.Section{Title: "Training jobs", Notes: missing}
-	t := browser.Table{Title: terminal.Count(len(rows), "job"), Head: []string{"job", "namespace", "state", "healthy", "cause or what it waits for", "devices", "age"}}
-	for i, r := range rows {
-		if i == mostJobsShown {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", terminal.Count(len(rows)-i, "more job")))
-			break
-		}
-		row := browser.Cells(r.Kind+" "+r.Name, r.place(), r.State, r.Healthy, cmp.Or(r.Error, r.Waiting), r.devices(), r.age(now))
-		if led {
-			row[0].To = "/jobs/" + url.PathEscape(r.Kind) + "/" + url.PathEscape(r.Namespace) + "/" + url.PathEscape(r.Name)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	s.Tables = []browser.Table{t}
-	return s
-}
-
-// outcomesSection is what became of the jobs that a check had warned of.
-func outcomesSection(rows []jobRow, missing []string) browser.Section {
-	s := browser.Section{Title: "What became of what the checks said", Notes: missing}
-	t := browser.Table{Title: "Checks", Head: []string{"check", "fired", "came true", "failed of something else", "ran well", "ended, of what nobody says", "open"}}
-	for _, o := range tallies(rows) {
-		t.Rows = append(t.Rows, browser.Cells(o.Check, fmt.Sprint(o.Fired), fmt.Sprint(o.CameTrue), fmt.Sprint(o.Other), fmt.Sprint(o.Ran), fmt.Sprint(o.Unsaid), fmt.Sprint(o.Open)))
-	}
-	if len(t.Rows) == 0 {
-		s.Lead = "no job of the cluster carries a warning"
-		return s
-	}
-	s.Tables = []browser.Table{t}
-	return s
 }

@@ -12,22 +12,22 @@ import (
 	"testing"
 	"time"
 
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	made "github.com/signalbox-dev/signalbox/test/build"
 )
 
 // shownCluster is a cluster of one job, which counts how often it was asked.
 type shownCluster struct {
-	rows  []jobRow
+	rows  []getcmd.JobRow
 	asked int
 	err   error
 }
 
-func (c *shownCluster) jobs(context.Context) ([]jobRow, []string, error) {
+func (c *shownCluster) jobs(context.Context) ([]getcmd.JobRow, []string, error) {
 	c.asked++
 	return c.rows, []string{"you may not list mpijobs"}, c.err
 }
@@ -74,7 +74,7 @@ func open(t *testing.T, by *http.Client, address string) (int, string) {
 }
 
 func TestTheBoardOpensToWhoHasItsKey(t *testing.T) {
-	source := &shownCluster{rows: []jobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "llama", Healthy: "No", State: "Running", Error: "worker-3 ran out of <b>GPU</b> memory", Devices: 16}}}
+	source := &shownCluster{rows: []getcmd.JobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "llama", Healthy: "No", State: "Running", Error: "worker-3 ran out of <b>GPU</b> memory", Devices: 16}}}
 	_, at, in, pass := boardOf(t, source)
 	for _, address := range []string{"/", "/?key=wrong", "/nodes", "/jobs/PyTorchJob/ml/llama"} {
 		if code, _ := open(t, in, at+address); code != http.StatusUnauthorized {
@@ -115,7 +115,7 @@ func TestTheBoardOpensToWhoHasItsKey(t *testing.T) {
 
 // Whatever the way, the method or the site that a request comes from: without the key nothing is read.
 func TestTheBoardIsClosedToWhoHasNoKey(t *testing.T) {
-	source := &shownCluster{rows: []jobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "secret-job"}}}
+	source := &shownCluster{rows: []getcmd.JobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "secret-job"}}}
 	_, at, in, _ := boardOf(t, source)
 	if code, _ := open(t, in, at+"/?key=right"); code != http.StatusOK { // the page is kept from now on
 		t.Fatal(code)
@@ -151,7 +151,7 @@ func TestTheBoardIsClosedToWhoHasNoKey(t *testing.T) {
 }
 
 func TestTheFirstPageIsMadeBeforeABrowserAsks(t *testing.T) {
-	source := &shownCluster{rows: []jobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "llama"}}}
+	source := &shownCluster{rows: []getcmd.JobRow{{Kind: "PyTorchJob", Namespace: "ml", Name: "llama"}}}
 	b, at, in, _ := boardOf(t, source)
 	if err := b.warm(t.Context()); err != nil {
 		t.Fatal(err)
@@ -187,24 +187,5 @@ func TestTheBoardKeepsSoManyPages(t *testing.T) {
 	b.remember("/more", []byte("page"), time.Minute)
 	if len(b.kept) > mostKept || b.recall("/more") == nil {
 		t.Errorf("%d pages are kept after one more", len(b.kept))
-	}
-}
-
-func TestTheBoardShowsSoManyJobsAndSaysHowManyMore(t *testing.T) {
-	b, _, _, _ := boardOf(t, &shownCluster{})
-	s := jobsSection(make([]jobRow, mostJobsShown+1), nil, b.sh.Now(), true)
-	if got := len(s.Tables[0].Rows); got != mostJobsShown || len(s.Notes) != 1 || s.Notes[0] != "1 more job not shown" {
-		t.Errorf("%d rows, notes %q", got, s.Notes)
-	}
-	if s := jobsSection(make([]jobRow, mostJobsShown), nil, b.sh.Now(), true); len(s.Notes) > 0 {
-		t.Errorf("notes where all are shown: %q", s.Notes)
-	}
-}
-
-func TestTheBoardShowsOutcomes(t *testing.T) {
-	row := jobRow{Warned: controller.Remembered{Checks: []controller.Warning{{Check: "shm-small", Outcome: controller.CameTrue}}}}
-	s := outcomesSection([]jobRow{row}, nil)
-	if len(s.Tables) != 1 || s.Tables[0].Rows[0][0].Text != "shm-small" || s.Tables[0].Rows[0][2].Text != "1" {
-		t.Errorf("%+v", s)
 	}
 }

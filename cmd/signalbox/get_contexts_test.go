@@ -12,15 +12,41 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
+// listedJob is one that get jobs lists, with its cause.
+const listedJob = `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: sick
+  namespace: ml
+  creationTimestamp: "2026-03-04T08:00:00Z"
+  labels: {kueue.x-k8s.io/queue-name: team}
+  annotations:
+    signalbox.dev/healthy: "No"
+    signalbox.dev/error: "sick-worker-1: the GPU ran out of memory"
+    signalbox.dev/diagnosis: '{"schema":"signalbox.dev/diagnosis/v1","category":"gpu-oom","root":{"owner":"user","pod":"sick-worker-1","node":"h7"}}'
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template: {spec: {containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 8}}}]}}
+status:
+  conditions: [{type: Running, status: "True", lastTransitionTime: "2026-03-04T09:00:00Z"}]
+`
+
 // clusterWith is an API server with one PyTorchJob, and nothing else.
 func clusterWith(t *testing.T, name string) *httptest.Server {
 	t.Helper()
-	job := objectOf(t, sickJob)
+	job := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(listedJob), &job.Object); err != nil {
+		t.Fatal(err)
+	}
 	job.SetName(name)
 	text, err := json.Marshal(job)
 	if err != nil {

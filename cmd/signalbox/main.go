@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -47,7 +48,7 @@ func run(ctx context.Context, sh *shell.Shell, args []string) (code int) {
 	}()
 	sh.Typed = args
 	root := newRoot(sh) //nolint:contextcheck // commands get theirs from ExecuteContext
-	root.SetArgs(review.JoinAsk(jobsOfKind(args)))
+	root.SetArgs(review.JoinAsk(getcmd.JobsOfKind(args)))
 	ran, err := root.ExecuteContextC(ctx)
 	if code, ok := shell.Interrupted(ctx); ok && err != nil && ran.Name() != "serve" { // which comes to rest by itself
 		sh.Tell("interrupted")

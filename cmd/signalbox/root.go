@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	checkcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/check"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/doctor"
+	fitcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/fit"
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
@@ -66,10 +69,10 @@ before they run, and explains why they wait or fail.`,
 	root.Version = build.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	list := reference.NewList(sh, shelves())
-	addOutcomes(sh, list)
+	getcmd.AddOutcomes(sh, list)
 	list.AddCommand(doctor.NewNamespaces(sh))
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), snapshot.New(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), learn.New(sh), newModel(sh), serve.New(sh),
+		checkcmd.New(sh), fitcmd.New(sh), getcmd.New(sh), newAudit(sh), snapshot.New(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newConfig(sh), newPrompt(sh), learn.New(sh), newModel(sh), serve.New(sh),
 		list, reference.NewExplain(sh, shelves()), newSchema(sh), doctor.New(sh), newMCP(sh), newBoard(sh), newMan(sh), version.New(sh),
 	)
 	root.InitDefaultCompletionCmd()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
@@ -25,7 +26,7 @@ var derived = map[string]struct {
 	of    reflect.Type
 	tag   string
 }{
-	"job-groups": {"What get jobs --group-by prints", reflect.TypeFor[jobGroups](), "json"},
+	"job-groups": {"What get jobs --group-by prints", reflect.TypeFor[getcmd.JobGroups](), "json"},
 	"comparison": {"What diagnose --against prints", reflect.TypeFor[comparison](), "json"},
 }
 

@@ -41,3 +41,6 @@ func partsOf(parts []nodemap.Part) (out []Part) {
 	}
 	return out
 }
+
+// MostJobsShown bounds the jobs that are shown one by one; sums have all of them.
+const MostJobsShown = 500

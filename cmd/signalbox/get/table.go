@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 const jobsSchema = "signalbox.dev/jobs/v1"
 
 // render prints jobs; all: each with its namespace.
-func (f *getFlags) render(sh *shell.Shell, rows []jobRow, all, first bool, paint terminal.Painter) error {
+func (f *Flags) render(sh *shell.Shell, rows []JobRow, all, first bool, paint terminal.Painter) error {
 	if f.groupBy.Value != "" {
 		return f.renderGroups(sh, rows)
 	}
@@ -26,7 +26,7 @@ func (f *getFlags) render(sh *shell.Shell, rows []jobRow, all, first bool, paint
 	case "json", "yaml":
 		return shell.RenderDocument(sh.Out, f.output.Value, struct {
 			Schema   string   `json:"schema"`
-			Jobs     []jobRow `json:"jobs"`
+			Jobs     []JobRow `json:"jobs"`
 			Unlisted []string `json:"unlisted,omitempty"`
 		}{jobsSchema, rows, f.missing.Failed})
 	case "name":
@@ -47,7 +47,7 @@ func (f *getFlags) render(sh *shell.Shell, rows []jobRow, all, first bool, paint
 		return err
 	}
 	if f.output.Value == "html" {
-		return sh.WriteHTML("Training jobs", jobsSection(rows, f.notes, sh.Now(), false))
+		return sh.WriteHTML("Training jobs", JobsSection(rows, f.notes, sh.Now(), false))
 	}
 	if len(rows) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (f *getFlags) render(sh *shell.Shell, rows []jobRow, all, first bool, paint
 }
 
 // cells are the table of jobs, its head first: short for a terminal, or wide. all: each with its namespace.
-func (f *getFlags) cells(sh *shell.Shell, rows []jobRow, all, wide bool, paint terminal.Painter) [][]string {
+func (f *Flags) cells(sh *shell.Shell, rows []JobRow, all, wide bool, paint terminal.Painter) [][]string {
 	dash := func(s string) string {
 		if s == "" {
 			return "-"
@@ -102,7 +102,7 @@ func (f *getFlags) cells(sh *shell.Shell, rows []jobRow, all, wide bool, paint t
 	return table
 }
 
-func (f *getFlags) table(sh *shell.Shell, rows []jobRow, all, heading bool, paint terminal.Painter) string {
+func (f *Flags) table(sh *shell.Shell, rows []JobRow, all, heading bool, paint terminal.Painter) string {
 	wide := f.output.Value == "wide"
 	table := f.cells(sh, rows, all, wide, paint)
 	var spare, tight []int
@@ -153,7 +153,7 @@ func (f *getFlags) table(sh *shell.Shell, rows []jobRow, all, heading bool, pain
 }
 
 // filtered are the columns, by their place in a row without a namespace, of which a filter says what stands there.
-func (f *getFlags) filtered() (columns []int) {
+func (f *Flags) filtered() (columns []int) {
 	if f.healthy != nil && f.healthy.Value != "" {
 		columns = append(columns, 4)
 	}

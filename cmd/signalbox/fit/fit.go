@@ -1,4 +1,6 @@
-package main
+// Package fit is the command fit: whether jobs fit on a cluster, where, whose end would let them start, and what if their sizes
+// were others. Start reading at New; the fit itself is in preflight/fit.
+package fit
 
 import (
 	"context"
@@ -29,8 +31,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
 
-// newFit is the command fit.
-func newFit(sh *shell.Shell) *cobra.Command {
+// New is the command fit.
+func New(sh *shell.Shell) *cobra.Command {
 	var draw, who bool
 	var sets []string
 	from := review.NewFlags()

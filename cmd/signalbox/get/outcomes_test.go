@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 func TestOutcomesAreCountedByCheck(t *testing.T) {
-	var rows []jobRow
+	var rows []JobRow
 	for _, outcome := range []string{`"came-true"`, `"ran"`, `"ran"`, `"other"`, `"unsaid"`, `""`} {
 		o := objectOf(t, strings.Replace(sickJob, "  annotations:\n", "  annotations:\n    signalbox.dev/warned: '{\"at\":\"2026-03-04T08:00:01Z\",\"checks\":[{\"check\":\"shm-missing\",\"says\":\"x\",\"outcome\":"+outcome+"}]}'\n", 1))
 		rows = append(rows, rowOf(kinds.For(o.GroupVersionKind()), o))

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"encoding/json"
@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
-// jobRow is one job as get jobs shows it: what its operator says, and what the controller wrote on it.
-type jobRow struct {
+// JobRow is one job as get jobs shows it: what its operator says, and what the controller wrote on it.
+type JobRow struct {
 	Context    string     `json:"context,omitempty"` // of the kubeconfig; only where there are several
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
@@ -49,8 +49,8 @@ var phaseNames = map[kinds.Phase]string{
 }
 
 // rowOf reads one job. What cannot be read is left out of the row.
-func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
-	r = jobRow{
+func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r JobRow) {
+	r = JobRow{
 		APIVersion: o.GetAPIVersion(), Kind: k.Name, Namespace: o.GetNamespace(), Name: o.GetName(),
 		Created: o.GetCreationTimestamp().UTC(), State: "-",
 	}
@@ -92,10 +92,10 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 }
 
 // key names a job among those of all kinds.
-func (r *jobRow) key() string { return r.Context + "/" + r.Kind + "/" + r.Namespace + "/" + r.Name }
+func (r *JobRow) key() string { return r.Context + "/" + r.Kind + "/" + r.Namespace + "/" + r.Name }
 
 // cause is the category, with a question mark where the diagnosis says that the cause was not shown.
-func (r *jobRow) cause() string {
+func (r *JobRow) cause() string {
 	if r.Verdict == string(diagnose.Inconclusive) && r.Category != "" {
 		return r.Category + "?"
 	}
@@ -103,7 +103,7 @@ func (r *jobRow) cause() string {
 }
 
 // place is the namespace, with the cluster where there are several.
-func (r *jobRow) place() string {
+func (r *JobRow) place() string {
 	if r.Context == "" {
 		return r.Namespace
 	}
@@ -111,7 +111,7 @@ func (r *jobRow) place() string {
 }
 
 // age is for how long the job exists; a file need not say.
-func (r *jobRow) age(now time.Time) string {
+func (r *JobRow) age(now time.Time) string {
 	if r.Created.IsZero() {
 		return "-"
 	}
@@ -119,7 +119,7 @@ func (r *jobRow) age(now time.Time) string {
 }
 
 // since is for how long the state, or the wait, has been, as AGE is written.
-func (r *jobRow) since(now time.Time) string {
+func (r *JobRow) since(now time.Time) string {
 	if r.Since == nil {
 		return "-"
 	}
@@ -127,7 +127,7 @@ func (r *jobRow) since(now time.Time) string {
 }
 
 // rank is how early a job stands in a list of what hurts.
-func (r jobRow) rank() int {
+func (r JobRow) rank() int {
 	over := r.State == "Succeeded" || r.State == "Failed"
 	switch {
 	case r.Healthy == "No" && !over:
@@ -145,7 +145,7 @@ func (r jobRow) rank() int {
 }
 
 // hurt is how many device hours a job has cost in its state, by the devices that it holds.
-func (r jobRow) hurt(now time.Time) float64 {
+func (r JobRow) hurt(now time.Time) float64 {
 	from := r.Created
 	if r.Since != nil {
 		from = *r.Since
@@ -157,9 +157,10 @@ func (r jobRow) hurt(now time.Time) float64 {
 	return float64(max(1, devices)) * now.Sub(from).Hours()
 }
 
-func sortRows(rows []jobRow, by string, now time.Time) {
-	name := func(r jobRow) string { return r.Context + "/" + r.Namespace + "/" + r.Name + "/" + r.Kind }
-	slices.SortStableFunc(rows, func(a, b jobRow) int {
+// SortRows brings rows into an order: by what hurts, by age or by name.
+func SortRows(rows []JobRow, by string, now time.Time) {
+	name := func(r JobRow) string { return r.Context + "/" + r.Namespace + "/" + r.Name + "/" + r.Kind }
+	slices.SortStableFunc(rows, func(a, b JobRow) int {
 		switch {
 		case by == "age" && !a.Created.Equal(b.Created):
 			return b.Created.Compare(a.Created)

@@ -1,4 +1,6 @@
-package main
+// Package check is the command check: jobs are reviewed as the admission webhook does. Start reading at New; the review itself is
+// in package review, what it prints in render.
+package check
 
 import (
 	"context"
@@ -19,8 +21,8 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 )
 
-// newCheck is the command check.
-func newCheck(sh *shell.Shell) *cobra.Command {
+// New is the command check.
+func New(sh *shell.Shell) *cobra.Command {
 	from := review.NewFlags()
 	files := &input.Flags{Cluster: from.Connection}
 	var pages reference.Runbooks

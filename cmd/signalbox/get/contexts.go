@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 
 // runContexts is run over several clusters as one list. One that does not answer takes away nothing of the others: a note
 // names it, and the exit code says that the list is not whole.
-func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, names []string) error {
+func (f *Flags) runContexts(ctx context.Context, sh *shell.Shell, contexts, names []string) error {
 	if f.watch {
 		return shell.Usagef("--watch follows one cluster, and the contexts %s are given; expected one", strings.Join(contexts, " and "))
 	}
-	rows, first := []jobRow{}, (*apiserver.Cluster)(nil)
+	rows, first := []JobRow{}, (*apiserver.Cluster)(nil)
 	f.several = true
 	for _, name := range contexts {
 		live, missing, err := f.oneContext(ctx, sh, apiserver.WithContext(f.kube, name), name, names, &rows)
@@ -35,7 +35,7 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, n
 		if first == nil {
 			first = live
 		}
-		notes := missing.Notes(f.namespaceOf(live))
+		notes := missing.Notes(f.NamespaceOf(live))
 		for i := range notes {
 			notes[i] = "context " + name + ": " + notes[i]
 		}
@@ -49,7 +49,7 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, n
 		return &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("none of the clusters answers, so whether there are training jobs is not known")}
 	}
 	rows = f.onNode(rows)
-	sortRows(rows, f.sortBy.Value, sh.Now())
+	SortRows(rows, f.sortBy.Value, sh.Now())
 	if err := f.render(sh, rows, f.all, !f.bare, terminal.NewPainter(f.coloured.Value, sh.Out)); err != nil {
 		return err
 	}
@@ -60,12 +60,12 @@ func (f *getFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts, n
 }
 
 // oneContext adds the jobs of one of several clusters to the rows.
-func (f *getFlags) oneContext(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, name string, names []string, rows *[]jobRow) (*apiserver.Cluster, apiserver.Unlisted, error) {
+func (f *Flags) oneContext(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigFlags, name string, names []string, rows *[]JobRow) (*apiserver.Cluster, apiserver.Unlisted, error) {
 	live, err := apiserver.Connect(ctx, kube)
 	if err != nil {
 		return nil, apiserver.Unlisted{}, err
 	}
-	found, missing, _, err := f.list(ctx, live, names)
+	found, missing, _, err := f.List(ctx, live, names)
 	if err != nil {
 		return nil, apiserver.Unlisted{}, err
 	}

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func withPods(t *testing.T, objects ...*unstructured.Unstructured) (*apiserver.C
 	return &apiserver.Cluster{Namespace: "ml"}, fake.NewClientset(pods...)
 }
 
-func rowWithPods(t *testing.T) jobRow {
+func rowWithPods(t *testing.T) JobRow {
 	t.Helper()
 	o := objectOf(t, sickJob)
 	k := kinds.For(o.GroupVersionKind())
@@ -66,8 +66,8 @@ func TestAJobHoldsWhatItsPodsWithANodeAskFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			live, kube := withPods(t, tc.pods...)
-			rows := []jobRow{rowWithPods(t)}
-			if note, err := (&getFlags{}).placeLive(t.Context(), live, kube, rows); err != nil || note != "" {
+			rows := []JobRow{rowWithPods(t)}
+			if note, err := (&Flags{}).placeLive(t.Context(), live, kube, rows); err != nil || note != "" {
 				t.Fatal(note, err)
 			}
 			rows[0].Node = ""
@@ -77,10 +77,10 @@ func TestAJobHoldsWhatItsPodsWithANodeAskFor(t *testing.T) {
 			if got := rows[0].where(); got != tc.where {
 				t.Errorf("on %q, want %q", got, tc.where)
 			}
-			if n := len((&getFlags{node: tc.on}).onNode(rows)); tc.on != "" && n != 1 {
+			if n := len((&Flags{node: tc.on}).onNode(rows)); tc.on != "" && n != 1 {
 				t.Errorf("--node %s lists %d jobs, want 1", tc.on, n)
 			}
-			if n := len((&getFlags{node: "h9"}).onNode([]jobRow{{Nodes: []string{"h1"}}})); n != 0 {
+			if n := len((&Flags{node: "h9"}).onNode([]JobRow{{Nodes: []string{"h1"}}})); n != 0 {
 				t.Errorf("--node h9 lists %d jobs, want none", n)
 			}
 		})
@@ -92,15 +92,15 @@ func TestPodsThatMayNotBeListedHoldNobodyKnowsWhat(t *testing.T) {
 	kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
 	})
-	rows := []jobRow{rowWithPods(t)}
-	note, err := (&getFlags{}).placeLive(t.Context(), live, kube, rows)
+	rows := []JobRow{rowWithPods(t)}
+	note, err := (&Flags{}).placeLive(t.Context(), live, kube, rows)
 	if want := "you may not list pods in namespace ml, so devices are those asked for, held or not; to ask for: the ClusterRole view in namespace ml, which signalbox-user is part of (https://github.com/signalbox-dev/signalbox/blob/main/docs/how-to/grant-rights.md)"; err != nil || note != want {
 		t.Errorf("note %q, error %v; want %q", note, err, want)
 	}
 	if rows[0].Held != nil || rows[0].devices() != "32" {
 		t.Errorf("held %v, shown %s; want not known, 32", rows[0].Held, rows[0].devices())
 	}
-	_, err = (&getFlags{node: "h1", all: true}).placeLive(t.Context(), live, kube, rows)
+	_, err = (&Flags{node: "h1", all: true}).placeLive(t.Context(), live, kube, rows)
 	if want := "you may not list pods in all namespaces, so which jobs are on node h1 is not known; to ask for: the ClusterRole view in all namespaces, which signalbox-user is part of (https://github.com/signalbox-dev/signalbox/blob/main/docs/how-to/grant-rights.md)"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -108,11 +108,11 @@ func TestPodsThatMayNotBeListedHoldNobodyKnowsWhat(t *testing.T) {
 
 func TestWhatIsHeldHurtsAndNotWhatIsAskedFor(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	rows := []jobRow{
+	rows := []JobRow{
 		{Name: "waits", State: "Running", Healthy: "No", Devices: 80, Held: new(int64(0)), Created: now.Add(-time.Hour)},
 		{Name: "holds", State: "Running", Healthy: "No", Devices: 8, Held: new(int64(8)), Created: now.Add(-time.Hour)},
 	}
-	if sortRows(rows, "hurt", now); rows[0].Name != "holds" {
+	if SortRows(rows, "hurt", now); rows[0].Name != "holds" {
 		t.Errorf("%s stands first; want what holds devices", rows[0].Name)
 	}
 }
@@ -122,7 +122,7 @@ func TestJobsShowWhatTheyHold(t *testing.T) {
 	r.Held, r.Nodes = new(int64(16)), []string{"h7", "h8", "h9"}
 	var out bytes.Buffer
 	sh := &shell.Shell{Out: &out, Now: func() time.Time { return r.Created.Add(time.Hour) }}
-	if err := jobsAs("wide", false).render(sh, []jobRow{r}, false, true, terminal.Painter{}); err != nil {
+	if err := jobsAs("wide", false).render(sh, []JobRow{r}, false, true, terminal.Painter{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "  16/32 ") || !strings.Contains(out.String(), "  h7 +2 ") {

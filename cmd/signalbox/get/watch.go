@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 // news are the rows that tell something else than was seen, which they become.
-func news(seen map[string]jobRow, rows []jobRow) (out []jobRow) {
+func news(seen map[string]JobRow, rows []JobRow) (out []JobRow) {
 	for _, r := range rows {
 		before, known := seen[r.key()]
 		if !known || before.told() != r.told() {
@@ -29,7 +29,7 @@ func news(seen map[string]jobRow, rows []jobRow) (out []jobRow) {
 }
 
 // deleted are the jobs that were seen and are listed no more, each for once. One that a filter no longer takes is there.
-func (f *getFlags) deleted(seen map[string]jobRow) (out []jobRow) {
+func (f *Flags) deleted(seen map[string]JobRow) (out []JobRow) {
 	for _, key := range slices.Sorted(maps.Keys(seen)) {
 		if r := seen[key]; !f.there[key] {
 			r.State, r.Since, r.Waiting, r.Nodes, r.Held = "deleted", nil, "", nil, nil
@@ -41,7 +41,7 @@ func (f *getFlags) deleted(seen map[string]jobRow) (out []jobRow) {
 }
 
 // told is all that is shown of a job; rows that tell the same are not printed again.
-func (r *jobRow) told() string {
+func (r *JobRow) told() string {
 	text, _ := json.Marshal(r) // nothing in a row fails
 	return string(text)
 }

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -28,8 +28,8 @@ type jobGroup struct {
 	Unknown    int     `json:"heldUnknown,omitempty"` // jobs of which nobody knows what they hold
 }
 
-// jobGroups is what get jobs --group-by prints.
-type jobGroups struct {
+// JobGroups is what get jobs --group-by prints.
+type JobGroups struct {
 	Schema   string     `json:"schema"`
 	By       string     `json:"by"` // category, owner, queue or namespace
 	Groups   []jobGroup `json:"groups"`
@@ -37,7 +37,7 @@ type jobGroups struct {
 }
 
 // groupsOf are the totals by what a job has, those that cost most first.
-func groupsOf(rows []jobRow, by func(jobRow) string, now time.Time) []jobGroup {
+func groupsOf(rows []JobRow, by func(JobRow) string, now time.Time) []jobGroup {
 	at, out := map[string]int{}, []jobGroup{}
 	for _, r := range rows {
 		i, ok := at[by(r)]
@@ -74,14 +74,14 @@ func groupsOf(rows []jobRow, by func(jobRow) string, now time.Time) []jobGroup {
 }
 
 // renderGroups prints the totals.
-func (f *getFlags) renderGroups(sh *shell.Shell, rows []jobRow) error {
-	by := map[string]func(jobRow) string{
-		"category": func(r jobRow) string { return r.Category }, "owner": func(r jobRow) string { return r.Owner },
-		"queue": func(r jobRow) string { return r.Queue }, "namespace": func(r jobRow) string { return r.Namespace }, "context": func(r jobRow) string { return r.Context },
+func (f *Flags) renderGroups(sh *shell.Shell, rows []JobRow) error {
+	by := map[string]func(JobRow) string{
+		"category": func(r JobRow) string { return r.Category }, "owner": func(r JobRow) string { return r.Owner },
+		"queue": func(r JobRow) string { return r.Queue }, "namespace": func(r JobRow) string { return r.Namespace }, "context": func(r JobRow) string { return r.Context },
 	}[f.groupBy.Value]
 	groups := groupsOf(rows, by, sh.Now())
 	if form := f.output.Value; form == "json" || form == "yaml" {
-		return shell.RenderDocument(sh.Out, form, jobGroups{groupsSchema, f.groupBy.Value, groups, f.missing.Failed})
+		return shell.RenderDocument(sh.Out, form, JobGroups{groupsSchema, f.groupBy.Value, groups, f.missing.Failed})
 	}
 	if len(groups) == 0 {
 		return nil

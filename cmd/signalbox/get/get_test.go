@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func TestAJobIsReadFromWhatStandsOnIt(t *testing.T) {
 	o := objectOf(t, sickJob)
 	got := rowOf(kinds.For(o.GroupVersionKind()), o)
 	since := time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
-	want := jobRow{
+	want := JobRow{
 		APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Namespace: "ml", Name: "sick", Created: time.Date(2026, 3, 4, 8, 0, 0, 0, time.UTC),
 		State: "Running", Since: &since, Healthy: "No", Category: "gpu-oom", Owner: "user", Pod: "sick-worker-1", Node: "h7",
 		Devices: 32, Queue: "team", Error: "sick-worker-1: the GPU ran out of memory",
@@ -78,7 +78,7 @@ func TestACauseThatWasNotShownIsMarked(t *testing.T) {
 func TestWhatHurtsStandsFirst(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	hours := func(n int) time.Time { return now.Add(-time.Duration(n) * time.Hour) }
-	rows := []jobRow{
+	rows := []JobRow{
 		{Name: "done", State: "Succeeded", Created: hours(9)},
 		{Name: "runs", State: "Running", Healthy: "Yes", Created: hours(5)},
 		{Name: "small", State: "Running", Healthy: "No", Devices: 1, Created: hours(2)},
@@ -87,7 +87,7 @@ func TestWhatHurtsStandsFirst(t *testing.T) {
 		{Name: "large", State: "Restarting", Healthy: "No", Devices: 64, Created: hours(2)},
 	}
 	order := func(by string) string {
-		sortRows(rows, by, now)
+		SortRows(rows, by, now)
 		var names []string
 		for _, r := range rows {
 			names = append(names, r.Name)
@@ -117,7 +117,7 @@ func TestJobsAreATable(t *testing.T) {
 		"name": "pytorchjob.kubeflow.org/sick -n ml\n",
 	} {
 		out.Reset()
-		if err := jobsAs(format, true).render(sh, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, terminal.Painter{}); err != nil {
+		if err := jobsAs(format, true).render(sh, []JobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -143,8 +143,8 @@ func TestAWaitHasItsOwnBeginning(t *testing.T) {
 }
 
 // jobsAs prints jobs in a format.
-func jobsAs(format string, all bool) *getFlags {
-	return &getFlags{all: all, output: shell.OneOf(format), sortBy: shell.OneOf("hurt"), groupBy: shell.OneOf("")}
+func jobsAs(format string, all bool) *Flags {
+	return &Flags{all: all, output: shell.OneOf(format), sortBy: shell.OneOf("hurt"), groupBy: shell.OneOf("")}
 }
 
 func TestAWaitIsToldInFewWords(t *testing.T) {
@@ -172,24 +172,24 @@ func TestAWaitIsToldInFewWords(t *testing.T) {
 
 func TestANameThatNoJobHasIsMissedWhereItWasLookedFor(t *testing.T) {
 	live := &apiserver.Cluster{Namespace: "ml"}
-	for want, f := range map[string]*getFlags{
+	for want, f := range map[string]*Flags{
 		"no training job called nosuch is in any namespace":                 {all: true},
 		"no training job called nosuch is in namespace ml; -A looks in all": {},
 	} {
-		if got := noneCalled([]string{"nosuch"}, f.namespaceOf(live)).Error(); got != want {
+		if got := noneCalled([]string{"nosuch"}, f.NamespaceOf(live)).Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
 func TestAJobThatIsDeletedIsSaidOnce(t *testing.T) {
-	f, seen := &getFlags{}, map[string]jobRow{}
+	f, seen := &Flags{}, map[string]JobRow{}
 	since, again := time.Unix(0, 0), time.Unix(0, 0)
-	kept, gone := jobRow{Kind: "MPIJob", Name: "kept", State: "Running", Since: &since}, jobRow{Kind: "MPIJob", Name: "gone", State: "Running"}
-	news(seen, []jobRow{kept, gone})
+	kept, gone := JobRow{Kind: "MPIJob", Name: "kept", State: "Running", Since: &since}, JobRow{Kind: "MPIJob", Name: "gone", State: "Running"}
+	news(seen, []JobRow{kept, gone})
 	kept.Since = &again // read anew, and the same
 	f.there = map[string]bool{kept.key(): true}
-	if got := news(seen, []jobRow{kept}); len(got) > 0 {
+	if got := news(seen, []JobRow{kept}); len(got) > 0 {
 		t.Errorf("a job that did not change is printed: %+v", got)
 	}
 	if got := f.deleted(seen); len(got) != 1 || got[0].Name != "gone" || got[0].State != "deleted" {
@@ -209,7 +209,7 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 	f := jobsAs("text", false)
 	f.watch = true
 	for i, name := range []string{"sick", "longname", "a"} {
-		if err := f.render(sh, []jobRow{{Kind: "MPIJob", Name: name, State: "Running", Created: time.Unix(0, 0)}}, false, i == 0, terminal.Painter{}); err != nil {
+		if err := f.render(sh, []JobRow{{Kind: "MPIJob", Name: name, State: "Running", Created: time.Unix(0, 0)}}, false, i == 0, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,13 +226,13 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 func TestGroupsAreTotals(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	since, held := now.Add(-90*time.Minute), int64(8)
-	rows := []jobRow{
+	rows := []JobRow{
 		{Name: "a", Owner: "user", Healthy: "No", Since: &since, Held: &held},
 		{Name: "b", Owner: "platform", Created: now.Add(-time.Hour), Held: &held},
 		{Name: "c", Owner: "platform", Created: now.Add(-time.Hour), Held: &held},
 		{Name: "d", Created: now.Add(-time.Hour)},
 	}
-	got := groupsOf(rows, func(r jobRow) string { return r.Owner }, now)
+	got := groupsOf(rows, func(r JobRow) string { return r.Owner }, now)
 	want := []jobGroup{
 		{Group: "platform", Jobs: 2, Held: 16, Hours: 16},
 		{Group: "user", Jobs: 1, NotHealthy: 1, Held: 8, Hours: 12},
@@ -263,7 +263,7 @@ func TestANarrowListKeepsWhatANightIsAbout(t *testing.T) {
 		f := jobsAs("text", true)
 		f.healthy = shell.OneOf("", "No")
 		f.healthy.Value = tc.healthy
-		if err := f.render(sh, []jobRow{row}, true, true, terminal.Painter{}); err != nil {
+		if err := f.render(sh, []JobRow{row}, true, true, terminal.Painter{}); err != nil {
 			t.Fatal(err)
 		}
 		head, _, _ := strings.Cut(out.String(), "\n")

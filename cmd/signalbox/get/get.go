@@ -1,4 +1,6 @@
-package main
+// Package get is the command get jobs: the training jobs of a cluster or a snapshot, their totals, and what became of what the
+// checks said of them. Start reading at New.
+package get
 
 import (
 	"cmp"
@@ -24,7 +26,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-type getFlags struct {
+// Flags say which jobs are listed, and how.
+type Flags struct {
 	kube                             *genericclioptions.ConfigFlags
 	all, watch, parts, bare          bool
 	snapshot                         []string
@@ -40,13 +43,14 @@ type getFlags struct {
 	there                            map[string]bool       // jobs that were listed, whether a filter takes them or not
 }
 
-// anyJob wants every job, for who lists them otherwise.
-func anyJob(kube *genericclioptions.ConfigFlags, all bool) *getFlags {
-	return &getFlags{kube: kube, all: all, healthy: shell.OneOf(""), state: shell.OneOf(""), groupBy: shell.OneOf("")}
+// AnyJob wants every job, for who lists them otherwise.
+func AnyJob(kube *genericclioptions.ConfigFlags, all bool) *Flags {
+	return &Flags{kube: kube, all: all, healthy: shell.OneOf(""), state: shell.OneOf(""), groupBy: shell.OneOf("")}
 }
 
-func newGet(sh *shell.Shell) *cobra.Command {
-	f := &getFlags{
+// New is the command get.
+func New(sh *shell.Shell) *cobra.Command {
+	f := &Flags{
 		kube: apiserver.Flags(), healthy: shell.OneOf("", "Yes", "No", "Unknown"), state: shell.OneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: shell.OneOf("hurt", "age", "name"), groupBy: shell.OneOf("", "category", "owner", "queue", "namespace", "context"),
 		output: shell.OneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: shell.OneOf("auto", "always", "never"),
 	}
@@ -106,11 +110,11 @@ is named in a note, and the exit code is 4.`,
 	return c
 }
 
-// jobsOfKind takes get KIND and get KIND/NAME, as kubectl has them, for get jobs --kind KIND NAME. A job is one of any
+// JobsOfKind takes get KIND and get KIND/NAME, as kubectl has them, for get jobs --kind KIND NAME. A job is one of any
 // kind.
-func jobsOfKind(args []string) []string {
+func JobsOfKind(args []string) []string {
 	if len(args) > 3 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // the last word is only begun
-		return append(args[:1:1], jobsOfKind(args[1:])...)
+		return append(args[:1:1], JobsOfKind(args[1:])...)
 	}
 	if len(args) < 2 || args[0] != "get" {
 		return args
@@ -131,7 +135,7 @@ func jobsOfKind(args []string) []string {
 }
 
 // wrong says which filter names what no job can be.
-func (f *getFlags) wrong(sh *shell.Shell) error {
+func (f *Flags) wrong(sh *shell.Shell) error {
 	if f.kind != "" && apiserver.KindCalled(f.kind) == nil {
 		return shell.Usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), apiserver.KindWords()), sh.Name)
 	}
@@ -172,7 +176,7 @@ func owners() []string {
 }
 
 // ofKind takes KIND/NAME for --kind KIND NAME.
-func (f *getFlags) ofKind(args []string) (names []string, err error) {
+func (f *Flags) ofKind(args []string) (names []string, err error) {
 	for _, arg := range args {
 		word, name, ok := strings.Cut(arg, "/")
 		switch {
@@ -190,7 +194,7 @@ func (f *getFlags) ofKind(args []string) (names []string, err error) {
 	return names, nil
 }
 
-func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) error {
+func (f *Flags) run(ctx context.Context, sh *shell.Shell, names []string) error {
 	if err := f.wrong(sh); err != nil {
 		return err
 	}
@@ -214,17 +218,17 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 	if err != nil {
 		return err
 	}
-	seen, missingBefore := map[string]jobRow{}, 0
+	seen, missingBefore := map[string]JobRow{}, 0
 	for first := true; ; first = false {
-		rows, missing, versions, err := f.list(ctx, live, names)
+		rows, missing, versions, err := f.List(ctx, live, names)
 		if err != nil {
 			return err
 		}
 		if first && missing.Len() > 0 && len(versions) == 0 {
-			return missing.None(f.namespaceOf(live))
+			return missing.None(f.NamespaceOf(live))
 		}
 		if first {
-			f.missing, f.notes = missing, missing.Notes(f.namespaceOf(live))
+			f.missing, f.notes = missing, missing.Notes(f.NamespaceOf(live))
 			sh.Notes(f.notes)
 		}
 		clients, err := view.Connect(live.Config)
@@ -239,7 +243,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 			sh.Tell("note: %s", note)
 		}
 		rows = f.onNode(rows)
-		sortRows(rows, f.sortBy.Value, sh.Now())
+		SortRows(rows, f.sortBy.Value, sh.Now())
 		changed := news(seen, rows)
 		if missing.Len() <= missingBefore || first { // of what is no more listed nobody knows whether it is there
 			changed = append(changed, f.deleted(seen)...)
@@ -261,7 +265,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 			}
 		}
 		if first && len(rows) == 0 && len(names) > 0 {
-			return cmp.Or(missing.Verdict(), noneCalled(names, f.namespaceOf(live)))
+			return cmp.Or(missing.Verdict(), noneCalled(names, f.NamespaceOf(live)))
 		}
 		if first && len(rows) == 0 && len(names) == 0 {
 			f.sayNone(sh, live, missing.Len() > 0)
@@ -269,25 +273,26 @@ func (f *getFlags) run(ctx context.Context, sh *shell.Shell, names []string) err
 		if !f.watch {
 			return missing.Verdict()
 		}
-		if err := anyChange(ctx, live, versions, f.namespaceOf(live)); err != nil {
+		if err := anyChange(ctx, live, versions, f.NamespaceOf(live)); err != nil {
 			return err
 		}
 	}
 }
 
-func (f *getFlags) namespaceOf(live *apiserver.Cluster) string {
+// NamespaceOf is the namespace whose jobs are listed; empty: all.
+func (f *Flags) NamespaceOf(live *apiserver.Cluster) string {
 	if f.all {
 		return metav1.NamespaceAll
 	}
 	return live.Namespace
 }
 
-// list reads the jobs of all kinds that the cluster serves, and says which were not listed.
-func (f *getFlags) list(ctx context.Context, live *apiserver.Cluster, names []string) (rows []jobRow, missing apiserver.Unlisted, versions map[schema.GroupVersionResource]string, err error) {
+// List reads the jobs of all kinds that the cluster serves, and says which were not listed.
+func (f *Flags) List(ctx context.Context, live *apiserver.Cluster, names []string) (rows []JobRow, missing apiserver.Unlisted, versions map[schema.GroupVersionResource]string, err error) {
 	versions = map[schema.GroupVersionResource]string{}
-	rows, f.there = []jobRow{}, map[string]bool{}
+	rows, f.there = []JobRow{}, map[string]bool{}
 	wanted := func(k *kinds.Kind) bool { return f.kind == "" || apiserver.KindCalled(f.kind) == k }
-	missing, err = live.EachPage(ctx, f.namespaceOf(live), f.selector, wanted, func(k *kinds.Kind, gvr schema.GroupVersionResource, page *unstructured.UnstructuredList) {
+	missing, err = live.EachPage(ctx, f.NamespaceOf(live), f.selector, wanted, func(k *kinds.Kind, gvr schema.GroupVersionResource, page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			r := rowOf(k, &page.Items[i])
 			f.there[r.key()] = true
@@ -314,7 +319,7 @@ func noneCalled(names []string, namespace string) error {
 }
 
 // sayNone says where no job was found.
-func (f *getFlags) sayNone(sh *shell.Shell, live *apiserver.Cluster, partly bool) {
+func (f *Flags) sayNone(sh *shell.Shell, live *apiserver.Cluster, partly bool) {
 	what := "training jobs"
 	if f.kind+f.node+f.category+f.owner+f.queue+f.selector+f.healthy.Value+f.state.Value != "" {
 		what = "such training jobs"
@@ -329,19 +334,19 @@ func (f *getFlags) sayNone(sh *shell.Shell, live *apiserver.Cluster, partly bool
 	sh.Tell("no %s found in namespace %s; -A looks in all", what, live.Namespace)
 }
 
-func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string) bool {
+func (f *Flags) wants(r JobRow, o *unstructured.Unstructured, names []string) bool {
 	return (f.parts || !apiserver.IsPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
 		(f.healthy.Value == "" || f.healthy.Value == r.Healthy) && (f.state.Value == "" || f.state.Value == r.State) &&
 		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
 }
 
 // completeNames completes the names of get jobs: those of the snapshot, or else of the cluster.
-func (f *getFlags) completeNames(sh *shell.Shell) cobra.CompletionFunc {
+func (f *Flags) completeNames(sh *shell.Shell) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 		asked, out := apiserver.KindCalled(f.kind), []string(nil)
 		switch {
 		case len(f.snapshot) > 0:
-			objects, err := jobsOfSnapshot(sh, f.snapshot, f.selector)
+			objects, err := JobsOfSnapshot(sh, f.snapshot, f.selector)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}

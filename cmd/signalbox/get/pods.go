@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"context"
@@ -96,7 +96,7 @@ func (p *podsByLabel) fewest(namespace string, s labels.Selector) (out []*placed
 }
 
 // place says on which nodes the pods of jobs are and what they hold.
-func (p *podsByLabel) place(rows []jobRow) {
+func (p *podsByLabel) place(rows []JobRow) {
 	for i := range rows {
 		r := &rows[i]
 		if !p.whole && !p.seen[r.Namespace] {
@@ -116,22 +116,22 @@ func (p *podsByLabel) place(rows []jobRow) {
 }
 
 // onNode leaves the jobs that have a pod on the node of --node, or failed there first.
-func (f *getFlags) onNode(rows []jobRow) []jobRow {
-	return slices.DeleteFunc(rows, func(r jobRow) bool { return f.node != "" && r.Node != f.node && !slices.Contains(r.Nodes, f.node) })
+func (f *Flags) onNode(rows []JobRow) []JobRow {
+	return slices.DeleteFunc(rows, func(r JobRow) bool { return f.node != "" && r.Node != f.node && !slices.Contains(r.Nodes, f.node) })
 }
 
 // placeLive reads the pods of the cluster, as protobuf, which costs both sides a fraction of JSON; note says what is not
 // known where they may not be listed.
-func (f *getFlags) placeLive(ctx context.Context, c *apiserver.Cluster, kube kubernetes.Interface, rows []jobRow) (note string, err error) {
+func (f *Flags) placeLive(ctx context.Context, c *apiserver.Cluster, kube kubernetes.Interface, rows []JobRow) (note string, err error) {
 	pods := newPodsByLabel()
 	pods.whole = true
 	for next := ""; len(rows) > 0; {
-		page, err := kube.CoreV1().Pods(f.namespaceOf(c)).List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
+		page, err := kube.CoreV1().Pods(f.NamespaceOf(c)).List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsForbidden(err) && f.node != "":
-			return "", shell.Usagef("%s, so which jobs are on node %s is not known%s", apiserver.Barred([]string{"pods"}, f.namespaceOf(c)), f.node, apiserver.GrantRead(f.namespaceOf(c)))
+			return "", shell.Usagef("%s, so which jobs are on node %s is not known%s", apiserver.Barred([]string{"pods"}, f.NamespaceOf(c)), f.node, apiserver.GrantRead(f.NamespaceOf(c)))
 		case apierrors.IsForbidden(err):
-			return apiserver.Barred([]string{"pods"}, f.namespaceOf(c)) + ", so devices are those asked for, held or not" + apiserver.GrantRead(f.namespaceOf(c)), nil
+			return apiserver.Barred([]string{"pods"}, f.NamespaceOf(c)) + ", so devices are those asked for, held or not" + apiserver.GrantRead(f.NamespaceOf(c)), nil
 		case apierrors.IsResourceExpired(err) && next != "": // the listing took longer than the server remembers
 			pods, next = newPodsByLabel(), ""
 			pods.whole = true
@@ -151,7 +151,7 @@ func (f *getFlags) placeLive(ctx context.Context, c *apiserver.Cluster, kube kub
 }
 
 // devices are the accelerators of a job, and how many of them it holds where that is not all.
-func (r *jobRow) devices() string {
+func (r *JobRow) devices() string {
 	if r.Held == nil || *r.Held == r.Devices {
 		return fmt.Sprint(r.Devices)
 	}
@@ -159,7 +159,7 @@ func (r *jobRow) devices() string {
 }
 
 // where is the node of the first cause, else the first one, and on how many more the job is.
-func (r *jobRow) where() string {
+func (r *JobRow) where() string {
 	first, more := r.Node, len(r.Nodes)
 	if first == "" && more > 0 {
 		first = r.Nodes[0]

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -29,8 +29,8 @@ type tally struct {
 	Open     int    `json:"open"`     // it goes on
 }
 
-// addOutcomes lets the list of checks ask the cluster what became of what the checks said.
-func addOutcomes(sh *shell.Shell, list *cobra.Command) {
+// AddOutcomes lets the list of checks ask the cluster what became of what the checks said.
+func AddOutcomes(sh *shell.Shell, list *cobra.Command) {
 	c, _, err := list.Find([]string{"checks"})
 	if err != nil {
 		return // there is no such list
@@ -52,7 +52,7 @@ func listOutcomes(ctx context.Context, sh *shell.Shell, kube *genericclioptions.
 	if err != nil {
 		return err
 	}
-	rows, missing, _, err := anyJob(kube, true).list(ctx, live, nil)
+	rows, missing, _, err := AnyJob(kube, true).List(ctx, live, nil)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func listOutcomes(ctx context.Context, sh *shell.Shell, kube *genericclioptions.
 }
 
 // tallies count the outcomes of all jobs by check.
-func tallies(rows []jobRow) []tally {
+func tallies(rows []JobRow) []tally {
 	by := map[string]*tally{}
 	for _, r := range rows {
 		for _, w := range r.Warned.Checks {
