@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/explanation"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/reference"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
@@ -46,10 +47,11 @@ type diagnoseFlags struct {
 	signatures         []string // folders
 	noFiles            bool     // arguments are jobs of the cluster
 	runbooks           reference.Runbooks
-	model              modelFlags
+	model              explanation.Flags
 	namespaces         *apiserver.Remembered // what -n was given, every time
 }
 
+// newDiagnose is the command diagnose.
 func newDiagnose(sh *shell.Shell) *cobra.Command {
 	f, everywhere := &diagnoseFlags{kube: apiserver.Flags()}, false
 	output, colour := shell.OneOf("text", "json", "yaml", "md", "html", "aegis"), shell.OneOf("auto", "always", "never")
@@ -81,16 +83,16 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if everywhere {
 				return shell.Usagef("diagnose looks at the jobs that are named; %[1]s get jobs -A lists all with their causes, and %[1]s diagnose KIND/NAME -n NAMESPACE says why", sh.Name)
 			}
-			if f.model.patience < 0 || f.model.patience > 0 && !f.model.explain {
-				return shell.Usagef("--patience %s is how long --explain waits; expected a duration above 0 beside it: --explain --patience 1m", f.model.patience)
+			if f.model.Patience < 0 || f.model.Patience > 0 && !f.model.Explain {
+				return shell.Usagef("--patience %s is how long --explain waits; expected a duration above 0 beside it: --explain --patience 1m", f.model.Patience)
 			}
-			if !f.model.explain && (f.model.record != "" || f.model.replay != "") {
+			if !f.model.Explain && (f.model.Record != "" || f.model.Replay != "") {
 				return shell.Usagef("--record and --replay are of --explain; expected it beside them")
 			}
-			if f.model.explain && f.model.only {
+			if f.model.Explain && f.model.Only {
 				return shell.Usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
-			f.model.early = output.Value == "text"
+			f.model.Early = output.Value == "text"
 			if err := f.runbooks.Wrong(); err != nil {
 				return err
 			}
@@ -119,12 +121,12 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		},
 	}
 	f.addSources(c)
-	f.model.add(c)
-	c.Flags().StringVar(&f.model.record, "record", "", "with --explain, `folder` in which the model's answer is kept")
-	c.Flags().StringVar(&f.model.replay, "replay", "", "with --explain, `folder` of an answer that was kept: it is judged anew, and nobody is asked")
-	c.Flags().BoolVar(&f.model.explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
-	c.Flags().DurationVar(&f.model.patience, "patience", 0, "with --explain, how long the finding waits for the model (4s): text is printed then, and again with what the model says; other forms are printed once, without it")
-	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
+	f.model.Add(c)
+	c.Flags().StringVar(&f.model.Record, "record", "", "with --explain, `folder` in which the model's answer is kept")
+	c.Flags().StringVar(&f.model.Replay, "replay", "", "with --explain, `folder` of an answer that was kept: it is judged anew, and nobody is asked")
+	c.Flags().BoolVar(&f.model.Explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
+	c.Flags().DurationVar(&f.model.Patience, "patience", 0, "with --explain, how long the finding waits for the model (4s): text is printed then, and again with what the model says; other forms are printed once, without it")
+	c.Flags().BoolVar(&f.model.Only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	c.Flags().BoolVar(&f.why, "why", false, "show what could be the cause, and the points for and against each")
@@ -216,7 +218,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell.Shell, args []string,
 	if err != nil {
 		return err
 	}
-	if err := f.model.open(); err != nil {
+	if err := f.model.Open(); err != nil {
 		return err
 	}
 	if f.noFiles {
@@ -244,7 +246,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell.Shell, args []string,
 	case f.watch && len(args) != 1:
 		return shell.Usagef("--watch follows one job of the cluster; expected KIND/NAME")
 	case files || f.bundle != "":
-		f.model.began = sh.Now()
+		f.model.Began = sh.Now()
 		c, err := f.saved(ctx, sh)
 		if err != nil {
 			return err
@@ -254,7 +256,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell.Shell, args []string,
 				return f.byJob(ctx, sh, catalog, parts, to)
 			}
 		}
-		r := recalling(c, diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.model != nil}))
+		r := recalling(c, diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.Model != nil}))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -427,7 +429,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell.Shell, catalog *sign
 	live.ForOthers = f.annotate
 	for _, t := range targets {
 		for before := ""; ; {
-			f.model.began = sh.Now()
+			f.model.Began = sh.Now()
 			c, err := live.CaseOf(ctx, sh, t)
 			if err != nil {
 				return err

@@ -31,7 +31,7 @@ type toldOf struct {
 func (f *diagnoseFlags) byJob(ctx context.Context, sh *shell.Shell, catalog *signature.Catalog, parts []bare.OfJob, to func(diagnose.Result) error) error {
 	var all []toldOf
 	for _, p := range parts {
-		r := diagnose.Diagnose(ctx, p.Bundle, catalog, diagnose.Options{Nominees: f.model.model != nil})
+		r := diagnose.Diagnose(ctx, p.Bundle, catalog, diagnose.Options{Nominees: f.model.Model != nil})
 		if err := ctx.Err(); err != nil {
 			return err
 		}

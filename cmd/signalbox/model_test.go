@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/explanation"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
@@ -302,7 +303,7 @@ func TestOnlyALabelledNamespaceIsAsked(t *testing.T) {
 	for namespace, want := range map[string]string{
 		"ml": "", "other": "is not labelled signalbox.dev/llm=enabled", "plain": "is not labelled signalbox.dev/llm=enabled", "none": "not found",
 	} {
-		err := mayAsk(t.Context(), kube, namespace)
+		err := explanation.MayAsk(t.Context(), kube, namespace)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", namespace, err, want)
 		}
@@ -311,7 +312,7 @@ func TestOnlyALabelledNamespaceIsAsked(t *testing.T) {
 		"ml":    "nothing was sent; namespace ml is labelled signalbox.dev/llm=enabled, so --explain would send this",
 		"plain": "nothing was sent, and --explain would send nothing: namespace plain is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model",
 	} {
-		if got := wouldAsk(t.Context(), kube, namespace); got != want {
+		if got := explanation.WouldAsk(t.Context(), kube, namespace); got != want {
 			t.Errorf("%s: %q, want %q", namespace, got, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/explanation"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -24,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 )
 
+// newPrompt is the command prompt.
 func newPrompt(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prompt render|show|lint",
@@ -34,7 +36,7 @@ func newPrompt(sh *shell.Shell) *cobra.Command {
 }
 
 func newPromptRender(sh *shell.Shell) *cobra.Command {
-	f := &diagnoseFlags{kube: apiserver.Flags(), model: modelFlags{only: true}}
+	f := &diagnoseFlags{kube: apiserver.Flags(), model: explanation.Flags{Only: true}}
 	c := &cobra.Command{
 		Use:   "render KIND/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE…",
 		Short: "print exactly what a model would be asked about a job, to the letter",
@@ -49,7 +51,7 @@ Exit codes: 0 printed · 2 bad usage, unreadable input, or a job without a failu
 		},
 	}
 	f.addSources(c)
-	f.model.add(c)
+	f.model.Add(c)
 	f.kube.AddFlags(c.Flags())
 	apiserver.CompleteCluster(c, f.kube)
 	return c
@@ -174,35 +176,35 @@ func unasked(key string) string {
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model
 // says of it.
 func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result, live *apiserver.Cluster, to func(diagnose.Result) error) error {
-	m := f.model.model
+	m := f.model.Model
 	tell := to
 	to = func(r diagnose.Result) error { return tell(explainer.WithStory(r)) }
 	if m == nil {
 		return to(r)
 	}
-	m.Sources = f.model.sources(m.settings, nil)
+	m.Sources = f.model.Sources(m.Settings, nil)
 	if live != nil {
-		m.Sources = f.model.sources(m.settings, live.Clients)
+		m.Sources = f.model.Sources(m.Settings, live.Clients)
 	}
-	q, err := m.question(ctx, sh, c, r)
+	q, err := m.Question(ctx, sh, c, r)
 	if err != nil {
-		if f.model.only {
+		if f.model.Only {
 			return err
 		}
 		sh.Tell("%s", err)
 		return to(r)
 	}
-	if f.model.only {
+	if f.model.Only {
 		var kube kubernetes.Interface
 		if live != nil {
 			kube = live.Clients
 		}
-		sh.Tell("note: %s", wouldAsk(ctx, kube, r.Job.Namespace))
-		_, err := io.WriteString(sh.Out, spoken(q))
+		sh.Tell("note: %s", explanation.WouldAsk(ctx, kube, r.Job.Namespace))
+		_, err := io.WriteString(sh.Out, explanation.Spoken(q))
 		return err
 	}
 	if live != nil {
-		if err := mayAsk(ctx, live.Clients, r.Job.Namespace); err != nil {
+		if err := explanation.MayAsk(ctx, live.Clients, r.Job.Namespace); err != nil {
 			sh.Tell("%s", err)
 			return to(r) // the finding needs no model
 		}
@@ -211,25 +213,25 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.C
 	var failed error
 	// What reading and the rules took, which is seconds where a machine is busy, is no longer to be waited: an hour that a user
 	// gives is for the model alone.
-	limit := cmp.Or(sh.Patience, patience)
-	wait := max(0, limit-sh.Now().Sub(f.model.began))
-	if f.model.patience > 0 {
-		limit, wait = f.model.patience, f.model.patience
+	limit := cmp.Or(sh.Patience, explanation.Patience)
+	wait := max(0, limit-sh.Now().Sub(f.model.Began))
+	if f.model.Patience > 0 {
+		limit, wait = f.model.Patience, f.model.Patience
 	}
 	asking, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	added := m.tell(asking, sh, wait, q, &r, func() {
-		if f.model.replay != "" {
+	added := m.Tell(asking, sh, wait, q, &r, func() {
+		if f.model.Replay != "" {
 			return // nobody is waited for
 		}
-		if f.model.early {
+		if f.model.Early {
 			printed, failed = true, to(rules)
 			return
 		}
-		if f.model.record != "" {
+		if f.model.Record != "" {
 			return // the answer is what is wanted
 		}
-		leave(fmt.Errorf("%s has not answered within %s (--patience 2m waits longer)", m.settings.LLM.Model, limit))
+		leave(fmt.Errorf("%s has not answered within %s (--patience 2m waits longer)", m.Settings.LLM.Model, limit))
 	})
 	if failed != nil || printed && !added {
 		return failed

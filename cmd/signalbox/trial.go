@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/explanation"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/trial"
 )
 
+// newModel is the command model.
 func newModel(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "model test",
@@ -75,7 +77,7 @@ func modelTest(ctx context.Context, sh *shell.Shell, file, record, replay string
 	case client == llm.Off:
 		return shell.Usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model")
 	}
-	client = patient(client, settings)
+	client = explanation.Patient(client, settings)
 	fmt.Fprintf(sh.Out, "%s\n", terminal.VisibleLine(name))
 	if replay == "" {
 		for _, a := range trial.Abilities(ctx, client) {

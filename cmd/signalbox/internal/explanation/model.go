@@ -1,4 +1,6 @@
-package main
+// Package explanation asks a model about a diagnosis, for the commands that print one: which model, what it is asked, and how
+// long a finding waits for it. Start reading at Flags.Open.
+package explanation
 
 import (
 	"cmp"
@@ -25,22 +27,23 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 )
 
-// modelFlags say which model is asked, and how.
-type modelFlags struct {
+// Flags say which model is asked, and how.
+type Flags struct {
 	settings string // file
 	prompts  string // folder, or the manifest of a ConfigMap
-	record   string // folder
-	replay   string // folder
-	explain  bool
-	only     bool // print the question, ask nobody
-	early    bool // a finding may be printed before the model has answered: once more with what it says
-	patience time.Duration
-	began    time.Time     // the diagnosis that is asked about
+	Record   string // folder
+	Replay   string // folder
+	Explain  bool
+	Only     bool // print the question, ask nobody
+	Early    bool // a finding may be printed before the model has answered: once more with what it says
+	Patience time.Duration
+	Began    time.Time     // the diagnosis that is asked about
 	own      prompt.Source // of the prompts; nil: what the server reads
-	model    *model        // nil: none is needed
+	Model    *model        // nil: none is needed
 }
 
-func (f *modelFlags) add(c *cobra.Command) {
+// Add adds --config, which names the model.
+func (f *Flags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings of the server: llm and prompts are read")
 	c.Flags().StringVar(&f.prompts, "prompts", "", "`folder` with prompts of your own, <kind>.tmpl and default.tmpl, or the manifest of a ConfigMap with them")
 }
@@ -48,12 +51,12 @@ func (f *modelFlags) add(c *cobra.Command) {
 // model is what a shell asks a model with; one for all jobs of a command line, because it counts its calls.
 type model struct {
 	explainer.Explainer
-	settings config.Config
+	Settings config.Config
 }
 
-// open reads the settings, before anything is diagnosed, where a model is asked or its question printed.
-func (f *modelFlags) open() error {
-	if !f.explain && !f.only {
+// Open reads the settings, before anything is diagnosed, where a model is asked or its question printed.
+func (f *Flags) Open() error {
+	if !f.Explain && !f.Only {
 		return nil
 	}
 	settings := config.Default()
@@ -67,39 +70,39 @@ func (f *modelFlags) open() error {
 	switch {
 	case err != nil:
 		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
-	case f.replay != "":
-		client, settings.LLM.Model = llm.Recorded(f.replay), "the recorded model"
-	case f.explain && client == llm.Off:
+	case f.Replay != "":
+		client, settings.LLM.Model = llm.Recorded(f.Replay), "the recorded model"
+	case f.Explain && client == llm.Off:
 		return shell.Usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
 	}
-	client = patient(client, settings)
+	client = Patient(client, settings)
 	if f.prompts != "" {
 		if f.own, err = prompt.Given(f.prompts); err != nil {
 			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 		}
 	}
-	if f.record != "" {
-		client = llm.Recording(client, f.record)
+	if f.Record != "" {
+		client = llm.Recording(client, f.Record)
 	}
-	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language, Pseudonyms: settings.LLM.Pseudonyms}}
+	f.Model = &model{Settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language, Pseudonyms: settings.LLM.Pseudonyms}}
 	return nil
 }
 
-// patient asks again, as the controller does, what may succeed then.
-func patient(c llm.Client, settings config.Config) llm.Client {
+// Patient asks again, as the controller does, what may succeed then.
+func Patient(c llm.Client, settings config.Config) llm.Client {
 	return llm.Retrying(c, llm.Patience{Attempts: settings.LLM.Attempts, Wait: 2 * time.Second, Within: 2 * time.Duration(settings.LLM.Timeout)})
 }
 
-// sources are where prompts come from: the folder of the command line, else what the server reads.
-func (f *modelFlags) sources(settings config.Config, kube kubernetes.Interface) []prompt.Source {
+// Sources are where prompts come from: the folder of the command line, else what the server reads.
+func (f *Flags) Sources(settings config.Config, kube kubernetes.Interface) []prompt.Source {
 	if f.own != nil {
 		return []prompt.Source{f.own}
 	}
 	return controller.Prompts{Namespace: settings.Namespace, ConfigMap: settings.Prompts.ConfigMap, Dir: settings.Prompts.Dir}.Sources(kube)
 }
 
-// question is what a model would be asked. What is wrong with a template of the user's own is said.
-func (m *model) question(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result) (explainer.Question, error) {
+// Question is what a model would be asked. What is wrong with a template of the user's own is said.
+func (m *model) Question(ctx context.Context, sh *shell.Shell, c diagnose.Case, r diagnose.Result) (explainer.Question, error) {
 	if !explainer.Worth(r) {
 		return explainer.Question{}, shell.Usagef("%s is %s: there is no failure that a model could explain", r.Job, strings.ToLower(string(r.Verdict)))
 	}
@@ -110,20 +113,20 @@ func (m *model) question(ctx context.Context, sh *shell.Shell, c diagnose.Case, 
 	return q, nil
 }
 
-// spoken is a question to the byte, as people read it or paste it into a chat of their own.
-func spoken(q explainer.Question) string {
+// Spoken is a question to the byte, as people read it or paste it into a chat of their own.
+func Spoken(q explainer.Question) string {
 	return q.Request.System + "\n\n" + q.Request.User
 }
 
-// patience is how long after its beginning a diagnosis waits for what a model says of it, unless a user gives it longer. What is printed once
+// Patience is how long after its beginning a diagnosis waits for what a model says of it, unless a user gives it longer. What is printed once
 // and read by programs then goes without; what people read is printed again with what the model says.
-const patience = 4 * time.Second
+const Patience = 4 * time.Second
 
-// tell asks the model about a finished diagnosis, and says whether it has something to add. That it fails or that
+// Tell asks the model about a finished diagnosis, and says whether it has something to add. That it fails or that
 // nothing of its answer is supported is said, and changes no finding. Where the answer is late, late is called.
-func (m *model) tell(ctx context.Context, sh *shell.Shell, limit time.Duration, q explainer.Question, r *diagnose.Result, late func()) bool {
+func (m *model) Tell(ctx context.Context, sh *shell.Shell, limit time.Duration, q explainer.Question, r *diagnose.Result, late func()) bool {
 	p := sh.Progress()
-	p.Step("asking %s …", m.settings.LLM.Model)
+	p.Step("asking %s …", m.Settings.LLM.Model)
 	var line sync.Mutex // what is printed while an answer comes
 	heard := false
 	m.Heard = nil
@@ -191,19 +194,19 @@ func (m *model) within(ctx context.Context, limit time.Duration, q explainer.Que
 // asksNobody ends what is said where a model is not asked.
 const asksNobody = "; --prompt-only asks nobody"
 
-// wouldAsk is whether --explain would send a question that is only printed; kube is nil for saved evidence.
-func wouldAsk(ctx context.Context, kube kubernetes.Interface, namespace string) string {
+// WouldAsk is whether --explain would send a question that is only printed; kube is nil for saved evidence.
+func WouldAsk(ctx context.Context, kube kubernetes.Interface, namespace string) string {
 	if kube == nil {
 		return "nothing was sent; of saved evidence no namespace is asked, and --explain would send this"
 	}
-	if err := mayAsk(ctx, kube, namespace); err != nil {
+	if err := MayAsk(ctx, kube, namespace); err != nil {
 		return "nothing was sent, and --explain would send nothing: " + strings.TrimSuffix(terminal.OneLine(err.Error()), asksNobody)
 	}
 	return "nothing was sent; namespace " + namespace + " is labelled signalbox.dev/llm=enabled, so --explain would send this"
 }
 
-// mayAsk refuses to send logs of a namespace whose owner has not allowed it.
-func mayAsk(ctx context.Context, kube kubernetes.Interface, namespace string) error {
+// MayAsk refuses to send logs of a namespace whose owner has not allowed it.
+func MayAsk(ctx context.Context, kube kubernetes.Interface, namespace string) error {
 	n, err := kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):

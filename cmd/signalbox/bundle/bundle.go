@@ -1,4 +1,5 @@
-package main
+// Package bundle is the command bundle, which saves the evidence about a job.
+package bundle
 
 import (
 	"fmt"
@@ -13,7 +14,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
-func newBundle(sh *shell.Shell) *cobra.Command {
+// New is the command bundle.
+func New(sh *shell.Shell) *cobra.Command {
 	var to string
 	kube := apiserver.Flags()
 	c := &cobra.Command{

@@ -1,4 +1,5 @@
-package main
+// Package audit is the command audit, and that of policy: every job that there is, reviewed as if it came now, and added up.
+package audit
 
 import (
 	"cmp"
@@ -61,7 +62,8 @@ type auditFlags struct {
 	failOn, colour *shell.Choice
 }
 
-func newAudit(sh *shell.Shell) *cobra.Command {
+// New is the command audit.
+func New(sh *shell.Shell) *cobra.Command {
 	f := &auditFlags{
 		from: review.NewFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
 		failOn: shell.OneOf("never", "error", "warning"), colour: shell.OneOf("auto", "always", "never"),
@@ -93,8 +95,8 @@ the server did not list the jobs of a kind, and the others hold nothing that fai
 	return c
 }
 
-// newPolicyAudit is audit for the author of policies.
-func newPolicyAudit(sh *shell.Shell) *cobra.Command {
+// NewPolicyAudit is audit for the author of policies.
+func NewPolicyAudit(sh *shell.Shell) *cobra.Command {
 	f := &auditFlags{
 		from: review.NewFlags(), output: shell.OneOf("text", "json", "yaml", "md", "html"),
 		failOn: shell.OneOf("never"), colour: shell.OneOf("auto", "always", "never"), rulings: true,

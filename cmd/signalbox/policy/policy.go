@@ -1,4 +1,5 @@
-package main
+// Package policy is the command policy: policies are begun, checked, audited, replayed, tested and measured.
+package policy
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/audit"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/render"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
@@ -24,12 +26,13 @@ import (
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-func newPolicy(sh *shell.Shell) *cobra.Command {
+// New is the command policy.
+func New(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy new|check|audit|replay|test|bench",
 		Short: "begin, check, audit, replay, test and measure policies",
 	}
-	c.AddCommand(newPolicyCheck(sh), newPolicyAudit(sh), newPolicyTest(sh), newPolicyReplay(sh), newPolicyNew(sh), newPolicyBench(sh))
+	c.AddCommand(newPolicyCheck(sh), audit.NewPolicyAudit(sh), newPolicyTest(sh), newPolicyReplay(sh), newPolicyNew(sh), newPolicyBench(sh))
 	return c
 }
 
