@@ -12,11 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	diagnosecmd "github.com/signalbox-dev/signalbox/cmd/signalbox/diagnose"
 	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/loopback"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
@@ -62,7 +64,7 @@ func serveBoard(ctx context.Context, sh *shell.Shell, from *review.Flags, listen
 	if err != nil {
 		return err
 	}
-	at, err := listenLocal(ctx, listen)
+	at, err := loopback.Listen(ctx, listen)
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func serveBoard(ctx context.Context, sh *shell.Shell, from *review.Flags, listen
 		return err
 	}
 	sh.Tell("open http://%s/?key=%s", at.Addr(), b.key)
-	return serveLocal(ctx, at, b.handler())
+	return loopback.Serve(ctx, at, b.handler())
 }
 
 // boardSource is what the pages show.
@@ -142,7 +144,7 @@ func (b *board) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", b.page(jobsKept, b.jobs))
 	mux.HandleFunc("GET /jobs/{kind}/{namespace}/{name}", b.page(jobsKept, func(ctx context.Context, r *http.Request) (string, []browser.Section, error) {
 		result, err := b.source.diagnosis(ctx, r.PathValue("kind"), r.PathValue("namespace"), r.PathValue("name"))
-		return r.PathValue("name"), []browser.Section{diagnosisSection(result)}, err
+		return r.PathValue("name"), []browser.Section{diagnosecmd.DiagnosisSection(result)}, err
 	}))
 	mux.HandleFunc("GET /nodes", b.page(nodesKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
 		view, err := b.source.nodes(ctx)

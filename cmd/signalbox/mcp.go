@@ -23,6 +23,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/loopback"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
@@ -76,7 +77,7 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell.Shell) error {
 		}
 		return fmt.Errorf("speak with the client: %w", err)
 	}
-	at, err := listenLocal(ctx, f.listen)
+	at, err := loopback.Listen(ctx, f.listen)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell.Shell) error {
 		sh.Tell("the token of this run: %s", token)
 	}
 	sh.Tell("listening at http://%s", at.Addr())
-	return serveLocal(ctx, at, overHTTP(server, token, idleSession))
+	return loopback.Serve(ctx, at, overHTTP(server, token, idleSession))
 }
 
 // overHTTP serves the tools to who shows the token; a session that asks nothing for so long ends.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/loopback"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
@@ -249,7 +250,7 @@ func TestOnlyWhoKnowsTheTokenIsServed(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.org:80", "127.0.0.1"} {
-		if at, err := listenLocal(t.Context(), address); err == nil {
+		if at, err := loopback.Listen(t.Context(), address); err == nil {
 			_ = at.Close()
 			t.Errorf("%s may be listened at", address)
 		}

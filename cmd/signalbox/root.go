@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/audit"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/bundle"
 	checkcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/check"
+	diagnosecmd "github.com/signalbox-dev/signalbox/cmd/signalbox/diagnose"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/doctor"
 	fitcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/fit"
 	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
@@ -23,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/learn"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/model"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/policy"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/snapshot"
@@ -75,7 +77,7 @@ before they run, and explains why they wait or fail.`,
 	getcmd.AddOutcomes(sh, list)
 	list.AddCommand(doctor.NewNamespaces(sh))
 	root.AddCommand(
-		checkcmd.New(sh), fitcmd.New(sh), getcmd.New(sh), audit.New(sh), snapshot.New(sh), newDiagnose(sh), bundle.New(sh), policy.New(sh), newConfig(sh), newPrompt(sh), learn.New(sh), newModel(sh), serve.New(sh),
+		checkcmd.New(sh), fitcmd.New(sh), getcmd.New(sh), audit.New(sh), snapshot.New(sh), diagnosecmd.New(sh), bundle.New(sh), policy.New(sh), newConfig(sh), diagnosecmd.NewPrompt(sh), learn.New(sh), model.New(sh), serve.New(sh),
 		list, reference.NewExplain(sh, shelves()), newSchema(sh), doctor.New(sh), newMCP(sh), newBoard(sh), newMan(sh), version.New(sh),
 	)
 	root.InitDefaultCompletionCmd()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	diagnosecmd "github.com/signalbox-dev/signalbox/cmd/signalbox/diagnose"
 	getcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/get"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -27,7 +28,7 @@ var derived = map[string]struct {
 	tag   string
 }{
 	"job-groups": {"What get jobs --group-by prints", reflect.TypeFor[getcmd.JobGroups](), "json"},
-	"comparison": {"What diagnose --against prints", reflect.TypeFor[comparison](), "json"},
+	"comparison": {"What diagnose --against prints", reflect.TypeFor[diagnosecmd.Comparison](), "json"},
 }
 
 func schemaNames() []string {

@@ -1,4 +1,5 @@
-package main
+// Package model is the command model, which tries what a model can do on cases whose causes are known.
+package model
 
 import (
 	"context"
@@ -17,8 +18,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/trial"
 )
 
-// newModel is the command model.
-func newModel(sh *shell.Shell) *cobra.Command {
+// New is the command model.
+func New(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "model test",
 		Short: "try a language model before it is trusted",

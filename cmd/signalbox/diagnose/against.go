@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"cmp"
@@ -38,8 +38,8 @@ const (
 	shownFields   = 40
 )
 
-// comparison is two runs side by side.
-type comparison struct {
+// Comparison is two runs side by side.
+type Comparison struct {
 	Schema  string      `json:"schema"`
 	Run     runSummary  `json:"run"`
 	Against runSummary  `json:"against"`
@@ -96,7 +96,7 @@ type finished struct {
 }
 
 // compare diagnoses two runs and says in what they differ.
-func (f *diagnoseFlags) compare(ctx context.Context, sh *shell.Shell, args []string) (*comparison, error) {
+func (f *diagnoseFlags) compare(ctx context.Context, sh *shell.Shell, args []string) (*Comparison, error) {
 	catalog, err := signatures.With(f.signatures)
 	if err != nil {
 		return nil, err
@@ -207,8 +207,8 @@ func ofNamespace(name string) (namespace, rest string) {
 }
 
 // compared is everything but the lines.
-func compared(a, b *finished) *comparison {
-	c := &comparison{Schema: comparisonSchema, Run: a.summary(), Against: b.summary(), Fields: []fieldPair{}, New: []newLine{}}
+func compared(a, b *finished) *Comparison {
+	c := &Comparison{Schema: comparisonSchema, Run: a.summary(), Against: b.summary(), Fields: []fieldPair{}, New: []newLine{}}
 	c.Same = a.same(b)
 	here, there := nodesOf(a.of.Pods), nodesOf(b.of.Pods)
 	c.Nodes = nodeChange{[]string{}, []string{}, []string{}}
@@ -317,7 +317,7 @@ func (f *finished) summary() runSummary {
 
 // lines finds what only the first run printed. Of a run that printed more forms of lines than are remembered
 // nobody can say what it did not print.
-func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
+func (c *Comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 	var known familiar.Lines
 	ours, theirs := newSettings(), newSettings()
 	if err := eachLine(ctx, b, func(file string, l *reduce.Line) {

@@ -1,4 +1,6 @@
-package main
+// Package diagnose is the command diagnose, and prompt beside it: why a job waits or failed, from the cluster, a bundle or bare
+// files, and how one run differs from another. Start reading at New; the diagnosis itself is in runtime-diagnose.
+package diagnose
 
 import (
 	"context"
@@ -51,8 +53,8 @@ type diagnoseFlags struct {
 	namespaces         *apiserver.Remembered // what -n was given, every time
 }
 
-// newDiagnose is the command diagnose.
-func newDiagnose(sh *shell.Shell) *cobra.Command {
+// New is the command diagnose.
+func New(sh *shell.Shell) *cobra.Command {
 	f, everywhere := &diagnoseFlags{kube: apiserver.Flags()}, false
 	output, colour := shell.OneOf("text", "json", "yaml", "md", "html", "aegis"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
@@ -182,7 +184,7 @@ func (p *printer) print(r diagnose.Result) error {
 	r.Why = p.why
 	r.Runbook = p.runbooks.Page("categories.md", r.Category)
 	if p.format == "html" {
-		p.sections = append(p.sections, diagnosisSection(r))
+		p.sections = append(p.sections, DiagnosisSection(r))
 		return nil
 	}
 	if err := renderDiagnosis(p.sh.Out, p.format, r, p.paint); err != nil || !p.timeline {

@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-func renderComparison(to io.Writer, c *comparison, format string, paint terminal.Painter) error {
+func renderComparison(to io.Writer, c *Comparison, format string, paint terminal.Painter) error {
 	switch format {
 	case "json":
 		return shell.WriteJSON(to, c)
@@ -60,7 +60,7 @@ func renderComparison(to io.Writer, c *comparison, format string, paint terminal
 }
 
 // markdown is the comparison for a ticket: what programs printed stands in code.
-func (c *comparison) markdown(rows [][]string) string {
+func (c *Comparison) markdown(rows [][]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s against %s\n\n", terminal.InProse(c.Run.Name), terminal.InProse(c.Against.Name))
 	for i, row := range rows {
@@ -89,7 +89,7 @@ type part struct {
 }
 
 // parts are what a comparison says below its table; nothing in them obeys a terminal.
-func (c *comparison) parts() (out []part) {
+func (c *Comparison) parts() (out []part) {
 	says := func(format string, args ...any) {
 		out = append(out, part{lines: []string{fmt.Sprintf(format, args...)}})
 	}
@@ -161,7 +161,7 @@ func moreOf(kept, shown, beyond int) string {
 }
 
 // alike says that all that was compared is the same in both.
-func (c *comparison) alike() bool {
+func (c *Comparison) alike() bool {
 	return c.Run.Healthy == c.Against.Healthy && c.Run.Category == c.Against.Category && len(c.Nodes.OnlyRun)+len(c.Nodes.OnlyAgainst)+
 		len(c.Fields)+len(c.Settings)+len(c.New) == 0
 }

@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
 
-// diagnosisSection is a diagnosis for a browser.
-func diagnosisSection(r diagnose.Result) browser.Section {
+// DiagnosisSection is a diagnosis for a browser.
+func DiagnosisSection(r diagnose.Result) browser.Section {
 	s := browser.Section{Title: report.Subject(r), Lead: r.Error, Steps: r.Solution, Notes: r.Remarks}
 	switch r.Verdict {
 	case diagnose.Healthy:

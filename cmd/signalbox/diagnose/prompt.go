@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"cmp"
@@ -25,8 +25,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 )
 
-// newPrompt is the command prompt.
-func newPrompt(sh *shell.Shell) *cobra.Command {
+// NewPrompt is the command prompt.
+func NewPrompt(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prompt render|show|lint",
 		Short: "show what a language model would be asked, and check prompts",

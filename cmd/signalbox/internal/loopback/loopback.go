@@ -1,4 +1,5 @@
-package main
+// Package loopback serves pages on this machine only.
+package loopback
 
 import (
 	"context"
@@ -11,8 +12,8 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
-// serveLocal serves until the context is done.
-func serveLocal(ctx context.Context, at net.Listener, pages http.Handler) error {
+// Serve serves until the context is done.
+func Serve(ctx context.Context, at net.Listener, pages http.Handler) error {
 	web := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
@@ -24,8 +25,8 @@ func serveLocal(ctx context.Context, at net.Listener, pages http.Handler) error 
 	return ctx.Err()
 }
 
-// listenLocal refuses addresses that others can reach: whoever asks acts with the rights of the kubeconfig.
-func listenLocal(ctx context.Context, address string) (net.Listener, error) {
+// Listen refuses addresses that others can reach: whoever asks acts with the rights of the kubeconfig.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, shell.Usagef("--listen is %q; expected host:port, as in 127.0.0.1:8377", address)
