@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -97,45 +96,6 @@ func TestToolsOverHTTP(t *testing.T) {
 	for _, path := range []string{"/etc/passwd", "../../go.mod", "file:///etc/passwd"} {
 		if r, text := call(t, session, "check", map[string]any{"manifest": path, "offline": true}); strings.Contains(text, "root:") || strings.Contains(text, "module github") || !strings.Contains(text, "standard input") {
 			t.Errorf("the manifest %q: error %v\n%s", path, r.IsError, text)
-		}
-	}
-}
-
-// TestIdleSessionsEnd lets a client go without a word: the server keeps nothing of it.
-func TestIdleSessionsEnd(t *testing.T) {
-	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	web := httptest.NewServer(overHTTP(server, "right", 20*time.Millisecond))
-	defer web.Close()
-	// By hand: a client would ask again, perhaps too late.
-	const hello = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}`
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL, strings.NewReader(hello))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	answer, err := (&http.Client{Transport: shownToken{"right"}}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, _ := io.ReadAll(answer.Body) // what was read is shown
-	_ = answer.Body.Close()            // read
-	if answer.Header.Get("Mcp-Session-Id") == "" {
-		t.Fatalf("no session was begun: %s %s", answer.Status, said)
-	}
-	late := time.After(time.Minute)
-	for tick := time.NewTicker(5 * time.Millisecond); ; {
-		left := 0
-		for range server.Sessions() {
-			left++
-		}
-		if left == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("%d sessions are kept", left)
 		}
 	}
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
-	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -14,36 +12,29 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/loopback"
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 )
 
 const exampleGang = "../../examples/gang-does-not-fit/"
 
-// toolsOf is a client of the protocol beside a server that was started with these flags.
+// toolsOf is a client of the protocol at the command, with these flags.
 func toolsOf(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
 	t.Setenv("KUBECONFIG", os.DevNull)
-	f := &mcpFlags{from: review.NewFlags()}
-	c := newMCP(&shell.Shell{Name: "signalbox", Now: time.Now})
-	if err := c.ParseFlags(flags); err != nil {
-		t.Fatal(err)
-	}
-	f.typed = c.Flags()
-	server, err := f.server(&shell.Shell{Name: "signalbox", Now: time.Now})
+	in, asked := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(context.WithoutCancel(t.Context()), &shell.Shell{Name: "signalbox", In: in, Out: out, Err: io.Discard, Now: time.Now}, append([]string{"mcp"}, flags...))
+	}()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: answers, Writer: asked}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), there, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = session.Close() })
+	t.Cleanup(func() {
+		_ = session.Close()
+		<-ended
+	})
 	return session
 }
 
@@ -226,33 +217,6 @@ func TestToolsAnswerWhatWasAskedBeforeTheInputEnded(t *testing.T) {
 	for _, want := range []string{`"id":1,`, `"id":2,`, `"id":"three",`, "## gpu-oom"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %s in:\n%s", want, out.String())
-		}
-	}
-}
-
-func TestOnlyWhoKnowsTheTokenIsServed(t *testing.T) {
-	served := tokened("right", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	for name, tc := range map[string]struct {
-		header http.Header
-		want   int
-	}{
-		"no token":          {http.Header{}, http.StatusUnauthorized},
-		"another token":     {http.Header{"Authorization": {"Bearer wrong"}}, http.StatusUnauthorized},
-		"the token":         {http.Header{"Authorization": {"Bearer right"}}, http.StatusOK},
-		"a page of another": {http.Header{"Authorization": {"Bearer right"}, "Origin": {"https://example.org"}}, http.StatusForbidden},
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:8377/", nil)
-		maps.Copy(r.Header, tc.header)
-		w := httptest.NewRecorder()
-		served.ServeHTTP(w, r)
-		if w.Code != tc.want {
-			t.Errorf("%s: %d, want %d", name, w.Code, tc.want)
-		}
-	}
-	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.org:80", "127.0.0.1"} {
-		if at, err := loopback.Listen(t.Context(), address); err == nil {
-			_ = at.Close()
-			t.Errorf("%s may be listened at", address)
 		}
 	}
 }

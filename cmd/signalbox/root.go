@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/audit"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/board"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/bundle"
 	checkcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/check"
+	configcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/config"
 	diagnosecmd "github.com/signalbox-dev/signalbox/cmd/signalbox/diagnose"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/doctor"
 	fitcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/fit"
@@ -26,6 +28,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/learn"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/model"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/policy"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/schema"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/serve"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/snapshot"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/version"
@@ -77,8 +80,8 @@ before they run, and explains why they wait or fail.`,
 	getcmd.AddOutcomes(sh, list)
 	list.AddCommand(doctor.NewNamespaces(sh))
 	root.AddCommand(
-		checkcmd.New(sh), fitcmd.New(sh), getcmd.New(sh), audit.New(sh), snapshot.New(sh), diagnosecmd.New(sh), bundle.New(sh), policy.New(sh), newConfig(sh), diagnosecmd.NewPrompt(sh), learn.New(sh), model.New(sh), serve.New(sh),
-		list, reference.NewExplain(sh, shelves()), newSchema(sh), doctor.New(sh), newMCP(sh), newBoard(sh), newMan(sh), version.New(sh),
+		checkcmd.New(sh), fitcmd.New(sh), getcmd.New(sh), audit.New(sh), snapshot.New(sh), diagnosecmd.New(sh), bundle.New(sh), policy.New(sh), configcmd.New(sh), diagnosecmd.NewPrompt(sh), learn.New(sh), model.New(sh), serve.New(sh),
+		list, reference.NewExplain(sh, shelves()), schema.New(sh), doctor.New(sh), newMCP(sh, run), board.New(sh), newMan(sh), version.New(sh),
 	)
 	root.InitDefaultCompletionCmd()
 	groups(root)

@@ -2,24 +2,27 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/xeipuuv/gojsonschema"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/schema"
 	"github.com/signalbox-dev/signalbox/config"
 )
 
 // keepsConfigSchema says what the published schema holds against a file with settings.
 func keepsConfigSchema(t *testing.T, text string) []gojsonschema.ResultError {
 	t.Helper()
-	published, err := schemaText("config")
+	published, err := schema.Text("config")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,11 @@ func heldAgainst(t *testing.T, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return errors.Join(checkConfig((&shell.Shell{}), file)...)
+	var said strings.Builder
+	if code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: io.Discard, Err: &said, Now: time.Now}, []string{"config", "check", file}); code != shell.ExitFine {
+		return errors.New(said.String())
+	}
+	return nil
 }
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")

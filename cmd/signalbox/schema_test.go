@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/signatures"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/schema"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
@@ -27,7 +27,7 @@ import (
 // valid fails unless a document has the form that its schema promises.
 func valid(t *testing.T, name string, document []byte) {
 	t.Helper()
-	text, err := schemaText(name)
+	text, err := schema.Text(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func schemaOfDocument(text []byte) string {
 		return ""
 	}
 	name, ours := strings.CutPrefix(strings.TrimSuffix(d.Schema, "/v1"), "signalbox.dev/")
-	if !ours || !slices.Contains(schemaNames(), name) {
+	if _, unknown := schema.Text(name); !ours || unknown != nil {
 		return ""
 	}
 	return name

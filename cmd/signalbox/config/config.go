@@ -1,4 +1,5 @@
-package main
+// Package config is the command config, which checks files with settings and prints all that there are.
+package config
 
 import (
 	"errors"
@@ -15,8 +16,8 @@ import (
 	"github.com/signalbox-dev/signalbox/config"
 )
 
-// newConfig is the command config.
-func newConfig(sh *shell.Shell) *cobra.Command {
+// New is the command config.
+func New(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "check files with settings, and show all settings there are",

@@ -1,4 +1,4 @@
-package main
+package schema
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 
 // helm refuses a setting that serve would refuse: the schema of the chart's values holds that of the settings.
 func TestTheChartKnowsTheSettings(t *testing.T) {
-	const path = "../../config/chart/values.schema.json"
+	const path = "../../../config/chart/values.schema.json"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,5 @@
-package main
+// Package schema is the command schema: the JSON schemas of what commands print, of the settings and of what policies see.
+package schema
 
 import (
 	"embed"
@@ -40,7 +41,8 @@ func schemaNames() []string {
 	return out
 }
 
-func newSchema(sh *shell.Shell) *cobra.Command {
+// New is the command schema.
+func New(sh *shell.Shell) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(schemaNames(), "|"),
 		Short:     "print the JSON schema of an output, of the configuration or of the policy input",
@@ -52,7 +54,7 @@ func newSchema(sh *shell.Shell) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := schemaText(args[0])
+			text, err := Text(args[0])
 			if err != nil {
 				return shell.Own(err)
 			}
@@ -62,8 +64,8 @@ func newSchema(sh *shell.Shell) *cobra.Command {
 	}
 }
 
-// schemaText is a schema as JSON.
-func schemaText(name string) ([]byte, error) {
+// Text is a schema as JSON.
+func Text(name string) ([]byte, error) {
 	var schema map[string]any
 	if d, ok := derived[name]; ok {
 		schema = schemaOf(d.of, d.tag)

@@ -1,4 +1,5 @@
-package main
+// Package board is the command board, which serves the jobs of a cluster, their diagnoses and its nodes as pages for a browser.
+package board
 
 import (
 	"bytes"
@@ -34,7 +35,8 @@ const (
 	mostKept  = 64 // pages
 )
 
-func newBoard(sh *shell.Shell) *cobra.Command {
+// New is the command board.
+func New(sh *shell.Shell) *cobra.Command {
 	from := review.NewFlags()
 	listen := "127.0.0.1:8378"
 	c := &cobra.Command{
