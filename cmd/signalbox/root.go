@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/learn"
+	mcpcmd "github.com/signalbox-dev/signalbox/cmd/signalbox/mcp"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/model"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/policy"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/schema"
@@ -81,7 +82,7 @@ before they run, and explains why they wait or fail.`,
 	list.AddCommand(doctor.NewNamespaces(sh))
 	root.AddCommand(
 		checkcmd.New(sh), fitcmd.New(sh), getcmd.New(sh), audit.New(sh), snapshot.New(sh), diagnosecmd.New(sh), bundle.New(sh), policy.New(sh), configcmd.New(sh), diagnosecmd.NewPrompt(sh), learn.New(sh), model.New(sh), serve.New(sh),
-		list, reference.NewExplain(sh, shelves()), schema.New(sh), doctor.New(sh), newMCP(sh, run), board.New(sh), newMan(sh), version.New(sh),
+		list, reference.NewExplain(sh, shelves()), schema.New(sh), doctor.New(sh), mcpcmd.New(sh, run), board.New(sh), newMan(sh), version.New(sh),
 	)
 	root.InitDefaultCompletionCmd()
 	groups(root)

@@ -1,4 +1,6 @@
-package main
+// Package mcp is the command mcp, which offers commands as tools to a language model by the Model Context Protocol. Start reading
+// at New; a tool runs a command line.
+package mcp
 
 import (
 	"bytes"
@@ -45,8 +47,8 @@ type mcpFlags struct {
 	commands func(context.Context, *shell.Shell, []string) int // runs a command line
 }
 
-// newMCP is the command mcp; run runs the command lines of its tools.
-func newMCP(sh *shell.Shell, run func(context.Context, *shell.Shell, []string) int) *cobra.Command {
+// New is the command mcp; run runs the command lines of its tools.
+func New(sh *shell.Shell, run func(context.Context, *shell.Shell, []string) int) *cobra.Command {
 	f := &mcpFlags{from: review.NewFlags(), commands: run}
 	c := &cobra.Command{
 		Use:   "mcp",

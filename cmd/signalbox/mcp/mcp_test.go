@@ -1,4 +1,4 @@
-package main
+package mcp
 
 import (
 	"io"
@@ -52,9 +52,10 @@ func TestIdleSessionsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Header.Set("Authorization", "Bearer right")
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	answer, err := (&http.Client{Transport: shownToken{"right"}}).Do(r)
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
