@@ -1,8 +1,8 @@
 // Command signalbox reviews distributed training jobs before they run and explains why
 // they failed: the review of the admission webhook from a shell, and the server itself.
 //
-// This package holds flags, wiring, rendering and exit codes; it knows no rules. One file
-// is one sub-command. Start reading at run.
+// A folder is a command, root.go the table of them; what commands share is in internal. None of it knows
+// a rule: it holds flags, wiring, rendering and exit codes. Start reading at run.
 package main
 
 import (
