@@ -60,6 +60,7 @@ func Remember(f *pflag.Flag) *Remembered {
 	return r
 }
 
+// Set implements pflag.Value.
 func (r *Remembered) Set(value string) error {
 	r.all = append(r.all, value)
 	return r.Value.Set(value)

@@ -29,8 +29,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
-// target is a job that the user names, or a pod of it.
-type target struct {
+// Target is a job that the user names, or a pod of it.
+type Target struct {
 	Kind *kinds.Kind // nil: a pod
 	Name string
 	Any  bool // of a kind that nobody named
@@ -56,7 +56,7 @@ func KindCalled(word string) *kinds.Kind {
 }
 
 // ReadTargets reads KIND/NAME… and KIND NAME…, as kubectl has them.
-func ReadTargets(args []string) ([]target, error) {
+func ReadTargets(args []string) ([]Target, error) {
 	if len(args) > 1 && !strings.Contains(args[0], "/") && !onlyNames(args) {
 		word := args[0]
 		args = slices.Clone(args[1:])
@@ -67,22 +67,22 @@ func ReadTargets(args []string) ([]target, error) {
 			args[i] = word + "/" + name
 		}
 	}
-	var out []target
+	var out []Target
 	for _, arg := range args {
 		word, name, _ := strings.Cut(arg, "/")
 		if slices.Contains(PodWords, strings.ToLower(word)) && name != "" && !strings.Contains(name, "/") {
-			out = append(out, target{Name: name})
+			out = append(out, Target{Name: name})
 			continue
 		}
 		if PlainName.MatchString(arg) && KindCalled(arg) == nil {
-			out = append(out, target{Name: arg, Any: true})
+			out = append(out, Target{Name: arg, Any: true})
 			continue
 		}
 		kind, name, err := collect.Resolve(kinds.All(), arg)
 		if err != nil {
 			return nil, unresolved(arg)
 		}
-		out = append(out, target{Kind: kind, Name: name})
+		out = append(out, Target{Kind: kind, Name: name})
 	}
 	return out, nil
 }
@@ -118,7 +118,7 @@ func namesFolder(arg string) bool {
 }
 
 // ReadNamed is readTargets where a name alone says too little.
-func ReadNamed(args []string) ([]target, error) {
+func ReadNamed(args []string) ([]Target, error) {
 	out, err := ReadTargets(args)
 	for _, t := range out {
 		if t.Any {
@@ -165,7 +165,7 @@ func Reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) 
 }
 
 // CaseOf collects everything about a target.
-func (c *Cluster) CaseOf(ctx context.Context, sh *shell.Shell, t target) (diagnose.Case, error) {
+func (c *Cluster) CaseOf(ctx context.Context, sh *shell.Shell, t Target) (diagnose.Case, error) {
 	p := sh.Progress()
 	defer p.Done()
 	from := c.collector(ctx, sh, p)
@@ -247,7 +247,7 @@ type namedObjects[T any, L runtime.Object] interface {
 }
 
 // elsewhere says where a job of the name is, if its namespace is another one, or which name is meant; no kind: any.
-func (c *Cluster) elsewhere(ctx context.Context, t target) string {
+func (c *Cluster) elsewhere(ctx context.Context, t Target) string {
 	all := kinds.All()
 	if t.Kind != nil {
 		all = []*kinds.Kind{t.Kind}
@@ -298,7 +298,7 @@ func (c *Cluster) elsewhere(ctx context.Context, t target) string {
 }
 
 // Asked is the job of the cluster that an argument names.
-func (c *Cluster) Asked(ctx context.Context, t target) (*unstructured.Unstructured, error) {
+func (c *Cluster) Asked(ctx context.Context, t Target) (*unstructured.Unstructured, error) {
 	if t.Kind == nil {
 		return nil, shell.Usagef("%s is a pod; expected a job: KIND/NAME", t.Name)
 	}
@@ -328,8 +328,8 @@ func (c *Cluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
 
 // jobCalled is the job of a name, of whatever kind; else the job of the pod of that name. Jobs
 // that one of the others was made of do not count.
-func (c *Cluster) jobCalled(ctx context.Context, name string) (target, error) {
-	var found []target
+func (c *Cluster) jobCalled(ctx context.Context, name string) (Target, error) {
+	var found []Target
 	var failed error
 	unread := 0
 	for _, k := range kinds.All() {
@@ -340,7 +340,7 @@ func (c *Cluster) jobCalled(ctx context.Context, name string) (target, error) {
 		o, err := c.Objects.Resource(served[0]).Namespace(c.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case err == nil && !IsPart(o):
-			found = append(found, target{Kind: k, Name: name})
+			found = append(found, Target{Kind: k, Name: name})
 		case apierrors.IsForbidden(err):
 			unread++
 		case err != nil && !apierrors.IsNotFound(err):
@@ -350,14 +350,14 @@ func (c *Cluster) jobCalled(ctx context.Context, name string) (target, error) {
 	switch len(found) {
 	case 0:
 		if failed != nil {
-			return target{}, failed
+			return Target{}, failed
 		}
 		if unread > 0 {
-			return target{}, shell.Usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.Namespace, name, GrantRead(c.Namespace))
+			return Target{}, shell.Usagef("%s may not read %s of jobs in namespace %s, so whether one is called %q is not known%s", c.asker(), terminal.Count(unread, "kind"), c.Namespace, name, GrantRead(c.Namespace))
 		}
 		t, err := c.jobOfPod(ctx, name)
 		if code := (*shell.Exit)(nil); errors.As(err, &code) {
-			if meant := c.elsewhere(ctx, target{Name: name}); meant != "" {
+			if meant := c.elsewhere(ctx, Target{Name: name}); meant != "" {
 				return t, shell.Usagef("no job and no pod of one is called %q in namespace %s%s", name, c.Namespace, meant)
 			}
 			return t, shell.Usagef("no job and no pod of one is called %q in namespace %s; -n NAMESPACE looks in another; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.Namespace, name)
@@ -370,29 +370,29 @@ func (c *Cluster) jobCalled(ctx context.Context, name string) (target, error) {
 	for _, t := range found {
 		names = append(names, strings.ToLower(t.Kind.Name)+"/"+name)
 	}
-	return target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.Namespace, terminal.OrList(names))
+	return Target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.Namespace, terminal.OrList(names))
 }
 
 // mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
 const mostOwners = 8
 
 // jobOfPod is the job at the end of the owners of a pod.
-func (c *Cluster) jobOfPod(ctx context.Context, name string) (target, error) {
+func (c *Cluster) jobOfPod(ctx context.Context, name string) (Target, error) {
 	pod, err := c.Clients.CoreV1().Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return target{}, shell.Usagef("Pod %s/%s: not found", c.Namespace, name)
+		return Target{}, shell.Usagef("Pod %s/%s: not found", c.Namespace, name)
 	case err != nil:
-		return target{}, fmt.Errorf("read Pod %s/%s: %w", c.Namespace, name, err)
+		return Target{}, fmt.Errorf("read Pod %s/%s: %w", c.Namespace, name, err)
 	}
-	var found target
+	var found Target
 	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil && n < mostOwners; n++ {
 		gvk := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
 		k := kinds.For(gvk)
 		if k == nil {
 			break
 		}
-		found = target{Kind: k, Name: owner.Name}
+		found = Target{Kind: k, Name: owner.Name}
 		above, err := c.Objects.Resource(gvk.GroupVersion().WithResource(k.Resource)).Namespace(c.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 		if err != nil {
 			break // the job below is found already
@@ -400,7 +400,7 @@ func (c *Cluster) jobOfPod(ctx context.Context, name string) (target, error) {
 		owner = metav1.GetControllerOf(above)
 	}
 	if found.Kind == nil {
-		return target{}, shell.Usagef("Pod %s/%s: no training job owns it", c.Namespace, name)
+		return Target{}, shell.Usagef("Pod %s/%s: no training job owns it", c.Namespace, name)
 	}
 	return found, nil
 }

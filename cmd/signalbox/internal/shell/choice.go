@@ -22,8 +22,10 @@ func OneOf(first string, more ...string) *Choice {
 	return &Choice{first, append([]string{first}, more...)}
 }
 
+// String implements pflag.Value.
 func (c *Choice) String() string { return c.Value }
 
+// Type implements pflag.Value: the choices, for help.
 func (c *Choice) Type() string { return strings.Join(c.named(), "|") }
 
 // named are the choices that can be written.
