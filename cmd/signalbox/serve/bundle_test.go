@@ -50,7 +50,7 @@ const ruleOfBundle = `# METADATA
 # title: a job has few pods
 # description: For the test.
 # custom: {remedy: Ask for fewer.}
-package serve.few_pods
+package signalbox.few_pods
 
 deny contains sprintf("%d pods; MOST are allowed", [input.job.pods]) if input.job.pods > MOST
 `
