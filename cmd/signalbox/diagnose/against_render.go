@@ -1,14 +1,11 @@
 package diagnose
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -16,19 +13,8 @@ import (
 )
 
 func renderComparison(to io.Writer, c *Comparison, format string, paint terminal.Painter) error {
-	switch format {
-	case "json":
-		return shell.WriteJSON(to, c)
-	case "yaml":
-		text, err := json.Marshal(c)
-		if err != nil {
-			return err
-		}
-		if text, err = yaml.JSONToYAML(text); err != nil {
-			return err
-		}
-		_, err = to.Write(text)
-		return err
+	if format == "json" || format == "yaml" {
+		return shell.RenderDocument(to, format, c)
 	}
 	rows := [][]string{
 		{"", terminal.VisibleLine(c.Run.Name), terminal.VisibleLine(c.Against.Name)},

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -63,13 +62,7 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint termi
 	if err != nil {
 		return err
 	}
-	if format == "yaml" {
-		if text, err = yaml.JSONToYAML(text); err != nil {
-			return err
-		}
-	}
-	_, err = to.Write(text)
-	return err
+	return shell.RenderJSON(to, format, text)
 }
 
 // citation is the number of a piece of evidence that a text names: [2].

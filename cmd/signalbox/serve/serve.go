@@ -233,7 +233,10 @@ func listen(ctx context.Context, group *errgroup.Group, what, address string, ha
 	if err != nil {
 		return fmt.Errorf("listen for %s: %w", what, err)
 	}
-	s := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	s := webhook.Plain(handler)
+	if what == "debug" { // for who is in the pod; a profile takes as long as was asked for
+		s = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	}
 	group.Go(func() error {
 		if err := s.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve %s: %w", what, err)
@@ -270,9 +273,20 @@ func newLog(to io.Writer, settings config.Log) (logr.Logger, *slog.LevelVar) {
 	_ = level.UnmarshalText([]byte(settings.Level)) // the configuration has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if settings.Format == "json" {
-		return logr.FromSlogHandler(slog.NewJSONHandler(to, options)), level
+		return logr.FromSlogHandler(slog.NewJSONHandler(escapedJSON{to}, options)), level
 	}
 	return logr.FromSlogHandler(slog.NewTextHandler(to, options)), level
+}
+
+// escapedJSON writes lines of JSON with hidden characters as escapes: kubectl logs shows them on a terminal.
+type escapedJSON struct{ to io.Writer }
+
+// Write implements io.Writer.
+func (e escapedJSON) Write(line []byte) (int, error) {
+	if _, err := e.to.Write(shell.EscapeJSON(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 var _ webhook.View = (*live.Live)(nil)

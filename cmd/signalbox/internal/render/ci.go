@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -196,15 +198,15 @@ func reasons(skipped []preflight.Skip) (out []skippedFor) {
 
 // WriteJUnit writes a report with its XML header.
 func WriteJUnit(to io.Writer, all JUnitSuites) error {
-	if _, err := io.WriteString(to, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(to)
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	e := xml.NewEncoder(&b)
 	e.Indent("", "  ")
 	if err := e.Encode(all); err != nil {
 		return err
 	}
-	_, err := io.WriteString(to, "\n")
+	b.WriteByte('\n')
+	_, err := to.Write(shell.EscapeXML(b.Bytes()))
 	return err
 }
 

@@ -320,7 +320,7 @@ func PolicyFolder(name string) (fs.FS, error) {
 		return nil, &manifest.Problem{Source: name, Have: have, Want: "a folder with *.rego files"}
 	}
 	if at.IsDir() {
-		return os.DirFS(name), nil
+		return shell.Folder(name), nil
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -1,18 +1,22 @@
 package shell
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
-
-	"sigs.k8s.io/yaml"
 )
 
 // WriteJSON writes a value as indented JSON, with <, > and & as they are.
-func WriteJSON(to interface{ Write([]byte) (int, error) }, v any) error {
-	e := json.NewEncoder(to)
+func WriteJSON(to io.Writer, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := to.Write(EscapeJSON(b.Bytes()))
+	return err
 }
 
 // RenderDocument writes a value as JSON, or the same as YAML.
@@ -24,10 +28,18 @@ func RenderDocument(to io.Writer, format string, v any) error {
 	if err != nil {
 		return err
 	}
-	y, err := yaml.JSONToYAML(js)
-	if err != nil {
-		return err
+	return RenderJSON(to, format, js)
+}
+
+// RenderJSON writes a JSON document as it is, or the same as YAML.
+func RenderJSON(to io.Writer, format string, js []byte) error {
+	text := EscapeJSON(js)
+	if format == "yaml" {
+		var err error
+		if text, err = asYAML(js); err != nil {
+			return err
+		}
 	}
-	_, err = to.Write(y)
+	_, err := to.Write(text)
 	return err
 }

@@ -20,7 +20,7 @@ func With(folders []string) (*signature.Catalog, error) {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return nil, shell.Usagef("read signatures %s: expected a folder of <id>.yaml", folder)
 		}
-		if catalog, err = catalog.With(controller.KnownRules(), os.DirFS(folder)); err != nil {
+		if catalog, err = catalog.With(controller.KnownRules(), shell.Folder(folder)); err != nil {
 			return nil, shell.Usagef("read signatures of %s: %w", folder, err)
 		}
 	}
