@@ -62,7 +62,7 @@ func JobsOfSnapshot(sh *shell.Shell, names []string, selected string) ([]*unstru
 	return jobs, err
 }
 
-// jobsAndPodsOf are the jobs of jobsOfSnapshot, and the pods of the snapshot.
+// jobsAndPodsOf are the jobs of JobsOfSnapshot, and the pods of the snapshot.
 func jobsAndPodsOf(sh *shell.Shell, names []string, selected string) ([]*unstructured.Unstructured, *podsByLabel, error) {
 	selector, err := labels.Parse(selected)
 	if err != nil {

@@ -68,7 +68,7 @@ func (n *NoCluster) Error() string { return n.Why }
 // AnswersWithin is how long a cluster that nobody named expressly may take to say hello.
 const AnswersWithin = 5 * time.Second
 
-// Connect reaches the cluster of the kubeconfig. A cluster that does not answer is a *noCluster, whether a flag
+// Connect reaches the cluster of the kubeconfig. A cluster that does not answer is a *NoCluster, whether a flag
 // or the environment names its kubeconfig.
 func Connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	c, err := Dial(flags)

@@ -68,7 +68,7 @@ func unanswered(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// AnyKind is for eachPage: the jobs of every kind are wanted.
+// AnyKind is for EachPage: the jobs of every kind are wanted.
 func AnyKind(*kinds.Kind) bool { return true }
 
 // EachPage lists the jobs of all kinds that are wanted and served, a page at a time. One kind whose list fails, by a
