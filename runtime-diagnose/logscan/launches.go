@@ -51,12 +51,19 @@ func (n *launches) last() (l launch) {
 	return l
 }
 
+// linesOfTracker is how many lines a tracker says at most when a run begins.
+const linesOfTracker = 12
+
 // launched is told of every line.
 func (r *logReader) launched(l *reduce.Line) {
 	body := l.Body()
 	n := &r.launches
 	if n.raised && r.endedAbove(l) {
 		n.read, n.seen, n.raised = 0, len(r.sightings), false // below a process that ended another one begins
+	}
+	if recovery.BeginsTracking(body) && len(r.sightings) > n.last().seen && (len(n.runs) == 0 || l.Number-n.last().line > linesOfTracker) {
+		r.launchedAt(l.Number)
+		return
 	}
 	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
 		return

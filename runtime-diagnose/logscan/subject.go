@@ -39,19 +39,27 @@ func raisesItself(t *reduce.Trace) bool {
 	return t != nil && strings.HasPrefix(t.Source, "raise ") && !libraries.MatchString(t.Frame)
 }
 
-// lastWordsWithin is how many lines are the last words of a program that gives its lines no level.
-const lastWordsWithin = 12
+// How many lines are the last words of a program that gives its lines no level: the last ones of an excerpt or of a
+// container that failed, the last one of a whole log. Further up such a log tells of its work: no guess that is
+// known to be right stood there.
+const (
+	lastWordsWithin = 12
+	linesOfExcerpt  = 30
+)
 
 // aboutSomething is the first of the last lines, below the last step, that complains of something known: a program that
 // gives its lines no level ends so. Of a traceback that breaks off it is the innermost line.
 func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signature.Match) {
-	read, done := 0, r.saysDone(d)
+	read, done, within := 0, r.saysDone(d), lastWordsWithin
+	if !r.failed && d.LinesRead > linesOfExcerpt {
+		within = 1
+	}
 	for i, l := range slices.Backward(d.Lines) {
 		text := l.Text
 		if l.Number == r.series.Last.Line { // a bar that was not ended goes on with what was logged
 			text = text[strings.LastIndexByte(text, ']')+1:]
 		}
-		if l.Number < max(r.series.Last.Line, r.launches.from) || read == lastWordsWithin {
+		if l.Number < max(r.series.Last.Line, r.launches.from) || read == within {
 			break
 		}
 		if strings.TrimSpace(text) == "" || traced(text) {

@@ -82,10 +82,18 @@ var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborte
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
 
+// measured is an error that is a number, as a result is printed.
+var measured = lazy.MustCompile(`(?i)^errors? ?[:=] ?-?\d+\.\d+(?:e[-+]?\d+)?$`)
+
+// Measured says that a line gives the error of a result, and complains of none.
+func Measured(body string) bool {
+	return len(body) > 0 && body[0]|0x20 == 'e' && measured.MatchString(body)
+}
+
 // SpoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
 // what a program tries again stands whether it went well.
 func SpoilsTheEnd(body string, well bool) bool {
-	return Wrong(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
+	return Wrong(body) && !(well && GoesOn(body)) && !Measured(body) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
 }
 
 // warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
