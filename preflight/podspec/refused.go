@@ -21,13 +21,14 @@ type Refusal struct {
 	Gate string // of the API server, that is off by default and lets it through where it is on; empty: nothing does
 }
 
-// Refusals are what the API server refuses pods of a spec for, of what decides where they go and what they take there
+// Refusals are what the API server refuses pods for, of what decides where they go and what they take there
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/apis/core/validation/validation.go, ValidatePodCreate).
-func Refusals(spec *corev1.PodSpec) []Refusal {
+func Refusals(pod *job.Pod) []Refusal {
+	spec := &pod.Spec
 	var r refusals
 	r.tolerations(spec)
-	r.affinity(spec)
-	r.spread(spec)
+	r.affinity(pod)
+	r.spread(pod)
 	r.hugePages(spec)
 	r.podLevel(spec)
 	r.hostPorts(spec)

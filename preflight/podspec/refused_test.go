@@ -7,7 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
@@ -79,7 +81,7 @@ func TestRefusals(t *testing.T) {
 		"a claim of no size":             {claims(nil, corev1.ReadWriteOnce), "volumes[0].ephemeral.volumeClaimTemplate: the claim of volume s asks for no storage: resources.requests.storage is missing or not above 0"},
 	} {
 		var got []string
-		for _, r := range podspec.Refusals(&tc.spec) {
+		for _, r := range podspec.Refusals(&job.Pod{Spec: tc.spec}) {
 			text := string(r.At) + ": " + r.Text
 			if r.Gate != "" {
 				text += " (" + r.Gate + ")"
@@ -87,6 +89,52 @@ func TestRefusals(t *testing.T) {
 			got = append(got, text)
 		}
 		if diff := cmp.Diff(tc.want, strings.Join(got, "\n")); diff != "" {
+			t.Errorf("%s: Refusals (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestRefusalsOfLabelKeys: a key that is in the selector is refused where the pod has the label, for only then is it
+// written there again.
+func TestRefusalsOfLabelKeys(t *testing.T) {
+	const both, twice = "run is in matchLabelKeys and in labelSelector", "run is in matchLabelKeys twice"
+	in := metav1.LabelSelectorRequirement{Key: "run", Operator: metav1.LabelSelectorOpIn, Values: []string{"1"}}
+	run := map[string]string{"run": "1"}
+	for name, tc := range map[string]struct {
+		labels   map[string]string
+		marks    job.Marks
+		selector metav1.LabelSelector
+		match    []string
+		want     string
+	}{
+		"the pod has it, and the labels":      {labels: run, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}, want: both},
+		"the pod has it, and the expressions": {labels: run, selector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in}}, match: []string{"run"}, want: both},
+		"the pod lacks it":                    {selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}},
+		"the pod lacks it, and it is there twice": {
+			selector: metav1.LabelSelector{MatchLabels: run, MatchExpressions: []metav1.LabelSelectorRequirement{in}}, match: []string{"run"}, want: both,
+		},
+		"the pod has it, and nothing else":         {labels: run, match: []string{"run"}},
+		"the pod has it, and it is a key twice":    {labels: run, match: []string{"run", "run"}, want: twice},
+		"the pod lacks it, and it is a key twice":  {match: []string{"run", "run"}},
+		"every pod has its own":                    {marks: job.Marks{Varies: []string{"run"}}, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}, want: both},
+		"whether the pod gets it cannot be told":   {marks: job.Marks{Some: []string{"run"}}, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}},
+		"the operator writes it when it makes one": {marks: job.Marks{Labels: run}, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}, want: both},
+	} {
+		pod := &job.Pod{Labels: tc.labels, Marks: tc.marks}
+		pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &tc.selector, MatchLabelKeys: tc.match,
+		}}
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: "zone", LabelSelector: &tc.selector, MatchLabelKeys: tc.match},
+		}}}
+		var got, want []string
+		for _, r := range podspec.Refusals(pod) {
+			got = append(got, r.Text)
+		}
+		if tc.want != "" {
+			want = []string{tc.want, tc.want} // of the affinity and of the spread
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: Refusals (-want +got):\n%s", name, diff)
 		}
 	}

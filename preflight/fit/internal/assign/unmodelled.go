@@ -31,7 +31,7 @@ func (q *Solver) lookPast(k *PodSet) {
 	if name, asked := podspec.RefusedDevices(spec); name != "" && !q.Gang.NodesOnly {
 		q.refused("%s asks for %s %s; the API server takes whole devices, and a limit that is the request", k.Name, asked, name)
 	}
-	for _, r := range podspec.Refusals(spec) {
+	for _, r := range podspec.Refusals(k.Pod) {
 		if q.Gang.NodesOnly { // the pods were let in
 			break
 		}
