@@ -41,6 +41,10 @@ func (q *Solver) lookPast(k *PodSet) {
 		}
 		q.refused("%s: %s; the API server refuses such pods%s", k.Name, r.Text, unless)
 	}
+	if os := spec.OS; os != nil && spec.NodeSelector[corev1.LabelOSStable] == "" && slices.ContainsFunc(q.Snapshot.Nodes(), func(n *cluster.Node) bool { return n.Labels[corev1.LabelOSStable] != string(os.Name) }) {
+		// https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/kubelet/lifecycle/predicate.go, rejectPodAdmissionBasedOnOSField
+		q.DoubtYes(fmt.Sprintf("%s is of os %s, by which the scheduler chooses no node; the kubelet of another system rejects it", k.Name, os.Name))
+	}
 	for _, n := range k.Needs {
 		if class := q.Snapshot.DeviceClass(n.Name); class != "" {
 			q.FlipsNo = append(q.FlipsNo, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
