@@ -19,7 +19,7 @@ var sshSettingsMissing = &check.Check{
 		const sshd, keys = job.Path("spec.ssh.sshdPath"), job.Path("spec.ssh.authMountPath")
 		if p.Job.Field(sshd) == nil { // what is written is another check's
 			p.Report(finding.Finding{
-				Path: sshd, Severity: finding.Warning,
+				Path: sshd, Severity: finding.Note,
 				Message: "sshdPath is not written, and the manual names no default: a worker that does not start sshd cannot be reached by the launcher",
 			})
 		}
