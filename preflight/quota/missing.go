@@ -67,6 +67,7 @@ func (o *check) objects() {
 		}
 	}
 	o.namespace()
+	o.accounts()
 	o.runtimeClasses()
 	o.priorities()
 	o.claimTemplates()
@@ -108,6 +109,28 @@ func (o *check) namespace() {
 					Message: fmt.Sprintf("it enforces the level %s of Pod Security, and the API server refuses pods of %s: %s", levels.Enforce.Level, g.Name, strings.Join(broken, ", ")),
 				})
 			}
+		}
+	}
+}
+
+// accounts reports a service account that the pods run as and that does not exist
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/serviceaccount/admission.go, Admit). The one
+// that every namespace gets is made with it.
+func (o *check) accounts() {
+	kind := corev1.SchemeGroupVersion.WithKind("ServiceAccount")
+	seen := map[string]bool{}
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		name := cmp.Or(g.Pod.Spec.ServiceAccountName, g.Pod.Spec.DeprecatedServiceAccount)
+		if name == "" || name == "default" || seen[name] || o.missing(i) == 0 {
+			continue
+		}
+		seen[name] = true
+		if _, is := o.s.Lookup(kind, o.gang.Namespace, name); is == job.Absent {
+			o.add(Violation{
+				Rule: RuleObject, When: Never, Kind: kind.Kind, Namespace: o.gang.Namespace, Name: name, Path: nameOfObject, Role: g.Name, At: g.Pod.At("serviceAccountName"),
+				Message: "it does not exist, and the API server refuses pods that run as it", Others: namesOf(o.s, kind.GroupKind(), o.gang.Namespace),
+			})
 		}
 	}
 }

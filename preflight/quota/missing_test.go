@@ -31,6 +31,10 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 	secured := func(how, level string) string {
 		return "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml, labels: {pod-security.kubernetes.io/" + how + ": " + level + "}}"
 	}
+	const account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: train, namespace: ml}"
+	runsAs := func(name string) build.PodOption {
+		return with(func(s *corev1.PodSpec) { s.ServiceAccountName = name })
+	}
 	onHost := with(func(s *corev1.PodSpec) { s.HostNetwork = true })
 	cases := map[string]struct {
 		objects string
@@ -42,6 +46,10 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 		"a class that is not":                   {high, []string{classes}, class("hgh"), "never object PriorityClass hgh: it does not exist, and the API server refuses pods that name it; there is high\n"},
 		"classes that were not read":            {high, nil, class("hgh"), ""},
 		"a class that every cluster has":        {high, []string{classes}, class("system-node-critical"), ""},
+		"an account that is not there":          {account, []string{"serviceaccounts"}, runsAs("trainer"), "never object ServiceAccount ml/trainer: it does not exist, and the API server refuses pods that run as it; there is train\n"},
+		"an account that is there":              {account, []string{"serviceaccounts"}, runsAs("train"), ""},
+		"the account of every namespace":        {account, []string{"serviceaccounts"}, runsAs("default"), ""},
+		"accounts that were not read":           {account, nil, runsAs("trainer"), ""},
 		"no class":                              {high, []string{classes}, class(""), ""},
 		"a runtime class that is not there":     {high, []string{runtimes}, runtime, "never object RuntimeClass kata: it does not exist, and the API server refuses pods that name it\n"},
 		"a namespace that is being deleted":     {"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\nstatus: {phase: Terminating}", []string{"namespaces"}, class(""), "now object Namespace ml: it is being deleted, and the API server creates nothing in it\n"},
