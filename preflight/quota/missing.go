@@ -103,10 +103,14 @@ func (o *check) namespace() {
 			return
 		case ok && !g.Pod.Partial:
 			if broken, err := podspec.Insecure(levels.Enforce, &g.Pod); err == nil && len(broken) > 0 {
+				pods := "the pods"
+				if len(o.gang.Groups) > 1 {
+					pods += " of " + g.Name
+				}
 				o.add(Violation{
 					Rule: RuleObject, When: Never, Kind: namespaceKind.Kind, Name: o.gang.Namespace, Role: g.Name, At: g.Pod.At(""),
 					Path:    job.Path("metadata.labels").Key(api.EnforceLevelLabel),
-					Message: fmt.Sprintf("it enforces the level %s of Pod Security, and the API server refuses pods of %s: %s", levels.Enforce.Level, g.Name, strings.Join(broken, ", ")),
+					Message: fmt.Sprintf("it enforces the level %s of Pod Security, and the API server refuses %s: %s", levels.Enforce.Level, pods, strings.Join(broken, ", ")),
 				})
 			}
 		}

@@ -56,7 +56,7 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 		"a namespace that is not there":         {"apiVersion: v1\nkind: Namespace\nmetadata: {name: mk}", []string{"namespaces"}, class(""), "never object Namespace ml: it does not exist, and the API server refuses what is to be created in it\n"},
 		"namespaces that were not read":         {"apiVersion: v1\nkind: Namespace\nmetadata: {name: mk}", nil, class(""), ""},
 		"a level that the pods keep":            {secured("enforce", "baseline"), []string{"namespaces"}, class(""), ""},
-		"a level that they break":               {secured("enforce", "baseline"), []string{"namespaces"}, onHost, "never object Namespace ml: it enforces the level baseline of Pod Security, and the API server refuses pods of Worker: host namespaces\n"},
+		"a level that they break":               {secured("enforce", "baseline"), []string{"namespaces"}, onHost, "never object Namespace ml: it enforces the level baseline of Pod Security, and the API server refuses the pods: host namespaces\n"},
 		"a level that is warned about":          {secured("warn", "restricted"), []string{"namespaces"}, onHost, ""},
 		"a level that does not exist":           {secured("enforce", "strict"), []string{"namespaces"}, onHost, ""},
 		"a namespace that is there":             {"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\nstatus: {phase: Active}", []string{"namespaces"}, class(""), ""},

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var podSecurityViolated = &check.Check{
@@ -55,7 +56,7 @@ func securityMessage(r *job.Role, broken []string, does string, level api.LevelV
 	if !level.Version.Latest() {
 		version = " of " + level.Version.String()
 	}
-	return fmt.Sprintf("%s break %s of level %s%s, which the namespace %s: %s", facts.Count(r.Replicas.Max, "pod"), facts.Count(len(broken), "rule"), level.Level, version, does, strings.Join(broken, ", "))
+	return fmt.Sprintf("%s break%s %s of level %s%s, which the namespace %s: %s", facts.Count(r.Replicas.Max, "pod"), words.Verb(r.Replicas.Max), facts.Count(len(broken), "rule"), level.Level, version, does, strings.Join(broken, ", "))
 }
 
 // forbiddenAt is the first place of a pod that says what every level but privileged
