@@ -294,6 +294,14 @@ error [unreadable-field] spec.pytorchReplicaSpecs.Worker.replicas: replicas is "
 	}
 }
 
+// TestWhatIsOfAnotherTypeIsNotMissing: the reader says what it found in place of an image, and the image is there.
+func TestWhatIsOfAnotherTypeIsNotMissing(t *testing.T) {
+	got := lines(review(t, nil, preflight.Request{Object: object(t, strings.Replace(sixPods, "image: ", "image: {of: \"x\"} # ", 1))}))
+	if !strings.Contains(got, "image is an object with 1 field; expected a text (in quotes)") || strings.Contains(got, "has no image") {
+		t.Errorf("Review says:\n%s", got)
+	}
+}
+
 func TestAPassedDeadlineAllowsAndSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -102,7 +102,7 @@ func FuzzAbsurd(f *testing.F) {
 	})
 }
 
-func TestAffinityInACircleIsNoNever(t *testing.T) {
+func TestAffinityInACircleHasNoBeginning(t *testing.T) {
 	follows := func(name, other string) gang.Group {
 		g := group(name, 2, build.Asks("1"), build.Spec(func(s *corev1.PodSpec) {
 			s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
@@ -113,7 +113,21 @@ func TestAffinityInACircleIsNoNever(t *testing.T) {
 		return g
 	}
 	s := build.Cluster(build.Node("a", build.GPUs(8)), build.Node("b", build.GPUs(8)))
-	if got := whatif.Answer(t.Context(), s, gangOf(follows("x", "y"), follows("y", "x"))); got.Verdict != fit.Full && got.Verdict != fit.Fragmented {
-		t.Errorf("Fit says %s; of a circle of affinities none can be first now, which proves no never", got)
+	const want = "too-big 0 of 4 pods fit: 2 pods of x + 2 pods of y must each be near to pods of another, and none of them may go first"
+	if got := whatif.Answer(t.Context(), s, gangOf(follows("x", "y"), follows("y", "x"))); got.Verdict.String()+" "+got.String() != want {
+		t.Errorf("Fit says %s %s, want %s", got.Verdict, got, want)
+	}
+	for name, gang := range map[string]gang.Gang{
+		"one is free":                gangOf(follows("x", "y"), follows("y", "z"), group("z", 1, build.Asks("1"), build.PodLabel("app", "z"))),
+		"the second is near itself":  gangOf(follows("x", "y"), follows("y", "y")),
+		"a pod of others is the end": gangOf(follows("x", "y"), follows("y", "x")),
+	} {
+		pods := build.Cluster(build.Node("a", build.GPUs(8)), build.Node("b", build.GPUs(8)), build.Pod("old", build.On("a"), build.PodLabel("app", "y")))
+		if name != "a pod of others is the end" {
+			pods = s
+		}
+		if got := whatif.Answer(t.Context(), pods, gang); got.Verdict != fit.Fits {
+			t.Errorf("%s: Fit says %s", name, got)
+		}
 	}
 }

@@ -40,6 +40,14 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 		"too big for the cluster without anybody": {
 			clusterOf(nodes, of("x", "a-1", "8")), gpus(5, "8"), "",
 		},
+		"another of the same name": {
+			clusterOf(nodes[:1], of("train", "a-1", "8")), called("ml", "train", gpus(1, "8")),
+			"fits once the job ml/train (another of this name) ends (1 Worker on 1 node)",
+		},
+		"the same name in another namespace": {
+			clusterOf(nodes[:1], of("train", "a-1", "8")), called("other", "train", gpus(1, "8")),
+			"fits once the job ml/train ends (1 Worker on 1 node)",
+		},
 		"it fits as it is": {clusterOf(nodes, of("x", "a-1", "8")), gpus(3, "8"), ""},
 		"a spread over what others filled": {
 			threeZones(build.Pod("w", build.On("a0"), build.Asks("8"), build.PodLabel("job-name", "first"))),
@@ -54,6 +62,12 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// called gives a gang the name of its job.
+func called(namespace, name string, g gang.Gang) gang.Gang {
+	g.Namespace, g.Name = namespace, name
+	return g
 }
 
 func TestPodsOfTheGangItselfDoNotHaveToEnd(t *testing.T) {

@@ -23,7 +23,6 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 		"no queues at all":                   {gpuQuota[1:], nil, "the LocalQueue team was not read; what it allows is not known"},
 		"a queue of another name":            {queues("teams"), nil, "the LocalQueue team was not read (teams was); what it allows is not known"},
 		"more queues than are named":         {queues("a", "b", "c", "d"), nil, "the LocalQueue team was not read; what it allows is not known"},
-		"a namespace under another name":     {gpuQuota[1:], build.Kueue(), "the namespace ml was not read; whether it has a LocalQueue team is not known"},
 		"a cohort that may have more queues": {localQ("") + clusterQ("cq", ", cohort: all", "h100=8", ""), build.Kueue()[:1], "the cohort all of ClusterQueue cq is not whole in the snapshot; what may be borrowed is not known"},
 		"a resource without a quota": {
 			localQ("") + strings.ReplaceAll(clusterQ("cq", "", "h100=64", ""), "nvidia.com/gpu", "cpu"), build.Kueue(),

@@ -126,6 +126,9 @@ func phrase(l quota.Violation) string {
 		}
 		return "more than the queue has left now"
 	case quota.RuleObject:
+		if !l.Absent() {
+			return "refused by the " + l.Kind
+		}
 		return "the " + l.Kind + " does not exist"
 	case quota.RuleShape:
 		return "larger than the queue takes"

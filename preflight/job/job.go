@@ -117,6 +117,9 @@ type Pod struct {
 	Partial bool
 	// Origins are the parts of Spec that are written somewhere else than below Path.
 	Origins Origins
+	// Injected are the init containers of Spec, by name, that the operator adds when it makes the pods: a queue that
+	// looks at the job counts none of them.
+	Injected []string
 }
 
 // DuplicateKey is a key that stands in one mapping again: the last one counts.

@@ -45,7 +45,7 @@ var mpiJob = &Kind{
 			{At: "spec.launcherCreationPolicy", Words: []string{"AtStartup", "WaitForWorkersReady"}},
 		},
 		NeedsWorkers: true,
-		SSHD:         SSHD{Role: "Worker"}, // pkg/controller/mpi_job_controller.go, newWorker
+		SSHD:         SSHD{Role: "Worker", Keys: "spec.sshAuthMountPath"}, // pkg/controller/mpi_job_controller.go, newWorker, setupSSHOnPod
 		Env:          mpiV2Env, Mounts: mpiV2Mounts,
 	})))},
 }

@@ -227,6 +227,7 @@ type SSHD struct {
 	Replaces bool     // sshd runs in place of the container's command; false: where that has none
 	Command  job.Path // what the launcher starts in each of the pods
 	Program  job.Path // where a job says where sshd is
+	Keys     job.Path // where a job says in which folder its keys are; where it does not, they are root's, in /root/.ssh
 }
 
 // PodGroups says who makes the pod groups of a kind.

@@ -46,6 +46,7 @@ func inject(p *job.Pod, rel, at job.Path) {
 func injectInit(p *job.Pod, c corev1.Container, at job.Path) {
 	inject(p, job.Path("initContainers").Index(len(p.Spec.InitContainers)), at)
 	p.Spec.InitContainers = append(p.Spec.InitContainers, c)
+	p.Injected = append(p.Injected, c.Name)
 }
 
 // settle computes what only the whole pod tells: what it takes on a node and how the

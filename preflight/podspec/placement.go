@@ -12,8 +12,8 @@ import (
 
 // affinity: what nodes and other pods are matched by has operators with the values they take, keys and
 // weights. It is said of the affinity as a whole: paths below it leave no room for a message.
-func (r *refusals) affinity(spec *corev1.PodSpec) {
-	a := spec.Affinity
+func (r *refusals) affinity(pod *job.Pod) {
+	a := pod.Spec.Affinity
 	if a == nil {
 		return
 	}
@@ -34,10 +34,10 @@ func (r *refusals) affinity(spec *corev1.PodSpec) {
 		}
 	}
 	if p := a.PodAffinity; p != nil {
-		r.podTerms(at.Child("podAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
+		r.podTerms(pod, at.Child("podAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		r.podTerms(at.Child("podAntiAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
+		r.podTerms(pod, at.Child("podAntiAffinity"), p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 }
 
@@ -81,13 +81,13 @@ func (r *refusals) selector(at job.Path, s *metav1.LabelSelector) {
 	}
 }
 
-func (r *refusals) podTerms(at job.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+func (r *refusals) podTerms(pod *job.Pod, at job.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
 	term := func(t corev1.PodAffinityTerm) {
 		if t.TopologyKey == "" {
 			r.add(at, "a pod affinity has no topologyKey, such as kubernetes.io/hostname")
 		}
 		r.selector(at, t.LabelSelector)
-		r.keysOfLabels(at, t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys)
+		r.keysOfLabels(pod, at, t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys)
 	}
 	for _, t := range required {
 		term(t)
@@ -98,32 +98,54 @@ func (r *refusals) podTerms(at job.Path, required []corev1.PodAffinityTerm, pref
 	}
 }
 
-// keysOfLabels: labels whose values are the pod's own belong to a selector, and are not in it already.
-func (r *refusals) keysOfLabels(at job.Path, s *metav1.LabelSelector, match, mismatch []string) {
+// keysOfLabels: labels whose values are the pod's own belong to a selector, and are not in it already. The API server
+// writes those that the pod has into the selector, and then takes none of them that is there twice; one that the pod
+// lacks is left out (pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector). Before 1.34 it took no key of a
+// spread that was in the selector, either.
+func (r *refusals) keysOfLabels(pod *job.Pod, at job.Path, s *metav1.LabelSelector, match, mismatch []string) {
 	if s == nil && len(match)+len(mismatch) > 0 {
 		r.add(at, "matchLabelKeys and mismatchLabelKeys go with a labelSelector only")
 		return
 	}
-	for _, key := range match {
-		_, selected := s.MatchLabels[key]
-		selected = selected || slices.ContainsFunc(s.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key == key })
+	for i, key := range match {
+		if slices.Contains(match[:i], key) {
+			continue
+		}
+		selected, written := 0, 0
+		if _, is := s.MatchLabels[key]; is {
+			selected++
+		}
+		for _, e := range s.MatchExpressions {
+			if e.Key == key {
+				selected++
+			}
+		}
+		if _, is, varies, _ := pod.Label(key); is == job.Present || varies {
+			for _, other := range match[i:] {
+				if other == key {
+					written++
+				}
+			}
+		}
 		switch {
 		case slices.Contains(mismatch, key):
 			r.add(at, "%s is in matchLabelKeys and in mismatchLabelKeys", key)
-		case selected:
+		case selected > 0 && selected+written > 1:
 			r.add(at, "%s is in matchLabelKeys and in labelSelector", key)
+		case written > 1:
+			r.add(at, "%s is in matchLabelKeys twice", key)
 		}
 	}
 }
 
 // spread: a skew of one at least, over a named label, by a word that is known.
-func (r *refusals) spread(spec *corev1.PodSpec) {
+func (r *refusals) spread(pod *job.Pod) {
 	type once struct {
 		key  string
 		when corev1.UnsatisfiableConstraintAction
 	}
 	var seen []once
-	for i, c := range spec.TopologySpreadConstraints {
+	for i, c := range pod.Spec.TopologySpreadConstraints {
 		at := job.Path("topologySpreadConstraints").Index(i)
 		same := once{c.TopologyKey, c.WhenUnsatisfiable}
 		switch {
@@ -144,7 +166,7 @@ func (r *refusals) spread(spec *corev1.PodSpec) {
 		r.policy(at.Child("nodeAffinityPolicy"), c.NodeAffinityPolicy)
 		r.policy(at.Child("nodeTaintsPolicy"), c.NodeTaintsPolicy)
 		r.selector(at, c.LabelSelector)
-		r.keysOfLabels(at, c.LabelSelector, c.MatchLabelKeys, nil)
+		r.keysOfLabels(pod, at, c.LabelSelector, c.MatchLabelKeys, nil)
 	}
 }
 

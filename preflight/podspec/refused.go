@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -21,13 +22,14 @@ type Refusal struct {
 	Gate string // of the API server, that is off by default and lets it through where it is on; empty: nothing does
 }
 
-// Refusals are what the API server refuses pods of a spec for, of what decides where they go and what they take there
+// Refusals are what the API server refuses pods for, of what decides where they go and what they take there
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/apis/core/validation/validation.go, ValidatePodCreate).
-func Refusals(spec *corev1.PodSpec) []Refusal {
+func Refusals(pod *job.Pod) []Refusal {
+	spec := &pod.Spec
 	var r refusals
 	r.tolerations(spec)
-	r.affinity(spec)
-	r.spread(spec)
+	r.affinity(pod)
+	r.spread(pod)
 	r.hugePages(spec)
 	r.podLevel(spec)
 	r.hostPorts(spec)
@@ -63,6 +65,10 @@ func (r *refusals) tolerations(spec *corev1.PodSpec) {
 			r.add(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the two", t.Key, t.Value)
 		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
 			r.add(at, "a toleration has no key and operator %q; without a key it must be Exists", t.Operator)
+		case t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0:
+			r.add(at, "a toleration has the key %q, which no taint has: it takes letters, digits, dashes, dots and _, and a domain before a slash", t.Key)
+		case len(validation.IsValidLabelValue(t.Value)) > 0:
+			r.add(at, "a toleration of %s has the value %q, which no taint has: it takes at most 63 letters, digits, dashes, dots and _", t.Key, t.Value)
 		case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:
 			r.add(at, "a toleration of %s has tolerationSeconds %d and effect %q; seconds go with NoExecute only", t.Key, *t.TolerationSeconds, t.Effect)
 		case !slices.Contains(taintEffects, t.Effect):
@@ -80,17 +86,33 @@ func isInteger(text string) bool {
 	return err == nil
 }
 
-// hugePages: large pages without what they are beside (validateResourceRequirements).
+// hugePages: large pages without what they are beside, and parts of a page (validateResourceRequirements).
 func (r *refusals) hugePages(spec *corev1.PodSpec) {
 	each := func(field job.Path, containers []corev1.Container) {
 		for i := range containers {
 			if hugePagesAlone(&containers[i].Resources) {
 				r.add(field.Index(i).Child("resources"), "container %s asks for hugepages without cpu or memory", containers[i].Name)
 			}
+			r.partsOfPages(field.Index(i), &containers[i])
 		}
 	}
 	each("initContainers", spec.InitContainers)
 	each("containers", spec.Containers)
+}
+
+// partsOfPages: an amount of pages of one size is a multiple of it (pkg/apis/core/helper, IsHugePageResourceValueDivisible).
+func (r *refusals) partsOfPages(at job.Path, c *corev1.Container) {
+	for _, field := range []string{"limits", "requests"} {
+		list := map[string]corev1.ResourceList{"limits": c.Resources.Limits, "requests": c.Resources.Requests}[field]
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			text, huge := strings.CutPrefix(string(name), corev1.ResourceHugePagesPrefix)
+			size, err := resource.ParseQuantity(text)
+			if amount := list[name]; huge && err == nil && size.Value() > 0 && amount.Value()%size.Value() != 0 {
+				r.add(at.Child("resources", field).Key(string(name)), "container %s asks for %s %s, which is no multiple of %s", c.Name, amount.String(), name, text)
+				break
+			}
+		}
+	}
 }
 
 func hugePagesAlone(amounts *corev1.ResourceRequirements) bool {

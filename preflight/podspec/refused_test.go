@@ -7,7 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
@@ -59,6 +61,10 @@ func TestRefusals(t *testing.T) {
 		"seconds of NoExecute":           {tolerates(corev1.Toleration{Key: "x", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(5))}), ""},
 		"numbers are compared":           {tolerates(corev1.Toleration{Key: "x", Operator: corev1.TolerationOpLt, Value: "5"}), "tolerations[0]: a toleration of x has operator Lt (TaintTolerationComparisonOperators)"},
 		"words are compared":             {tolerates(corev1.Toleration{Key: "x", Operator: corev1.TolerationOpGt, Value: "high"}), `tolerations[0]: a toleration of x has operator Gt and the value "high"; it takes a whole number`},
+		"a key with a space":             {tolerates(corev1.Toleration{Key: "a b", Operator: corev1.TolerationOpExists}), `tolerations[0]: a toleration has the key "a b", which no taint has: it takes letters, digits, dashes, dots and _, and a domain before a slash`},
+		"a value with a slash":           {tolerates(corev1.Toleration{Key: "x", Value: "a/b"}), `tolerations[0]: a toleration of x has the value "a/b", which no taint has: it takes at most 63 letters, digits, dashes, dots and _`},
+		"a page and a half":              {asks(amounts("cpu", "1"), amounts("hugepages-2Mi", "3Mi")), "containers[0].resources.limits.hugepages-2Mi: container c asks for 3Mi hugepages-2Mi, which is no multiple of 2Mi"},
+		"pages of a gigabyte":            {asks(amounts("cpu", "1"), amounts("hugepages-1Gi", "2Gi")), ""},
 		"huge pages alone":               {asks(nil, amounts("hugepages-2Mi", "1Gi")), "containers[0].resources: container c asks for hugepages without cpu or memory"},
 		"huge pages and memory":          {asks(amounts("memory", "1Gi"), amounts("hugepages-2Mi", "1Gi")), ""},
 		"the pod below its containers":   {whole(asks(amounts("cpu", "2"), nil), amounts("cpu", "1"), nil), "resources.requests.cpu: the pod requests 1 cpu, less than its containers together"},
@@ -79,7 +85,7 @@ func TestRefusals(t *testing.T) {
 		"a claim of no size":             {claims(nil, corev1.ReadWriteOnce), "volumes[0].ephemeral.volumeClaimTemplate: the claim of volume s asks for no storage: resources.requests.storage is missing or not above 0"},
 	} {
 		var got []string
-		for _, r := range podspec.Refusals(&tc.spec) {
+		for _, r := range podspec.Refusals(&job.Pod{Spec: tc.spec}) {
 			text := string(r.At) + ": " + r.Text
 			if r.Gate != "" {
 				text += " (" + r.Gate + ")"
@@ -87,6 +93,52 @@ func TestRefusals(t *testing.T) {
 			got = append(got, text)
 		}
 		if diff := cmp.Diff(tc.want, strings.Join(got, "\n")); diff != "" {
+			t.Errorf("%s: Refusals (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestRefusalsOfLabelKeys: a key that is in the selector is refused where the pod has the label, for only then is it
+// written there again.
+func TestRefusalsOfLabelKeys(t *testing.T) {
+	const both, twice = "run is in matchLabelKeys and in labelSelector", "run is in matchLabelKeys twice"
+	in := metav1.LabelSelectorRequirement{Key: "run", Operator: metav1.LabelSelectorOpIn, Values: []string{"1"}}
+	run := map[string]string{"run": "1"}
+	for name, tc := range map[string]struct {
+		labels   map[string]string
+		marks    job.Marks
+		selector metav1.LabelSelector
+		match    []string
+		want     string
+	}{
+		"the pod has it, and the labels":      {labels: run, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}, want: both},
+		"the pod has it, and the expressions": {labels: run, selector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in}}, match: []string{"run"}, want: both},
+		"the pod lacks it":                    {selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}},
+		"the pod lacks it, and it is there twice": {
+			selector: metav1.LabelSelector{MatchLabels: run, MatchExpressions: []metav1.LabelSelectorRequirement{in}}, match: []string{"run"}, want: both,
+		},
+		"the pod has it, and nothing else":         {labels: run, match: []string{"run"}},
+		"the pod has it, and it is a key twice":    {labels: run, match: []string{"run", "run"}, want: twice},
+		"the pod lacks it, and it is a key twice":  {match: []string{"run", "run"}},
+		"every pod has its own":                    {marks: job.Marks{Varies: []string{"run"}}, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}, want: both},
+		"whether the pod gets it cannot be told":   {marks: job.Marks{Some: []string{"run"}}, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}},
+		"the operator writes it when it makes one": {marks: job.Marks{Labels: run}, selector: metav1.LabelSelector{MatchLabels: run}, match: []string{"run"}, want: both},
+	} {
+		pod := &job.Pod{Labels: tc.labels, Marks: tc.marks}
+		pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &tc.selector, MatchLabelKeys: tc.match,
+		}}
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: "zone", LabelSelector: &tc.selector, MatchLabelKeys: tc.match},
+		}}}
+		var got, want []string
+		for _, r := range podspec.Refusals(pod) {
+			got = append(got, r.Text)
+		}
+		if tc.want != "" {
+			want = []string{tc.want, tc.want} // of the affinity and of the spread
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: Refusals (-want +got):\n%s", name, diff)
 		}
 	}

@@ -29,7 +29,7 @@ func onFlavors(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 		return g
 	}
 	name := local.Spec.ClusterQueue
-	k := &clusterQueueCheck{check: o, name: name, queue: s.Rules().Cluster[name], node: s.Rules().Tree.Queues[name], asks: o.demands()}
+	k := &clusterQueueCheck{check: o, name: name, queue: s.Rules().Cluster[name], node: s.Rules().Tree.Queues[name], asks: o.queuedDemands()}
 	k.covered()
 	g.Groups = slices.Clone(g.Groups)
 	for at := range k.queue.Spec.ResourceGroups {

@@ -60,7 +60,7 @@ func (o *check) kueue() {
 		o.doubt("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
 		return
 	}
-	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
+	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.queuedDemands()}
 	for _, g := range o.gang.Groups {
 		if len(g.Flavors) > 0 {
 			o.note("Kueue puts %s on the nodes of flavor %s", g.Name, strings.Join(g.Flavors, " and "))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -13,9 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/pod-security-admission/api"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // named are the objects without which the API server refuses the pods that name them
@@ -58,35 +61,80 @@ func (o *check) objects() {
 				continue
 			}
 			o.add(Violation{
-				Rule: RuleObject, When: Never, Kind: n.gvk.Kind, Name: name, Path: "metadata.name", Role: g.Name, At: g.Pod.At(n.field),
+				Rule: RuleObject, When: Never, Kind: n.gvk.Kind, Name: name, Path: nameOfObject, Role: g.Name, At: g.Pod.At(n.field),
 				Message: "it does not exist, and the API server refuses pods that name it", Others: namesOf(o.s, n.gvk.GroupKind(), ""),
 			})
 		}
 	}
-	o.leavingNamespace()
+	o.namespace()
+	o.accounts()
 	o.runtimeClasses()
 	o.priorities()
 	o.claimTemplates()
 }
 
-// leavingNamespace reports a namespace that is being deleted: nothing is created in it
+// namespace reports a namespace that takes no pods of the gang: one that does not exist or is being deleted, in which
+// nothing is created
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.1/staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go,
-// Admit). One of the same name may come after it.
-func (o *check) leavingNamespace() {
+// Admit), and one that enforces a level of Pod Security which the pods break
+// (https://kubernetes.io/docs/concepts/security/pod-security-admission/). One of the same name may come after what is deleted.
+func (o *check) namespace() {
 	namespace, is := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
-	if is != job.Present {
+	if o.gang.Namespace == "" || is == job.Unknown {
 		return
 	}
-	if phase, _, _ := unstructured.NestedString(namespace.Object, "status", "phase"); phase != string(corev1.NamespaceTerminating) {
-		return
+	none := Violation{Rule: RuleObject, When: Now, Kind: namespaceKind.Kind, Name: o.gang.Namespace, At: "metadata.namespace"}
+	if is == job.Absent {
+		none.When, none.Path, none.Message = Never, nameOfObject, "it does not exist, and the API server refuses what is to be created in it"
+	} else if phase, _, _ := unstructured.NestedString(namespace.Object, "status", "phase"); phase == string(corev1.NamespaceTerminating) {
+		none.Path, none.Message = "status.phase", "it is being deleted, and the API server creates nothing in it"
 	}
+	var labels map[string]string
+	if namespace != nil {
+		labels = namespace.GetLabels()
+	}
+	levels, ok := podspec.SecurityLevels(labels)
 	for i := range o.gang.Groups {
-		if o.missing(i) > 0 {
-			o.add(Violation{
-				Rule: RuleObject, When: Now, Kind: namespaceKind.Kind, Name: o.gang.Namespace, Path: "status.phase", At: "metadata.namespace",
-				Message: "it is being deleted, and the API server creates nothing in it",
-			})
+		g := &o.gang.Groups[i]
+		switch {
+		case o.missing(i) == 0:
+		case none.Message != "":
+			o.add(none)
 			return
+		case ok && !g.Pod.Partial:
+			if broken, err := podspec.Insecure(levels.Enforce, &g.Pod); err == nil && len(broken) > 0 {
+				pods := "the pods"
+				if len(o.gang.Groups) > 1 {
+					pods += " of " + g.Name
+				}
+				o.add(Violation{
+					Rule: RuleObject, When: Never, Kind: namespaceKind.Kind, Name: o.gang.Namespace, Role: g.Name, At: g.Pod.At(""),
+					Path:    job.Path("metadata.labels").Key(api.EnforceLevelLabel),
+					Message: fmt.Sprintf("it enforces the level %s of Pod Security, and the API server refuses %s: %s", levels.Enforce.Level, pods, strings.Join(broken, ", ")),
+				})
+			}
+		}
+	}
+}
+
+// accounts reports a service account that the pods run as and that does not exist
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/serviceaccount/admission.go, Admit). The one
+// that every namespace gets is made with it.
+func (o *check) accounts() {
+	kind := corev1.SchemeGroupVersion.WithKind("ServiceAccount")
+	seen := map[string]bool{}
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		name := cmp.Or(g.Pod.Spec.ServiceAccountName, g.Pod.Spec.DeprecatedServiceAccount)
+		if name == "" || name == "default" || seen[name] || o.missing(i) == 0 {
+			continue
+		}
+		seen[name] = true
+		if _, is := o.s.Lookup(kind, o.gang.Namespace, name); is == job.Absent {
+			o.add(Violation{
+				Rule: RuleObject, When: Never, Kind: kind.Kind, Namespace: o.gang.Namespace, Name: name, Path: nameOfObject, Role: g.Name, At: g.Pod.At("serviceAccountName"),
+				Message: "it does not exist, and the API server refuses pods that run as it", Others: namesOf(o.s, kind.GroupKind(), o.gang.Namespace),
+			})
 		}
 	}
 }
@@ -112,7 +160,7 @@ func (o *check) claimTemplates() {
 				}
 				if _, is := o.s.Lookup(deviceClassKind, "", r.Exactly.DeviceClassName); is == job.Absent {
 					o.add(Violation{
-						Rule: RuleObject, When: Never, Kind: deviceClassKind.Kind, Name: r.Exactly.DeviceClassName, Path: "metadata.name", Role: g.Name, At: at,
+						Rule: RuleObject, When: Never, Kind: deviceClassKind.Kind, Name: r.Exactly.DeviceClassName, Path: nameOfObject, Role: g.Name, At: at,
 						Message: "it does not exist, and the scheduler finds no device of it", Others: namesOf(o.s, deviceClassKind.GroupKind(), ""),
 					})
 				}

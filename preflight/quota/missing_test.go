@@ -28,6 +28,14 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 	waits := func(class string) build.PodOption {
 		return with(func(s *corev1.PodSpec) { s.PriorityClassName, s.PreemptionPolicy = class, new(corev1.PreemptNever) })
 	}
+	secured := func(how, level string) string {
+		return "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml, labels: {pod-security.kubernetes.io/" + how + ": " + level + "}}"
+	}
+	const account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: train, namespace: ml}"
+	runsAs := func(name string) build.PodOption {
+		return with(func(s *corev1.PodSpec) { s.ServiceAccountName = name })
+	}
+	onHost := with(func(s *corev1.PodSpec) { s.HostNetwork = true })
 	cases := map[string]struct {
 		objects string
 		whole   []string
@@ -38,9 +46,19 @@ func TestObjectsThatPodsNameAndThatAreMissing(t *testing.T) {
 		"a class that is not":                   {high, []string{classes}, class("hgh"), "never object PriorityClass hgh: it does not exist, and the API server refuses pods that name it; there is high\n"},
 		"classes that were not read":            {high, nil, class("hgh"), ""},
 		"a class that every cluster has":        {high, []string{classes}, class("system-node-critical"), ""},
+		"an account that is not there":          {account, []string{"serviceaccounts"}, runsAs("trainer"), "never object ServiceAccount ml/trainer: it does not exist, and the API server refuses pods that run as it; there is train\n"},
+		"an account that is there":              {account, []string{"serviceaccounts"}, runsAs("train"), ""},
+		"the account of every namespace":        {account, []string{"serviceaccounts"}, runsAs("default"), ""},
+		"accounts that were not read":           {account, nil, runsAs("trainer"), ""},
 		"no class":                              {high, []string{classes}, class(""), ""},
 		"a runtime class that is not there":     {high, []string{runtimes}, runtime, "never object RuntimeClass kata: it does not exist, and the API server refuses pods that name it\n"},
 		"a namespace that is being deleted":     {"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\nstatus: {phase: Terminating}", []string{"namespaces"}, class(""), "now object Namespace ml: it is being deleted, and the API server creates nothing in it\n"},
+		"a namespace that is not there":         {"apiVersion: v1\nkind: Namespace\nmetadata: {name: mk}", []string{"namespaces"}, class(""), "never object Namespace ml: it does not exist, and the API server refuses what is to be created in it\n"},
+		"namespaces that were not read":         {"apiVersion: v1\nkind: Namespace\nmetadata: {name: mk}", nil, class(""), ""},
+		"a level that the pods keep":            {secured("enforce", "baseline"), []string{"namespaces"}, class(""), ""},
+		"a level that they break":               {secured("enforce", "baseline"), []string{"namespaces"}, onHost, "never object Namespace ml: it enforces the level baseline of Pod Security, and the API server refuses the pods: host namespaces\n"},
+		"a level that is warned about":          {secured("warn", "restricted"), []string{"namespaces"}, onHost, ""},
+		"a level that does not exist":           {secured("enforce", "strict"), []string{"namespaces"}, onHost, ""},
 		"a namespace that is there":             {"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\nstatus: {phase: Active}", []string{"namespaces"}, class(""), ""},
 		"overhead without a class":              {high, []string{runtimes}, overhead, "never amount RuntimeClass none: Worker has an overhead and no runtime class that it is of\n"},
 		"a priority of its own":                 {high, []string{classes}, ranked("high", 5), "never amount PriorityClass high: Worker has the priority 5, and its class gives it 1000\n"},

@@ -130,6 +130,22 @@ func (o *check) demands() []job.Resources {
 	return out
 }
 
+// queuedDemands are the demands as Kueue counts them, by the templates of the job: what the operator adds to the pods is in
+// none (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go,
+// PodSets).
+func (o *check) queuedDemands() []job.Resources {
+	out := o.demands()
+	for i := range o.gang.Groups {
+		pod := o.gang.Groups[i].Pod
+		if len(pod.Injected) == 0 {
+			continue
+		}
+		pod.Spec.InitContainers = slices.DeleteFunc(slices.Clone(pod.Spec.InitContainers), func(c corev1.Container) bool { return slices.Contains(pod.Injected, c.Name) })
+		out[i], _ = amountsOf(o.s, &pod)
+	}
+	return out
+}
+
 // least is how much of a resource those pods ask for that have to start together: all of
 // them, or the ones that ask for least where fewer may start.
 func (o *check) least(each []job.Resources, name corev1.ResourceName) int64 {

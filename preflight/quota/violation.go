@@ -85,6 +85,12 @@ func (l Violation) Owner() string {
 	return job.Ref{Kind: l.Kind, Namespace: l.Namespace, Name: l.Name}.String()
 }
 
+// nameOfObject is the path of a violation by an object that does not exist.
+const nameOfObject job.Path = "metadata.name"
+
+// Absent says that the object is missed, not that it limits.
+func (l Violation) Absent() bool { return l.Rule == RuleObject && l.Path == nameOfObject }
+
 // String is the object that limits and what is, with both numbers.
 func (l Violation) String() string {
 	text := l.Owner() + ": " + l.Message

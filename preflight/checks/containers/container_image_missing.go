@@ -18,8 +18,9 @@ var containerImageMissing = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			if strings.TrimSpace(c.Image) == "" && !r.Pod.Partial {
-				p.Reportf(r.Pod.At(rel), "container %q of %s has no image; the API server rejects its pods", c.Name, r.Name)
+			at := r.Pod.At(rel)
+			if written := p.Job.Field(at.Child("image")); strings.TrimSpace(c.Image) == "" && !r.Pod.Partial && (written == nil || written == c.Image) { // of what is no text the reader speaks
+				p.Reportf(at, "container %q of %s has no image; the API server rejects its pods", c.Name, r.Name)
 			}
 		})
 		return nil

@@ -12,7 +12,7 @@ var containerNameMissing = &check.Check{
 	Name:     "container-name-missing",
 	Title:    "no container has the name that the operator looks for",
 	Remedy:   "Give the container that trains the name that the operator looks for.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

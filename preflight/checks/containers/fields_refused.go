@@ -184,9 +184,20 @@ func modeOf(v *corev1.Volume) int32 {
 	return *mode
 }
 
-// refusedProbes: one way to ask, a port that there is, and one success for what kills.
+// refusedProbes: one way to ask, a port that there is, and one success for what kills. What runs before the containers is
+// asked nothing, unless it runs on beside them.
 func refusedProbes(r *job.Role, refuse refuse) {
-	everyContainer(r, func(c *corev1.Container, at job.Path, _ bool) {
+	everyContainer(r, func(c *corev1.Container, at job.Path, init bool) {
+		if sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways; init && !sidecar {
+			for _, has := range []struct {
+				name string
+				is   bool
+			}{{"lifecycle", c.Lifecycle != nil}, {"livenessProbe", c.LivenessProbe != nil}, {"readinessProbe", c.ReadinessProbe != nil}, {"startupProbe", c.StartupProbe != nil}} {
+				if has.is {
+					refuse(at.Child(has.name), "init container %s has a %s, which goes with restartPolicy Always only", c.Name, has.name)
+				}
+			}
+		}
 		for _, one := range []struct {
 			name   string
 			probe  *corev1.Probe

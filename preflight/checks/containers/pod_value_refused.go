@@ -35,7 +35,7 @@ var podValueRefused = &check.Check{
 					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 				}
 			}
-			for _, x := range podspec.Refusals(&r.Pod.Spec) { // what decides where the pods go; the fit goes by it, too
+			for _, x := range podspec.Refusals(&r.Pod) { // what decides where the pods go; the fit goes by it, too
 				if at := r.Pod.At(x.At); x.Gate == "" {
 					refuse(at, "%s", x.Text)
 				} else if p.Job.Field(at) != nil {

@@ -11,7 +11,7 @@ var masterCount = &check.Check{
 	Name:     "master-count",
 	Title:    "the job does not have exactly one master",
 	Remedy:   "Declare one master, and put further pods into Worker.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Masters != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {

@@ -10,7 +10,7 @@ var mpiLauncherCount = &check.Check{
 	Name:     "mpi-launcher-count",
 	Title:    "the MPIJob does not have exactly one launcher",
 	Remedy:   "Declare one Launcher with replicas 1.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {

@@ -1,6 +1,9 @@
 package counts
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -18,6 +21,18 @@ var nprocGivenTwice = &check.Check{
 		n, ok := facts.Number(p.Job, old)
 		if other, written := facts.Text(p.Job, "spec.nprocPerNode"); ok && written {
 			p.Reportf(old, "elasticPolicy.nProcPerNode %d and nprocPerNode %q are both set; the operator rejects a job with both", n, other)
+		}
+		const field = job.Path("spec.nprocPerNode")
+		text, _ := facts.Text(p.Job, field)
+		told, err := strconv.Atoi(text)
+		for i := range p.Job.Roles {
+			l := &p.Job.Roles[i].Launch
+			if starts := l.ProcsPerNode; err == nil && l.ProcsPath != field && starts.Said() && starts.Min == starts.Max && starts.Max != told {
+				p.Report(finding.Finding{
+					Path: l.ProcsPath, Severity: finding.Warning, Remedy: "Write the number in one place.",
+					Message: fmt.Sprintf("%s starts %d processes in each pod, and nprocPerNode is %d: the command line wins", l.Program, starts.Max, told),
+				})
+			}
 		}
 		return nil
 	},

@@ -55,12 +55,27 @@ var variableSetByNobody = &check.Check{
 					}
 				}
 			}
+			for n, e := range c.Env {
+				if e.ValueFrom == nil || e.ValueFrom.FieldRef == nil || !strings.HasSuffix(e.ValueFrom.FieldRef.FieldPath, indexField) || slices.Contains(set, "JOB_COMPLETION_INDEX") {
+					continue
+				}
+				unset, remedy := setter(p.Job, p.Operator, "JOB_COMPLETION_INDEX")
+				p.Report(finding.Finding{
+					Path: r.Pod.At(rel.Child("env").Index(n)), Remedy: remedy,
+					Message: fmt.Sprintf("%s is empty in %s: it is the number of a pod in an Indexed Job, and %s", e.Name, facts.PodsOf(r), unset),
+				})
+			}
 			visit(c.Command, rel.Child("command"))
 			visit(c.Args, rel.Child("args"))
 		}
 		return nil
 	},
 }
+
+// indexField ends the field of a pod from which a variable takes its number in a Job; where the pod has no such annotation
+// or label, the kubelet makes the variable empty
+// (https://kubernetes.io/docs/tasks/job/indexed-parallel-processing-static/).
+const indexField = "['batch.kubernetes.io/job-completion-index']"
 
 // watched are variables that some operator or launcher sets and that people therefore take for
 // given. What an image may well bring (paths, devices) is not among them.

@@ -38,7 +38,7 @@ var launcherDirectoryNotMounted = &check.Check{
 			return nil
 		}
 		for _, m := range c.VolumeMounts {
-			if v := facts.VolumeOf(&r.Pod.Spec, m.Name); v != nil && facts.LastingOf(v) == facts.Kept {
+			if v := facts.VolumeOf(&r.Pod.Spec, m.Name); v != nil && facts.LastingOf(v) == facts.Kept && !strings.Contains(m.MountPath, "/.") { // a hidden folder holds caches and settings, and no code
 				p.Reportf(at, "the launcher starts %s in %s, where the workers mount nothing; they mount volume %s at %s", facts.Quoted(script), dir, m.Name, m.MountPath)
 				return nil
 			}

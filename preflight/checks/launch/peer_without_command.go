@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var peerWithoutCommand = &check.Check{
@@ -33,7 +34,7 @@ var peerWithoutCommand = &check.Check{
 			case len(b.Command)+len(b.Args) == 0:
 				p.Reportf(at, "%s starts torchrun for %d nodes, but the same image in %s has no command", starts.Name, nodes, facts.PodsOf(idle))
 			case idle.Launch.Program == "python" && len(b.Command) > 0:
-				p.Reportf(idle.Launch.Path, "%s starts torchrun for %d nodes, but %s start python without it", starts.Name, nodes, facts.PodsOf(idle))
+				p.Reportf(idle.Launch.Path, "%s starts torchrun for %d nodes, but %s start%s python without it", starts.Name, nodes, facts.PodsOf(idle), words.Verb(idle.Replicas.Max))
 			}
 		}
 		return nil

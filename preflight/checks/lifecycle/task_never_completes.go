@@ -23,7 +23,7 @@ var taskNeverCompletes = &check.Check{
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		ends := false
+		ends, told := false, false
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			if policy := r.Pod.Spec.RestartPolicy; policy != "" && policy != corev1.RestartPolicyAlways {
@@ -31,12 +31,21 @@ var taskNeverCompletes = &check.Check{
 				continue
 			}
 			if at := completion(p.Job, r.Path.Child("policies")); at != "" && r.Replicas.Max > 0 {
+				told = true
 				p.Reportf(at, "%s never completes: its restartPolicy is Always, so a container that ends well is started again", r.Name)
 			}
 		}
-		if at := completion(p.Job, "spec.policies"); at != "" && !ends && p.Job.MaxPods() > 0 {
-			p.Reportf(at, "no task ever completes: restartPolicy of all is Always, so a container that ends well is started again")
+		if ends || told || p.Job.MaxPods() == 0 {
+			return nil
 		}
+		at := completion(p.Job, "spec.policies")
+		if at == "" {
+			if !slices.ContainsFunc(p.Job.Roles, func(r job.Role) bool { return r.Pod.GPUs().N > 0 && r.Replicas.Max > 0 }) {
+				return nil // it may be there to serve
+			}
+			at = "spec.tasks"
+		}
+		p.Reportf(at, "no task ever completes: restartPolicy of all is Always, so a container that ends well is started again")
 		return nil
 	},
 }

@@ -48,10 +48,17 @@ var placeholderNotFilled = &check.Check{
 					p.Reportf(at, "a command of %s leaves open what nothing fills in: %s", facts.PodsOf(r), left)
 				}
 			}
+			reader := func(value, in string, at job.Path) {
+				if left := ofReader.FindString(value); left != "" {
+					p.Reportf(at, "%s stands in %s of %s, where nothing replaces it", facts.Quoted(left), in, facts.Whose(c.Name, r.Name))
+				}
+			}
 			for k, e := range c.Env {
 				visit(e.Value, r.Pod.At(rel.Child("env").Index(k)))
 				if wholePlaceholder.MatchString(e.Value) {
 					p.Reportf(r.Pod.At(rel.Child("env").Index(k)), "%s of %s is %s, which nothing replaces there", e.Name, facts.Whose(c.Name, r.Name), facts.Quoted(e.Value))
+				} else if e.Name != "USER_CMD" {
+					reader(e.Value, e.Name, r.Pod.At(rel.Child("env").Index(k)))
 				}
 				if e.Name == "USER_CMD" {
 					tags(e.Value, r.Pod.At(rel.Child("env").Index(k)))
@@ -60,10 +67,12 @@ var placeholderNotFilled = &check.Check{
 			for k, w := range c.Command {
 				visit(w, r.Pod.At(rel.Child("command").Index(k)))
 				tags(w, r.Pod.At(rel.Child("command").Index(k)))
+				reader(w, "the command", r.Pod.At(rel.Child("command").Index(k)))
 			}
 			for k, w := range c.Args {
 				visit(w, r.Pod.At(rel.Child("args").Index(k)))
 				tags(w, r.Pod.At(rel.Child("args").Index(k)))
+				reader(w, "the arguments", r.Pod.At(rel.Child("args").Index(k)))
 			}
 		})
 		return nil
@@ -75,6 +84,15 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 	class := ""
 	if r.Pod.Spec.RuntimeClassName != nil {
 		class = *r.Pod.Spec.RuntimeClassName
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Pod.Spec.NodeSelector)) { // no label has such a value
+		at := r.Pod.At(job.Path("nodeSelector").Key(key))
+		if value := r.Pod.Spec.NodeSelector[key]; facts.LeftOpen(value) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
+			p.Report(finding.Finding{
+				Severity: finding.Error, Path: at,
+				Message: fmt.Sprintf("nodeSelector %s of %s is %s, which nothing replaces there: the API server rejects the pods", key, facts.PodsOf(r), facts.Quoted(value)),
+			})
+		}
 	}
 	for _, named := range []struct{ field, name string }{
 		{"serviceAccountName", r.Pod.Spec.ServiceAccountName}, {"priorityClassName", r.Pod.Spec.PriorityClassName}, {"runtimeClassName", class},
@@ -119,6 +137,10 @@ func unfilledReferences(p *check.Pass, r *job.Role, c *corev1.Container, rel job
 		}
 	}
 }
+
+// ofReader is what addresses the reader in the middle of a text, or stands where a store has its bucket: <your_bucket>,
+// gs://<OUTPUT BUCKET>. Other words in angle brackets are tokens of a model, and files that a shell reads.
+var ofReader = regexp.MustCompile(`<(?i:your)[ _-][A-Za-z0-9_ .-]*>|\b(?:gs|s3)://<[A-Za-z][A-Za-z0-9_ .-]*>`)
 
 // wholePlaceholder is a value that is nothing but a word in angle brackets: <YOUR_TOKEN>.
 var wholePlaceholder = regexp.MustCompile(`^<[A-Za-z_][A-Za-z0-9_ .-]*>$`)

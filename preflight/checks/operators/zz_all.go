@@ -20,6 +20,7 @@ func All() []*check.Check {
 		rayGPUsDiffer,
 		rayReplicasOutOfBounds,
 		rayVersionMissing,
+		rayVersionsDiffer,
 		runtimeDeprecated,
 		runtimeMissing,
 		trainJobFieldRefused,

@@ -1,6 +1,10 @@
 package queueing
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -27,6 +31,16 @@ var queueLabelNotRead = &check.Check{
 		}
 		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
 			return nil
+		}
+		for _, key := range slices.Sorted(maps.Keys(p.Job.Source.GetLabels())) {
+			domain, name, _ := strings.Cut(key, "/")
+			if check.Nearest(key, []string{label}, 2) == label || name == "queue-name" && strings.HasPrefix(domain, "kueue.") {
+				p.Report(finding.Finding{
+					Path: job.Path("metadata.labels").Key(key), Remedy: "Write the label as kueue.x-k8s.io/queue-name.",
+					Message: "nobody reads label " + facts.Quoted(key) + ", which names queue " + facts.Quoted(p.Job.Source.GetLabels()[key]) + "; kueue.x-k8s.io/queue-name is read: the job starts without the queue",
+				})
+				return nil
+			}
 		}
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var shmMissing = &check.Check{
@@ -30,7 +32,7 @@ var shmMissing = &check.Check{
 					p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s starts %d processes and has no volume at /dev/shm: they share the default of 64 MiB", facts.Whose(c.Name, r.Name), r.Launch.ProcsPerNode.Max)
 					continue
 				}
-				if gpus.N < 2 || job.AcceleratorUnit(gpus.Resource) != job.Device || !usesSharedMemory(gpus.Resource) || mountsSharedMemory(c) {
+				if gpus.N < 2 || job.AcceleratorUnit(gpus.Resource) != job.Device || !usesSharedMemory(gpus.Resource) || mountsSharedMemory(c) || looksOnly(c) {
 					continue
 				}
 				p.Report(finding.Finding{
@@ -49,6 +51,29 @@ var shmMissing = &check.Check{
 // (https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html, shared memory).
 func usesSharedMemory(name corev1.ResourceName) bool {
 	return name == "nvidia.com/gpu" || name == "amd.com/gpu"
+}
+
+// looksOnly says that a container does no more than look at its devices and wait for a while: nothing in it talks through
+// shared memory. One that waits for ever is there for somebody to work in.
+func looksOnly(c *corev1.Container) bool {
+	all, looks := kinds.Commands(c), false
+	for _, cmd := range all {
+		if len(cmd.Words) == 0 {
+			return false
+		}
+		switch path.Base(cmd.Words[0]) {
+		case "nvidia-smi", "rocm-smi", "amd-smi":
+			looks = true
+		case "sleep":
+			if last := cmd.Words[len(cmd.Words)-1]; strings.Trim(last, "0123456789.smh") != "" {
+				return false
+			}
+		case "echo", "date", "hostname":
+		default:
+			return false
+		}
+	}
+	return looks
 }
 
 // mountsSharedMemory takes any volume at /dev/shm, or at /dev itself, for an answer.

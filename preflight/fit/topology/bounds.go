@@ -26,6 +26,9 @@ func (w *RuleSet) bound() (rule string, everywhere bool) {
 			return rule, true
 		}
 	}
+	if rule := w.boundWaiting(); rule != "" {
+		return rule, true
+	}
 	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundDomains, w.boundSpread} {
 		if rule := find(); rule != "" {
 			return rule, false
@@ -52,6 +55,56 @@ func (w *RuleSet) boundAbsent(r *affinityRule) string {
 		}
 	}
 	return ""
+}
+
+// boundWaiting looks for pod sets none of which may go first: each has to be near to pods of another that waits, too, and
+// to none that run. It sets out from those that may begin, and costs O(pod sets × rules).
+func (w *RuleSet) boundWaiting() string {
+	holds := func(r *affinityRule, i int) bool { // the pod set needs others by the rule
+		return r.holders.has(i) && !(r.open && r.with.has(i)) && slices.ContainsFunc(r.seeded, func(domains []bool) bool { return !slices.Contains(domains, true) })
+	}
+	if len(w.affinity) == 0 || !w.solver.Cycle.Budget.Spend(len(w.podSets)*len(w.affinity)) {
+		return ""
+	}
+	kept, needs := make([]bool, len(w.affinity)), make([]int, len(w.podSets))
+	waiting, begun := w.set(), []int{}
+	for i := range w.podSets {
+		for at := range w.affinity {
+			if holds(&w.affinity[at], i) {
+				needs[i]++
+			}
+		}
+		if needs[i] == 0 {
+			begun = append(begun, i)
+		} else {
+			waiting.add(i)
+		}
+	}
+	for len(begun) > 0 {
+		first := begun[0]
+		begun = begun[1:]
+		waiting = waiting.without(w.set(first))
+		for at := range w.affinity {
+			r := &w.affinity[at]
+			if kept[at] || !r.with.has(first) || w.podSets[first].Count == 0 {
+				continue
+			}
+			kept[at] = true
+			for i := range r.holders.all() {
+				if !holds(r, i) {
+					continue
+				}
+				if needs[i]--; needs[i] == 0 {
+					begun = append(begun, i)
+				}
+			}
+		}
+	}
+	n, who := w.pods(waiting)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s must each be near to pods of another, and none of them may go first", who)
 }
 
 // pods of some pod sets, and their roles: "1 Master + 5 Workers".

@@ -50,6 +50,9 @@ func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.
 	names := make([]string, len(jobs))
 	for i, j := range jobs {
 		names[i] = j.namespace + "/" + j.name
+		if d.namesake(j) {
+			names[i] += " (another of this name)"
+		}
 	}
 	slices.Sort(names)
 	what := "the job " + names[0] + " ends"
@@ -93,6 +96,12 @@ func (j *runningJob) add(p *cluster.Pod) {
 			j.devices = saturate.Add(j.devices, a.N)
 		}
 	}
+}
+
+// namesake says whether a job that runs has the name of the one that is asked about: its pods are not the gang's, so it
+// is an earlier one, or one of another kind.
+func (d *completions) namesake(j *runningJob) bool {
+	return j.namespace == d.gang.Namespace && j.name == d.gang.Name
 }
 
 // own says whether a pod is one of the gang's.

@@ -31,7 +31,7 @@ func (q *Solver) lookPast(k *PodSet) {
 	if name, asked := podspec.RefusedDevices(spec); name != "" && !q.Gang.NodesOnly {
 		q.refused("%s asks for %s %s; the API server takes whole devices, and a limit that is the request", k.Name, asked, name)
 	}
-	for _, r := range podspec.Refusals(spec) {
+	for _, r := range podspec.Refusals(k.Pod) {
 		if q.Gang.NodesOnly { // the pods were let in
 			break
 		}
@@ -40,6 +40,10 @@ func (q *Solver) lookPast(k *PodSet) {
 			unless = " unless its feature gate " + r.Gate + " is on"
 		}
 		q.refused("%s: %s; the API server refuses such pods%s", k.Name, r.Text, unless)
+	}
+	if os := spec.OS; os != nil && spec.NodeSelector[corev1.LabelOSStable] == "" && slices.ContainsFunc(q.Snapshot.Nodes(), func(n *cluster.Node) bool { return n.Labels[corev1.LabelOSStable] != string(os.Name) }) {
+		// https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/kubelet/lifecycle/predicate.go, rejectPodAdmissionBasedOnOSField
+		q.DoubtYes(fmt.Sprintf("%s is of os %s, by which the scheduler chooses no node; the kubelet of another system rejects it", k.Name, os.Name))
 	}
 	for _, n := range k.Needs {
 		if class := q.Snapshot.DeviceClass(n.Name); class != "" {
