@@ -48,7 +48,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case len(cites) == 0 && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
+	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
 		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(unconverted(body), cites):

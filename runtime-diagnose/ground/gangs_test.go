@@ -133,5 +133,5 @@ func TestEvaluationEleventhStrangers(t *testing.T) {
 
 // The same of a twelfth, of gangs and of public logs, written and labelled before any rule was read or changed.
 func TestEvaluationTwelfthStrangers(t *testing.T) {
-	judgeStyled(t, "twelfth strangers", scenariosOf(t, "strangers_twelfth"))
+	judgeStyled(t, "twelfth strangers", scenariosOf(t, "strangers_twelfth"), 6)
 }

@@ -148,7 +148,7 @@ func (g *grounds) ofListed(plain string, cites []evidence.ID) Reason {
 	names := g.namedIn(plain)
 	var ofNamed, ofRest []evidence.ID
 	for _, id := range cites {
-		if pod := g.items[id].Source.Pod; pod != "" && ofRank(plain, cmp.Or(fmtRank(g.items[id].Source.Rank), g.ranks[pod], "·")) || slices.ContainsFunc(names, func(at []int) bool { return plain[at[0]:at[1]] == pod }) {
+		if pod := g.items[id].Source.Pod; pod != "" && ofRank(plain, cmp.Or(g.rankOf(g.items[id]), "·")) || slices.ContainsFunc(names, func(at []int) bool { return plain[at[0]:at[1]] == pod }) {
 			ofNamed = append(ofNamed, id)
 		} else if pod != "" {
 			ofRest = append(ofRest, id)
@@ -349,7 +349,7 @@ func (g *grounds) withFound(c *claim) {
 	}
 	c.cites = slices.Concat(c.cites, g.Root[:min(mostRoots, len(g.Root))])
 	for _, id := range g.Effects[:min(mostListed, len(g.Effects))] { // and those of the members that it names
-		if of := g.items[id].Source; of.Pod != "" && containsToken(c.plain, of.Pod) || of.Rank >= 0 && ofRank(c.plain, strconv.Itoa(of.Rank)) {
+		if of := g.items[id].Source; of.Pod != "" && containsToken(c.plain, of.Pod) || ofRank(c.plain, cmp.Or(g.rankOf(g.items[id]), "·")) {
 			c.cites = append(c.cites, id)
 		}
 	}

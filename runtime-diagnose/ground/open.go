@@ -68,7 +68,31 @@ func asserted(body string) string {
 	if onlyLeavesOpen(body) {
 		return ""
 	}
-	return withoutOpen(inferred.ReplaceAllString(counterfactual.ReplaceAllString(conditional.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " "), " "), ""))
+	return withoutOpen(inferred.ReplaceAllString(withoutSupposed(conditional.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " ")), ""))
+}
+
+// A clause with "would" is about a case that did not come about, and asserts nothing of the one that did.
+var (
+	wouldDo   = lazy.MustCompile(`(?i)\bwould\b`)
+	wouldSeem = lazy.MustCompile(`(?i)\bwould (?:seem|appear|suggest|explain|mean|indicate|point|fit|match)\b`)
+	partOf    = lazy.MustCompile(`(?i)[,;:()，；：（）]|\b(?:whereas|while|but|although|since|because|which|so|and)\b`)
+)
+
+// withoutSupposed is a claim without what would be.
+func withoutSupposed(body string) string {
+	if !wouldDo.MatchString(body) {
+		return body
+	}
+	var b strings.Builder
+	from := 0
+	for _, m := range append(partOf.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {
+		if part := body[from:m[0]]; !wouldDo.MatchString(part) || wouldSeem.MatchString(part) {
+			b.WriteString(part)
+		}
+		b.WriteString(body[m[0]:m[1]])
+		from = m[1]
+	}
+	return b.String()
 }
 
 // withoutOpen is a claim without the clauses that leave something open.
