@@ -139,7 +139,7 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	if m := hanMembers.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[1], " ", 1)
 	}
-	c.body = unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support)
+	c.body = unshortened(ungrouped(uncalculated(body, c.support), c.support), c.support)
 	return c
 }
 
@@ -202,7 +202,6 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
 	if (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
 		g.withFound(c)

@@ -64,8 +64,8 @@ func TestWhatIsNotAsserted(t *testing.T) {
 	for sentence, want := range map[string]outcome{
 		"run-worker-1 left with exit code 3 and wrote no error [pod/run-worker-1/t/exit].": apart,
 		"run-worker-1 wrote no error [pod/run-worker-1/t/exit].":                           dropped,
-		"An exit code of 137 or 139 would be that of a signal.":                            apart,
-		"It is a code of 139.":                                 dropped,
+		"A batch of 48 or 96 would satisfy the check.":                                     apart,
+		"It is a batch of 48.":                                 dropped,
 		"I cannot tell which line of the program ended it.":    apart,
 		"I can't help with that.":                              dropped,
 		"So nobody took rank 0.":                               apart,
@@ -79,15 +79,37 @@ func TestWhatIsNotAsserted(t *testing.T) {
 
 // A number within an identifier is none, "rank 0 of 4" is not none of four, and what the rules say to be unseen is not supported by them.
 func TestWhatOnlyLooksLikeSupport(t *testing.T) {
-	s := gang("run-0 (node n0): killed (SIGKILL), without an out-of-memory report (exit code 137)", "0/t/exit", "", "0/t/exit container t ended: exit code 137",
-		"0/t#1 [ERROR] DEVICE(193,7f8ea5fff700,python) device-side assert triggered", "1/t#2 INFO train: joining as rank 1 of 4")
-	for _, sentence := range []string{
-		"8 processes reported a device-side assert [pod/run-0/t#1].",
-		"run-0 was OOM killed [pod/run-0/t/exit].",
-		"四个成员全部加入了进程组 [pod/run-1/t#2]。",
+	killed := gang("run-0 (node n0): killed (SIGKILL), without an out-of-memory report (exit code 137)", "0/t/exit", "", "0/t/exit container t ended: exit code 137", "1/t#2 INFO train: joining as rank 0 of 4")
+	for sentence, s := range map[string]Shown{
+		"run-0 was OOM killed [pod/run-0/t/exit].": killed,
+		"四个成员全部加入了进程组 [pod/run-1/t#2]。":            killed,
 	} {
 		if k := Keep(Answer{Analysis: sentence}, s); outcomeOf(k) == published {
 			t.Errorf("%s: is published", sentence)
+		}
+	}
+	if holds("DEVICE(193,7f8ea5fff700,python) device-side assert triggered", "8") || !holds("shard8 of 31GiB", "31") {
+		t.Error("a number within an identifier counts, or one behind a word does not")
+	}
+}
+
+// The only member of a role is called by it, how many others there are is counted, and a name of a program says nothing of it.
+func TestMembersAreCountedAndCalledByTheirRole(t *testing.T) {
+	s := gangOf("PyTorchJob", lineOfPod("pod/run-worker-0/t#2", "run-worker-0", "Worker", 0, "RuntimeError: Connection closed by peer"))
+	s.Effects = []evidence.ID{"pod/run-master-0/t#1", "pod/run-worker-0/t#2"}
+	for _, n := range []string{"5", "6"} {
+		s.Items = append(s.Items, lineOfPod("pod/run-worker-"+n+"/t#2", "run-worker-"+n, "Worker", -1, "RuntimeError: Connection closed by peer"))
+		s.Effects = append(s.Effects, s.Items[len(s.Items)-1].ID)
+	}
+	for sentence, want := range map[string]outcome{
+		"The master lost its connection when rank 2 was already gone [pod/run-master-0/t#1].":                                   apart,
+		"One code, four errors of others that follow from it [pod/run-worker-1/t/exit].":                                        apart,
+		"One code, eleven errors of others that follow from it [pod/run-worker-1/t/exit].":                                      dropped,
+		"The others were in init_process_group then, which is where they wait for each other [pod/run-master-0/t#1].":           apart,
+		"The others were in init_process_group_7 then, which is where they wait for each other 9 times [pod/run-master-0/t#1].": dropped,
+	} {
+		if k := Keep(Answer{Analysis: sentence}, s); outcomeOf(k) != want {
+			t.Errorf("%s: is %d, want %d (0 published, 1 apart, 2 dropped): %s", sentence, outcomeOf(k), want, k.LeftOut())
 		}
 	}
 }

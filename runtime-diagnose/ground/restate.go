@@ -31,25 +31,6 @@ var (
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 )
 
-// roundly is a number that a claim rounds, and says so.
-var roundly = lazy.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约|[~≈])\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
-
-// unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
-func unrounded(claim, support string) string {
-	return roundly.ReplaceAllStringFunc(claim, func(m string) string {
-		n := roundly.FindStringSubmatch(m)[1]
-		if holds(support, n) {
-			return m
-		}
-		for _, of := range digitsOf.FindAllString(support, -1) {
-			if v := value(of); v > 1 && value(n)/v > 0.98 && value(n)/v < 1.02 {
-				return strings.Replace(m, n, of, 1)
-			}
-		}
-		return m
-	})
-}
-
 // decimals is a number with some digits behind the point.
 var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 
