@@ -81,6 +81,11 @@ func inPlaces(kind string, items []evidence.Item, told map[string]string) map[st
 			}
 		}
 	}
+	for pod, at := range places {
+		if at.role == "launcher" {
+			delete(told, pod) // the lines of all ranks are there
+		}
+	}
 	rank := func(at place) string {
 		if at.role == "master" {
 			return strconv.Itoa(at.index)
