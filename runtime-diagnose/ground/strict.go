@@ -87,12 +87,12 @@ var unseen = lazy.MustCompile(`\bwithout an? ([a-z]+(?:-[a-z]+)+)`)
 // saysWithout says whether a claim has what a finding is without, in its words or by their first letters.
 func saysWithout(body, says string) bool {
 	return slices.ContainsFunc(unseen.FindAllStringSubmatch(says, -1), func(m []string) bool {
-		first := ""
+		var first strings.Builder
 		for word := range strings.SplitSeq(m[1], "-") {
-			first += word[:1]
+			first.WriteByte(word[0])
 		}
 		low := strings.ToLower(strings.ReplaceAll(body, "-", " "))
-		return !negation.MatchString(body) && (strings.Contains(low, first) || strings.Contains(low, strings.ReplaceAll(m[1], "-", " ")))
+		return !negation.MatchString(body) && (strings.Contains(low, first.String()) || strings.Contains(low, strings.ReplaceAll(m[1], "-", " ")))
 	})
 }
 
