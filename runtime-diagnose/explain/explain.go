@@ -173,7 +173,7 @@ func judged(a ground.Answer, model string, q Question, r diagnose.Result) (*diag
 		n.Model = story.Model
 		category, _ := signature.CategoryOf(n.Category)
 		shown.Root = append(slices.Clone(shown.Root), n.Item.ID)
-		shown.Says += "\n" + category.Slug + "\n" + category.Title
+		shown.Says += "\n" + category.Title
 	}
 	kept := ground.Keep(a, shown)
 	story.Text, story.Unsupported, story.Cites, story.Dropped, story.LeftOut = kept.Text(), kept.Unsupported, kept.Cites, kept.Dropped, kept.LeftOut()
@@ -183,7 +183,7 @@ func judged(a ground.Answer, model string, q Question, r diagnose.Result) (*diag
 // against is what the answer is held against.
 func against(q Question, r diagnose.Result) ground.Shown {
 	s := ground.Shown{
-		Items: prompt.Shown(swap(q.Request.User, q.names), r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Kind: r.Job.Kind, Namespace: r.Job.Namespace,
+		Items: prompt.Shown(swap(q.Request.User, q.names), r), Says: r.Error, Job: r.Job.Name, Kind: r.Job.Kind, Namespace: r.Job.Namespace,
 		Names: []string{r.Job.Name}, Remedies: r.Solution, Healthy: r.Verdict == diagnose.Healthy,
 		Prompt: swap(q.Request.User, q.names),
 	}

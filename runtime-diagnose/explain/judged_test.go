@@ -91,3 +91,11 @@ func TestAnswersAboutBundles(t *testing.T) {
 		t.Errorf("%d of %d faithful sentences are dropped: more than one in five", faithful[dropped], all)
 	}
 }
+
+// The name of a category says more than the finding: a run that SIGINT ended is filed with those that SIGTERM ends.
+func TestTheNameOfACategoryIsNoEvidence(t *testing.T) {
+	s := against(Question{}, diagnose.Result{Error: "log.txt: SIGINT: somebody interrupted the run", Category: "sigterm-preempted"})
+	if strings.Contains(s.Says, "sigterm") {
+		t.Errorf("the category is among what the rules say: %s", s.Says)
+	}
+}

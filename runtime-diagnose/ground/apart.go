@@ -48,7 +48,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case len(cites) == 0 && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
+	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
 		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(unconverted(body), cites):
@@ -230,6 +230,9 @@ var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were
 // initials are what everybody calls so: DNS, OOM, PCIe.
 var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^[1-4]-?D$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
 
+// asCode is a name as programs have them.
+var asCode = lazy.MustCompile(`^[A-Za-z]+(?:_[A-Za-z]+)+$`)
+
 // apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
 // https://kubernetes.io/docs/reference/kubernetes-api/
 var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume emptydir hostpath rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
@@ -241,7 +244,7 @@ var rendezvous = words("master_addr master_port world_size local_rank local_worl
 // ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
 func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
 	body = furtherUnits.ReplaceAllString(ofUnit.ReplaceAllString(g.inNames(inEach(inDigits(body))), "$1 $2"), "$1 $2")
-	body = unshortened(unrounded(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support), support)
+	body = unshortened(ungrouped(uncalculated(signalVerb.ReplaceAllString(hanInDigits(strings.ReplaceAll(body, "I/O", " ")), "$1"), support), support), support)
 	body = worked(body, texts)
 	body = inDigits(body)
 	body = g.uncomputed(body, cites)
@@ -273,6 +276,8 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 			return true // it stands there
 		case w == g.Job, w == g.Namespace, slices.Contains(g.Names, w):
 			return true // it is what is diagnosed
+		case asCode.MatchString(w) && !hasDigit(w):
+			return true // it names something of a program, and says nothing of it
 		case rendezvous[lower], notFinite[lower], apiKinds[lower], initials.MatchString(w):
 			return true // everybody calls it so
 		case exitCodes[w] && ofExit.MatchString(body):

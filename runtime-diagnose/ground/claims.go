@@ -38,13 +38,13 @@ func (g *grounds) supportOf(cites []evidence.ID) string {
 		for _, w := range []string{item.Source.Pod, item.Source.Container, item.Source.Role, item.Source.Node, item.Source.File} {
 			b.WriteString(w + "\n")
 		}
-		if item.Source.Rank >= 0 {
-			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
+		if item.Source.Role != "" && item.Source.Rank >= 0 {
+			fmt.Fprintf(&b, "%s %d\n", item.Source.Role, item.Source.Rank)
 		}
-		b.WriteString(timesOf(item) + restated(item.Text))
-		if rank := g.ranks[item.Source.Pod]; rank != "" && item.Source.Rank < 0 {
+		if rank := g.rankOf(item); rank != "" {
 			b.WriteString("rank " + rank + "\n")
 		}
+		b.WriteString(timesOf(item) + restated(item.Text))
 		if !item.At.IsZero() {
 			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04 15:04:05.000000\n"))
 		}
@@ -139,7 +139,7 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	if m := hanMembers.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
 		body = strings.Replace(body, m[1], " ", 1)
 	}
-	c.body = unshortened(unrounded(ungrouped(uncalculated(body, c.support), c.support), c.support), c.support)
+	c.body = unshortened(ungrouped(uncalculated(body, c.support), c.support), c.support)
 	return c
 }
 
@@ -177,6 +177,9 @@ func (g *grounds) foreign(c *claim) Reason {
 			if m[2] != "" && len(strings.Fields(q)) < mostCode && !slices.ContainsFunc(strings.Fields(q), func(w string) bool { return !containsToken(c.support, strings.Trim(w, "-:=,;")) }) {
 				return Word // code is put so, whatever stands between its words
 			}
+			if m[2] != "" && !strings.Contains(q, " ") && slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return containsToken(i.Text, strings.Trim(q, "()")) }) {
+				return Word // a name of other lines
+			}
 			if letters(q) && q == strings.ToLower(q) && !strings.Contains(q, "-") {
 				return Word // a word, and no message
 			}
@@ -199,7 +202,6 @@ func (g *grounds) foreign(c *claim) Reason {
 		}
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
-	c.plain = g.withoutRoot(c.plain, whenFailed)
 	of := g.withoutRoot(c.plain, referredTo)
 	if (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
 		g.withFound(c)

@@ -92,6 +92,17 @@ func clocks(item evidence.Item) (out []float64) {
 	return out
 }
 
+// harmed is how many members a consequence was found of.
+func (g *grounds) harmed() int {
+	pods := map[string]bool{}
+	for _, id := range g.Effects {
+		if pod := g.items[id].Source.Pod; pod != "" {
+			pods[pod] = true
+		}
+	}
+	return len(pods)
+}
+
 func (g *grounds) figures(cites []evidence.ID) (f figures) {
 	alike, pods := map[string]float64{}, map[string]bool{}
 	for _, id := range cites {
@@ -102,6 +113,9 @@ func (g *grounds) figures(cites []evidence.ID) (f figures) {
 	}
 	f.share()
 	f.plain = append(slices.AppendSeq(f.plain, maps.Values(alike)), float64(len(cites)), float64(len(pods)))
+	if n := float64(len(g.members)); n > 1 {
+		f.plain = append(f.plain, n, n-1, float64(g.harmed())) // all, all others, and those on which there is a consequence
+	}
 	var times []float64
 	for _, id := range slices.Concat(cites, g.Root[:min(mostRoots, len(g.Root))], g.Effects[:min(mostRoots, len(g.Effects))]) {
 		times = append(times, clocks(g.items[id])...)

@@ -22,14 +22,12 @@ var (
 	inParts = lazy.MustCompile(`(?i)\b(\d+)\s?(h|hours?|mins?|minutes?|m)(?:,? and |,? )?(\d+(?:\.\d+)?)\s?(mins?|minutes?|m|s|secs?|seconds?)\b`)
 	// exponential is a number with its power of ten in figures.
 	exponential = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)?e[+-]?\d+\b`)
-	// counterfactual is a clause about what did not happen, and what would have been read then.
-	counterfactual = lazy.MustCompile(`(?i)(?:^|[,;:(]|\b(?:whereas|while|but|although|since|because)\b)[^,;:()]*\bwould (?:\w+ )?(?:have [a-z]+(?:ed|en|n|t|d|own|ut)\b|be (?:different|another|other)|show up|be (?:reported|logged|shown|visible|expected)|(?:we|one) (?:see|expect))\b[^,;:()]*`)
 )
 
 // worked is a claim without the numbers that can be worked out of texts, and without what it says of a case that did not come about.
 func worked(body, texts string) string {
 	texts = withoutCommas(texts)
-	body = contrasted.ReplaceAllString(counterfactual.ReplaceAllString(body, " "), " ")
+	body = contrasted.ReplaceAllString(withoutSupposed(body), " ")
 	body = inParts.ReplaceAllStringFunc(body, func(m string) string {
 		of := inParts.FindStringSubmatch(m)
 		whole := value(of[1])*60 + value(of[3])

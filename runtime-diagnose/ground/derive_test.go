@@ -129,7 +129,7 @@ func TestRanksOfPods(t *testing.T) {
 		"in the brackets": {[]evidence.Item{item("a", "[rank3]: RuntimeError")}, "", map[string]string{"a": "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ranksOf(tc.items, tc.says)
+			got := ranksOf(Shown{Says: tc.says}, tc.items)
 			for pod, want := range tc.want {
 				if got[pod] != want {
 					t.Errorf("rank of %s is %q, want %q", pod, got[pod], want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -22,6 +23,7 @@ type scenario struct {
 	Name     string   `json:"name"`
 	Corpus   string   `json:"corpus"` // the case of the shared corpus that it is a diagnosis of: its lines are read there, and not copied
 	Saying   string   `json:"saying"` // the line that stands behind what the rules say: FILE:LINE of that case
+	Kind     string   `json:"kind"`   // of the job
 	Held     bool     `json:"held"`   // judged in numbers alone: nobody tunes to it
 	Says     string   `json:"says"`
 	Root     []string `json:"root"`
@@ -51,8 +53,11 @@ type item struct {
 	At                        time.Time
 }
 
+// slugLine is the name of a category, which is none of what the rules say.
+var slugLine = regexp.MustCompile(`(?m)^[a-z0-9]+(?:-[a-z0-9]+)+\n|^segfault\n|^evicted\n`)
+
 func (s scenario) shown() Shown {
-	out := Shown{Says: s.Says, Job: s.Names[0], Namespace: s.Names[1], Names: append([]string{s.Names[0]}, s.Names[2:]...), Remedies: s.Remedies}
+	out := Shown{Says: slugLine.ReplaceAllString(s.Says, ""), Kind: s.Kind, Job: s.Names[0], Namespace: s.Names[1], Names: append([]string{s.Names[0]}, s.Names[2:]...), Remedies: s.Remedies}
 	for _, i := range s.Items {
 		it := evidence.Item{ID: evidence.ID(i.ID), Text: i.Text, At: i.At, Times: 1, Source: evidence.Source{Pod: i.Pod, Node: i.Node, Role: i.Role, Rank: -1}}
 		if i.Rank != nil {

@@ -130,3 +130,8 @@ func TestEvaluationTenthStrangers(t *testing.T) {
 func TestEvaluationEleventhStrangers(t *testing.T) {
 	judgeStyled(t, "eleventh strangers", scenariosOf(t, "strangers_eleventh"))
 }
+
+// The same of a twelfth, of gangs and of public logs, written and labelled before any rule was read or changed.
+func TestEvaluationTwelfthStrangers(t *testing.T) {
+	judgeStyled(t, "twelfth strangers", scenariosOf(t, "strangers_twelfth"), 6)
+}

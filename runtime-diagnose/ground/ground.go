@@ -137,7 +137,7 @@ func (k Kept) LeftOut() string {
 type grounds struct {
 	Shown
 	items     map[evidence.ID]evidence.Item
-	ranks     map[string]string // of pods, as their lines begin: [rank0]
+	ranks     map[string]string // of pods
 	nodes     map[string]string // of pods
 	members   []string          // the pods of the job
 	named     map[string]string // of claims, with whole names
@@ -177,7 +177,7 @@ func newGrounds(s Shown) *grounds {
 		g.items[item.ID] = item
 		g.Items[i] = item
 	}
-	g.ranks, g.nodes, g.members, g.named = ranksOf(g.Items, s.Says), nodesOf(g.Items), membersOf(g.Shown), map[string]string{}
+	g.ranks, g.nodes, g.members, g.named = ranksOf(s, g.Items), nodesOf(g.Items), membersOf(g.Shown), map[string]string{}
 	return g
 }
 
@@ -295,7 +295,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Command
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), isOrder(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
-	case !g.Healthy && g.saysWell(prose(asserted(body)), cites):
+	case !g.Healthy && !tellsOfHarm(body) && g.saysWell(prose(asserted(body)), cites):
 		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
@@ -303,7 +303,8 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	case fields.MatchString(body):
 		return body, nil, Order
 	}
-	if len(cites) == 0 {
+	said := len(cites) > 0
+	if !said {
 		if g.background(body) {
 			return body, nil, NoCitation
 		}
@@ -314,7 +315,11 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	if !g.Healthy && carriesOn(g.withoutNames(g.inOwnWords(asserted(body)))) != "" && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
 		return body, nil, Contradicts
 	}
-	return body, cites, g.entails(body, cites)
+	why = g.entails(body, cites)
+	if n, of := overlap(body, g.texts(cites)); why == Member && !said && (2*n < of || of == 0 && han(body)) {
+		why = NoCitation // it was said of nobody
+	}
+	return body, cites, why
 }
 
 // longestQuoted is how many words of a log may be quoted that no rule rests on: one message.

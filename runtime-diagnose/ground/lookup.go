@@ -161,12 +161,27 @@ func holds(support, w string) bool {
 		if at[0] > 1 && support[at[0]-1] == '-' && wordRune(rune(support[at[0]-2])) {
 			continue // of a name
 		}
+		if ofIdentifier(support, at[0]) {
+			continue
+		}
 		n := support[at[0]:at[1]]
 		if strings.TrimRight(strings.TrimRight(decimal(n), "0"), ".") == strings.TrimRight(strings.TrimRight(decimal(w), "0"), ".") {
 			return true
 		}
 	}
 	return false
+}
+
+// ofIdentifier says whether a digit of a text is of a word that has letters between its numbers: 7f8ea5fff700 counts nothing.
+func ofIdentifier(text string, at int) bool {
+	from, to := at, at
+	for from > 0 && wordRune(rune(text[from-1])) {
+		from--
+	}
+	for to < len(text) && wordRune(rune(text[to])) {
+		to++
+	}
+	return len(digitsOf.FindAllString(text[from:to], 3)) > 2
 }
 
 // decimal is a number with a point, so that 2 and 2.00 are the same once zeros are gone.

@@ -15,6 +15,9 @@ import (
 // numbersOfMembers is a list of pods or workers by their numbers: pods 0, 1 and 10-12.
 var numbersOfMembers = lazy.MustCompile(`(?i)(loaders?\s+)?\b(pods?|workers|masters|launchers)\s+(\d+(?:(?:\s*(?:,|，|、|-|–)\s*|\s*(?:,\s*)?(?:and|to|through|&|和|到)\s*)\d+)*)\b`)
 
+// theRole is the only member of a role by that, and no address of it.
+var theRole = lazy.MustCompile(`\b[Tt]he (master|launcher)(\s*(?:[,.;:)(]|$|and\b|or\b|at\b|on\b|after\b|had\b|has\b|was\b|is\b|then\b|also\b|[a-z]+ed\b|lost\b|saw\b|ran\b|[\[\d]))`)
+
 // fromTo are the numbers between two others.
 var fromTo = lazy.MustCompile(`(\d+)\s*(?:-|–|to|through|到)\s*(\d+)`)
 
@@ -71,6 +74,13 @@ func (g *grounds) withNames(body string) string {
 			return name + w[len(short):]
 		}
 		return w
+	})
+	body = theRole.ReplaceAllStringFunc(body, func(m string) string {
+		of := theRole.FindStringSubmatch(m)
+		if name := one(func(n string) bool { return strings.Contains(n, "-"+of[1]+"-") }); name != "" {
+			return name + of[2]
+		}
+		return m
 	})
 	return numbersOfMembers.ReplaceAllStringFunc(body, func(m string) string {
 		of := numbersOfMembers.FindStringSubmatch(m)
@@ -148,7 +158,7 @@ func (g *grounds) ofListed(plain string, cites []evidence.ID) Reason {
 	names := g.namedIn(plain)
 	var ofNamed, ofRest []evidence.ID
 	for _, id := range cites {
-		if pod := g.items[id].Source.Pod; pod != "" && ofRank(plain, cmp.Or(fmtRank(g.items[id].Source.Rank), g.ranks[pod], "·")) || slices.ContainsFunc(names, func(at []int) bool { return plain[at[0]:at[1]] == pod }) {
+		if pod := g.items[id].Source.Pod; pod != "" && ofRank(plain, cmp.Or(g.rankOf(g.items[id]), "·")) || slices.ContainsFunc(names, func(at []int) bool { return plain[at[0]:at[1]] == pod }) {
 			ofNamed = append(ofNamed, id)
 		} else if pod != "" {
 			ofRest = append(ofRest, id)
@@ -293,13 +303,9 @@ func membersOf(s Shown) []string {
 	return slices.Compact(out)
 }
 
-// whenFailed is a member with what happened to it, as the time of something else or its reason, and referredTo what others tell of it: its failure,
-// that they wait for it.
-var (
-	whenFailed = lazy.MustCompile(`(?i)\b(?:after|once|when|because|since|as) (?:the )?(?:rank (\d+)|([\w.-]+))(?: (?:had|was|were|has|been))* (?:failed|died|crashed|ended|exited|left|stopped|aborted|killed|lost|evicted|gone)\b`)
-	referredTo = lazy.MustCompile(`(?i)\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|` +
-		`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
-)
+// referredTo is what others tell of a member: its failure, that they wait for it.
+var referredTo = lazy.MustCompile(`(?i)\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|` +
+	`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 
 // tellsOfOwn says whether a claim names a member of what it cites, and no other in one list with it: what is said of a list is said of each of it.
 func (g *grounds) tellsOfOwn(plain string, cites []evidence.ID) bool {
@@ -349,7 +355,7 @@ func (g *grounds) withFound(c *claim) {
 	}
 	c.cites = slices.Concat(c.cites, g.Root[:min(mostRoots, len(g.Root))])
 	for _, id := range g.Effects[:min(mostListed, len(g.Effects))] { // and those of the members that it names
-		if of := g.items[id].Source; of.Pod != "" && containsToken(c.plain, of.Pod) || of.Rank >= 0 && ofRank(c.plain, strconv.Itoa(of.Rank)) {
+		if of := g.items[id].Source; of.Pod != "" && containsToken(c.plain, of.Pod) || ofRank(c.plain, cmp.Or(g.rankOf(g.items[id]), "·")) {
 			c.cites = append(c.cites, id)
 		}
 	}

@@ -3,6 +3,7 @@ package ground
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -50,8 +51,8 @@ func mutations(s scenario, claim string) map[string]string {
 	}
 	if m := regexp.MustCompile(`(?i)\brank (\d+)\b`).FindStringSubmatchIndex(body); m != nil {
 		for _, i := range s.Items {
-			if i.Rank != nil && fmtRank(*i.Rank) != body[m[2]:m[3]] && !strings.Contains(body, "ank "+fmtRank(*i.Rank)) {
-				out["rank to "+fmtRank(*i.Rank)] = body[:m[2]] + fmtRank(*i.Rank) + body[m[3]:] + cites
+			if i.Rank != nil && strconv.Itoa(*i.Rank) != body[m[2]:m[3]] && !strings.Contains(body, "ank "+strconv.Itoa(*i.Rank)) {
+				out["rank to "+strconv.Itoa(*i.Rank)] = body[:m[2]] + strconv.Itoa(*i.Rank) + body[m[3]:] + cites
 			}
 		}
 	}

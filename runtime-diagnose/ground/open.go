@@ -60,15 +60,36 @@ var inCode = lazy.MustCompile(`\b[A-Z][A-Z0-9_]{2,}\b|[\w.-]*[/_][\w./-]+`)
 // prose is a claim without its names.
 func prose(body string) string { return inCode.ReplaceAllString(body, " ") }
 
-// conditional is a clause that says what is so where something else is.
-var conditional = lazy.MustCompile(`(?i)[^,;.:]*\b(?:if|unless|provided that|only when)\b[^,;.:]*`)
-
 // asserted is what a claim says to be so: without conditions, what would be, what it leaves open, and what it makes of the rest.
 func asserted(body string) string {
 	if onlyLeavesOpen(body) {
 		return ""
 	}
-	return withoutOpen(inferred.ReplaceAllString(counterfactual.ReplaceAllString(conditional.ReplaceAllString(onlyThen.ReplaceAllString(body, " "), " "), " "), ""))
+	return withoutOpen(inferred.ReplaceAllString(withoutSupposed(onlyThen.ReplaceAllString(body, " ")), ""))
+}
+
+// A clause with "would" is about a case that did not come about, one with "if" about one that need not, and neither asserts anything of the one that did.
+var (
+	wouldDo   = lazy.MustCompile(`(?i)\b(?:would|if|unless|provided that|only when)\b`)
+	wouldSeem = lazy.MustCompile(`(?i)\bwould (?:seem|appear|suggest|explain|mean|indicate|point|fit|match)\b`)
+	partOf    = lazy.MustCompile(`(?i)[,;:()，；：（）]|\b(?:whereas|while|but|although|since|because|which|so|and)\b`)
+)
+
+// withoutSupposed is a claim without what would be, and the conditions of that.
+func withoutSupposed(body string) string {
+	if !wouldDo.MatchString(body) {
+		return body
+	}
+	var b strings.Builder
+	from := 0
+	for _, m := range append(partOf.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {
+		if part := body[from:m[0]]; !wouldDo.MatchString(part) || wouldSeem.MatchString(part) {
+			b.WriteString(part)
+		}
+		b.WriteString(body[m[0]:m[1]])
+		from = m[1]
+	}
+	return b.String()
 }
 
 // withoutOpen is a claim without the clauses that leave something open.

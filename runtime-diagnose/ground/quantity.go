@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -136,7 +135,7 @@ var (
 func (g *grounds) ofWriter(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {
 		item := g.items[id]
-		own := cmp.Or(fmtRank(item.Source.Rank), g.ranks[item.Source.Pod])
+		own := g.rankOf(item)
 		if own == "" || !ofRank(plain, own) {
 			continue
 		}
@@ -162,13 +161,13 @@ func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 		item := g.items[id]
 		for _, m := range peerAt.FindAllStringSubmatch(item.Text, -1) {
 			for _, n := range digitsOf.FindAllString(m[1], -1) {
-				if ok, _ := regexp.MatchString(`(?i)\b`+regexp.QuoteMeta(n)+` of (?:pod |node |the )?(?:`+regexp.QuoteMeta(cmp.Or(item.Source.Pod, "·"))+`|`+regexp.QuoteMeta(cmp.Or(item.Source.Node, "·"))+`|rank `+cmp.Or(fmtRank(item.Source.Rank), "·")+`)\b`, plain); ok {
+				if ok, _ := regexp.MatchString(`(?i)\b`+regexp.QuoteMeta(n)+` of (?:pod |node |the )?(?:`+regexp.QuoteMeta(cmp.Or(item.Source.Pod, "·"))+`|`+regexp.QuoteMeta(cmp.Or(item.Source.Node, "·"))+`|rank `+cmp.Or(g.rankOf(item), "·")+`)\b`, plain); ok {
 					return true
 				}
 			}
 		}
 		for _, m := range byPeer.FindAllStringSubmatch(item.Text, -1) {
-			for _, who := range []string{regexp.QuoteMeta(item.Source.Pod), regexp.QuoteMeta(item.Source.Node), "rank " + fmtRank(item.Source.Rank)} {
+			for _, who := range []string{regexp.QuoteMeta(item.Source.Pod), regexp.QuoteMeta(item.Source.Node), "rank " + g.rankOf(item)} {
 				if who == "" || who == "rank " {
 					continue
 				}
@@ -179,13 +178,6 @@ func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 		}
 	}
 	return false
-}
-
-func fmtRank(rank int) string {
-	if rank < 0 {
-		return ""
-	}
-	return strconv.Itoa(rank)
 }
 
 // countOf is how many there are of something.

@@ -31,25 +31,6 @@ var (
 	grouped   = lazy.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 )
 
-// roundly is a number that a claim rounds, and says so.
-var roundly = lazy.MustCompile(`(?i)(?:\b(?:about|around|roughly|approximately|nearly|almost|some|close to)|约|大约|[~≈])\s*(\d+(?:\.\d+)?)(?:[^\d.]|\.(?:\D|$)|$)`)
-
-// unrounded writes the number of the evidence for one that a claim rounds by no more than a fiftieth.
-func unrounded(claim, support string) string {
-	return roundly.ReplaceAllStringFunc(claim, func(m string) string {
-		n := roundly.FindStringSubmatch(m)[1]
-		if holds(support, n) {
-			return m
-		}
-		for _, of := range digitsOf.FindAllString(support, -1) {
-			if v := value(of); v > 1 && value(n)/v > 0.98 && value(n)/v < 1.02 {
-				return strings.Replace(m, n, of, 1)
-			}
-		}
-		return m
-	})
-}
-
 // decimals is a number with some digits behind the point.
 var decimals = lazy.MustCompile(`\d+\.(\d+)`)
 
@@ -202,7 +183,7 @@ var signals = map[int]string{
 
 // calculated is a calculation with its result on either side: 8 × 6 = 48, 143 is 128 + 15.
 var (
-	calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is)\s*(\d{1,9})\s*([+×x*-])\s*(\d{1,9})\b`)
+	calculated = lazy.MustCompile(`\b(\d{1,9})\s*([+×x*-]|times)\s*(\d{1,9})\s*=\s*(\d{1,9})\b|\b(\d{1,9})\s*(?:=|is|are)\s*(\d{1,9})\s*([+×x*-]|times)\s*(\d{1,9})\b`)
 	// severalTerms is a calculation with more than two numbers, and firstOf are the first two of them.
 	severalTerms = lazy.MustCompile(`\b\d{1,9}(?:\s*[+×x*]\s*\d{1,9}){2,8}\s*=\s*\d`)
 	firstOf      = lazy.MustCompile(`^(\d{1,9})\s*([+×x*])\s*(\d{1,9})(\s*[+×x*]\s*\d)`)
@@ -354,51 +335,6 @@ func stamped(i evidence.Item) evidence.Item {
 		}
 	}
 	return i
-}
-
-// begins is how lines of a launcher's processes begin, behind a time and a level perhaps, and calls how programs begin their own.
-var (
-	begins = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]`)
-	calls  = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:\[?[A-Z]{4,8}\]?:?\s+)?rank (\d+)\b`)
-	ofPod  = lazy.MustCompile(`([a-z0-9][\w.-]*) \(rank (\d+)\b`)
-)
-
-// ranksOf are the ranks of pods: those that the rules say, and those with which all their lines begin. How programs begin their lines tells it
-// where no two pods begin them with one rank.
-func ranksOf(items []evidence.Item, says string) map[string]string {
-	out := ranksBy(items, begins)
-	own, of := ranksBy(items, calls), map[string]int{}
-	for _, rank := range own {
-		of[rank]++
-	}
-	for _, m := range ofPod.FindAllStringSubmatch(says, -1) {
-		if out[m[1]] = m[2]; own[m[1]] != m[2] {
-			own[m[1]] = m[2]
-			of[m[2]]++
-		}
-	}
-	for pod, rank := range own {
-		if out[pod] == "" && len(own) > 1 && of[rank] == 1 && rank != several {
-			out[pod] = rank
-		}
-	}
-	return out
-}
-
-// ranksBy are the ranks of pods whose lines all begin with the same one, as a form has it.
-func ranksBy(items []evidence.Item, form *lazy.Regexp) map[string]string {
-	out := map[string]string{}
-	for _, i := range items {
-		m := form.FindStringSubmatch(i.Text)
-		switch {
-		case m == nil || i.Source.Pod == "":
-		case out[i.Source.Pod] == "" || out[i.Source.Pod] == m[1]:
-			out[i.Source.Pod] = m[1]
-		default:
-			out[i.Source.Pod] = several
-		}
-	}
-	return out
 }
 
 // clock are the units in which people tell how much later something was.

@@ -38,6 +38,9 @@ func (g *grounds) loosely(c *claim) Reason {
 			}
 		}
 	}
+	if g.ofRoot(c.cites) && saysWithout(c.body, g.Says) {
+		return Word // the rules say that they have not seen it
+	}
 	if m := roles.FindString(c.plain); m != "" && !strings.Contains(low, strings.ToLower(m)) {
 		return Word
 	}
@@ -76,6 +79,21 @@ func (g *grounds) loosely(c *claim) Reason {
 		}
 	}
 	return ""
+}
+
+// unseen is what the rules say that a finding is without: an out-of-memory report.
+var unseen = lazy.MustCompile(`\bwithout an? ([a-z]+(?:-[a-z]+)+)`)
+
+// saysWithout says whether a claim has what a finding is without, in its words or by their first letters.
+func saysWithout(body, says string) bool {
+	return slices.ContainsFunc(unseen.FindAllStringSubmatch(says, -1), func(m []string) bool {
+		var first strings.Builder
+		for word := range strings.SplitSeq(m[1], "-") {
+			first.WriteByte(word[0])
+		}
+		low := strings.ToLower(strings.ReplaceAll(body, "-", " "))
+		return !negation.MatchString(body) && (strings.Contains(low, first.String()) || strings.Contains(low, strings.ReplaceAll(m[1], "-", " ")))
+	})
 }
 
 // endOfSentence ends a sentence of a line.

@@ -177,7 +177,7 @@ func counted(plain, support string) bool {
 var allOf = lazy.MustCompile(`(?i)\ball (?:the |of the )?\d+ ([a-z]+)`)
 
 // allMembers speaks of all members of a kind.
-var allMembers = lazy.MustCompile(`(?i)\b(?:all|both|every|each|none of the|no) (?:of )?(?:the )?(?:other )?(?:\d+ )?(?:ranks?|pods?|workers?|nodes?|members?|process(?:es)?|replicas?|gpus?|clients?)\b`)
+var allMembers = lazy.MustCompile(`(?i)\b(?:all|both|every|each|none of the|no) (?:of )?(?:the )?(?:other )?(?:\d+ )?(?:ranks?|pods?|workers?|nodes?|members?|process(?:es)?|replicas?|gpus?|clients?)\b|(?:全部|所有|每个|各个?)\s*(?:的\s*)?(?:\d+\s*个\s*)?(?:成员|进程|节点|容器|rank|worker|pod)|(?:成员|进程|节点|容器|rank|worker|pod)\s*(?:全部|全都|都|均)`)
 
 // universal says whether a claim speaks of all, where its evidence does not.
 func universal(plain, support string) bool {
@@ -188,7 +188,7 @@ func universal(plain, support string) bool {
 		return " "
 	})
 	return universals.MatchString(plain) && !universals.MatchString(support) &&
-		!slices.ContainsFunc(ofAll.FindAllStringSubmatch(support, -1), func(p []string) bool { return p[1] == p[2] || p[1] == "0" })
+		!slices.ContainsFunc(ofAll.FindAllStringSubmatch(members.ReplaceAllString(support, " "), -1), func(p []string) bool { return p[1] == p[2] || p[1] == "0" })
 }
 
 // labelled is a number with the words that say what it is of.

@@ -19,6 +19,17 @@ var (
 	cameToEnd = lazy.MustCompile(`(?i)crash|exit code|killed|traceback|segmentation|abort|\w+Error\b`)
 )
 
+// harm are verbs of what went wrong, and how a process ended that did not end well.
+var harm = lazy.MustCompile(`(?i)\b(?:fail(?:s|ed)|crash(?:es|ed)|kill(?:s|ed)|abort(?:s|ed)|died|time[ds]? out|timeouts?|refused|rejected|denied|evicted|ran out|SIG[A-Z]{3,4}|exit codes? [1-9]\d*|never (?:joined|came|arrived|started|answered))\b|失败|超时|崩溃|SIG[A-Z]{3,4}|退出码 ?[1-9]`)
+
+// tellsOfHarm says whether a clause of a claim tells of something that went wrong, and says nothing to be well: then the claim does not say that all is.
+func tellsOfHarm(body string) bool {
+	return slices.ContainsFunc(joint.Split(body, -1), func(clause string) bool {
+		rest, _ := affirmed(clause)
+		return harm.MatchString(rest) && !well.MatchString(clause)
+	})
+}
+
 // saysWell says whether a claim says all to be well, or nothing to be wrong.
 func (g *grounds) saysWell(body string, cites []evidence.ID) bool {
 	body = byItself.ReplaceAllString(g.succeededThere(g.withoutOthers(noWell.ReplaceAllString(body, " ")), cites), "followed")
