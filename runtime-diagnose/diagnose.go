@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,6 +45,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	seen := control.Read(control.Input{
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Absent: c.Absent, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
+		FailedAt: since(c, kinds.Failed), DoneAt: since(c, kinds.Succeeded),
 	})
 	logs := logscan.Read(ctx, c, catalog, seen.Pods, o.scan())
 	logs.Restore(c.Logs, seen.Pods)
@@ -191,6 +193,18 @@ func complete(c Case) bool {
 		return true
 	}
 	return false
+}
+
+// since is when the operator says that the job came to a phase; zero: it is in another one, or nothing says when.
+func since(c Case, phase kinds.Phase) time.Time {
+	if c.State.Phase != phase {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, c.State.Since)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // wanted is how many pods the job wants at least; 0: unknown.

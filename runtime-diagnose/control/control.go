@@ -37,6 +37,8 @@ type Input struct {
 	// Complete says that the job ended well and counts no pod that another one made good: failed pods
 	// were retries.
 	Complete bool
+	// FailedAt and DoneAt are when the job failed or ended well by its operator's word; zero: it did not, or nothing says when.
+	FailedAt, DoneAt time.Time
 	// Wanted is how many pods the job wants at least; 0: unknown.
 	Wanted int
 	Now    time.Time
@@ -70,6 +72,8 @@ type Pod struct {
 	Ended      time.Time // first container failure that counts; zero: none or not said
 	Exit       *Exit     // first failed container that counts
 	Deleted    bool
+	// Disrupted says that the platform took the pod away: an eviction, a preemption, the end of its node.
+	Disrupted bool
 	// Past says that another pod took its place and is well, or that the job is complete without it.
 	Past bool
 	// Program is the container that the pod is there for.
@@ -113,8 +117,11 @@ type reader struct {
 	phase map[string]Pod // by name
 	// placed and lost are of all pods: every one has a node; one failed or waits.
 	placed, lost bool
-	scheduling   map[string]int  // by pod: where its newest message is
-	nodes        map[string]bool // on which a pod is that has not ended well
+	// there and well are of all pods, too: as many are there as the job wants; all of them are well.
+	there, well bool
+	touched     map[string]bool // nodes on which a pod of the job is or was
+	scheduling  map[string]int  // by pod: where its newest message is
+	nodes       map[string]bool // on which a pod is that has not ended well
 }
 
 func (r *reader) source(pod *corev1.Pod) evidence.Source {

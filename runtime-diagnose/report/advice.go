@@ -127,6 +127,21 @@ var byFact = []advice{
 			"kubectl describe node shows who marked them, for whom and with which effect.",
 		},
 	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/images/image_manager.go, applyDefaultImageTag
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`couldn't parse image (?:name|reference) "(?P<image>[^"]+)": invalid reference format`),
+		says: "no image can be called {{.image}}", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Correct the name in the pod template: a repository in lower case, and one tag or digest."},
+	},
+	// What a pod has of its own, whoever else is on the node
+	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/eviction_manager.go, localStorageEviction).
+	{
+		of: []string{"evicted", "pod-evicted", "pod-disrupted"}, line: regexp.MustCompile(`(?:Pod ephemeral local storage usage exceeds the total limit of containers (?P<limit>\w+)|exceeded its local ephemeral storage limit "?(?P<limit>\w+)|Usage of EmptyDir volume "?[\w-]+"? exceeds the limit "?(?P<limit>\w+))`),
+		says: "the pod used more local storage than its own limit of {{.limit}}", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Raise the limit of ephemeral-storage, or sizeLimit of the emptyDir, to what the run writes.",
+			"Write checkpoints and caches to a volume, not into the container.",
+		},
+	},
 	// Eviction messages name each container over its request
 	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/helpers.go, evictionMessage).
 	{
