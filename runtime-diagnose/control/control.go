@@ -39,6 +39,8 @@ type Input struct {
 	Complete bool
 	// FailedAt and DoneAt are when the job failed or ended well by its operator's word; zero: it did not, or nothing says when.
 	FailedAt, DoneAt time.Time
+	// Least is with how many pods of each role an elastic job goes on; nil: it is none.
+	Least map[string]int
 	// Wanted is how many pods the job wants at least; 0: unknown.
 	Wanted int
 	Now    time.Time
@@ -50,6 +52,8 @@ type Seen struct {
 	Pods      []Pod
 	// Scheduling sums up the scheduler's newest word per pod that waits for a node.
 	Scheduling []Unschedulable
+	// Enough says that an elastic job runs with as many pods as it needs, and that others of it wait for nodes.
+	Enough bool
 	// Transient are refusals that are part of a normal start, one sentence each.
 	Transient []string
 	// Notes are what is worth knowing and no failure of the job, one sentence each.
@@ -118,10 +122,12 @@ type reader struct {
 	// placed and lost are of all pods: every one has a node; one failed or waits.
 	placed, lost bool
 	// there and well are of all pods, too: as many are there as the job wants; all of them are well.
-	there, well bool
-	touched     map[string]bool // nodes on which a pod of the job is or was
-	scheduling  map[string]int  // by pod: where its newest message is
-	nodes       map[string]bool // on which a pod is that has not ended well
+	there, well    bool
+	newest, oldest time.Time       // when the last and the first of them were made
+	present        map[string]bool // nodes on which they are, but for those that have ended well
+	touched        map[string]bool // nodes on which a pod of the job is or was
+	scheduling     map[string]int  // by pod: where its newest message is
+	nodes          map[string]bool // on which a pod is that has not ended well
 }
 
 func (r *reader) source(pod *corev1.Pod) evidence.Source {

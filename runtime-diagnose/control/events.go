@@ -67,7 +67,7 @@ func (r *reader) readEvents() {
 		of[events[i].InvolvedObject.Name] = append(of[events[i].InvolvedObject.Name], i)
 	}
 	r.placed, r.lost, r.touched = r.allPlaced(), r.lostPods(), r.everOn()
-	r.there, r.well = r.whole()
+	r.takeStock()
 	for i := range events {
 		mine := of[events[i].InvolvedObject.Name]
 		of[events[i].InvolvedObject.Name] = mine[1:]

@@ -91,8 +91,8 @@ func beside(pod *corev1.Pod, c *corev1.ContainerStatus, what part, main corev1.C
 			return pod.Status.Phase != corev1.PodFailed
 		case main.Terminated == nil:
 			return false
-		case main.Terminated.ExitCode == 0:
-			return pod.Status.Phase != corev1.PodFailed
+		case main.Terminated.ExitCode == 0: // the pod ends with its last container, and not while one waits
+			return pod.Status.Phase != corev1.PodFailed && c.State.Waiting == nil
 		default:
 			return t == nil || t.FinishedAt.After(main.Terminated.FinishedAt.Time)
 		}
@@ -239,7 +239,11 @@ func (r *reader) noteBeside(pod *corev1.Pod, c *corev1.ContainerStatus, what par
 		return
 	}
 	how := ""
+	main := stateOf(pod, programOf(pod)).Terminated
 	switch {
+	case what == helper && main != nil && c.State.Running != nil && r.Now.Sub(main.FinishedAt.Time) >= StartsWithin:
+		r.note("The program of %s has ended, and its container %s runs on: the pod does not end before it does.", pod.Name, c.Name)
+		return
 	case c.State.Waiting != nil:
 		how = "waits: " + c.State.Waiting.Reason
 	case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:

@@ -153,6 +153,9 @@ func (r *reader) inUse() map[string]bool {
 			nodes[p.Source.Node] = true
 		}
 	}
+	if r.well { // others took the place of those that are gone
+		return nodes
+	}
 	for _, node := range EvictedFrom(r.Events, r.Pods) {
 		nodes[node] = true
 	}

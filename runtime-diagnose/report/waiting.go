@@ -35,7 +35,7 @@ func (d *draft) heldBy() string {
 	}
 	for _, at := range []job.Path{"spec.suspend", "spec.runPolicy.suspend"} {
 		if held, _ := d.Job.Field(at).(bool); held {
-			return " " + string(at) + " is true: it starts once that is false, which a queue sets for the jobs that it admits."
+			return " " + string(at) + " is true: it starts once that is false, which a queue sets for the jobs that it admits." + d.checked()
 		}
 	}
 	return ""
@@ -110,6 +110,7 @@ func (d *draft) waiting() string {
 	if len(starting) > 0 {
 		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), words.Has(len(starting)))
 	}
+	b.WriteString(d.nominated(pending))
 	if known {
 		return b.String() + unplaced(fit, len(running)+len(starting)) + d.gaveWay()
 	}
