@@ -198,8 +198,8 @@ func complete(c Case) bool {
 
 // since is when the operator says that the job came to a phase; zero: it is in another one, or nothing says when.
 func since(c Case, phase kinds.Phase) time.Time {
-	if c.State.Phase != phase {
-		return time.Time{}
+	if c.State.Phase != phase || strings.Contains(strings.ToLower(c.State.Reason+c.State.Message), "deadline") {
+		return time.Time{} // a deadline waits for no member
 	}
 	at, err := time.Parse(time.RFC3339, c.State.Since)
 	if err != nil {

@@ -78,6 +78,8 @@ type Pod struct {
 	Deleted    bool
 	// Disrupted says that the platform took the pod away: an eviction, a preemption, the end of its node.
 	Disrupted bool
+	// Began and Stopped are of the present life of the program, if it has begun; zero: it has not, or goes on.
+	Began, Stopped time.Time
 	// Past says that another pod took its place and is well, or that the job is complete without it.
 	Past bool
 	// Program is the container that the pod is there for.

@@ -216,6 +216,8 @@ func (p *Pod) outlivedBy(e *corev1.Event) bool {
 	switch {
 	case p.Phase == corev1.PodSucceeded:
 		return true
+	case !p.Stopped.IsZero() && p.Began.After(when(*e)) && !when(*e).IsZero() && !slices.Contains(remain, e.Reason):
+		return true // the life that failed began after it
 	case !p.Running() || !p.Ready || p.Exit != nil || p.Deleted:
 		return false
 	}

@@ -114,7 +114,13 @@ func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatu
 	if w := c.State.Waiting; w != nil && w.Reason != "" {
 		r.readWaiting(pod, p, c, w)
 	}
+	if run := c.State.Running; run != nil && what == program {
+		p.Began = run.StartedAt.Time
+	}
 	if t := c.State.Terminated; t != nil {
+		if what == program {
+			p.Began, p.Stopped = t.StartedAt.Time, t.FinishedAt.Time
+		}
 		r.readEnd(pod, p, c, t, what == initial, 0)
 		if t.ExitCode == 0 && !r.NoRejoin {
 			p.say(c.Name, 0, EndedWell)

@@ -2,6 +2,7 @@ package control
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -53,18 +54,44 @@ func (r *reader) takeStock() {
 }
 
 // elsewhere says that an event is about what is no part of the job any more, or never was: a node on which no pod of it
-// ever was; a pod, or a node, in whose place another one was found since; where all pods are well, whatever was said before
+// ever was, or on which all of them began later and ran for long; a pod, or a node, in whose place another one was found since;
+// a refusal to make pods that were made; where all pods are well, whatever was said before
 // the first of them was made. What still concerns a job that lacks pods is not known, and counts.
 func (r *reader) elsewhere(e *corev1.Event) bool {
-	switch at := when(*e); e.InvolvedObject.Kind {
+	at := when(*e)
+	if at.IsZero() {
+		return false
+	}
+	switch e.InvolvedObject.Kind {
 	case "Node":
-		return r.foreign(e.InvolvedObject.Name) || !r.present[e.InvolvedObject.Name] && (r.well || r.there && r.newest.After(at))
+		return r.foreign(e.InvolvedObject.Name) || r.ranSince(e.InvolvedObject.Name, at) || !r.present[e.InvolvedObject.Name] && (r.well || r.there && r.newest.After(at))
 	case "Pod":
 		_, present := r.phase[e.InvolvedObject.Name]
 		return !present && (r.well || r.there && r.newest.After(at))
 	default:
-		return r.well && r.oldest.After(at)
+		return r.well && r.oldest.After(at) || r.there && strings.HasPrefix(e.Reason, "FailedCreate") && r.newest.After(at)
 	}
+}
+
+// ranSince says that every program of the job on a node began after a time and ran for so long that what was said of the
+// node then did not keep it from running.
+func (r *reader) ranSince(node string, at time.Time) bool {
+	n := 0
+	for i := range r.seen.Pods {
+		p := &r.seen.Pods[i]
+		if p.Past || p.Source.Node != node {
+			continue
+		}
+		end := p.Stopped
+		if end.IsZero() {
+			end = r.Now
+		}
+		if !p.Began.After(at) || end.Sub(p.Began) < Calm {
+			return false
+		}
+		n++
+	}
+	return n > 0
 }
 
 // foreign says that all pods of the job are there, and that none of it was ever on a node; or that all of them are well
