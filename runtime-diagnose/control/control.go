@@ -125,9 +125,11 @@ type reader struct {
 	placed, lost bool
 	// there and well are of all pods, too: as many are there as the job wants; all of them are well.
 	there, well    bool
-	newest, oldest time.Time       // when the last and the first of them were made
-	present        map[string]bool // nodes on which they are, but for those that have ended well
-	touched        map[string]bool // nodes on which a pod of the job is or was
+	newest, oldest time.Time        // when the last and the first of them were made
+	present        map[string]bool  // nodes on which they are, but for those that have ended well
+	touched        map[string]bool  // nodes on which a pod of the job is or was
+	stays          map[string]*stay // by node
+	all            *stay
 	scheduling     map[string]int  // by pod: where its newest message is
 	nodes          map[string]bool // on which a pod is that has not ended well
 }
