@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,6 +45,8 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	seen := control.Read(control.Input{
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Absent: c.Absent, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
+		Least:    least(c),
+		FailedAt: since(c, kinds.Failed), DoneAt: since(c, kinds.Succeeded),
 	})
 	logs := logscan.Read(ctx, c, catalog, seen.Pods, o.scan())
 	logs.Restore(c.Logs, seen.Pods)
@@ -191,6 +194,36 @@ func complete(c Case) bool {
 		return true
 	}
 	return false
+}
+
+// since is when the operator says that the job came to a phase; zero: it is in another one, or nothing says when.
+func since(c Case, phase kinds.Phase) time.Time {
+	if c.State.Phase != phase || strings.Contains(strings.ToLower(c.State.Reason+c.State.Message), "deadline") {
+		return time.Time{} // a deadline waits for no member
+	}
+	at, err := time.Parse(time.RFC3339, c.State.Since)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// least is with how many pods of each role a job trains on that may shrink while it runs; nil: it may not. A range of other
+// kinds says when they may start.
+func least(c Case) map[string]int {
+	if c.Job == nil || c.State.Phase != kinds.Running || !slices.Contains([]string{"PyTorchJob", "PaddleJob", "DeepSpeedJob", "RayCluster"}, c.Job.Ref.Kind) {
+		return nil
+	}
+	out, elastic := map[string]int{}, false
+	for i := range c.Job.Roles {
+		r := &c.Job.Roles[i]
+		out[r.Name] = r.Replicas.Min
+		elastic = elastic || r.Replicas.Min < r.Replicas.Max
+	}
+	if !elastic {
+		return nil
+	}
+	return out
 }
 
 // wanted is how many pods the job wants at least; 0: unknown.

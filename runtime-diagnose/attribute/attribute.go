@@ -188,7 +188,8 @@ func showsFailure(s evidence.Observation) bool {
 // it was not seen by another way, and times do not show which was first.
 func (in *Input) rival(cause, c *Candidate) bool {
 	otherKind := c.Signature.Category != cause.Signature.Category || c.Signature.ID == genericException && cause.Signature.ID == genericException && c.Facts["type"] != cause.Facts["type"]
-	if c.Veto != "" || c.Signature.Role != signature.Root || !otherKind ||
+	explained := slices.ContainsFunc(c.Because, func(b Reason) bool { return b.Feature == Superseded || b.Feature == LessSpecific })
+	if c.Veto != "" || explained || c.Signature.Role != signature.Root || !otherKind ||
 		c.Signature.Weak != cause.Signature.Weak || c.Platform != cause.Platform || c.Signature.DepthOf() < cause.Signature.DepthOf() {
 		return false
 	}

@@ -96,6 +96,24 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Of two signatures that know one line, the one that knows it less exactly is no rival of another cause.
+func TestWhatALineSaysMoreExactlyIsNoRival(t *testing.T) {
+	rule := func(id, category string, depth int) *signature.Signature {
+		return &signature.Signature{ID: id, Category: category, Role: signature.Root, Depth: depth}
+	}
+	group := func(s *signature.Signature) evidence.Observation {
+		return platform(evidence.Observation{Signature: s, Item: evidence.Item{ID: "PodGroup/train/Unschedulable", Source: evidence.Source{Rank: -1}}})
+	}
+	gang, quota := group(rule("gang-unschedulable", "unschedulable-gpu", signature.General)), group(rule("queue-quota", "quota-exceeded", signature.Precise))
+	waits := platform(seen(rule("unschedulable-gpu", "unschedulable-gpu", signature.Precise), "a", 0, 0))
+	if got := attribute.Decide(input([]evidence.Observation{waits, quota}, false)).Rivals; len(got) != 1 {
+		t.Errorf("alone, the queue is one of %d rivals, want 1", len(got))
+	}
+	if got := attribute.Decide(input([]evidence.Observation{waits, gang, quota}, false)); len(got.Rivals) != 0 || got.Cause.Signature != waits.Signature {
+		t.Errorf("beside what the line says more exactly: cause %s, %d rivals; want unschedulable-gpu and none", got.Cause.Signature.ID, len(got.Rivals))
+	}
+}
+
 func TestAnAnswerDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
 	all := []evidence.Observation{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(oom, "c", 0, 7), seen(general, "d", 0, 1)}
 	want := attribute.Decide(input(all, true)).Cause.Item.ID

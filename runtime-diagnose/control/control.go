@@ -37,6 +37,10 @@ type Input struct {
 	// Complete says that the job ended well and counts no pod that another one made good: failed pods
 	// were retries.
 	Complete bool
+	// FailedAt and DoneAt are when the job failed or ended well by its operator's word; zero: it did not, or nothing says when.
+	FailedAt, DoneAt time.Time
+	// Least is with how many pods of each role an elastic job goes on; nil: it is none.
+	Least map[string]int
 	// Wanted is how many pods the job wants at least; 0: unknown.
 	Wanted int
 	Now    time.Time
@@ -48,6 +52,8 @@ type Seen struct {
 	Pods      []Pod
 	// Scheduling sums up the scheduler's newest word per pod that waits for a node.
 	Scheduling []Unschedulable
+	// Enough says that an elastic job runs with as many pods as it needs, and that others of it wait for nodes.
+	Enough bool
 	// Transient are refusals that are part of a normal start, one sentence each.
 	Transient []string
 	// Notes are what is worth knowing and no failure of the job, one sentence each.
@@ -70,6 +76,10 @@ type Pod struct {
 	Ended      time.Time // first container failure that counts; zero: none or not said
 	Exit       *Exit     // first failed container that counts
 	Deleted    bool
+	// Disrupted says that the platform took the pod away: an eviction, a preemption, the end of its node.
+	Disrupted bool
+	// Began and Stopped are of the present life of the program, if it has begun; zero: it has not, or goes on.
+	Began, Stopped time.Time
 	// Past says that another pod took its place and is well, or that the job is complete without it.
 	Past bool
 	// Program is the container that the pod is there for.
@@ -113,8 +123,15 @@ type reader struct {
 	phase map[string]Pod // by name
 	// placed and lost are of all pods: every one has a node; one failed or waits.
 	placed, lost bool
-	scheduling   map[string]int  // by pod: where its newest message is
-	nodes        map[string]bool // on which a pod is that has not ended well
+	// there and well are of all pods, too: as many are there as the job wants; all of them are well.
+	there, well    bool
+	newest, oldest time.Time        // when the last and the first of them were made
+	present        map[string]bool  // nodes on which they are, but for those that have ended well
+	touched        map[string]bool  // nodes on which a pod of the job is or was
+	stays          map[string]*stay // by node
+	all            *stay
+	scheduling     map[string]int  // by pod: where its newest message is
+	nodes          map[string]bool // on which a pod is that has not ended well
 }
 
 func (r *reader) source(pod *corev1.Pod) evidence.Source {

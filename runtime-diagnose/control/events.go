@@ -66,7 +66,8 @@ func (r *reader) readEvents() {
 	for i := range events {
 		of[events[i].InvolvedObject.Name] = append(of[events[i].InvolvedObject.Name], i)
 	}
-	r.placed, r.lost = r.allPlaced(), r.lostPods()
+	r.placed, r.lost, r.touched = r.allPlaced(), r.lostPods(), r.everOn()
+	r.takeStock()
 	for i := range events {
 		mine := of[events[i].InvolvedObject.Name]
 		of[events[i].InvolvedObject.Name] = mine[1:]
@@ -87,12 +88,12 @@ func (r *reader) readEvent(events []corev1.Event, i int, later []int) {
 		r.seen.Transient = append(r.seen.Transient, reduce.Plain(fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message)))
 		return
 	}
-	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) || strings.HasPrefix(e.Message, cancelled) {
+	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) && !probeKilled(&e) || strings.HasPrefix(e.Message, cancelled) {
 		return
 	}
 	item := r.eventItem(e, i)
 	former := r.former(&e)
-	over := former || r.isOver(events, i, later)
+	over := former || r.elsewhere(&e) || r.isOver(events, i, later)
 	if e.Reason == "FailedScheduling" {
 		if former {
 			return
@@ -125,6 +126,12 @@ func telling(reason string) bool {
 		return true
 	}
 	return strings.HasPrefix(reason, kueueEvicted)
+}
+
+// probeKilled is the kubelet's word that it ends a container for a probe, under a reason that it has for every end
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/kuberuntime/kuberuntime_manager.go, computePodActions).
+func probeKilled(e *corev1.Event) bool {
+	return e.Reason == "Killing" && (strings.Contains(e.Message, " failed liveness probe") || strings.Contains(e.Message, " failed startup probe"))
 }
 
 // readFailedScheduling uses the newest message of a pod only: older ones describe a
@@ -246,12 +253,15 @@ func (r *reader) allPlaced() bool {
 // lostPods says that a pod failed or waits: a node that came back did not bring it along.
 func (r *reader) lostPods() bool {
 	for _, p := range r.phase {
-		if p.Exit != nil || p.Deleted || !p.Running() && p.Phase != corev1.PodSucceeded {
+		if !p.Past && (p.Exit != nil || p.Deleted || !p.Running() && p.Phase != corev1.PodSucceeded) {
 			return true
 		}
 	}
 	return false
 }
+
+// When is the newest time an event carries.
+func When(e *corev1.Event) time.Time { return when(*e) }
 
 // when is the newest time an event carries.
 func when(e corev1.Event) time.Time {

@@ -91,8 +91,8 @@ func beside(pod *corev1.Pod, c *corev1.ContainerStatus, what part, main corev1.C
 			return pod.Status.Phase != corev1.PodFailed
 		case main.Terminated == nil:
 			return false
-		case main.Terminated.ExitCode == 0:
-			return pod.Status.Phase != corev1.PodFailed
+		case main.Terminated.ExitCode == 0: // the pod ends with its last container, and not while one waits
+			return pod.Status.Phase != corev1.PodFailed && c.State.Waiting == nil
 		default:
 			return t == nil || t.FinishedAt.After(main.Terminated.FinishedAt.Time)
 		}
@@ -104,6 +104,11 @@ func beside(pod *corev1.Pod, c *corev1.ContainerStatus, what part, main corev1.C
 // recovered: one that crashes every few minutes is not well in between. The kubelet waits up to five
 // minutes between restarts (kubernetes.io/docs, container restart policy).
 const Calm = 10 * time.Minute
+
+// PeersWait is how long the others may take to notice that a member is gone, and the job to fail of it: a member that was
+// started again is alive, and those it was connected to have lost it. A collective of NCCL waits ten minutes
+// (https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group, timeout).
+const PeersWait = 10 * time.Minute
 
 // manyRestarts is from when on a container that runs again is not at once taken for recovered.
 const manyRestarts = 3
@@ -121,24 +126,34 @@ func (r *reader) recovered(c *corev1.ContainerStatus, what part) bool {
 		return false
 	}
 	since := run.StartedAt.Time
-	if t := c.LastTerminationState.Terminated; t != nil && t.FinishedAt.After(since) {
-		since = t.FinishedAt.Time
+	if t := c.LastTerminationState.Terminated; t != nil {
+		if t.FinishedAt.After(since) {
+			since = t.FinishedAt.Time
+		}
+		if late := r.FailedAt.Sub(t.FinishedAt.Time); what == program && !r.FailedAt.IsZero() && late >= 0 && late <= PeersWait {
+			return false
+		}
 	}
 	return c.RestartCount < manyRestarts || !since.IsZero() && r.Now.Sub(since) >= Calm
 }
 
 // replace finds failed pods whose place another one took that runs or has ended well: what they
-// suffered is over. A place is a role's index; pods without one are alike, and as many as are wanted
+// suffered is over. Where the platform took a pod away, it is as soon as the next one has begun: how that one fails is
+// another matter. A place is a role's index; pods without one are alike, and as many as are wanted
 // have to be well.
 func (r *reader) replace() {
 	type place struct {
 		role  string
 		index int
 	}
-	well := map[place]time.Time{} // when the newest pod in a place was made that is well
+	well := map[place]time.Time{}  // when the newest pod in a place was made that is well
+	begun := map[place]time.Time{} // when the newest pod in a place was made that has begun its work, whatever came of it
 	alike := 0
 	for i := range r.seen.Pods {
 		p := &r.seen.Pods[i]
+		if at := (place{p.Source.Role, p.Source.Rank}); p.Created.After(begun[at]) && (p.Running() || p.Exit != nil && !p.Exit.Init || p.Phase == corev1.PodSucceeded) {
+			begun[at] = p.Created
+		}
 		if p.Phase != corev1.PodSucceeded && (!p.Running() || !p.Ready || p.Exit != nil) || p.Deleted {
 			continue
 		}
@@ -158,7 +173,8 @@ func (r *reader) replace() {
 		}
 		made, ok := well[place{p.Source.Role, p.Source.Rank}]
 		switch {
-		case r.Complete:
+		case r.Complete, r.tidiedAway(p):
+		case p.Disrupted && p.Source.Rank >= 0 && begun[place{p.Source.Role, p.Source.Rank}].After(p.Created):
 		case p.Source.Rank < 0 && r.Wanted > 0 && alike >= r.Wanted:
 		case p.Source.Rank >= 0 && ok && made.After(p.Created):
 		default:
@@ -167,6 +183,11 @@ func (r *reader) replace() {
 		p.Past, p.Exit, p.Ended = true, nil, time.Time{}
 		r.phase[p.Name] = *p
 	}
+}
+
+// tidiedAway says that a signal ended a pod after the job had ended well: its operator stops what is left.
+func (r *reader) tidiedAway(p *Pod) bool {
+	return !r.DoneAt.IsZero() && p.Exit != nil && (p.Exit.Code == 143 || p.Exit.Code == 137) && p.Exit.Reason != "OOMKilled" && !p.Disrupted && !p.Ended.Before(r.DoneAt)
 }
 
 // bury ends what was seen of pods whose place another one took.
@@ -195,6 +216,8 @@ func (p *Pod) outlivedBy(e *corev1.Event) bool {
 	switch {
 	case p.Phase == corev1.PodSucceeded:
 		return true
+	case !p.Stopped.IsZero() && p.Began.After(when(*e)) && !when(*e).IsZero() && !slices.Contains(remain, e.Reason):
+		return true // the life that failed began after it
 	case !p.Running() || !p.Ready || p.Exit != nil || p.Deleted:
 		return false
 	}
@@ -218,7 +241,11 @@ func (r *reader) noteBeside(pod *corev1.Pod, c *corev1.ContainerStatus, what par
 		return
 	}
 	how := ""
+	main := stateOf(pod, programOf(pod)).Terminated
 	switch {
+	case what == helper && main != nil && c.State.Running != nil && r.Now.Sub(main.FinishedAt.Time) >= StartsWithin:
+		r.note("The program of %s has ended, and its container %s runs on: the pod does not end before it does.", pod.Name, c.Name)
+		return
 	case c.State.Waiting != nil:
 		how = "waits: " + c.State.Waiting.Reason
 	case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:

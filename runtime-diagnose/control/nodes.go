@@ -25,7 +25,11 @@ func (r *reader) readNode(node *corev1.Node) {
 			if r.concerns(node.Name) {
 				r.sight(ruleNodeNotReady, item, map[string]string{"node": node.Name, "reason": c.Reason})
 			}
-		case c.Status == corev1.ConditionTrue && c.Type != corev1.NodeReady:
+		case c.Status == corev1.ConditionTrue && strings.HasSuffix(string(c.Type), "Pressure") && r.well:
+			if r.concerns(node.Name) {
+				r.note("Node %s reports %s: the kubelet evicts pods there if that lasts.", node.Name, c.Type)
+			}
+		case c.Status == corev1.ConditionTrue && c.Type != corev1.NodeReady && !r.foreign(node.Name):
 			// Node problem detectors write their findings as conditions of their own types.
 			r.match(string(c.Type)+": "+c.Reason+": "+c.Message, item, false)
 		}
@@ -148,6 +152,9 @@ func (r *reader) inUse() map[string]bool {
 		if p := &r.seen.Pods[i]; p.Phase != corev1.PodSucceeded && !p.Past {
 			nodes[p.Source.Node] = true
 		}
+	}
+	if r.well { // others took the place of those that are gone
+		return nodes
 	}
 	for _, node := range EvictedFrom(r.Events, r.Pods) {
 		nodes[node] = true

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -34,8 +35,15 @@ func readObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Obse
 				out = append(out, evidence.Observation{Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true})
 				continue
 			}
+			said := len(out)
 			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
-				out = append(out, evidence.Observation{Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true})
+				out = append(out, evidence.Observation{
+					Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true,
+					Over: c.State.Phase == kinds.Succeeded, // the last word is that of what stands above it
+				})
+			}
+			if said == len(out) && object.GetKind() == "Workload" && text.kind == "Evicted" {
+				out = append(out, evidence.Observation{Signature: ruleQueueEvicted, Item: item, Line: item.Text, Facts: map[string]string{"reason": text.reason}, Platform: true})
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,11 +59,15 @@ func (r *reader) readPod(pod *corev1.Pod) {
 	r.seen.Pods = append(r.seen.Pods, p)
 }
 
+// takenAway are the reasons that a pod has by which the platform took it away; newer ones have a condition as well.
+var takenAway = []string{"Evicted", "Preempting", "NodeLost", "NodeShutdown", "Shutdown", "Terminated"}
+
 func (r *reader) readPodReason(pod *corev1.Pod, p *Pod) {
 	reason := pod.Status.Reason
 	if reason == "" {
 		return
 	}
+	p.Disrupted = p.Disrupted || pod.Status.Phase == corev1.PodFailed && slices.Contains(takenAway, reason)
 	found := ruleForReason(reason)
 	if found == nil && pod.Status.Phase != corev1.PodFailed {
 		return
@@ -94,6 +99,7 @@ func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason+c.Message != "": // without, no scheduler has refused anything
 		r.unschedulable(pod.Name, c.Message, item)
 	case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
+		p.Disrupted = true
 		if found := ruleForReason(c.Reason); !r.match(c.Reason+": "+c.Message, item, false) && found != nil {
 			r.sight(found, item, map[string]string{"reason": c.Reason})
 		}
@@ -108,7 +114,13 @@ func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatu
 	if w := c.State.Waiting; w != nil && w.Reason != "" {
 		r.readWaiting(pod, p, c, w)
 	}
+	if run := c.State.Running; run != nil && what == program {
+		p.Began = run.StartedAt.Time
+	}
 	if t := c.State.Terminated; t != nil {
+		if what == program {
+			p.Began, p.Stopped = t.StartedAt.Time, t.FinishedAt.Time
+		}
 		r.readEnd(pod, p, c, t, what == initial, 0)
 		if t.ExitCode == 0 && !r.NoRejoin {
 			p.say(c.Name, 0, EndedWell)

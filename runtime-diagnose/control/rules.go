@@ -141,8 +141,8 @@ const kueueEvicted = "EvictedDueTo"
 
 var ruleQueueEvicted = rule("queue-evicted", "the queue took the job's quota back", "sigterm-preempted", signature.General,
 	signature.Platform, signature.RetryUnknown,
-	"Kueue evicted the workload; the reason of the event says why.", "That the program failed: the queue stops pods that run well.",
-	"Read the event's reason: PodsReadyTimeout means that not all pods started in time, Deactivated and ...QueueStopped that somebody stopped it.")
+	"Kueue evicted the workload; the reason says why.", "That the program failed: the queue stops pods that run well.",
+	"Read the reason: PodsReadyTimeout means that not all pods started in time, Deactivated and ...QueueStopped that somebody stopped it.")
 
 // reasonRules are reasons of pods and containers that mean one thing whatever the message.
 var reasonRules = []struct {
@@ -157,10 +157,14 @@ var reasonRules = []struct {
 		"container-config-error", "the container's configuration names something that is not there", "container-config", signature.Precise, signature.User, signature.Useless,
 		"The kubelet could not put together the container's environment: a ConfigMap, Secret or key is missing, or the user is not allowed.", "That it was never there.",
 		"Create the object or key that the message names, or correct the reference in the pod template.")},
-	{[]string{"CreateContainerError", "RunContainerError", "ContainerCannotRun", "StartError", "PostStartHookError", "FailedPostStartHook", "PreCreateHookError", "PreStartHookError", "CreatePodSandboxError", "ContainerCannotStart"}, rule(
+	{[]string{"CreateContainerError", "RunContainerError", "ContainerCannotRun", "StartError", "PreCreateHookError", "PreStartHookError", "CreatePodSandboxError", "ContainerCannotStart"}, rule(
 		"container-not-started", "the runtime could not start the container", "container-config", signature.Precise, signature.User, signature.Useless,
 		"The container runtime refused or failed to start the process.", "That the image is wrong: command, working directory, mounts and devices are read at the same moment.",
 		"Read the runtime's message: it names the command, path or device.")},
+	{[]string{"PostStartHookError", "FailedPostStartHook"}, rule(
+		"post-start-hook-failed", "the container's postStart hook failed", "container-config", signature.Precise, signature.User, signature.Useless,
+		"The container had started; the kubelet ran its postStart hook, the hook failed, and the kubelet killed the container for it.", "Why the hook failed: what it prints is in no log, and the event often holds no more than its exit.",
+		"Run the hook's command by hand in the container, or do its work at the start of the program, where it is logged.")},
 	{[]string{"Evicted"}, rule(
 		"pod-evicted", "the kubelet evicted the pod", "evicted", signature.Precise, signature.Platform, signature.Helps,
 		"The node ran out of a resource, or the pod went over a storage limit.", "That this pod used it up, unless the message says so.",

@@ -208,9 +208,19 @@ func (r *reader) unschedulable(pod, message string, item evidence.Item) {
 // judgeScheduling runs when every message is in: only the newest of each pod counts.
 func (r *reader) judgeScheduling() {
 	r.seen.Scheduling = slices.DeleteFunc(r.seen.Scheduling, func(u Unschedulable) bool { return u.Item.ID == "" })
+	r.seen.Enough = len(r.seen.Scheduling) > 0 && r.enough()
 	for _, u := range r.seen.Scheduling {
 		found, facts := Judge(u)
 		r.sight(found, u.Item, facts)
+		r.seen.Sightings[len(r.seen.Sightings)-1].Over = r.seen.Enough
+	}
+	if n := len(r.seen.Scheduling); r.seen.Enough {
+		others := ""
+		if n > 1 {
+			others = fmt.Sprintf(" and %d more", n-1)
+		}
+		r.note("The job is elastic and runs with the pods that it has; without a node: %s%s.", r.seen.Scheduling[0].Pod, others)
+		r.seen.Scheduling = nil
 	}
 }
 

@@ -127,6 +127,51 @@ var byFact = []advice{
 			"kubectl describe node shows who marked them, for whom and with which effect.",
 		},
 	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/controller/volume/attachdetach/reconciler/reconciler.go
+		of: []string{"mount-failed", "volume-not-mounted"}, line: regexp.MustCompile(`Multi-Attach error for volume "(?P<volume>[^"]+)" Volume is already used by pod\(s\) (?P<holder>[a-z0-9][a-z0-9.-]*)`),
+		says: "volume {{.volume}} is attached to another node, for pod {{.holder}}, and can be on one node at a time", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Use a claim with access mode ReadWriteMany, or one claim for each pod; or keep the pods that share it on one node.",
+			"Where {{.holder}} is of another job, it has to end first.",
+		},
+	},
+	// Why Kueue takes quota back (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/apis/kueue/v1beta2/workload_types.go).
+	{
+		of: []string{"queue-evicted"}, line: regexp.MustCompile(`RequeuingLimitExceeded`),
+		says: "Kueue gave the job up: too often its pods were not ready in time", owner: signature.Nobody, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Find out why its pods do not become ready: events of the pods at that time, images, volumes, nodes.",
+			"Then set spec.active of its Workload to true: Kueue queues it again.",
+		},
+	},
+	{
+		of: []string{"queue-evicted"}, line: regexp.MustCompile(`PodsReadyTimeout`),
+		says: "Kueue took the job's quota back: not all of its pods were ready in time", owner: signature.Nobody, retry: signature.RetryUnknown, shown: true,
+		steps: []string{
+			"Find out why they were not: events of the pods at that time, images, volumes, nodes.",
+			"Kueue queues the job again after a while by itself, until its limit of tries.",
+		},
+	},
+	{
+		of: []string{"queue-evicted"}, line: regexp.MustCompile(`MaximumExecutionTimeExceeded`),
+		says: "Kueue stopped the job at its own maximum execution time", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Raise the label kueue.x-k8s.io/max-exec-time-seconds of the job, or find out where the time went."},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/images/image_manager.go, applyDefaultImageTag
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`couldn't parse image (?:name|reference) "(?P<image>[^"]+)": invalid reference format`),
+		says: "no image can be called {{.image}}", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Correct the name in the pod template: a repository in lower case, and one tag or digest."},
+	},
+	// What a pod has of its own, whoever else is on the node
+	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/eviction_manager.go, localStorageEviction).
+	{
+		of: []string{"evicted", "pod-evicted", "pod-disrupted"}, line: regexp.MustCompile(`(?:Pod ephemeral local storage usage exceeds the total limit of containers (?P<limit>\w+)|exceeded its local ephemeral storage limit "?(?P<limit>\w+)|Usage of EmptyDir volume "?[\w-]+"? exceeds the limit "?(?P<limit>\w+))`),
+		says: "the pod used more local storage than its own limit of {{.limit}}", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Raise the limit of ephemeral-storage, or sizeLimit of the emptyDir, to what the run writes.",
+			"Write checkpoints and caches to a volume, not into the container.",
+		},
+	},
 	// Eviction messages name each container over its request
 	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/helpers.go, evictionMessage).
 	{

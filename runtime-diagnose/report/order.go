@@ -325,3 +325,18 @@ func laterBy(d time.Duration) string {
 	}
 	return words.Short(d) + " later"
 }
+
+// followersSentence is what became of the other members, in one sentence.
+func followersSentence(all []Followers) string {
+	var parts []string
+	for _, f := range all[:min(len(all), 3)] {
+		parts = append(parts, fmt.Sprintf("%d × %s", len(f.Places), f.Says))
+	}
+	if n := len(all) - 3; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more kinds", n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " The others: " + strings.Join(parts, "; ") + "."
+}

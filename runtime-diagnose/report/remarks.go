@@ -380,7 +380,7 @@ func (d *draft) remarkWaitsForLostPod(source map[string]any) {
 
 // remarkHalfStarted says what a gang holds that cannot begin.
 func (d *draft) remarkHalfStarted() {
-	if d.HalfStarted == 0 {
+	if d.HalfStarted == 0 || d.Seen.Enough {
 		return
 	}
 	waits, runs := 0, 0

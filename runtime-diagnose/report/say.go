@@ -39,7 +39,11 @@ func (d *draft) sayCause(r *Report) {
 		return
 	}
 	if r.Root == nil {
-		r.Error = d.subject() + " failed, and nothing that was read says why"
+		failed := d.subject() + " failed"
+		if d.State.Phase == kinds.Restarting {
+			failed += " and is started again"
+		}
+		r.Error = failed + ", and nothing that was read says why"
 		r.Analysis = "What was seen names no cause."
 		switch {
 		case d.State.Phase == kinds.Succeeded:
@@ -48,7 +52,7 @@ func (d *draft) sayCause(r *Report) {
 				r.Error = d.subject() + " succeeded by its operator's word, but " + lowerFirst(d.Answer.Effects[0].Signature.Title)
 			}
 		case d.State.Message != "":
-			r.Error = d.subject() + " failed: " + words.OneLine(d.State.Message, 200)
+			r.Error = failed + ": " + words.OneLine(d.State.Message, 200)
 			r.Analysis = "That is the operator's word; nothing else that was read names a cause."
 		}
 		r.Analysis += d.howTheyEnded() + d.whatDecides(r)
@@ -136,21 +140,6 @@ func (d *draft) shown(root *evidence.Observation) bool {
 	return ok && answer.Lacks(root.Facts["resource"]) != ""
 }
 
-// followersSentence is what became of the other members, in one sentence.
-func followersSentence(all []Followers) string {
-	var parts []string
-	for _, f := range all[:min(len(all), 3)] {
-		parts = append(parts, fmt.Sprintf("%d × %s", len(f.Places), f.Says))
-	}
-	if n := len(all) - 3; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d more kinds", n))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " The others: " + strings.Join(parts, "; ") + "."
-}
-
 // sentence is the one line that names who, where and what, with the numbers.
 func (d *draft) sentence(s *evidence.Observation) string {
 	who := s.Item.Source.Who()
@@ -161,7 +150,7 @@ func (d *draft) sentence(s *evidence.Observation) string {
 		who = fmt.Sprintf("%d pod%s", n-1, words.S(n-1))
 	}
 	text := d.headline(s)
-	if who == "" {
+	if who = cmp.Or(who, d.ofNode(s, text)); who == "" {
 		return text
 	}
 	return who + ": " + text

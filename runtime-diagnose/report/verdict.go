@@ -299,7 +299,7 @@ func (d *draft) present() int {
 
 func (d *draft) podsWell() bool {
 	for _, p := range d.Seen.Pods {
-		if !p.Past && !p.Running() && p.Phase != corev1.PodSucceeded {
+		if !p.Past && !p.Running() && p.Phase != corev1.PodSucceeded && (!d.Seen.Enough || p.Placed) {
 			return false
 		}
 	}

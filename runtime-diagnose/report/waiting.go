@@ -35,7 +35,7 @@ func (d *draft) heldBy() string {
 	}
 	for _, at := range []job.Path{"spec.suspend", "spec.runPolicy.suspend"} {
 		if held, _ := d.Job.Field(at).(bool); held {
-			return " " + string(at) + " is true: it starts once that is false, which a queue sets for the jobs that it admits."
+			return " " + string(at) + " is true: it starts once that is false, which a queue sets for the jobs that it admits." + d.checked()
 		}
 	}
 	return ""
@@ -86,8 +86,8 @@ func (d *draft) waiting() string {
 		}
 	}
 	if len(pending) == 0 && len(starting) > 0 {
-		return d.again() + fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started.",
-			len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(starting), words.Is(len(starting)), words.Its(len(starting)))
+		return d.again() + fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started%s.",
+			len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(starting), words.Is(len(starting)), words.Its(len(starting)), d.pulling(starting))
 	}
 	if len(pending) == 0 {
 		return d.waitingForPods()
@@ -110,6 +110,7 @@ func (d *draft) waiting() string {
 	if len(starting) > 0 {
 		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), words.Has(len(starting)))
 	}
+	b.WriteString(d.nominated(pending))
 	if known {
 		return b.String() + unplaced(fit, len(running)+len(starting)) + d.gaveWay()
 	}
