@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // arriving bounds what the bodies of one address may weigh until they have come. The API server has sent a body by the
@@ -20,22 +18,28 @@ type arriving struct {
 }
 
 type sender struct {
-	room *semaphore.Weighted
+	room *room
 	n    int // requests that hold or want some of it
 }
 
 func newArriving(most int64) *arriving { return &arriving{most: most, by: map[string]*sender{}} }
 
-// take waits until the address of a request may send so much more. come is to be called once it has.
-func (a *arriving) take(ctx context.Context, r *http.Request, weight int64) (come func(), err error) {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+// addressOf is an address without its port.
+func addressOf(remote string) string {
+	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
-		host = r.RemoteAddr
+		return remote
 	}
+	return host
+}
+
+// take waits until the address of a request may send so much more. come is to be called once it has.
+func (a *arriving) take(ctx context.Context, r *http.Request, author string, weight int64) (come func(), err error) {
+	host := addressOf(r.RemoteAddr)
 	a.mu.Lock()
 	s := a.by[host]
 	if s == nil {
-		s = &sender{room: semaphore.NewWeighted(a.most)}
+		s = &sender{room: newRoom(a.most)}
 		a.by[host] = s
 	}
 	s.n++
@@ -47,25 +51,27 @@ func (a *arriving) take(ctx context.Context, r *http.Request, weight int64) (com
 			delete(a.by, host)
 		}
 	}
-	if err := s.room.Acquire(ctx, weight); err != nil {
+	if err := s.room.acquire(ctx, author, weight); err != nil {
 		leave()
 		return nil, err
 	}
 	return sync.OnceFunc(func() {
-		s.room.Release(weight)
+		s.room.release(author, weight)
 		leave()
 	}), nil
 }
 
-// body calls come when it has been read, or its reader has had enough of it.
+// body calls come when all of it has been read, or its reader has had enough of it.
 type body struct {
 	io.ReadCloser
+	left int64 // below zero: it is not known how long it is
 	come func()
 }
 
-func (b body) Read(p []byte) (int, error) {
+func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
+	b.left -= int64(n)
+	if err != nil || b.left == 0 {
 		b.come()
 	}
 	return n, err

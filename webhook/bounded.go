@@ -1,12 +1,13 @@
 package webhook
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -35,23 +36,23 @@ const (
 // flight is one request from its arrival to the end of the last stage that works on it.
 type flight struct {
 	arrived time.Time
+	author  string // empty: nobody is named
 	holders atomic.Int32
-	values  *semaphore.Weighted
-	most    int64 // values, of all that are there
+	values  *room
 	end     func()
 }
 
 // weigh waits until there is room for so many values, which is given back at the end. false: there is none in time. Only who
 // holds the request and has begun nothing yet may call it, once.
 func (f *flight) weigh(ctx context.Context, values int64) bool {
-	n := min(values, f.most)
+	n := min(values, f.values.most)
 	waiting, cancel := context.WithDeadline(ctx, f.arrived.Add(patience))
 	defer cancel()
-	if f.values.Acquire(waiting, n) != nil {
+	if f.values.acquire(waiting, f.author, n) != nil {
 		return false
 	}
 	before := f.end
-	f.end = func() { f.values.Release(n); before() }
+	f.end = func() { f.values.release(f.author, n); before() }
 	return true
 }
 
@@ -84,16 +85,16 @@ func (f *flight) drop() {
 // full is what is said to who has waited long enough.
 const full = "too much is being reviewed; try again"
 
-// bounded lets in bodies as long as all that are in flight stay below a number of bytes, before one
-// byte of them is read. Whoever waits too long is told to come again; the API server takes that for
-// a failed call.
+// bounded lets in bodies as long as all that are in flight stay below a number of bytes, before more of them is read than says
+// who asks. Whoever waits too long is told to come again; the API server takes that for a failed call.
 func bounded(next http.Handler) http.Handler {
-	large, small := semaphore.NewWeighted(mostInFlight), semaphore.NewWeighted(smallFlight)
-	ofLarge, ofSmall := semaphore.NewWeighted(mostValues), semaphore.NewWeighted(smallValues)
+	large, small := newRoom(mostInFlight), newRoom(smallFlight)
+	ofLarge, ofSmall := newRoom(mostValues), newRoom(smallValues)
 	largeOf, smallOf := newArriving(mostArriving), newArriving(smallArriving)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived := time.Now()
 		// The body is due soon after its head, whenever that came. Only a recorder has no clock.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(2 * patience))
+		_ = http.NewResponseController(w).SetReadDeadline(arrived.Add(2 * patience))
 		weight := r.ContentLength
 		if weight < 0 {
 			weight = mostBody // not said: as much as there may be
@@ -102,28 +103,33 @@ func bounded(next http.Handler) http.Handler {
 			http.Error(w, "the body is larger than any admission review", http.StatusRequestEntityTooLarge)
 			return
 		}
-		room, of, f := large, largeOf, &flight{values: ofLarge, most: mostValues}
-		if weight <= smallBody {
-			room, of, weight = small, smallOf, max(weight, leastBody)
-			f.values, f.most = ofSmall, smallValues
+		text := bufio.NewReaderSize(r.Body, headBytes)
+		head, err := text.Peek(headBytes)
+		if err != nil && !errors.Is(err, io.EOF) {
+			http.Error(w, "the body did not come", http.StatusBadRequest)
+			return
 		}
-		f.arrived, f.end = time.Now(), func() { room.Release(weight) }
+		room, of, f := large, largeOf, &flight{arrived: arrived, author: authorIn(head), values: ofLarge}
+		if weight <= smallBody {
+			room, of, weight, f.values = small, smallOf, max(weight, leastBody), ofSmall
+		}
+		f.end = func() { room.release(f.author, weight) }
 		waiting, cancel := context.WithDeadline(r.Context(), f.arrived.Add(patience))
 		defer cancel()
-		come, err := of.take(waiting, r, weight)
+		come, err := of.take(waiting, r, f.author, weight)
 		if err != nil {
 			http.Error(w, full, http.StatusServiceUnavailable)
 			return
 		}
 		defer come()
-		if err := room.Acquire(waiting, weight); err != nil {
+		if err := room.acquire(waiting, f.author, weight); err != nil {
 			http.Error(w, full, http.StatusServiceUnavailable)
 			return
 		}
 		ctx := context.WithValue(r.Context(), flightKey{}, f)
 		defer hold(ctx)()
 		r = r.WithContext(ctx)
-		r.Body = body{http.MaxBytesReader(w, r.Body, mostBody), come}
+		r.Body = &body{http.MaxBytesReader(w, again{text, r.Body}, mostBody), r.ContentLength, come}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -268,24 +268,31 @@ func TestScaleIsReviewed(t *testing.T) {
 // A place that is given in the same moment in which nobody waits any more goes to the next.
 func TestPlaces(t *testing.T) {
 	p := newPlaces(4)
-	var leave []func()
-	for _, who := range []string{"ada", "ada", "bob", "bob"} {
-		l, why := p.take(t.Context(), who, who, time.Now(), time.Minute)
-		if l == nil {
-			t.Fatal(why)
-		}
-		leave = append(leave, l)
-	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, why := p.take(gone, "eve", "eve", time.Now(), time.Minute); why != "4 reviews are running already, which is the limit" {
-		t.Errorf("eve: %q", why)
-	}
-	if _, why := p.take(gone, "ada", "x", time.Now(), time.Minute); why != "2 reviews for user ada are running already, which is the limit for one" {
-		t.Errorf("ada: %q", why)
-	}
-	if _, why := p.take(gone, "x", "bob", time.Now(), time.Minute); why != "2 reviews for namespace bob are running already, which is the limit for one" {
-		t.Errorf("namespace bob: %q", why)
+	var leave []func()
+	const bot = serviceAccount + "ci:bot-"
+	for _, who := range []struct{ user, namespace, why string }{
+		{"ada", "ada", ""},
+		{"ada", "ada", ""},
+		{"ada", "x", "2 reviews for user ada are running already, which is the limit for one"},
+		{bot + "1", "ml", ""},
+		{bot + "2", "x", "3 of 4 reviews are running already, and one more may only be of a user who has none"},
+		{"eve", "ml", ""},
+		{"x", "ml", "2 reviews for namespace ml are running already, which is the limit for one"},
+		{"carl", "carl", "4 reviews are running already, which is the limit"},
+	} {
+		ctx := gone
+		if who.why == "" {
+			ctx = t.Context()
+		}
+		l, why := p.take(ctx, who.user, who.namespace, time.Now(), time.Minute)
+		if why != who.why {
+			t.Errorf("%s in %s: %q; want %q", who.user, who.namespace, why, who.why)
+		}
+		if l != nil {
+			leave = append(leave, l)
+		}
 	}
 	for _, l := range leave {
 		l()

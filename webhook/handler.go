@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -266,7 +267,7 @@ func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool 
 // come to an end.
 func stage[T any](parent context.Context, h *Handler, p *places, req admission.Request, arrived time.Time, limit time.Duration, do func(context.Context) T) (T, *gap) {
 	var none T
-	leave, why := place(parent, p, req, arrived, limit)
+	leave, why := place(parent, p, req, req.Namespace, arrived, limit)
 	if leave == nil {
 		return none, &gap{reasonBusy, why}
 	}
@@ -307,23 +308,25 @@ func stage[T any](parent context.Context, h *Handler, p *places, req admission.R
 
 // place waits for a place. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
 // and whoever sends many slow ones would have that of everybody.
-func place(ctx context.Context, p *places, req admission.Request, arrived time.Time, limit time.Duration) (leave func(), why string) {
+func place(ctx context.Context, p *places, req admission.Request, in string, arrived time.Time, limit time.Duration) (leave func(), why string) {
 	if len(req.Object.Raw)+len(req.OldObject.Raw) > light {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	return p.take(ctx, req.UserInfo.Username, req.Namespace, arrived, 2*limit) // those that take all their time move, too
+	return p.take(ctx, req.UserInfo.Username, in, arrived, 2*limit) // those that take all their time move, too
 }
 
-// inTurn waits while many reviews of the same user have begun: what was begun is ended first. Else all jobs of a burst are decoded
-// before the first is answered, and each of them waits for all. It is no bound: where they do not end, or for too long, the review begins all the same.
+// inTurn waits while many reviews of the same author have begun: what was begun is ended first. Else all jobs of a burst are decoded
+// before the first is answered, and each of them waits for all. It is no bound: where they do not end, or for too long, the review begins all the same. Nobody waits here for others of
+// the namespace: where there are places, whoever has fewest comes first.
 func (h *Handler) inTurn(ctx context.Context, req admission.Request, arrived time.Time) (end func()) {
-	leave, _ := h.begun.try(req.UserInfo.Username, req.Namespace)
+	author := authorOf(req.UserInfo.Username)
+	leave, _ := h.begun.try(author, author)
 	if leave == nil {
 		ctx, cancel := context.WithDeadline(ctx, arrived.Add(patience/2))
 		defer cancel()
-		leave, _ = place(ctx, h.begun, req, arrived, h.o.PolicyDeadline)
+		leave, _ = place(ctx, h.begun, req, author, arrived, h.o.PolicyDeadline)
 	}
 	if leave == nil {
 		return func() {}
@@ -360,5 +363,5 @@ func (h *Handler) log(req admission.Request, v any) {
 }
 
 // named is a name as the log has it, no longer than names are (k8s.io/apimachinery, pkg/util/validation, DNS1123SubdomainMaxLength):
-// a neighbour's may have megabytes.
-func named(s string) string { return clip(s, 253) }
+// a neighbour's may have megabytes. It holds nothing of a longer one.
+func named(s string) string { return strings.Clone(clip(s, 253)) }
