@@ -76,6 +76,9 @@ const (
 	// mostSaid are the newest of which is known what was found: a job is looked at by the controller seconds later, and
 	// would be reviewed once more where that is forgotten.
 	mostSaid = 3 << 10
+	// mostSaidText is what the sentences of one of them may have: what a job is called by may have a megabyte, and is quoted in what is
+	// found. Of more it is not remembered what was found.
+	mostSaidText = 8 << 10
 	// mostPublished are the newest of them, which the other replicas learn; 32 KiB of a ConfigMap's MiB.
 	mostPublished = 1 << 12
 	// publishedFor is how long a state is told: by then whoever sweeps has seen the job.
@@ -189,8 +192,15 @@ func (r *Reviewed) say(s state, report *preflight.Report) {
 	if _, there := r.said[s]; there {
 		return
 	}
+	found, text := warnings(report.Findings), 0
+	for _, f := range found {
+		text += len(f.Message)
+	}
+	if text > mostSaidText {
+		return
+	}
 	delete(r.said, r.says[r.next])
-	r.said[s], r.says[r.next] = warnings(report.Findings), s
+	r.said[s], r.says[r.next] = found, s
 	r.next = (r.next + 1) % mostSaid
 }
 

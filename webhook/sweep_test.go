@@ -636,6 +636,15 @@ func TestReviewedIsBounded(t *testing.T) {
 	if _, known := r.said[mostRemembered+2]; known || len(r.said) != mostSaid {
 		t.Errorf("of %d reviews is known what they found; want the newest %d", len(r.said), mostSaid)
 	}
+	for long, held := range map[int]bool{mostSaidText: true, mostSaidText + 1: false} { // as much as may be, and a byte more
+		half := strings.Repeat("x", long/2)
+		r.add(state(1<<50+long), &preflight.Report{Findings: []finding.Finding{
+			{Check: "a", Severity: finding.Warning, Message: half}, {Check: "b", Severity: finding.Warning, Message: half[:long/2] + strings.Repeat("x", long%2)},
+		}})
+		if _, known := r.said[state(1<<50+long)]; known != held {
+			t.Errorf("of %d bytes what was found is known: %v", long, known)
+		}
+	}
 	if err := r.tell(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -18,14 +18,15 @@ func caller(next http.Handler) http.Handler {
 	})
 }
 
-// trace begins the span of one request. It names the job, and neither who asks nor what the job says.
+// trace begins the span of one request. It names the job, and neither who asks nor what the job says. Thousands of spans wait to be
+// sent.
 func (h *Handler) trace(ctx context.Context, req admission.Request) (context.Context, func(answer)) {
 	if h.o.Tracer == nil {
 		return ctx, func(answer) {}
 	}
 	ctx, span := h.o.Tracer.Start(ctx, "review", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-		attribute.String("k8s.namespace.name", req.Namespace), attribute.String("signalbox.kind", h.kindLabel(req)),
-		attribute.String("signalbox.name", req.Name), attribute.String("signalbox.operation", string(req.Operation)),
+		attribute.String("k8s.namespace.name", named(req.Namespace)), attribute.String("signalbox.kind", h.kindLabel(req)),
+		attribute.String("signalbox.name", named(req.Name)), attribute.String("signalbox.operation", named(string(req.Operation))),
 	))
 	return ctx, func(a answer) {
 		span.SetAttributes(attribute.String("signalbox.decision", a.outcome()), attribute.Int("signalbox.not_checked", len(a.gaps)))

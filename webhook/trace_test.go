@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/config/tracing"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -63,6 +66,30 @@ func TestAReviewIsPartOfTheCallersTrace(t *testing.T) {
 	for _, never := range []string{"grace", "train:1", "spec"} {
 		if strings.Contains(text, never) {
 			t.Errorf("the spans hold %q:\n%s", never, text)
+		}
+	}
+}
+
+// A neighbour may name what he posts as he likes; spans of it wait for their turn to be sent.
+func TestASpanHoldsNoLongName(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
+	h := NewHandler(HandlerOptions{View: world{}, Tracer: provider.Tracer("webhook"), Reviewer: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+		return preflight.Report{Ran: 1}, nil
+	})})
+	long := strings.Repeat("x", 1<<20)
+	h.Handle(t.Context(), admission.Request{AdmissionRequest: *request(func(r *admissionv1.AdmissionRequest) {
+		r.Name, r.Namespace, r.Operation, r.Kind.Kind = long, long, admissionv1.Operation(long), long
+	})})
+	got := spans.GetSpans()
+	if len(got) == 0 {
+		t.Fatal("there is no span")
+	}
+	for _, s := range got {
+		for _, a := range s.Attributes {
+			if n := len(a.Value.Emit()); n > 253 {
+				t.Errorf("%s has %d bytes", a.Key, n)
+			}
 		}
 	}
 }
