@@ -37,38 +37,35 @@ type connections struct {
 
 type connection struct {
 	from  string    // the address without its port
-	quiet time.Time // since when nothing is asked; zero while something is
+	quiet bool      // nothing is asked
+	since time.Time // it is quiet, or something is asked
 }
 
 func newConnections(most int) *connections {
 	return &connections{most: most, open: map[net.Conn]*connection{}}
 }
 
-// state follows a connection; it is a http.Server's ConnState. One too many closes the connection that has been quiet
-// for longest, of the address that has most of those: who opens thousands and says nothing, or a byte a
-// minute, closes his own.
+// state follows a connection; it is a http.Server's ConnState. One too many closes one of the address that has most, the one that
+// has been quiet for longest: who opens thousands and says nothing, or a byte a minute, closes his own. So does
+// who asks something by each of them and sends no body: where none is quiet, the one that has asked for longest goes.
 func (c *connections) state(conn net.Conn, to http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	switch to {
 	case http.StateNew:
-		from, _, err := net.SplitHostPort(conn.RemoteAddr().String())
-		if err != nil {
-			from = conn.RemoteAddr().String()
-		}
-		c.open[conn] = &connection{from: from, quiet: now}
+		c.open[conn] = &connection{from: addressOf(conn.RemoteAddr().String()), quiet: true, since: now}
 		if len(c.open) > c.most {
 			c.closeOne()
 		}
 	case http.StateActive:
 		c.lastCall = now
 		if of := c.open[conn]; of != nil {
-			of.quiet = time.Time{}
+			of.quiet, of.since = false, now
 		}
 	case http.StateIdle:
 		if of := c.open[conn]; of != nil {
-			of.quiet = now
+			of.quiet, of.since = true, now
 		}
 	case http.StateClosed, http.StateHijacked:
 		delete(c.open, conn)
@@ -76,28 +73,30 @@ func (c *connections) state(conn net.Conn, to http.ConnState) {
 }
 
 func (c *connections) closeOne() {
-	quiet := map[string]int{}
+	has := map[string]int{}
 	for _, of := range c.open {
-		if !of.quiet.IsZero() {
-			quiet[of.from]++
-		}
+		has[of.from]++
 	}
 	var chosen net.Conn
 	for conn, of := range c.open {
-		if of.quiet.IsZero() {
-			continue
-		}
-		if chosen == nil {
-			chosen = conn
-			continue
-		}
-		than := c.open[chosen]
-		if quiet[of.from] > quiet[than.from] || quiet[of.from] == quiet[than.from] && of.quiet.Before(than.quiet) {
+		if chosen == nil || of.before(c.open[chosen], has) {
 			chosen = conn
 		}
 	}
 	delete(c.open, chosen)
 	hangUp(chosen)
+}
+
+// before says which of two is closed first, by how many connections addresses have.
+func (c *connection) before(other *connection, has map[string]int) bool {
+	switch {
+	case has[c.from] != has[other.from]:
+		return has[c.from] > has[other.from]
+	case c.quiet != other.quiet:
+		return c.quiet
+	default:
+		return c.since.Before(other.since)
+	}
 }
 
 // hangUp closes what is quiet. A server that ends closes only those that carried a call before, and waits
@@ -106,7 +105,7 @@ func (c *connections) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn, of := range c.open {
-		if !of.quiet.IsZero() {
+		if of.quiet {
 			hangUp(conn)
 		}
 	}

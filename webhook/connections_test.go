@@ -146,6 +146,41 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 	})
 }
 
+// A stranger who asks something by each of his connections, and goes on for ever, closes none of the API server's, which are silent
+// between two calls.
+func TestConnectionsThatAskAreBoundedToo(t *testing.T) {
+	const apiServer, stranger = "10.0.0.1", "10.1.2.3"
+	synctest.Test(t, func(t *testing.T) {
+		c := newConnections(mostConnections)
+		ends := make([]*end, mostConnections)
+		for i := range ends {
+			ends[i] = &end{from: stranger}
+			if i < 100 {
+				ends[i].from = apiServer
+			}
+			c.state(ends[i], http.StateNew)
+			time.Sleep(time.Millisecond) //nolint:forbidigo // the clock of a bubble
+		}
+		for i, e := range ends {
+			if i >= 100 {
+				c.state(e, http.StateActive)
+				time.Sleep(time.Millisecond) //nolint:forbidigo // the clock of a bubble
+			}
+		}
+		for range 20 {
+			one := &end{from: apiServer}
+			if c.state(one, http.StateNew); one.closed {
+				t.Fatal("a new connection of the API server is closed")
+			}
+		}
+		for i, e := range ends {
+			if want := i >= 100 && i < 120; e.closed != want {
+				t.Fatalf("connection %d from %s: closed %v", i, e.from, e.closed)
+			}
+		}
+	})
+}
+
 // A replica that ends loses no call of a caller who keeps connections, and who is led to another one as soon as he opens a
 // new one. Its callers send what can't be sent again, as the API server does.
 func TestAReplicaThatEndsLosesNoCall(t *testing.T) {
