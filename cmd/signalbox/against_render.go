@@ -1,32 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 func renderComparison(to io.Writer, c *comparison, format string, paint painter) error {
-	switch format {
-	case "json":
-		return writeJSON(to, c)
-	case "yaml":
-		text, err := json.Marshal(c)
-		if err != nil {
-			return err
-		}
-		if text, err = yaml.JSONToYAML(text); err != nil {
-			return err
-		}
-		_, err = to.Write(text)
-		return err
+	if format == "json" || format == "yaml" {
+		return renderDocument(to, format, c)
 	}
 	rows := [][]string{
 		{"", visibleLine(c.Run.Name), visibleLine(c.Against.Name)},

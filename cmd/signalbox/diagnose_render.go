@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
@@ -63,11 +61,11 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 		return err
 	}
 	if format == "yaml" {
-		if text, err = yaml.JSONToYAML(text); err != nil {
+		if text, err = asYAML(text); err != nil {
 			return err
 		}
 	}
-	_, err = to.Write(text)
+	_, err = to.Write(escapeHidden(text, inJSON))
 	return err
 }
 

@@ -10,8 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -58,7 +56,7 @@ func renderDocument(to io.Writer, format string, v any) error {
 	if err != nil {
 		return err
 	}
-	y, err := yaml.JSONToYAML(js)
+	y, err := asYAML(js)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -189,15 +190,15 @@ func reasons(skipped []preflight.Skip) (out []skippedFor) {
 }
 
 func writeJUnit(to io.Writer, all junitSuites) error {
-	if _, err := io.WriteString(to, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(to)
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	e := xml.NewEncoder(&b)
 	e.Indent("", "  ")
 	if err := e.Encode(all); err != nil {
 		return err
 	}
-	_, err := io.WriteString(to, "\n")
+	b.WriteByte('\n')
+	_, err := to.Write(escapeHidden(b.Bytes(), inXML))
 	return err
 }
 

@@ -225,7 +225,10 @@ func listen(ctx context.Context, group *errgroup.Group, what, address string, ha
 	if err != nil {
 		return fmt.Errorf("listen for %s: %w", what, err)
 	}
-	s := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	s := webhook.Plain(handler)
+	if what == "debug" { // for who is in the pod; a profile takes as long as was asked for
+		s = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	}
 	group.Go(func() error {
 		if err := s.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve %s: %w", what, err)
@@ -262,7 +265,7 @@ func newLog(to io.Writer, settings config.Log) (logr.Logger, *slog.LevelVar) {
 	_ = level.UnmarshalText([]byte(settings.Level)) // the configuration has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if settings.Format == "json" {
-		return logr.FromSlogHandler(slog.NewJSONHandler(to, options)), level
+		return logr.FromSlogHandler(slog.NewJSONHandler(escapedJSON{to}, options)), level
 	}
 	return logr.FromSlogHandler(slog.NewTextHandler(to, options)), level
 }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 )
 
 // A manager that ends, because its lease is lost or the API server is away, is started again.
@@ -50,5 +55,56 @@ func TestMemoryIsBoundedBelowTheLimit(t *testing.T) {
 				t.Errorf("%d; want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestStrangersTakeNoPortThatIsPlain: who opens more connections than the port for probes has closes his own.
+func TestStrangersTakeNoPortThatIsPlain(t *testing.T) {
+	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	group, ctx := errgroup.WithContext(ctx)
+	if err := listen(ctx, group, "health", address, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) })); err != nil {
+		t.Fatal(err)
+	}
+	first, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	answers := bufio.NewReader(first)
+	if _, err := io.WriteString(first, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := http.ReadResponse(answers, nil); err != nil {
+		t.Fatal(err)
+	} else if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	_ = first.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := answers.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the connection that says nothing for longest is not closed: %v", err)
+	}
+	if resp, err := http.Get("http://" + address); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("a probe is answered %v, %v", resp, err)
+	} else {
+		_ = resp.Body.Close()
+	}
+	stop()
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -128,11 +127,4 @@ func build() built {
 		b.Version = from.Main.Version
 	}
 	return b
-}
-
-func writeJSON(to interface{ Write([]byte) (int, error) }, v any) error {
-	e := json.NewEncoder(to)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
