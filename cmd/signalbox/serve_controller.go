@@ -206,7 +206,7 @@ func catalogWith(folders []string) (*signature.Catalog, error) {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return nil, usagef("read signatures %s: expected a folder of <id>.yaml", folder)
 		}
-		if catalog, err = catalog.With(controller.KnownRules(), os.DirFS(folder)); err != nil {
+		if catalog, err = catalog.With(controller.KnownRules(), folderOf(folder)); err != nil {
 			return nil, usagef("read signatures of %s: %w", folder, err)
 		}
 	}

@@ -388,7 +388,7 @@ func policyFolder(name string) (fs.FS, error) {
 		return nil, &manifest.Problem{Source: name, Have: have, Want: "a folder with *.rego files"}
 	}
 	if at.IsDir() {
-		return os.DirFS(name), nil
+		return folderOf(name), nil
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
