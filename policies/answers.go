@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,14 +22,22 @@ const mostDigits = 1 << 16
 // perElement is about what an element of a list takes.
 const perElement = 32
 
-var errAnswer = fmt.Errorf("the answer would have more than %d MiB", mostAnswer>>20)
+var (
+	errAnswer = fmt.Errorf("the answer would have more than %d MiB", mostAnswer>>20)
+	errDigits = fmt.Errorf("the numbers that are multiplied have more than %d digits together", mostDigits)
+)
+
+// tooManyDigits is what digits says of numbers that are too long to be multiplied.
+const tooManyDigits = math.MaxInt64
 
 // boundAnswers puts the bound in front of OPA's built-in functions, of which there is one table per process.
 var boundAnswers = sync.OnceFunc(func() {
 	for name, size := range answers {
 		run := topdown.GetBuiltin(name) // a test asks each; what is not there cannot be called either
 		topdown.RegisterBuiltinFunc(name, func(ctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
-			if size(operands) > mostAnswer {
+			if n := size(operands); n == tooManyDigits {
+				return errDigits
+			} else if n > mostAnswer {
 				return errAnswer
 			}
 			return run(ctx, operands, iter)
@@ -128,7 +137,7 @@ func eachOf(t *ast.Term, yield func(*ast.Term)) {
 	}
 }
 
-// digits is more than an answer may have where the product of numbers has more than mostDigits.
+// digits is how many digits the product of numbers has at most, or tooManyDigits.
 func digits(numbers ...*ast.Term) int64 {
 	sum := 0
 	for _, t := range numbers {
@@ -137,7 +146,7 @@ func digits(numbers ...*ast.Term) int64 {
 		}
 	}
 	if sum > mostDigits {
-		return mostAnswer + 1
+		return tooManyDigits
 	}
 	return int64(sum)
 }

@@ -41,7 +41,11 @@ func TestOneCallCannotFillTheMemory(t *testing.T) {
 			for rule, refused := range map[string]bool{c.within: false, c.above: true} {
 				o := load(t, files("a.rego", policy("a", c.before+"\ndeny contains \"no\" if { x := "+rule+"; x != \"\" }")))
 				got := decide(t, o, input("enforce"))
-				if refused && !strings.Contains(strings.Join(got.Undecided, "; "), "the answer would have more than 32 MiB") || !refused && len(got.Rulings) != 1 {
+				why := "the answer would have more than 32 MiB"
+				if strings.HasPrefix(name, "a product") {
+					why = "the numbers that are multiplied have more than 65536 digits together"
+				}
+				if refused && !strings.Contains(strings.Join(got.Undecided, "; "), why) || !refused && len(got.Rulings) != 1 {
 					t.Errorf("%s: rulings %v, undecided %v", rule, got.Rulings, got.Undecided)
 				}
 			}
