@@ -220,6 +220,11 @@ func TestTemplatesEndAndReachNothing(t *testing.T) {
 		"doubling":                {`{{ $x := .LogInfo }}{{ range 100 }}{{ $x = print $x $x }}{{ end }}`, "it prints more than 262144 bytes"},
 		"doubling by printf":      {`{{ $x := .LogInfo }}{{ range 100 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`, "it prints more than 262144 bytes"},
 		"one argument many times": {`{{ printf "` + strings.Repeat("%[1]s", 9000) + `" .LogInfo }}`, "it prints more than 262144 bytes"},
+		"much in each round":      {`{{ range 9000 }}{{ if false }}{{ end }}` + strings.Repeat(`{{ $x := 1 }}`, 10) + `{{ end }}`, "its loops take more than 100000 steps"},
+		"much in an inner round":  {`{{ range 99 }}{{ range 99 }}` + strings.Repeat(`{{ $x := eq $.LogInfo "a" "b" "c" "d" }}`, 2) + `{{ end }}{{ end }}`, "its loops take more than 100000 steps"},
+		"what nobody sees":        {`{{ range 9000 }}{{ $x := html $.LogInfo }}{{ end }}`, "it formats more than 4194304 bytes"},
+		"the same by printf":      {`{{ range 9000 }}{{ if printf "%s" $.LogInfo }}{{ end }}{{ end }}`, "it formats more than 4194304 bytes"},
+		"without a loop":          {strings.Repeat(`{{ $x := js .LogInfo }}`, 1100), "it formats more than 4194304 bytes"},
 		"a wide number":           {`{{ printf "%1000000d" 1 }}`, "printf takes no width above 999"},
 		"a width from outside":    {`{{ printf "%*d" 1000000 1 }}`, "printf takes no width above 999"},
 		"a function":              {`{{ call .LogInfo }}`, "call is not available here"},
@@ -251,7 +256,9 @@ func TestUsefulTemplatesWork(t *testing.T) {
 		`{{ range .Metadata.Roles }}{{ if eq . "b" }}{{ break }}{{ end }}{{ . }}{{ end }}`: "a",
 		`{{ with .ErrorInfo }}{{ . }}{{ else }}none{{ end }}`:                              "none",
 		`plain text`: "plain text",
-		``:           "",
+		`{{ range 9000 }}{{ if false }}{{ end }}{{ end }}`:                      "",
+		strings.Repeat(`{{ range 900 }}{{ $x := html "quoted" }}{{ end }}`, 10): "",
+		``: "",
 	} {
 		tmpl, err := Parse("t", text)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -20,9 +21,11 @@ import (
 // Bounds of a template. It runs inside the controller, and anybody who may write one ConfigMap
 // may write it: it must end soon, in bounded memory, and reach nothing but its data.
 const (
-	maxSource = 64 << 10  // bytes of a template's text
-	maxOutput = 256 << 10 // bytes of one prompt
-	maxRounds = 10_000    // rounds of all loops together
+	maxSource = 64 << 10       // bytes of a template's text
+	maxOutput = 256 << 10      // bytes of one prompt
+	maxRounds = 10_000         // rounds of all loops together
+	maxSteps  = 10 * maxRounds // nodes of the template that all rounds go through
+	maxWork   = 16 * maxOutput // bytes that printing functions are given, whether or not what they make is printed
 )
 
 // Data is what a template sees: the fields of scitix/aegis' PromptData, under the same names.
@@ -73,7 +76,7 @@ func (t *Template) compile(r *run) (*template.Template, error) {
 	if parsed.Tree == nil || parsed.Root == nil {
 		return parsed, nil
 	}
-	tick, err := template.New("").Funcs(r.funcs()).Parse("{{signalboxRound}}")
+	tick, err := template.New("").Funcs(r.funcs()).Parse("{{signalboxRound 1}}")
 	if err != nil {
 		return nil, fmt.Errorf("parse prompt %s: %w", t.Name, err)
 	}
@@ -129,20 +132,39 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// run is one execution: its count of loop rounds, and the names its template asks for.
+// run is one execution: what it has cost so far, and the names its template asks for.
 type run struct {
-	rounds int
-	names  map[string]bool
+	rounds, steps, work int
+	names               map[string]bool
 }
 
-var errTooManyRounds = fmt.Errorf("its loops go round more than %d times", maxRounds)
+var (
+	errTooManyRounds = fmt.Errorf("its loops go round more than %d times", maxRounds)
+	errTooManySteps  = fmt.Errorf("its loops take more than %d steps", maxSteps)
+	errTooMuchWork   = fmt.Errorf("it formats more than %d bytes", maxWork)
+)
+
+// formats counts what a function is given.
+func (r *run) formats(args ...any) error {
+	n := size(args...)
+	if r.work += n; n > maxOutput {
+		return errTooLong
+	} else if r.work > maxWork {
+		return errTooMuchWork
+	}
+	return nil
+}
 
 // funcs replace the built-in functions that can build a text of any length out of short ones.
 func (r *run) funcs() template.FuncMap {
 	return template.FuncMap{
-		"signalboxRound": func() (string, error) {
-			if r.rounds++; r.rounds > maxRounds {
+		"signalboxRound": func(steps int) (string, error) {
+			r.rounds, r.steps = r.rounds+1, r.steps+steps
+			switch {
+			case r.rounds > maxRounds:
 				return "", errTooManyRounds
+			case r.steps > maxSteps:
+				return "", errTooManySteps
 			}
 			return "", nil
 		},
@@ -153,22 +175,25 @@ func (r *run) funcs() template.FuncMap {
 			if size(args...)*(strings.Count(format, "%")+1)+len(format) > maxOutput {
 				return "", errTooLong
 			}
+			if err := r.formats(append(args, format)...); err != nil {
+				return "", err
+			}
 			return fmt.Sprintf(format, args...), nil
 		},
-		"print":    limit(fmt.Sprint),
-		"println":  limit(fmt.Sprintln),
-		"html":     limit(template.HTMLEscaper),
-		"js":       limit(template.JSEscaper),
-		"urlquery": limit(template.URLQueryEscaper),
+		"print":    r.limit(fmt.Sprint),
+		"println":  r.limit(fmt.Sprintln),
+		"html":     r.limit(template.HTMLEscaper),
+		"js":       r.limit(template.JSEscaper),
+		"urlquery": r.limit(template.URLQueryEscaper),
 		"call":     func(...any) (string, error) { return "", errors.New("call is not available here") },
 	}
 }
 
 // limit bounds a printing function; escaping makes at most 12 bytes of one.
-func limit(f func(...any) string) func(...any) (string, error) {
+func (r *run) limit(f func(...any) string) func(...any) (string, error) {
 	return func(args ...any) (string, error) {
-		if size(args...) > maxOutput {
-			return "", errTooLong
+		if err := r.formats(args...); err != nil {
+			return "", err
 		}
 		if s := f(args...); len(s) <= maxOutput {
 			return s, nil
@@ -208,11 +233,20 @@ func longWidth(format string) bool {
 	return false
 }
 
-// walker puts a tick into every loop and collects the names a template may look up.
+// walker puts a tick into every loop, which says how many nodes a round goes through, and collects the names a template may look up.
 type walker struct {
 	tick  parse.Node
 	names map[string]bool
 	calls bool
+	nodes int // that were met
+}
+
+// round is the tick of a loop.
+func (w *walker) round(steps int) parse.Node {
+	tick := w.tick.Copy().(*parse.ActionNode)
+	n := tick.Pipe.Cmds[0].Args[1].(*parse.NumberNode)
+	n.Int64, n.Uint64, n.Float64, n.Text = int64(steps), uint64(steps), float64(steps), strconv.Itoa(steps)
+	return tick
 }
 
 func (w *walker) list(l *parse.ListNode) {
@@ -225,10 +259,14 @@ func (w *walker) list(l *parse.ListNode) {
 }
 
 func (w *walker) node(n parse.Node) {
+	w.nodes++
 	switch n := n.(type) {
 	case *parse.RangeNode:
-		w.branch(&n.BranchNode)
-		n.List.Nodes = append([]parse.Node{w.tick.Copy()}, n.List.Nodes...)
+		w.pipe(n.Pipe)
+		w.list(n.ElseList)
+		before := w.nodes
+		w.list(n.List)
+		n.List.Nodes = append([]parse.Node{w.round(w.nodes - before)}, n.List.Nodes...)
 	case *parse.IfNode:
 		w.branch(&n.BranchNode)
 	case *parse.WithNode:
@@ -252,6 +290,7 @@ func (w *walker) pipe(p *parse.PipeNode) {
 	}
 	for _, c := range p.Cmds {
 		for _, a := range c.Args {
+			w.nodes++
 			w.argument(a)
 		}
 	}
