@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -79,8 +80,15 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 			bad("kind %q is not log, event, status, exit, node, metric or frame", k)
 		}
 	}
-	re, err := regexp.Compile(s.Pattern)
+	var re *regexp.Regexp
+	var err error
+	large := tooLarge(s.Pattern)
+	if large == "" {
+		re, err = regexp.Compile(s.Pattern)
+	}
 	switch {
+	case large != "":
+		bad("%s", large)
 	case err != nil:
 		bad("pattern: %v", err)
 	case s.Pattern == "":
@@ -95,6 +103,29 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 	if s.Role == Root && strings.TrimSpace(s.Remedy) == "" {
 		bad("remedy is empty")
 	}
+}
+
+// Bounds of a pattern, which stands in memory for as long as the program runs, and is tried on lines of logs that others write. The
+// largest that ship with the program have a quarter of each.
+const (
+	mostPattern = 8 << 10 // bytes
+	mostProgram = 10_000  // instructions of the compiled expression
+)
+
+// tooLarge says why a pattern is not even compiled; empty: it may be.
+func tooLarge(pattern string) string {
+	if n := len(pattern); n > mostPattern {
+		return fmt.Sprintf("pattern has %d bytes; at most %d are allowed, and several signatures may be of one category", n, mostPattern)
+	}
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return "" // which is said where it is compiled
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err == nil && len(prog.Inst) > mostProgram {
+		return fmt.Sprintf("pattern makes an expression of %d instructions; at most %d are allowed: a repetition counts as often as it may repeat", len(prog.Inst), mostProgram)
+	}
+	return ""
 }
 
 // DepthOf is how near to a cause a match is: the signature's own depth, else that of its category.

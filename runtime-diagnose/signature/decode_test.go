@@ -1,6 +1,7 @@
 package signature_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -22,20 +23,24 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		change func(*signature.Signature)
 		want   string
 	}{
-		"nothing":                {func(*signature.Signature) {}, ""},
-		"id":                     {func(s *signature.Signature) { s.ID = "Made Up" }, "id must be"},
-		"category":               {func(s *signature.Signature) { s.Category = "bad-luck" }, `category "bad-luck"`},
-		"healthy is no cause":    {func(s *signature.Signature) { s.Category = "healthy" }, `category "healthy"`},
-		"role":                   {func(s *signature.Signature) { s.Role = "boss" }, `role "boss"`},
-		"kind":                   {func(s *signature.Signature) { s.Kinds = []evidence.Kind{"rumour"} }, `kind "rumour"`},
-		"no text in the pattern": {func(s *signature.Signature) { s.Pattern = `bo\d+` }, "no text of 4 bytes or more"},
-		"pattern":                {func(s *signature.Signature) { s.Pattern = "(" }, "pattern:"},
-		"matches everything":     {func(s *signature.Signature) { s.Pattern = "(?:boom)?" }, "matches the empty line"},
-		"no doubt":               {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},
-		"a root needs a cure":    {func(s *signature.Signature) { s.Remedy = "" }, "remedy is empty"},
-		"context needs no one":   {func(s *signature.Signature) { s.Remedy, s.Role = "", signature.Context }, ""},
-		"says":                   {func(s *signature.Signature) { s.Says = "gossip" }, `says "gossip" is not of-itself`},
-		"depth":                  {func(s *signature.Signature) { s.Depth = 9 }, "depth is 9"},
+		"nothing":                      {func(*signature.Signature) {}, ""},
+		"id":                           {func(s *signature.Signature) { s.ID = "Made Up" }, "id must be"},
+		"category":                     {func(s *signature.Signature) { s.Category = "bad-luck" }, `category "bad-luck"`},
+		"healthy is no cause":          {func(s *signature.Signature) { s.Category = "healthy" }, `category "healthy"`},
+		"role":                         {func(s *signature.Signature) { s.Role = "boss" }, `role "boss"`},
+		"kind":                         {func(s *signature.Signature) { s.Kinds = []evidence.Kind{"rumour"} }, `kind "rumour"`},
+		"no text in the pattern":       {func(s *signature.Signature) { s.Pattern = `bo\d+` }, "no text of 4 bytes or more"},
+		"pattern":                      {func(s *signature.Signature) { s.Pattern = "(" }, "pattern:"},
+		"a pattern as long as may be":  {func(s *signature.Signature) { s.Pattern = strings.Repeat("boom", 2<<10) }, ""},
+		"one byte more":                {func(s *signature.Signature) { s.Pattern = strings.Repeat("boom", 2<<10) + "!" }, "pattern has 8193 bytes; at most 8192 are allowed"},
+		"a repetition that is allowed": {func(s *signature.Signature) { s.Pattern = "boom" + strings.Repeat(`\d{999}`, 10) }, ""},
+		"one that is not":              {func(s *signature.Signature) { s.Pattern = "boom" + strings.Repeat(`\d{1000}`, 10) }, "pattern makes an expression of 10006 instructions; at most 10000 are allowed"},
+		"matches everything":           {func(s *signature.Signature) { s.Pattern = "(?:boom)?" }, "matches the empty line"},
+		"no doubt":                     {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},
+		"a root needs a cure":          {func(s *signature.Signature) { s.Remedy = "" }, "remedy is empty"},
+		"context needs no one":         {func(s *signature.Signature) { s.Remedy, s.Role = "", signature.Context }, ""},
+		"says":                         {func(s *signature.Signature) { s.Says = "gossip" }, `says "gossip" is not of-itself`},
+		"depth":                        {func(s *signature.Signature) { s.Depth = 9 }, "depth is 9"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -147,5 +152,35 @@ func TestASignatureOfOnesOwnSaysOfOthersWhatOursDo(t *testing.T) {
 	}
 	if (&signature.Signature{Category: "sigterm-preempted", Depth: signature.Precise}).SaysOf() != signature.OfItself {
 		t.Error("a signature that knows why it was stopped is no symptom")
+	}
+}
+
+// Thousands of texts that signatures of one's own look for hide none of those that the program came with.
+func TestManyTextsOfOnesOwnHideNoOther(t *testing.T) {
+	builtin, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := fstest.MapFS{}
+	const files, each = 60, 400 // four places of each text are looked for: more than 2^16
+	for f := range files {
+		var words []string
+		for i := range each {
+			words = append(words, fmt.Sprintf("w%05d-of-ours", f*each+i))
+		}
+		id := fmt.Sprintf("own-%d", f)
+		ours["own/"+id+".yaml"] = &fstest.MapFile{Data: []byte(strings.NewReplacer("own-failure", id, `boom (?P<what2>\w+)`, strings.Join(words, "|")).Replace(own))}
+	}
+	all, err := builtin.With(nil, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "w00007-of-ours", "w23999-of-ours",
+		"ModuleNotFoundError: No module named 'flash_attn'", "OSError: [Errno 28] No space left on device",
+	} {
+		if got := all.Match(line); len(got) == 0 {
+			t.Errorf("nothing is found in %q", line)
+		}
 	}
 }

@@ -49,7 +49,7 @@ type gramSet [1 << gramBits / 64]uint64
 type class struct {
 	gram   int                  // bytes of one
 	beside int                  // bytes on one side of it: literals have them in front of it, or else behind it
-	first  [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
+	first  [1<<heads + 1]uint32 // by the highest bits of the hash: where entries begin
 	tags   []uint32             // of the entries: the bits of the hash below those
 	all    []entry              // by hash
 	near   []uint64             // bits of the hashes of grams with what stands beside them: other text holds the same grams
