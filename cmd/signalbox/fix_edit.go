@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // edit is one word of a job that is written otherwise: the value at a path, or, where Key says so, the last
@@ -105,5 +106,5 @@ func kubectlPatch(was, is map[string]any, resource, namespace, name string) stri
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("kubectl patch %s %s -n %s --type=merge -p '%s'", resource, name, namespace, strings.ReplaceAll(string(patch), "'", `'\''`))
+	return fmt.Sprintf("kubectl patch %s %s -n %s --type=merge -p %s", resource, phrase.ShellWord(name), phrase.ShellWord(namespace), phrase.ShellWord(string(patch)))
 }

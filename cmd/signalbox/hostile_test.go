@@ -68,3 +68,11 @@ spec: {template: {spec: {containers: [{name: "c\e[2J", image: "i\e[2J"}]}}}
 		}
 	}
 }
+
+// TestAPatchIsOneCommand: a manifest names its job as its author likes, and a patch is copied into a shell.
+func TestAPatchIsOneCommand(t *testing.T) {
+	got := kubectlPatch(map[string]any{"a": "b"}, map[string]any{"a": "it's"}, "pytorchjobs.kubeflow.org", "n;reboot", "x$(reboot)")
+	if want := `kubectl patch pytorchjobs.kubeflow.org 'x$(reboot)' -n 'n;reboot' --type=merge -p '{"a":"it'\''s"}'`; got != want {
+		t.Errorf("it is\n%s\nwant\n%s", got, want)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -78,7 +79,7 @@ func (d *draft) logToRead() string {
 	if len(ended) == 0 {
 		return "Read the logs of the job's pods: " + d.kubectl("logs", d.Seen.Pods[0].Name) + "."
 	}
-	command := d.kubectl("logs", ended[0].Name) + " -c " + ended[0].Exit.Container
+	command := d.kubectl("logs", ended[0].Name) + " -c " + words.ShellWord(ended[0].Exit.Container)
 	if ended[0].Restarts > 0 {
 		command += " --previous"
 	}
@@ -87,14 +88,14 @@ func (d *draft) logToRead() string {
 
 // kubectl is a command about a thing of the job's namespace, or about a pod that was read without its job.
 func (d *draft) kubectl(verb, name string) string {
-	command, namespace := "kubectl "+verb+" "+name, ""
+	command, namespace := "kubectl "+verb+" "+words.ShellWord(name), ""
 	if d.Job != nil {
 		namespace = d.Job.Ref.Namespace
 	} else if at := slices.IndexFunc(d.Seen.Pods, func(p control.Pod) bool { return p.Name == name }); at >= 0 {
 		namespace = d.Seen.Pods[at].Namespace
 	}
 	if namespace != "" {
-		command += " -n " + namespace
+		command += " -n " + words.ShellWord(namespace)
 	}
 	return command
 }
@@ -120,7 +121,7 @@ func (d *draft) countWell() int {
 func (d *draft) logCommand(s evidence.Source) string {
 	command := d.kubectl("logs", s.Pod)
 	if s.Container != "" {
-		command += " -c " + s.Container
+		command += " -c " + words.ShellWord(s.Container)
 	}
 	if s.Attempt > 0 {
 		command += " --previous"
@@ -154,7 +155,7 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	}
 	for i, step := range steps {
 		if node != "" { // a command is copied: what is known is filled in
-			step = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+node)
+			step = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+words.ShellWord(node))
 			steps[i] = onTheNode.ReplaceAllString(step, "${1}node "+strings.ReplaceAll(node, "$", "$$"))
 		}
 		reads = reads || readTheLog.MatchString(step)

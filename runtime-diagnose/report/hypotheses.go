@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -62,7 +62,7 @@ func (d *draft) decidesOn(c *attribute.Candidate) (what, command string) {
 		}
 		return "where it stands, while it lives, on its machine", "py-spy dump --pid PID"
 	case attribute.BareExit(&c.Observation) && c.Category == timeline.Vanished.Category && s.Node != "":
-		return "whether the kernel of its node killed it for memory", "kubectl debug node/" + s.Node + " -it --image=busybox -- chroot /host dmesg -T | grep -iE 'killed process|out of memory'"
+		return "whether the kernel of its node killed it for memory", "kubectl debug " + words.ShellWord("node/"+s.Node) + " -it --image=busybox -- chroot /host dmesg -T | grep -iE 'killed process|out of memory'"
 	case attribute.BareExit(&c.Observation) && s.Pod != "" && !pod && d.Job != nil:
 		return "what its log said above its end, where the cluster keeps the logs of pods that are gone", "" // kubectl has none of it
 	case attribute.BareExit(&c.Observation) && s.Pod != "":
@@ -95,22 +95,9 @@ func (d *draft) around(s evidence.Source) string {
 	case s.Pod != "" && d.hasPod(s.Pod):
 		return d.logCommand(s) + " --tail=200"
 	case s.File != "" && s.Line > 0 && s.Pod == "":
-		return fmt.Sprintf("sed -n '%d,%dp' %s", max(1, s.Line-linesAround), s.Line+linesAround, shellWord(s.File))
+		return fmt.Sprintf("sed -n '%d,%dp' %s", max(1, s.Line-linesAround), s.Line+linesAround, words.ShellWord(s.File))
 	}
 	return ""
-}
-
-// plainName is a name that a shell takes as it is.
-var plainName = regexp.MustCompile(`^[\w./@%+=:,-]+$`)
-
-func shellWord(name string) string {
-	if plainName.MatchString(name) && !strings.HasPrefix(name, "-") {
-		return name
-	}
-	if strings.HasPrefix(name, "-") {
-		name = "./" + name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 // suspectLines are the last lines of logs that say that something is wrong, in words that no signature knows.

@@ -150,7 +150,7 @@ func (d *draft) takers(at map[string]time.Time) (who, find string) {
 			names = append(names, name)
 		case by.UID != "":
 			unknown++
-			find = cmp.Or(find, fmt.Sprintf("See who got the node: kubectl get pods -A --field-selector spec.nodeName=%s -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PRIORITY:.spec.priority,UID:.metadata.uid; its UID is %s.", by.Node, by.UID))
+			find = cmp.Or(find, fmt.Sprintf("See who got the node: kubectl get pods -A --field-selector spec.nodeName=%s -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PRIORITY:.spec.priority,UID:.metadata.uid; its UID is %s.", words.ShellWord(by.Node), by.UID))
 		default:
 			names = append(names, "pod "+by.Namespace+"/"+by.Name)
 		}
