@@ -14,7 +14,7 @@ ONCE    ?=
 
 UNIT        := ./cmd/... ./webhook/... ./preflight/... ./policies/... ./runtime-diagnose/... ./config/... ./certs/... ./test/...
 # Packages that do things at the same time; a test holds the list to the code.
-CONCURRENT  := ./certs/... ./cmd/... ./config/... ./policies/... ./preflight ./preflight/check ./preflight/checks/... ./preflight/cluster/... ./preflight/fit/internal/assign ./preflight/kinds \
+CONCURRENT  := ./certs/... ./cmd/... ./config/... ./policies/... ./preflight ./preflight/check ./preflight/checks/... ./preflight/cluster/... ./preflight/fit/internal/assign ./preflight/kinds ./preflight/podspec \
 	./runtime-diagnose/capture ./runtime-diagnose/collect ./runtime-diagnose/controller ./runtime-diagnose/explain ./runtime-diagnose/keep ./runtime-diagnose/lazy \
 	./runtime-diagnose/llm ./runtime-diagnose/logscan ./runtime-diagnose/notify ./runtime-diagnose/redact ./runtime-diagnose/reduce ./runtime-diagnose/report \
 	./runtime-diagnose/signature ./runtime-diagnose/tokens ./webhook/...

@@ -87,7 +87,7 @@ func TestASpanHoldsNoLongName(t *testing.T) {
 	}
 	for _, s := range got {
 		for _, a := range s.Attributes {
-			if n := len(a.Value.Emit()); n > 253 {
+			if n := len(a.Value.String()); n > 253 {
 				t.Errorf("%s has %d bytes", a.Key, n)
 			}
 		}

@@ -105,7 +105,7 @@ func TestWhatIsWrittenToThePort(t *testing.T) {
 	}
 	for name, config := range map[string]*tls.Config{
 		"only HTTP/2":              {NextProtos: []string{"h2"}},
-		"TLS that negotiates anew": {MaxVersion: tls.VersionTLS12, Renegotiation: tls.RenegotiateFreelyAsClient}, //nolint:gosec // what is refused
+		"TLS that negotiates anew": {MaxVersion: tls.VersionTLS12, Renegotiation: tls.RenegotiateFreelyAsClient},
 	} {
 		config.InsecureSkipVerify = true
 		if conn, err := tls.Dial("tcp", listener.Addr().String(), config); err == nil {
