@@ -34,8 +34,9 @@ const notFiniteCategory = "nan-loss"
 // autoscaler is the signature for what the cluster autoscaler says of a pod.
 const autoscaler = "autoscaler-no-scale-up"
 
-// mostPerSignature bounds how often one log can say one thing: a log that repeats one error a
-// million times has said it after the first few.
+// mostPerSignature bounds how often one log can say one thing: a log that repeats one error a million times has said it
+// after the first few. Of what it says more often the first ones are kept, and the last: what was survived a dozen times
+// may end a program at last.
 const (
 	mostSightings     = 400 // while a log is read
 	mostPerSignature  = 12
@@ -73,11 +74,12 @@ type logReader struct {
 	view         *signature.View
 	sightings    []evidence.Observation
 	perSignature map[string]int
-	scheduling   reduce.Line    // where the last scheduler's message began
-	wrapped      string         // that message, as far as it was read
-	cut          bool           // it ends where no message ends
-	rootCause    int            // line of torchrun's heading "Root Cause"
-	generic      map[string]int // lane → the sighting of its last exception that no signature knows
+	latest       map[string]bool // signatures of which the last sighting stands behind the first ones
+	scheduling   reduce.Line     // where the last scheduler's message began
+	wrapped      string          // that message, as far as it was read
+	cut          bool            // it ends where no message ends
+	rootCause    int             // line of torchrun's heading "Root Cause"
+	generic      map[string]int  // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
@@ -150,9 +152,9 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
 		return false
 	}
-	// Where no further exception without a name is kept, what is known matters only if it is new.
+	// Just below an exception without a name, of which there were many, what is known matters only if it is new.
 	match := r.view.Match
-	if r.full(genericException) && (l.Trace == nil || l.Trace.Chain != reduce.CausedBy) {
+	if r.full(genericException) && r.saidAbove(genericException, l.Number) && (l.Trace == nil || l.Trace.Chain != reduce.CausedBy) {
 		if l.Trace != nil && !r.view.Suspects(l.Body()) {
 			return false
 		}
@@ -237,7 +239,7 @@ func (r *logReader) listen() {
 	r.view.Calm(r.progress >= enoughProgress && !r.worst.open && !r.steps.Seeks())
 }
 
-// full says that no further sighting of a signature is kept.
+// full says that for a further sighting of a signature another one has to go.
 func (r *logReader) full(id string) bool {
 	return len(r.sightings) >= mostSightings || r.perSignature[id] >= mostPerSignature
 }
@@ -387,7 +389,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	full := r.full(s.ID)
 	r.perSignature[s.ID]++
 	r.enough(s)
-	if full {
+	if full && !r.makeRoom(s.ID, l.Number) {
 		return false
 	}
 	source := r.log.Source

@@ -173,7 +173,7 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	placed := *log
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
-	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, view: catalog.NewView(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: WantsLines(&c)}
+	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, view: catalog.NewView(), share: share, perSignature: map[string]int{}, latest: map[string]bool{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: WantsLines(&c)}
 	now := c.Now
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, now) }
 	reading := reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit}

@@ -1,16 +1,19 @@
 package signature
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
-// View is one reader's view of a catalog: it looks for fewer signatures the longer it reads. A log
-// that says one thing a million times has said it after the first few, and telling that a line
-// says nothing new must not cost more than reading it. It is not safe for concurrent use.
+// View is one reader's view of a catalog: it looks less often for what it has seen often. A log that says one thing a million
+// times has said it after the first few, and telling that a line says nothing new must not cost more than reading it. It is
+// not safe for concurrent use.
 type View struct {
 	c     *Catalog
 	calm  bool    // signs that training advances are not looked for
-	full  []bool  // by signature: seen often enough to be no reason to look at a line
-	quiet []bool  // by literal: all that list it are full
-	again []int   // by signature: lines with one of its literals that nobody looked at because it is full
+	until []int32 // by signature: up to this line it is no reason to look at one
+	quiet []int32 // by literal: up to this line none that lists it is
+	again []int   // by signature: lines with one of its literals that nobody looked at because it was said just above
 	line  []int32 // by signature: the last of these lines
 	lines int32   // asked about
 
@@ -28,7 +31,7 @@ type View struct {
 // NewView looks for everything.
 func (c *Catalog) NewView() *View {
 	n := len(c.all)
-	v := &View{c: c, full: make([]bool, n), again: make([]int, n), line: make([]int32, n), quiet: make([]bool, len(c.owners))}
+	v := &View{c: c, until: make([]int32, n), again: make([]int, n), line: make([]int32, n), quiet: make([]int32, len(c.owners))}
 	v.heard = func(lit int32) bool {
 		v.hear(lit)
 		return true
@@ -46,14 +49,18 @@ func (v *View) Calm(calm bool) {
 	}
 }
 
-// Enough says that a signature was seen often enough: it still matches on lines that are looked
-// at for the sake of another one, but is no reason to look.
+// SaidAbove is how many lines a signature that was seen often is no reason to look at. What a log says so close below the same
+// can tell nothing else: fewer lines than these show that a program went on.
+const SaidAbove = 7
+
+// Enough says that a signature was seen often enough: on the next lines it still matches where they are looked at for the
+// sake of another one, but is no reason to look.
 func (v *View) Enough(s *Signature) {
 	for i, other := range v.c.all {
-		if other != s || v.full[i] {
+		if other != s {
 			continue
 		}
-		v.full[i] = true
+		v.until[i] = v.lines + SaidAbove
 		for _, l := range v.c.matchers[i].literals {
 			v.settle(int(v.c.index[l]))
 		}
@@ -62,15 +69,15 @@ func (v *View) Enough(s *Signature) {
 
 // Afresh looks for everything again.
 func (v *View) Afresh() {
-	clear(v.full)
+	clear(v.until)
 	clear(v.quiet)
 	v.text = ""
 }
 
 func (v *View) settle(lit int) {
-	v.quiet[lit] = true
+	v.quiet[lit] = math.MaxInt32
 	for _, o := range v.c.owners[lit] {
-		v.quiet[lit] = v.quiet[lit] && v.full[o.signature]
+		v.quiet[lit] = min(v.quiet[lit], v.until[o.signature])
 	}
 }
 
@@ -117,13 +124,13 @@ func (v *View) hear(lit int32) {
 	if v.found = append(v.found, lit); v.suspect {
 		return
 	}
-	if v.quiet[lit] {
+	if v.lines <= v.quiet[lit] {
 		v.count(lit)
 		return
 	}
 	v.counts = v.counts || lit == v.c.counts
 	for _, o := range v.c.owners[lit] {
-		if v.full[o.signature] {
+		if v.lines <= v.until[o.signature] {
 			continue
 		}
 		if v.suspect = v.c.matchers[o.signature].may(v.small(), o.alternative); v.suspect {
@@ -165,15 +172,15 @@ func (v *View) MayMatch(g Gate, text string) bool {
 // count notes that a line was left aside.
 func (v *View) count(lit int32) {
 	for _, o := range v.c.owners[lit] {
-		if s := o.signature; v.full[s] && v.line[s] != v.lines {
+		if s := o.signature; v.lines <= v.until[s] && v.line[s] != v.lines {
 			v.line[s] = v.lines
 			v.again[s]++
 		}
 	}
 }
 
-// Again is on how many lines a signature that was heard often enough would have been looked for:
-// lines with one of its literals, nearly all of which say the same once more.
+// Again is on how many lines a signature that was heard often, and just above, would have been looked for: lines with one
+// of its literals, nearly all of which say the same once more.
 func (v *View) Again(s *Signature) int {
 	for i, other := range v.c.all {
 		if other == s {
@@ -188,7 +195,7 @@ func (v *View) Match(text string, kinds ...Kind) []Match {
 	return v.match(func(s int32) bool { return v.calm && v.c.all[s].advance() }, text, kinds)
 }
 
-// MatchNew is Match without those that were seen often enough.
+// MatchNew is Match without those that were seen often, and just above.
 func (v *View) MatchNew(text string, kinds ...Kind) []Match {
-	return v.match(func(s int32) bool { return v.full[s] || v.calm && v.c.all[s].advance() }, text, kinds)
+	return v.match(func(s int32) bool { return v.lines <= v.until[s] || v.calm && v.c.all[s].advance() }, text, kinds)
 }

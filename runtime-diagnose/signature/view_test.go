@@ -63,6 +63,27 @@ func TestView(t *testing.T) {
 	}
 }
 
+// What was seen often is looked for again a few lines below: the last time it may have ended the program.
+func TestWhatWasSeenOftenIsLookedForAgain(t *testing.T) {
+	c, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const oom = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.10 GiB total capacity)"
+	v := c.NewView()
+	for _, s := range c.All() {
+		v.Enough(s)
+	}
+	for line := 1; line <= signature.SaidAbove; line++ {
+		if v.Suspects(oom) {
+			t.Fatalf("it is looked for %d lines below", line)
+		}
+	}
+	if !v.Suspects(oom) || len(v.MatchNew(oom, evidence.Log)) == 0 {
+		t.Errorf("it is not looked for %d lines below", signature.SaidAbove+1)
+	}
+}
+
 // TestViewOfWhatWasSearched asks views about the same lines, one of which searches them itself.
 func TestViewOfWhatWasSearched(t *testing.T) {
 	c, err := signature.Builtin()
