@@ -172,3 +172,34 @@ spec: {template: {spec: {replicatedJobs: []}}}
 		}
 	}
 }
+
+// TestANamespaceThatWasMadeAMomentAgo: the API server looks whether the namespace is there before it asks, so a view that has not
+// seen it yet is behind. A shell's view was read just now.
+func TestANamespaceThatWasMadeAMomentAgo(t *testing.T) {
+	const job = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train, namespace: ml}
+spec: {pytorchReplicaSpecs: {Worker: {replicas: 2, restartPolicy: Never, template: {spec: {containers: [{name: pytorch, image: "a:1", command: [torchrun], resources: {limits: {cpu: 1, memory: 1Gi}}}]}}}}}
+`
+	var complete []schema.GroupResource
+	for _, name := range []string{"nodes", "pods", "namespaces"} {
+		complete = append(complete, schema.ParseGroupResource(name))
+	}
+	node := object(t, `apiVersion: v1
+kind: Node
+metadata: {name: n-0}
+status: {allocatable: {cpu: 8, memory: 32Gi, pods: 110}, conditions: [{type: Ready, status: "True"}]}
+`)
+	view := manifest.View{Complete: complete, Objects: []*unstructured.Unstructured{node}, Taken: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	seen, err := view.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for admission, want := range map[bool]bool{true: false, false: true} {
+		report := review(t, nil, preflight.Request{Object: object(t, job), Cluster: seen, Admission: admission})
+		said := slices.ContainsFunc(report.Findings, func(f finding.Finding) bool { return strings.Contains(f.Message, "does not exist") })
+		if said != want {
+			t.Errorf("admission %v: %v; that the namespace does not exist is to be said: %v", admission, report.Findings, want)
+		}
+	}
+}

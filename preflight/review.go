@@ -197,6 +197,7 @@ func anothers(kind *kinds.Kind, ref job.Ref, controller metav1.OwnerReference, v
 func (p *Pending) check(ctx context.Context) {
 	report, req, j := &p.report, p.req, p.job
 	asked, gang := false, gangOf(p.kind, j, req.Cluster)
+	gang.Arrived = req.Admission
 	report.Gang = &gang
 	answer := sync.OnceValue(func() fit.Result { asked = true; return whatif.Answer(ctx, req.Cluster, gang) })
 	limits := sync.OnceValue(func() []quota.Violation { return quota.Violations(req.Cluster, gang) })
@@ -204,7 +205,7 @@ func (p *Pending) check(ctx context.Context) {
 		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: answer, Limits: limits,
 	}
 	if req.Admission {
-		in.Answers, in.Foreign = answers(p.kind, req), true
+		in.Answers, in.Admission = answers(p.kind, req), true
 	}
 	in.Silenced = p.asks(OnTheReview) && p.reads(OnTheReview)("findings")
 	if req.Old != nil {

@@ -20,7 +20,7 @@ type Pass struct {
 	Operator  *kinds.Operator   // what the operator of the job's kind does; never nil
 	Cluster   *cluster.Snapshot // may be nil unless the check needs Cluster or Objects
 	Namespace map[string]string // labels of the namespace; nil: unknown
-	Foreign   bool              // the view holds more than the author of the job may read
+	Admission bool              // an API server asks: the namespace is there, and the view holds more than the author may read
 	Params    any
 	fit       func() fit.Result
 	limits    func() []quota.Violation

@@ -26,8 +26,9 @@ type Input struct {
 	Namespace map[string]string // labels; nil: unknown
 	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
 	Live bool
-	// Foreign says that the view holds more than the author of the job may read: what other namespaces have is not told.
-	Foreign bool
+	// Admission says that an API server asks: the namespace of the job is there, whether the view has seen it or not, and
+	// the view holds more than the author of the job may read, so that what other namespaces have is not told.
+	Admission bool
 	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
 	// the API server, or the operator's webhook. Empty: nobody is known to.
 	Answers string
@@ -78,7 +79,7 @@ func (s *Set) RunInto(ctx context.Context, in Input, room []Outcome) []Outcome {
 	}
 	out = out[:len(s.entries)]
 	clear(out)
-	pass := &Pass{Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, Foreign: in.Foreign, fit: in.Fit, limits: in.Limits, overdue: func() bool { return ctx.Err() != nil }}
+	pass := &Pass{Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, Admission: in.Admission, fit: in.Fit, limits: in.Limits, overdue: func() bool { return ctx.Err() != nil }}
 	// What needs the cluster costs most and goes last: a deadline that passes in the fit
 	// must not silence what reads only the job.
 	for _, costly := range []bool{false, true} {

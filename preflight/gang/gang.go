@@ -40,6 +40,7 @@ type Gang struct {
 	Exists  bool                 // the job is stored already
 	Paused  bool                 // the job asks for no pods now
 	Stopped bool                 // somebody ended the job before its time
+	Arrived bool                 // an API server asks about the job: its namespace is there, whether it was seen or not
 	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
 	// could have refused them has let them in.
 	NodesOnly bool

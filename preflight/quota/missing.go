@@ -78,12 +78,16 @@ func (o *check) objects() {
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.1/staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go,
 // Admit), and one that enforces a level of Pod Security which the pods break
 // (https://kubernetes.io/docs/concepts/security/pod-security-admission/). One of the same name may come after what is deleted.
+// The API server looks whether a namespace is there before it asks webhooks.
 func (o *check) namespace() {
 	namespace, is := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
 	if o.gang.Namespace == "" || is == job.Unknown {
 		return
 	}
 	none := Violation{Rule: RuleObject, When: Now, Kind: namespaceKind.Kind, Name: o.gang.Namespace, At: "metadata.namespace"}
+	if is == job.Absent && (o.gang.Arrived || o.gang.Exists) {
+		return // it was made a moment ago, and the view has not seen it
+	}
 	if is == job.Absent {
 		none.When, none.Path, none.Message = Never, nameOfObject, "it does not exist, and the API server refuses what is to be created in it"
 	} else if phase, _, _ := unstructured.NestedString(namespace.Object, "status", "phase"); phase == string(corev1.NamespaceTerminating) {

@@ -16,7 +16,7 @@ var namespaceMissing = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		name := p.Job.Ref.Namespace
-		if _, there := p.Cluster.Lookup(namespaceKind, "", name); name == "" || there != job.Absent {
+		if _, there := p.Cluster.Lookup(namespaceKind, "", name); name == "" || there != job.Absent || p.Admission {
 			return nil
 		}
 		all, _ := p.Cluster.Objects(namespaceKind.GroupKind(), "")

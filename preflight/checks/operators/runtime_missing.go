@@ -64,7 +64,7 @@ func elsewhere(p *check.Pass, gvk schema.GroupVersionKind, name string) string {
 			case o.GetName() != name:
 			case kind == "ClusterTrainingRuntime" || o.GetNamespace() == p.Job.Ref.Namespace:
 				return "; there is a " + kind + " of that name, which runtimeRef.kind would have to say"
-			case !p.Foreign:
+			case !p.Admission:
 				return "; there is one in namespace " + o.GetNamespace() + ", which jobs of other namespaces cannot use"
 			}
 		}
