@@ -119,6 +119,11 @@ func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
 	} else if why, err := o.confirm(rest, then); why != "" || err != nil {
 		return "without the victims " + why, err
 	}
+	for _, v := range r.Preempts.Victims {
+		if v.Pods < countPods(s.pods, func(p *corev1.Pod) bool { return p.Namespace == v.Namespace && ownerOf(p) == v.Kind+"/"+v.Name }) {
+			return "", nil // which of them go is not said, so neither is who could stay beside the others
+		}
+	}
 	for _, p := range s.pods {
 		if !gone(p) || len(p.OwnerReferences) > 0 {
 			continue
@@ -132,4 +137,13 @@ func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+func countPods(pods []*corev1.Pod, is func(*corev1.Pod) bool) (n int) {
+	for _, p := range pods {
+		if is(p) {
+			n++
+		}
+	}
+	return n
 }

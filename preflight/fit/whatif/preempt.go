@@ -72,6 +72,8 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 		return nil, fmt.Sprintf("whom %s may move aside is not worked out: whether the gang fits without them is not known", by)
 	case len(victims) == 0 && len(h.clear) > 0 && h.passed:
 		return nil, fmt.Sprintf("whom %s would move aside is more than can be tried", by)
+	case len(victims) == 0 && len(h.clear) > 0 && len(s.Nominated()) > 0:
+		return nil, fmt.Sprintf("whom %s may move aside is not worked out where others make room for pods", by)
 	case len(victims) == 0 && len(h.clear) > 0 && aloneEach(g, r, by):
 		return &fit.Preemption{Class: by.class, Priority: by.own, Pods: h.inVain(r.Wanted - r.Placed), InPart: true}, ""
 	case len(victims) == 0:
