@@ -54,11 +54,6 @@ func (r *room) acquire(ctx context.Context, author string, weight int64) error {
 	select {
 	case <-e.admit:
 		return nil
-	default:
-	}
-	select {
-	case <-e.admit:
-		return nil
 	case <-ctx.Done():
 	}
 	r.mu.Lock()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,26 +20,9 @@ import (
 )
 
 // listedJob is one that get jobs lists, with its cause.
-const listedJob = `
-apiVersion: kubeflow.org/v1
-kind: PyTorchJob
-metadata:
-  name: sick
-  namespace: ml
-  creationTimestamp: "2026-03-04T08:00:00Z"
-  labels: {kueue.x-k8s.io/queue-name: team}
-  annotations:
-    signalbox.dev/healthy: "No"
-    signalbox.dev/error: "sick-worker-1: the GPU ran out of memory"
-    signalbox.dev/diagnosis: '{"schema":"signalbox.dev/diagnosis/v1","category":"gpu-oom","root":{"owner":"user","pod":"sick-worker-1","node":"h7"}}'
-spec:
-  pytorchReplicaSpecs:
-    Worker:
-      replicas: 4
-      template: {spec: {containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 8}}}]}}
-status:
-  conditions: [{type: Running, status: "True", lastTransitionTime: "2026-03-04T09:00:00Z"}]
-`
+//
+//go:embed get/testdata/sick.yaml
+var listedJob string
 
 // clusterWith is an API server with one PyTorchJob, and nothing else.
 func clusterWith(t *testing.T, name string) *httptest.Server {

@@ -244,8 +244,8 @@ func (r *logReader) full(id string) bool {
 	return len(r.sightings) >= mostSightings || r.perSignature[id] >= mostPerSignature
 }
 
-// enough ends the search for signatures of which nothing more is kept. Cascades are looked for on: what
-// watchdogs say of other ranks counts however often they say it.
+// enough passes over the next lines in the search for signatures of which the first sightings are kept. Cascades are looked
+// for on: what watchdogs say of other ranks counts however often they say it.
 func (r *logReader) enough(s *signature.Signature) {
 	if s.Role != signature.Cascade && r.full(s.ID) {
 		r.view.Enough(s)

@@ -2,6 +2,7 @@ package get
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,26 +28,10 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-const sickJob = `
-apiVersion: kubeflow.org/v1
-kind: PyTorchJob
-metadata:
-  name: sick
-  namespace: ml
-  creationTimestamp: "2026-03-04T08:00:00Z"
-  labels: {kueue.x-k8s.io/queue-name: team}
-  annotations:
-    signalbox.dev/healthy: "No"
-    signalbox.dev/error: "sick-worker-1: the GPU ran out of memory"
-    signalbox.dev/diagnosis: '{"schema":"signalbox.dev/diagnosis/v1","category":"gpu-oom","root":{"owner":"user","pod":"sick-worker-1","node":"h7"}}'
-spec:
-  pytorchReplicaSpecs:
-    Worker:
-      replicas: 4
-      template: {spec: {containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 8}}}]}}
-status:
-  conditions: [{type: Running, status: "True", lastTransitionTime: "2026-03-04T09:00:00Z"}]
-`
+// sickJob has failed, and says why.
+//
+//go:embed testdata/sick.yaml
+var sickJob string
 
 func TestAJobIsReadFromWhatStandsOnIt(t *testing.T) {
 	o := objectOf(t, sickJob)
