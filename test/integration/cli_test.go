@@ -7,6 +7,10 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 )
 
 const jobOnFile = `apiVersion: kubeflow.org/v1
@@ -322,10 +327,33 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		_, said = run(2, "get", "jobs", "pytorchjob/nosuch", "other", "-n", "cli")
 		Expect(said).To(ContainSubstring("expected KIND/NAME of one kind, or names alone"))
 		By("and a cluster that does not answer in time")
-		_, said = run(4, "get", "jobs", "-n", "cli", "--request-timeout", "1ms")
+		mute := httptest.NewServer(silentAbout("/namespaces/cli/"))
+		DeferCleanup(mute.Close)
+		config := filepath.Join(dir, "mute.kubeconfig")
+		Expect(os.WriteFile(config, []byte(`{apiVersion: v1, kind: Config, current-context: m, contexts: [{name: m, context: {cluster: m}}],
+clusters: [{name: m, cluster: {server: "`+mute.URL+`"}}]}`), 0o600)).To(Succeed())
+		_, said = run(4, "get", "jobs", "-n", "cli", "--kubeconfig", config, "--request-timeout", "3s")
 		Expect(said).To(MatchRegexp("the cluster does not answer(?: in time)?: "))
 	})
 })
+
+// silentAbout passes on what is asked of the control plane, and never answers what has the text in its path.
+func silentAbout(text string) http.Handler {
+	GinkgoHelper()
+	config := plane.Config()
+	there, err := url.Parse(config.Host)
+	Expect(err).NotTo(HaveOccurred())
+	transport, err := rest.TransportFor(config)
+	Expect(err).NotTo(HaveOccurred())
+	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(there) }}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, text) {
+			<-r.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
 
 func unzipped(file string) string {
 	GinkgoHelper()
