@@ -165,7 +165,7 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	}
 	item := evidence.Item{
 		ID: id("event", e.InvolvedObject.Name, e.Reason), Kind: evidence.Event, At: when(e), Source: source,
-		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: max(1, int(e.Count)),
+		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: Times(&e),
 	}
 	item.ID += evidence.ID(fmt.Sprintf("#%d", i+1))
 	if e.Annotations[OriginAge] != "" {
@@ -262,6 +262,15 @@ func (r *reader) lostPods() bool {
 
 // When is the newest time an event carries.
 func When(e *corev1.Event) time.Time { return when(*e) }
+
+// Times is how often an event was seen: recorders of either API count in fields of their own.
+func Times(e *corev1.Event) int {
+	n := e.Count
+	if e.Series != nil {
+		n = max(n, e.Series.Count)
+	}
+	return max(1, int(n))
+}
 
 // when is the newest time an event carries.
 func when(e corev1.Event) time.Time {
