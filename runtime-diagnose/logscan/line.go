@@ -86,6 +86,8 @@ type logReader struct {
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
 	course       Course
+	callsLeft    int // lines of watchdogs that are not kept
+	calledAt     int // step lines before the last of them
 	steps        progress.Tracker
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
