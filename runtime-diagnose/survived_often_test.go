@@ -22,6 +22,10 @@ func TestWhatWasSurvivedOftenEndsTheProgram(t *testing.T) {
 			"WARNING: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB; skipping the batch\n",
 			top + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", "gpu-oom",
 		},
+		"lines of which the last decides": {
+			"Error executing job with overrides: ['model.hiden_size=4096']\nCould not override 'model.hiden_size'.\nTo append to your config use +model.hiden_size=4096\nKey 'hiden_size' is not in struct\n    full_key: model.hiden_size\n    object_type=dict\n",
+			"Error executing job with overrides: ['model.hiden_size=4096']\nCould not override 'model.hiden_size'.\nTo append to your config use +model.hiden_size=4096\nKey 'hiden_size' is not in struct\n    full_key: model.hiden_size\n    object_type=dict\n", "argument-or-config-error",
+		},
 		"an exception with a name":                  {top + "KeyError: 'image'\nskipping the sample\n", top + "KeyError: 'image'\n", "dataset-error"},
 		"an exception that no signature knows":      {top + "app.errors.Unruly: no way\ngoing on\n", top + "app.errors.Unruly: no way\n", "python-exception-user-code"},
 		"an error that a subject tells the kind of": {top + "ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded\nretrying\n", top + "ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded\n", "network-dns"},

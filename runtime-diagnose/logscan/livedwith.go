@@ -152,6 +152,9 @@ func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 		if recovery.Remarked(l.Text) {
 			continue
 		}
+		if r.saysAgain(l.Text, s.Signature.ID) {
+			return (begun || lines >= linesGoneOn) && !d.InTraceback
+		}
 		b := r.lineBelow(d, at)
 		if b.ends || b.wrong && !SameStatement(l.Text, s.Line) {
 			return false

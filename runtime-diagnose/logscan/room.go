@@ -3,6 +3,7 @@ package logscan
 import (
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -30,6 +31,16 @@ func (r *logReader) makeRoom(id string, line int) bool {
 func (r *logReader) saidAbove(id string, line int) bool {
 	at := r.lastOf(id)
 	return at >= 0 && line-r.sightings[at].Item.Source.Line <= signature.SaidAbove
+}
+
+// saysAgain says that a line matches a signature, or any where none is named, of which there were more sightings than are kept:
+// close below the last that is, nobody looked for another one.
+func (r *logReader) saysAgain(text, id string) bool {
+	if len(r.latest) == 0 || id != "" && !r.latest[id] {
+		return false
+	}
+	matches := r.catalog.MatchWithout(func(s *signature.Signature) bool { return !r.latest[s.ID] || id != "" && s.ID != id }, reduce.Body(text), r.kinds()...)
+	return slices.ContainsFunc(matches, says)
 }
 
 // lastOf is where the last sighting of a signature stands; -1: there is none.
