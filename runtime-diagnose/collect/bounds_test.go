@@ -196,3 +196,20 @@ func TestClaimsOfFailedPodsAreReadFirst(t *testing.T) {
 		}
 	}
 }
+
+// A bar writes over itself for hours, and its newest state stands at the end of what there is.
+func TestTheNewestStateOfABarIsRead(t *testing.T) {
+	var b strings.Builder
+	for i := range 400 { // CRI's pieces of one line, which the API server counts as lines
+		b.WriteString("2026-11-20T08:00:00.9Z ")
+		for k := range 500 {
+			fmt.Fprintf(&b, "\r%6d/200000 [1:00<2:00, 9it/s]", i*500+k)
+		}
+		b.WriteString("\n")
+	}
+	c := &Cluster{Kube: kubelet(t, map[string]string{"p0/c": b.String()})}
+	lives := []Life{{Pod: pod("p0", nil, nil), Container: "c"}}
+	if got := string(c.Tails(t.Context(), lives, nil)[0]); !strings.Contains(got, "199999/200000") || len(got) > pulseBytes {
+		t.Errorf("%d bytes end with %.80q", len(got), got[max(0, len(got)-80):])
+	}
+}
