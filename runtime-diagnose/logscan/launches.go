@@ -140,6 +140,7 @@ func (r *logReader) launchedAt(line int) {
 	n.runs = append(n.runs, launch{line: line, seen: len(r.sightings)})
 	r.progress, n.bad = 0, 0
 	clear(r.latest)
+	clear(r.bursts)
 	clear(r.perSignature) // what was said often before is new of this one
 	r.view.Afresh()
 	r.listen()

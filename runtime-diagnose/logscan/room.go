@@ -10,12 +10,12 @@ import (
 // makeRoom is asked for a sighting on a line, of a signature that was seen often or in a log that is full: of what is said again
 // and again the first sightings tell when it began, and the last whether anything followed. So one more is kept, in the place
 // of the last one. Where a log is full of others, the last of what it says most often goes. false: the same was said
-// just above, and there it stands.
-func (r *logReader) makeRoom(id string, line int) bool {
-	if r.saidAbove(id, line) {
+// just above, and there it stands, unless that was called less than an error, or only said, and this is not, or is raised.
+func (r *logReader) makeRoom(id string, line int, raised, mild bool) bool {
+	at := r.lastOf(id)
+	if r.saidAbove(id, line) && !(raised && !r.sightings[at].Raised) && !(!mild && r.sightings[at].Mild) {
 		return false
 	}
-	at := r.lastOf(id)
 	if len(r.sightings) < mostSightings && (at < 0 || !r.latest[id]) { // those that were kept may be gone
 		r.latest[id] = true
 		return true
