@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -330,7 +329,7 @@ func (n *nominator) events() []report.Nominee {
 	}
 	events := slices.Clone(n.Events)
 	slices.SortStableFunc(events, func(a, b corev1.Event) int {
-		return cmp.Or(eventTime(&b).Compare(eventTime(&a)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(control.When(&b).Compare(control.When(&a)), cmp.Compare(a.Name, b.Name))
 	})
 	var out []report.Nominee
 	seen := map[evidence.ID]bool{}
@@ -370,26 +369,16 @@ func (n *nominator) eventOver(later []corev1.Event, e *corev1.Event) string {
 			return "it was survived: " + o.Reason + " came after it"
 		}
 	}
-	if m := n.member(e.InvolvedObject.Name); m != nil && !m.Ended.IsZero() && eventTime(e).After(m.Ended.Add(timeline.Skew)) {
+	if m := n.member(e.InvolvedObject.Name); m != nil && !m.Ended.IsZero() && control.When(e).After(m.Ended.Add(timeline.Skew)) {
 		return "its container had ended before"
 	}
 	return ""
 }
 
-func eventTime(e *corev1.Event) time.Time {
-	switch {
-	case !e.LastTimestamp.IsZero():
-		return e.LastTimestamp.Time
-	case !e.EventTime.IsZero():
-		return e.EventTime.Time
-	}
-	return e.CreationTimestamp.Time
-}
-
 func eventItem(e *corev1.Event) evidence.Item {
 	return evidence.Item{
-		ID: evidence.ID("event/" + e.InvolvedObject.Name + "/" + e.Reason), Kind: evidence.Event, At: eventTime(e),
-		Source: evidence.Source{Pod: podOf(e), Rank: -1}, Text: reduce.Mask(reduce.Plain(e.Reason + ": " + e.Message)), Times: max(1, int(e.Count)),
+		ID: evidence.ID("event/" + e.InvolvedObject.Name + "/" + e.Reason), Kind: evidence.Event, At: control.When(e),
+		Source: evidence.Source{Pod: podOf(e), Rank: -1}, Text: reduce.Mask(reduce.Plain(e.Reason + ": " + e.Message)), Times: control.Times(e),
 	}
 }
 

@@ -22,6 +22,16 @@ func TestWhatWasSurvivedOftenEndsTheProgram(t *testing.T) {
 			"WARNING: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB; skipping the batch\n",
 			top + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", "gpu-oom",
 		},
+		"lines of which the last decides": {
+			"Error executing job with overrides: ['model.hiden_size=4096']\nCould not override 'model.hiden_size'.\nTo append to your config use +model.hiden_size=4096\nKey 'hiden_size' is not in struct\n    full_key: model.hiden_size\n    object_type=dict\n",
+			"Error executing job with overrides: ['model.hiden_size=4096']\nCould not override 'model.hiden_size'.\nTo append to your config use +model.hiden_size=4096\nKey 'hiden_size' is not in struct\n    full_key: model.hiden_size\n    object_type=dict\n", "argument-or-config-error",
+		},
+		"a warning above what is raised": {
+			"[W socket.cpp:436] [c10d] The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use).\n[E socket.cpp:472] [c10d] The server socket has failed to listen on any local network address.\n",
+			"[W socket.cpp:436] [c10d] The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use).\n[E socket.cpp:472] [c10d] The server socket has failed to listen on any local network address.\n" +
+				"torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. The server socket has failed to bind to 0.0.0.0:29500 (errno: 98 - Address already in use).\n" +
+				strings.Repeat("frame #1: c10d::TCPStore::run() + 0x8 (0x7f in libtorch_cpu.so)\n", 60), "port-in-use",
+		},
 		"an exception with a name":                  {top + "KeyError: 'image'\nskipping the sample\n", top + "KeyError: 'image'\n", "dataset-error"},
 		"an exception that no signature knows":      {top + "app.errors.Unruly: no way\ngoing on\n", top + "app.errors.Unruly: no way\n", "python-exception-user-code"},
 		"an error that a subject tells the kind of": {top + "ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded\nretrying\n", top + "ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded\n", "network-dns"},

@@ -81,7 +81,8 @@ type kept struct {
 	failed  bool              // a container has ended badly
 	loaded  bool              // what an earlier process stored is in the set
 	loading sync.Mutex        // held, before Keeper.mu, while that is read
-	seen    int               // ends that were ever asked for
+	seen    int               // ends of the last attempt that were asked for
+	asked   time.Time         // when the last of them was
 	done    chan struct{}     // closed when the next read is done; nil: none is under way
 	changed time.Time         // first change that is not written; zero: none
 	used    time.Time
@@ -96,13 +97,14 @@ type task struct {
 	record    keep.Record
 }
 
-// The bounds of reading: logs at the same time, the time of each, how many of one job are read
+// The bounds of reading: logs at the same time, the time of each, how many of one attempt of a job are read
 // as far as the limits go, and how much of the others: a thousand of them pass through the API
-// server at once.
+// server at once. What ends so long after the ends before it is of another attempt.
 const (
 	parallel    = 16
 	oneLog      = 10 * time.Second
 	deep        = 64
+	nextAttempt = time.Minute
 	shallowHead = 8 << 10
 	shallowTail = 40 << 10
 	shallowMost = 200 // lines
@@ -169,6 +171,9 @@ func (k *Keeper) See(j Job, p *corev1.Pod) {
 	if one.set.AddPod(p) {
 		k.change(one)
 	}
+	if now := k.Now(); len(ends) > 0 && now.Sub(one.asked) > nextAttempt {
+		one.seen = 0
+	}
 	for _, t := range ends {
 		if one.claimed[t.record.Key] || one.set.Has(t.record.Key) {
 			continue
@@ -178,7 +183,7 @@ func (k *Keeper) See(j Job, p *corev1.Pod) {
 			one.done = make(chan struct{})
 		}
 		t.shallow = one.seen >= deep
-		one.seen++
+		one.seen, one.asked = one.seen+1, k.Now()
 		k.reads.Add(t)
 	}
 }

@@ -420,3 +420,32 @@ func TestForgettingAJobDoesNotGoThroughAllOthers(t *testing.T) {
 		t.Errorf("%d jobs of %d names are left of a kind that is gone", len(k.jobs), len(k.uids))
 	}
 }
+
+// Of one attempt so many logs are read as far as the limits go; those of the next attempt are, too.
+func TestTheLastAttemptIsReadAsDeepAsTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		fail := func(attempt, pods int) {
+			for rank := range pods {
+				k.See(train("PyTorchJob"), worker(types.UID(fmt.Sprintf("a%d-w%d", attempt, rank)), rank, 1))
+			}
+			synctest.Wait()
+		}
+		short := func() (n int) {
+			for _, a := range k.kube.Actions() {
+				if g, ok := a.(clienttesting.GenericAction); ok && a.GetSubresource() == "log" && *g.GetValue().(*corev1.PodLogOptions).TailLines == shallowMost {
+					n++
+				}
+			}
+			return n
+		}
+		fail(0, deep+1)
+		if n := short(); n != 1 {
+			t.Errorf("of %d logs %d are read in short, want the last", deep+1, n)
+		}
+		elapse(nextAttempt + time.Second)
+		if fail(1, 8); short() != 1 {
+			t.Errorf("%d logs of the second attempt are read in short", short()-1)
+		}
+	})
+}

@@ -19,20 +19,26 @@ import (
 // claims and slices are where the devices of dynamic resource allocation are, newest first.
 var deviceVersions = []string{"resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1"}
 
-// mostClaims is how many claims of a job are read one by one: those of the first pods.
+// mostClaims is how many claims of a job are read one by one: those of pods that are not well first.
 const mostClaims = 64
 
 // readDevices reads the claims of the pods that have not ended well, and what the nodes they are on say
 // of their devices: a driver taints those that are broken.
 func (r *reading) readDevices(ctx context.Context) {
-	claims, nodes := map[string]bool{}, map[string]bool{}
-	for i := range r.out.Pods {
-		p := &r.out.Pods[i]
+	claims, nodes, left := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, p := range urgentFirst(r.out.Pods) {
 		for _, c := range p.Status.ResourceClaimStatuses {
-			if c.ResourceClaimName != nil && p.Status.Phase != corev1.PodSucceeded && len(claims) < mostClaims {
+			switch {
+			case c.ResourceClaimName == nil || p.Status.Phase == corev1.PodSucceeded || claims[*c.ResourceClaimName]:
+			case len(claims) < mostClaims:
 				claims[*c.ResourceClaimName], nodes[p.Spec.NodeName] = true, true
+			default:
+				left[*c.ResourceClaimName] = true
 			}
 		}
+	}
+	if len(left) > 0 {
+		r.missing("ResourceClaims", fmt.Errorf("%d of %d were not read", len(left), len(claims)+len(left)))
 	}
 	for _, name := range sortedKeys(claims) {
 		r.readBeside(ctx, deviceVersions, "ResourceClaim", name)

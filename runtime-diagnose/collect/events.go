@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
 // A namespace can hold many thousands of events, an hour's worth by default; beyond this
@@ -75,19 +76,30 @@ func (r *reading) readEventsByName(ctx context.Context, about subjects) {
 			}
 		}
 	}
-	for _, name := range names[:min(len(names), mostAsked)] {
-		page, err := r.Kube.CoreV1().Events(r.object.GetNamespace()).List(ctx, metav1.ListOptions{
-			Limit: eventPage, FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String(),
-		})
-		if err != nil {
-			r.missing("events of "+name, err)
-			return
+	take := func(e *corev1.Event) {
+		if about.has(e) && !have[e.Name] {
+			have[e.Name] = true
+			r.out.Events = append(r.out.Events, *e)
 		}
-		for i := range page.Items {
-			if e := &page.Items[i]; about.has(e) && !have[e.Name] {
-				have[e.Name] = true
-				r.out.Events = append(r.out.Events, *e)
+	}
+	pages := eventPages // of all names together: a job has an event for each of its pods, and the newest are the last of them
+	for _, name := range names[:min(len(names), mostAsked)] {
+		options := metav1.ListOptions{Limit: eventPage, FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String()}
+		for more := true; more; more = options.Continue != "" && pages > 0 {
+			page, err := r.Kube.CoreV1().Events(r.object.GetNamespace()).List(ctx, options)
+			if err != nil {
+				r.missing("events of "+name, err)
+				return
 			}
+			for i := range page.Items {
+				take(&page.Items[i])
+			}
+			if options.Continue = page.Continue; options.Continue != "" {
+				pages--
+			}
+		}
+		if options.Continue != "" {
+			r.missing("events of "+name, fmt.Errorf("there are more than %d; the rest is not known", eventPage))
 		}
 	}
 	if left := len(names) - mostAsked; left > 0 {
@@ -114,7 +126,7 @@ func (r *reading) readNodeEvents(ctx context.Context) {
 	}
 	since := r.object.GetCreationTimestamp()
 	about := func(e *corev1.Event) bool {
-		return nodes[e.InvolvedObject.Name] && e.InvolvedObject.Kind == "Node" && !lastSeen(e).Before(since.Time)
+		return nodes[e.InvolvedObject.Name] && e.InvolvedObject.Kind == "Node" && !control.When(e).Before(since.Time)
 	}
 	if all, left, ok := r.Followed.of(nodesNamespace); ok {
 		before := len(r.out.Events)
@@ -148,13 +160,7 @@ func (r *reading) readNodeEvents(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func lastSeen(e *corev1.Event) time.Time {
-	if e.LastTimestamp.IsZero() {
-		return e.EventTime.Time
-	}
-	return e.LastTimestamp.Time
+	r.missing("events of nodes", fmt.Errorf("namespace %s has more than %d; the rest is not known", nodesNamespace, eventPage*eventPages))
 }
 
 // subjects are whom events may be about.
@@ -197,7 +203,7 @@ func (s subjects) of(all []*corev1.Event) (out []corev1.Event) {
 	}
 	for _, e := range all {
 		pod := e.InvolvedObject
-		if s.has(e) || pod.Kind == "Pod" && slices.Contains(ofGone, e.Reason) && made[pod.Name] && !lastSeen(e).Before(s.since.Time) {
+		if s.has(e) || pod.Kind == "Pod" && slices.Contains(ofGone, e.Reason) && made[pod.Name] && !control.When(e).Before(s.since.Time) {
 			out = append(out, *e)
 		}
 	}
@@ -211,5 +217,5 @@ func (s subjects) has(e *corev1.Event) bool {
 	if !s.names[[2]string{e.InvolvedObject.Kind, e.InvolvedObject.Name}] {
 		return false
 	}
-	return !lastSeen(e).Before(s.since.Time)
+	return !control.When(e).Before(s.since.Time)
 }

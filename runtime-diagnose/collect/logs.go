@@ -146,20 +146,13 @@ func (r *reading) whole(ctx context.Context, w wanted, room *room) (held, error)
 const (
 	endLines = 120
 	endBytes = 16 << 10
-	endMost  = 1 << 20 // read of lines that are too long
+	endMost  = 1 << 20 // of the last few lines, of which one may be a bar that wrote over itself for hours
 )
 
 func (r *reading) end(ctx context.Context, w wanted) ([]byte, error) {
-	lines := int64(endLines)
-	in, err := r.Kube.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name, &corev1.PodLogOptions{
-		Container: w.container, Previous: w.previous, Timestamps: true, TailLines: &lines,
-	}).Stream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	end, err := lastBytes(io.LimitReader(in, endMost), endBytes)
-	return end.text, err
+	get := getter(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous)
+	end, _, err := readTail(get, Limits{TailLines: endLines, TailBytes: endBytes}, endMost)
+	return end, err
 }
 
 // Suspicious says that a text has a line that some signature takes for a cause or its effect.
@@ -225,16 +218,30 @@ func (r *reading) wantedLogs() []wanted {
 			pods = append(pods, p)
 		}
 	}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		ra, ta := urgency(a)
-		rb, tb := urgency(b)
-		return cmp.Or(cmp.Compare(ra, rb), ta.Compare(tb), cmp.Compare(a.Name, b.Name))
-	})
+	sortByUrgency(pods)
 	var out []wanted
 	for _, p := range pods {
 		out = append(out, logsOf(p)...)
 	}
 	return out
+}
+
+// urgentFirst are pods by urgency.
+func urgentFirst(all []corev1.Pod) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(all))
+	for i := range all {
+		pods[i] = &all[i]
+	}
+	sortByUrgency(pods)
+	return pods
+}
+
+func sortByUrgency(pods []*corev1.Pod) {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		ra, ta := urgency(a)
+		rb, tb := urgency(b)
+		return cmp.Or(cmp.Compare(ra, rb), ta.Compare(tb), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // urgency ranks a pod: 0 failed, 1 restarted or not ready, 2 well.
@@ -284,11 +291,8 @@ func logsOf(p *corev1.Pod) []wanted {
 // meet, a line says so. What was read before an error is returned beside it.
 func ReadLog(ctx context.Context, kube kubernetes.Interface, namespace, pod, container string, previous bool, limits Limits) ([]byte, error) {
 	limits = limits.withDefaults()
-	get := func(options corev1.PodLogOptions) (io.ReadCloser, error) {
-		options.Container, options.Previous, options.Timestamps = container, previous, true
-		return kube.CoreV1().Pods(namespace).GetLogs(pod, &options).Stream(ctx)
-	}
-	tail, whole, err := readTail(get, limits) // most logs are no longer
+	get := getter(ctx, kube, namespace, pod, container, previous)
+	tail, whole, err := readTail(get, limits, longestTail) // most logs are no longer
 	if err != nil || whole {
 		return tail, err
 	}
@@ -297,6 +301,14 @@ func ReadLog(ctx context.Context, kube kubernetes.Interface, namespace, pod, con
 		return tail, err
 	}
 	return join(head, tail), nil
+}
+
+// getter asks for a part of a log.
+func getter(ctx context.Context, kube kubernetes.Interface, namespace, pod, container string, previous bool) func(corev1.PodLogOptions) (io.ReadCloser, error) {
+	return func(options corev1.PodLogOptions) (io.ReadCloser, error) {
+		options.Container, options.Previous, options.Timestamps = container, previous, true
+		return kube.CoreV1().Pods(namespace).GetLogs(pod, &options).Stream(ctx)
+	}
 }
 
 func readHead(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([]byte, error) {
@@ -308,12 +320,15 @@ func readHead(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([
 	return io.ReadAll(io.LimitReader(in, n))
 }
 
+// longestTail is what is read of the last few lines of a log that is read whole.
+const longestTail = 64 << 20
+
 // readTail reads the last lines, and says whether that is all of the log. The API bounds lines and
 // bytes, but counts bytes from the first of those lines: a tail of long lines would lose its end, so
 // fewer lines are asked for until they end within the bound (k8s.io/api core/v1 PodLogOptions,
-// v0.37). The last few are read to their end, whatever their length.
-func readTail(get func(corev1.PodLogOptions) (io.ReadCloser, error), limits Limits) (tail []byte, whole bool, err error) {
-	const few, longest = 5, 64 << 20
+// v0.37). The last few are read to their end, unless they have more than so many bytes.
+func readTail(get func(corev1.PodLogOptions) (io.ReadCloser, error), limits Limits, longest int64) (tail []byte, whole bool, err error) {
+	const few = 5
 	most := 8 * limits.TailBytes
 	for lines := limits.TailLines; ; lines = max(few, lines/10) {
 		options, bound := corev1.PodLogOptions{TailLines: &lines, LimitBytes: &most}, most

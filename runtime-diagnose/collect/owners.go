@@ -146,18 +146,22 @@ func (r *reading) readBetween(ctx context.Context) {
 		return
 	}
 	resource := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-	list, err := r.Dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: r.kind.Pods(r.out.Job.Ref).String(), Limit: 500,
-	})
-	if err != nil {
-		r.missing("Jobs", err)
-		return
-	}
-	for i := range list.Items {
-		u := &list.Items[i]
-		u.SetAPIVersion("batch/v1") // elements of a typed list may lack it
-		u.SetKind("Job")
-		r.owners.add(ctx, u, longestChain)
+	options := metav1.ListOptions{LabelSelector: r.kind.Pods(r.out.Job.Ref).String(), Limit: 500}
+	for {
+		list, err := r.Dynamic.Resource(resource).Namespace(namespace).List(ctx, options)
+		if err != nil {
+			r.missing("Jobs", err)
+			return
+		}
+		for i := range list.Items {
+			u := &list.Items[i]
+			u.SetAPIVersion("batch/v1") // elements of a typed list may lack it
+			u.SetKind("Job")
+			r.owners.add(ctx, u, longestChain)
+		}
+		if options.Continue = list.GetContinue(); options.Continue == "" {
+			return
+		}
 	}
 }
 

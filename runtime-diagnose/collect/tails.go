@@ -28,23 +28,19 @@ func (c *Cluster) Tails(ctx context.Context, lives []Life, since map[string]time
 	var g errgroup.Group
 	g.SetLimit(c.Limits.withDefaults().Parallel)
 	for i, l := range lives {
-		lines := int64(pulseLines)
-		options := &corev1.PodLogOptions{Container: l.Container, Timestamps: true, TailLines: &lines}
+		var from *metav1.Time
 		if at, ok := since[l.Key()]; ok {
 			// A little earlier, because clocks differ; what comes twice is recognised by its time.
-			from := metav1.NewTime(at.Add(-10 * time.Second))
-			options.SinceTime = &from
+			from = new(metav1.NewTime(at.Add(-10 * time.Second)))
 		}
 		g.Go(func() error {
 			one, cancel := context.WithTimeout(ctx, oneLog)
 			defer cancel()
-			in, err := c.Kube.CoreV1().Pods(l.Pod.Namespace).GetLogs(l.Pod.Name, options).Stream(one)
-			if err != nil {
-				return nil // the next look asks again
-			}
-			defer in.Close()
-			end, _ := lastBytes(io.LimitReader(in, endMost), pulseBytes) // what came is enough
-			out[i] = end.text
+			get := getter(one, c.Kube, l.Pod.Namespace, l.Pod.Name, l.Container, false)
+			out[i], _, _ = readTail(func(o corev1.PodLogOptions) (io.ReadCloser, error) {
+				o.SinceTime = from
+				return get(o)
+			}, Limits{TailLines: pulseLines, TailBytes: pulseBytes}, endMost) // what came is enough; else the next look asks again
 			return nil
 		})
 	}

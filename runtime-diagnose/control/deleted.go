@@ -141,7 +141,7 @@ func stoppedAndGone(c *evidence.Bundle) []evidence.Observation {
 		if e.Reason != "Killing" || !strings.HasPrefix(e.Message, "Stopping container") || of.Kind != "Pod" || of.UID == "" || present[of.UID] || said[of.UID] {
 			continue
 		}
-		at := latest(e)
+		at := When(e)
 		if at.IsZero() || endedBefore(c, at.Add(-announced(c))) || failedBefore(c, at) || removedByPlatform(c, of.UID, of.Name) || c.Job.Source == nil || throughJobs(c) {
 			continue
 		}
@@ -184,11 +184,4 @@ func replaced(c *evidence.Bundle, name string) bool {
 		}
 	}
 	return again || c.Job.MinPods() > 0 && runs >= c.Job.MinPods()
-}
-
-func latest(e *corev1.Event) time.Time {
-	if !e.LastTimestamp.IsZero() {
-		return e.LastTimestamp.Time
-	}
-	return e.EventTime.Time
 }

@@ -165,7 +165,7 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	}
 	item := evidence.Item{
 		ID: id("event", e.InvolvedObject.Name, e.Reason), Kind: evidence.Event, At: when(e), Source: source,
-		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: max(1, int(e.Count)),
+		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: Times(&e),
 	}
 	item.ID += evidence.ID(fmt.Sprintf("#%d", i+1))
 	if e.Annotations[OriginAge] != "" {
@@ -210,6 +210,9 @@ func (r *reader) isOver(events []corev1.Event, i int, after []int) bool {
 	}
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && p.outlivedBy(&e) {
 		return true
+	}
+	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && e.Reason == "NodeNotReady" && p.Running() && p.Ready && !r.lost && r.nodeReadyAfter(p.Source.Node, when(e)) {
+		return true // a kubelet that was not restarted reports the pod as it did before, with the time of before
 	}
 	if ruleForReason(e.Reason) == TooOld { // until pods are made again
 		for _, p := range r.phase {
@@ -262,6 +265,15 @@ func (r *reader) lostPods() bool {
 
 // When is the newest time an event carries.
 func When(e *corev1.Event) time.Time { return when(*e) }
+
+// Times is how often an event was seen: recorders of either API count in fields of their own.
+func Times(e *corev1.Event) int {
+	n := e.Count
+	if e.Series != nil {
+		n = max(n, e.Series.Count)
+	}
+	return max(1, int(n))
+}
 
 // when is the newest time an event carries.
 func when(e corev1.Event) time.Time {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -38,6 +39,15 @@ func (r *reader) readNode(node *corev1.Node) {
 		r.readUpkeep(node)
 		r.readMissingDevices(node)
 	}
+}
+
+// nodeReadyAfter says that a node has become ready since.
+func (r *reader) nodeReadyAfter(name string, at time.Time) bool {
+	return slices.ContainsFunc(r.Nodes, func(n corev1.Node) bool {
+		return n.Name == name && slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue && c.LastTransitionTime.After(at)
+		})
+	})
 }
 
 // leaving are taints of nodes that are being taken away: by the cluster-autoscaler

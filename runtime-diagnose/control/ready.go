@@ -121,7 +121,7 @@ func (r *reader) lastAnswer(pod *corev1.Pod) string {
 	for i := range r.Events {
 		e := &r.Events[i]
 		if e.Reason == "Unhealthy" && strings.HasPrefix(e.Message, "Readiness probe") && e.InvolvedObject.Kind == "Pod" && e.InvolvedObject.Name == pod.Name &&
-			(e.InvolvedObject.UID == "" || e.InvolvedObject.UID == pod.UID) && (newest == nil || newest.LastTimestamp.Before(&e.LastTimestamp)) {
+			(e.InvolvedObject.UID == "" || e.InvolvedObject.UID == pod.UID) && (newest == nil || When(newest).Before(When(e))) {
 			newest = e
 		}
 	}

@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"slices"
@@ -41,7 +42,8 @@ const (
 	foldHead    = 6       // lines kept of the beginning of a longer one
 	longestLine = 2 << 10 // bytes kept of one line
 	mostHits    = 48
-	mostPerSign = 4 // windows for one signature
+	mostPerSign = 4 // windows for one signature, and one for its last line
+	mostLast    = 8 // of those last lines
 	stepsAfter  = 2 // lines that show progress, kept after a hit: they tell that it was survived
 	recentLines = 240
 )
@@ -62,10 +64,12 @@ const firstFailure = "Root Cause (first observed failure)"
 func Take(r io.Reader, catalog *signature.Catalog, budget int) (Excerpt, error) {
 	t := &taker{
 		catalog: catalog, per: map[string]int{}, chosen: map[int]string{}, drop: map[int]bool{}, whole: budget,
-		head: budget / 8, window: budget * 5 / 8, tail: budget / 4,
+		head: budget / 8, window: budget / 2, ends: budget / 8, tail: budget / 4, at: map[string]int{},
 	}
 	digest, err := reduce.Read(r, reduce.Options{Budget: 1, Head: 1, Tail: 1, Before: 1, After: 1, Visit: t.visit})
-	e := Excerpt{Hits: t.hits, Read: digest.LinesRead, Bytes: digest.BytesRead}
+	e := Excerpt{Read: digest.LinesRead, Bytes: digest.BytesRead}
+	t.takeLast()
+	e.Hits = t.hits
 	if t.whole >= 0 {
 		e.Lines = t.all
 		return e, err
@@ -83,6 +87,10 @@ func Take(r io.Reader, catalog *signature.Catalog, budget int) (Excerpt, error) 
 type taker struct {
 	catalog            *signature.Catalog
 	per                map[string]int // windows by signature
+	at                 map[string]int // number of its last line
+	last               []lastHit      // of signatures that got their windows, the latest last
+	number             int            // of the line that is read
+	ends               int            // bytes left for the last
 	hits               []Hit
 	chosen             map[int]string
 	recent             []reduce.Kept // the last lines, for windows that reach back and for the tail
@@ -96,9 +104,18 @@ type taker struct {
 	over               string        // of the line that is read, masked: what says something and was written over, each with a carriage return
 }
 
+// lastHit is what a signature that was seen often matched last. What was survived a few times may end a program at last, and
+// what is printed when it ends is longer than the tail.
+type lastHit struct {
+	id string
+	Hit
+	lines []reduce.Kept
+}
+
 // visit sees every line, and of one that carriage returns write over each state. It is kept as it was left, behind those states of it
 // that say something.
 func (t *taker) visit(l reduce.Line) bool {
+	t.number = l.Number
 	line := reduce.Kept{Number: l.Number, Text: l.Text} // cut and masked when it is taken
 	again := len(t.recent) > 0 && t.recent[len(t.recent)-1].Number == l.Number
 	switch {
@@ -118,6 +135,11 @@ func (t *taker) visit(l reduce.Line) bool {
 	}
 	if strings.Contains(l.Text, tracebackHead) {
 		t.heads = append(t.heads[max(0, len(t.heads)-mostHeads):], line)
+	}
+	for i := range t.last {
+		if h := &t.last[i]; l.Number <= h.Last+linesAfter {
+			h.lines = append(h.lines, line)
+		}
 	}
 	if !l.Code {
 		t.judge(l)
@@ -183,7 +205,7 @@ func (t *taker) judge(l reduce.Line) {
 	if !trace && (t.catalog == nil || !t.catalog.SuspectsWithout(t.enough, body)) {
 		return
 	}
-	wanted, progress := false, false
+	wanted, progress, often := false, false, ""
 	if t.catalog != nil {
 		for _, m := range t.catalog.MatchWithout(t.enough, reduce.Mask(body), evidence.Log) {
 			if m.Signature.Category == signature.HealthyCategory {
@@ -192,13 +214,18 @@ func (t *taker) judge(l reduce.Line) {
 				continue
 			}
 			wanted = t.first(m.Signature.ID) || wanted
+			often = m.Signature.ID
 		}
 	}
+	hit := Hit{l.Number, l.Number}
+	if trace {
+		hit.First, often = l.Trace.First, "\x00"+l.Trace.Type
+	}
 	switch {
-	case trace && (wanted || t.first("\x00"+l.Trace.Type)):
-		t.open(Hit{l.Trace.First, l.Number})
-	case wanted:
-		t.open(Hit{l.Number, l.Number})
+	case wanted, trace && t.first(often):
+		t.open(hit)
+	case often != "":
+		t.again(often, hit)
 	case progress && t.steps > 0:
 		t.steps--
 		t.take(t.recent[len(t.recent)-1], &t.window)
@@ -211,13 +238,49 @@ func (t *taker) enough(s *signature.Signature) bool {
 	if s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise {
 		return t.steps == 0
 	}
-	return t.per[s.ID] >= mostPerSign
+	return t.per[s.ID] >= mostPerSign && t.number-t.at[s.ID] <= signature.SaidAbove
 }
 
 // first says whether a signature still gets windows, and counts one.
 func (t *taker) first(id string) bool {
 	t.per[id]++
+	t.at[id] = t.number
 	return t.per[id] <= mostPerSign
+}
+
+// again remembers the last line of a signature that got its windows.
+func (t *taker) again(id string, h Hit) {
+	t.last = slices.DeleteFunc(t.last, func(l lastHit) bool { return l.id == id })
+	if len(t.last) == mostLast {
+		t.last = slices.Delete(t.last, 0, 1)
+	}
+	t.last = append(t.last, lastHit{id, h, t.before(h)})
+}
+
+// takeLast takes them, the latest first.
+func (t *taker) takeLast() {
+	for _, l := range slices.Backward(t.last) {
+		at, found := slices.BinarySearchFunc(t.hits, l.Hit, func(a, b Hit) int { return cmp.Compare(a.Last, b.Last) })
+		if !found {
+			t.hits = slices.Insert(t.hits, at, l.Hit)
+		}
+		for _, line := range slices.Backward(l.lines) {
+			if line.Number <= l.Last {
+				t.take(line, &t.ends)
+			}
+		}
+		for _, line := range l.lines {
+			t.take(line, &t.ends)
+		}
+	}
+}
+
+// before are the lines of a window up to its hit.
+func (t *taker) before(h Hit) []reduce.Kept {
+	from := min(h.First, h.Last-linesBefore)
+	return slices.DeleteFunc(slices.Clone(t.recent), func(line reduce.Kept) bool {
+		return line.Number < from || h.Last-line.Number >= longestFold && line.Number >= from+foldHead
+	})
 }
 
 // open takes the lines before a hit and asks for those after it.
@@ -229,15 +292,9 @@ func (t *taker) open(h Hit) {
 	t.over = cutLine(reduce.Mask(t.recent[len(t.recent)-1].Text)) + "\r"
 	t.steps = stepsAfter
 	t.keepUntil = h.Last + linesAfter
-	from := min(h.First, h.Last-linesBefore)
 	t.take(t.recent[len(t.recent)-1], &t.window) // the line itself, whatever else finds room
-	for _, line := range slices.Backward(t.recent) {
-		if line.Number < from {
-			break
-		}
-		if h.Last-line.Number < longestFold || line.Number < from+foldHead {
-			t.take(line, &t.window)
-		}
+	for _, line := range slices.Backward(t.before(h)) {
+		t.take(line, &t.window)
 	}
 	for _, head := range t.heads { // one that is longer than what is remembered
 		if head.Number == h.First {
@@ -260,7 +317,7 @@ func (t *taker) take(line reduce.Kept, share *int) {
 
 // takeTail takes the end of the log, and gives it what the head and the windows left.
 func (t *taker) takeTail() {
-	t.tail += max(0, t.window) + max(0, t.head)
+	t.tail += max(0, t.window) + max(0, t.ends) + max(0, t.head)
 	last := 0
 	if n := len(t.recent); n > 0 {
 		last = t.recent[n-1].Number
@@ -292,8 +349,8 @@ func cutLine(s string) string {
 }
 
 // Within keeps at most budget bytes of the text: first the hits with the heads of their
-// tracebacks and the line before, then the end of the log, then what is around the hits, then what
-// else there is, from the end.
+// tracebacks and the line before, the last and the first of them before the others, then the end of the log, then what is
+// around the hits, then what else there is, from the end.
 func (e Excerpt) Within(budget int) Excerpt {
 	at := map[int]int{} // number → index
 	for i, line := range e.Lines {
@@ -307,7 +364,12 @@ func (e Excerpt) Within(budget int) Excerpt {
 			keep[i] = true
 		}
 	}
-	for _, h := range e.Hits {
+	hits := slices.Clone(e.Hits)
+	slices.Reverse(hits)
+	if n := len(hits); n > 2 {
+		hits = slices.Insert(hits[:n-1], 1, hits[n-1])
+	}
+	for _, h := range hits {
 		take(h.Last)
 		if h.First < h.Last {
 			take(h.First)
@@ -320,7 +382,7 @@ func (e Excerpt) Within(budget int) Excerpt {
 			take(e.Lines[i].Number)
 		}
 	}
-	for _, h := range e.Hits {
+	for _, h := range hits {
 		for n := h.Last - linesBefore; n <= h.Last+linesBefore; n++ {
 			take(n)
 		}

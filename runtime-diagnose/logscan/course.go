@@ -79,29 +79,39 @@ func (r *logReader) watch(l *reduce.Line) {
 			r.steps.Learn(body)
 		}
 	}
-	if len(r.elastic.Found) < mostElastic {
-		if r.remember {
-			r.course.print(body)
-		}
-		r.elastic.See(l.Number, body)
+	if r.remember {
+		r.course.print(body)
+	}
+	if r.elastic.See(l.Number, body); len(r.elastic.Found) > mostElastic {
+		r.elastic.Found = slices.Delete(r.elastic.Found, 0, 1)
 	}
 	r.steps.See(l.Number, body, l.At)
 }
 
 // mostElastic bounds what one log adds about its agents: an agent writes its block when it gives up,
-// once in each of its lives.
+// once in each of its lives. The last ones are kept: the run ended with them.
 const mostElastic = 64
 
-// mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
-const mostCalls = 128
+// mostCalls bounds what one log adds about collectives: a thousand ranks that write to one log, three lines each.
+const mostCalls = 4096
 
-// readCalls reads what a suspect line says of other ranks.
+// readCalls reads what a suspect line says of other ranks. What was said before training went on is over.
 func (r *logReader) readCalls(l reduce.Line, text string) {
-	if c, ok := timeline.ReadCall(text); ok && len(r.course.calls) < r.share.calls {
-		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
-		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
-		r.course.calls = append(r.course.calls, c)
+	c, ok := timeline.ReadCall(text)
+	if !ok {
+		return
 	}
+	steps := r.steps.Lines()
+	if steps-r.calledAt >= linesSurvived {
+		r.course.calls, r.callsLeft = nil, 0
+	}
+	if r.calledAt = steps; len(r.course.calls) == r.share.calls {
+		r.callsLeft++
+		return
+	}
+	c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
+	c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
+	r.course.calls = append(r.course.calls, c)
 }
 
 // finish closes the course of a log that was read to its end, and names the clock of every

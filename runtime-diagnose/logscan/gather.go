@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 )
@@ -36,6 +37,7 @@ type gatherer struct {
 	read   bits         // places of logs that have text
 	groups map[string]*Group
 	lost   lostLogs
+	left   int   // lines of watchdogs that are not kept
 	broken int32 // the place of the first log that was not read to its end; -1: all were
 	out    Logs  // what is only counted or added up, and the summaries
 }
@@ -121,6 +123,7 @@ func (c *gatherer) count(h *Log) {
 	}
 	c.out.BytesRead += h.bytesRead
 	c.out.BytesSkipped += h.bytesSkipped
+	c.left += h.callsLeft
 	if h.Course.Ended {
 		c.out.Ended++
 	}
@@ -203,6 +206,7 @@ func (c *gatherer) fold() {
 	}
 	c.out.Summaries = append(c.out.Summaries, last.summary(most.index))
 	calls := last.Course.calls[:min(len(last.Course.calls), c.calls)]
+	c.left += len(last.Course.calls) - len(calls)
 	if len(calls) > 0 && c.out.Calls == nil {
 		c.out.Calls = make([]CallSummary, 0, len(c.logs)-c.most)
 	}
@@ -238,6 +242,9 @@ func (c *gatherer) all() Logs {
 	slices.SortFunc(out.Summaries, func(a, b Summary) int { return cmp.Compare(a.Place, b.Place) })
 	slices.SortStableFunc(out.Calls, func(a, b CallSummary) int { return cmp.Compare(a.Place, b.Place) })
 	out.Missing = c.lost.sentences()
+	if c.left > 0 {
+		out.Missing = append(out.Missing, fmt.Sprintf("%s of NCCL's watchdog %s not compared with the others", words.Count(c.left, "line", "lines"), words.Was(c.left)))
+	}
 	pod := ""
 	for place, log := range c.order {
 		if name := c.logs[log].Source.Pod; name != pod && name != "" && c.read.has(int32(place)) {

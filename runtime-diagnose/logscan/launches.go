@@ -40,7 +40,8 @@ type launch struct {
 	bad      int // the line with which it goes wrong; 0: it does not
 }
 
-// mostLaunches bounds how many are told apart: what is between the first of them and the last counts as the last's.
+// mostLaunches bounds how many are told apart. Of more, the second counts as the first: what became of the program is told
+// by the last ones.
 const mostLaunches = 256
 
 // last is the launch that is read.
@@ -82,7 +83,7 @@ func (r *logReader) launched(l *reduce.Line) {
 		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
 		n.says = twice && starts.MatchString(n.head[0])
 		n.near = twice && !n.says && !sameWords(n.head[0], n.head[1])
-		raised := strings.HasPrefix(body, "Traceback (")
+		raised := strings.HasPrefix(body, "Traceback (") || strings.HasSuffix(body, failed)
 		if r.log.Pasted || l.Lane != n.lane || raised || twice && !n.says && !n.near || len(r.sightings) > n.seen {
 			n.raised, n.read = raised && n.read == 1, -1
 		}
@@ -125,11 +126,11 @@ func numbersOf(line string) string {
 // launchedAt begins another launch with a line.
 func (r *logReader) launchedAt(line int) {
 	n := &r.launches
-	if len(n.runs) >= mostLaunches {
-		return
-	}
-	if len(n.runs) == 0 {
+	switch len(n.runs) {
+	case 0:
 		n.runs = []launch{{}}
+	case mostLaunches:
+		n.runs = slices.Delete(n.runs, 1, 2)
 	}
 	last := &n.runs[len(n.runs)-1]
 	last.progress, last.bad = r.progress, n.bad
@@ -139,6 +140,7 @@ func (r *logReader) launchedAt(line int) {
 	n.runs = append(n.runs, launch{line: line, seen: len(r.sightings)})
 	r.progress, n.bad = 0, 0
 	clear(r.latest)
+	clear(r.bursts)
 	clear(r.perSignature) // what was said often before is new of this one
 	r.view.Afresh()
 	r.listen()
@@ -163,6 +165,10 @@ func (n *launches) begins(body string, at int) bool {
 	}
 	return SameStatement(body, n.head[at])
 }
+
+// failed ends the line by which torchrun's agent heads what it tells of a script that has failed
+// (https://github.com/pytorch/pytorch/blob/main/torch/distributed/elastic/multiprocessing/errors/__init__.py).
+const failed = " FAILED"
 
 // starts is the word of a program that it begins.
 var starts = regexp.MustCompile(`(?i)\b(?:start(?:ing|ed)?|begin(?:ning)?|launch(?:ing|ed)?)\b`)

@@ -75,17 +75,20 @@ type logReader struct {
 	sightings    []evidence.Observation
 	perSignature map[string]int
 	latest       map[string]bool // signatures of which the last sighting stands behind the first ones
-	scheduling   reduce.Line     // where the last scheduler's message began
-	wrapped      string          // that message, as far as it was read
-	cut          bool            // it ends where no message ends
-	rootCause    int             // line of torchrun's heading "Root Cause"
-	generic      map[string]int  // lane → the sighting of its last exception that no signature knows
+	bursts       map[string]burst
+	scheduling   reduce.Line    // where the last scheduler's message began
+	wrapped      string         // that message, as far as it was read
+	cut          bool           // it ends where no message ends
+	rootCause    int            // line of torchrun's heading "Root Cause"
+	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
 	course       Course
+	callsLeft    int // lines of watchdogs that are not kept
+	calledAt     int // step lines before the last of them
 	steps        progress.Tracker
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
@@ -244,10 +247,28 @@ func (r *logReader) full(id string) bool {
 	return len(r.sightings) >= mostSightings || r.perSignature[id] >= mostPerSignature
 }
 
-// enough passes over the next lines in the search for signatures of which the first sightings are kept. Cascades are looked
-// for on: what watchdogs say of other ranks counts however often they say it.
-func (r *logReader) enough(s *signature.Signature) {
-	if s.Role != signature.Cascade && r.full(s.ID) {
+// mostOfBurst is how many lines close below each other say the same before not every one of them is looked at: of a few, the
+// last one may say more than the first, as an exception does below the warnings of what it was raised for.
+const mostOfBurst = 8
+
+// burst is lines close below each other with one signature.
+type burst struct{ last, lines int }
+
+// enough passes over the next lines in the search for signatures of which the first sightings are kept, where they are said on
+// and on. Cascades are looked for on: what watchdogs say of other ranks counts however often they say it.
+func (r *logReader) enough(s *signature.Signature, line int) {
+	if s.Role == signature.Cascade || !r.full(s.ID) {
+		return
+	}
+	b := r.bursts[s.ID]
+	if line-b.last > 2*signature.SaidAbove {
+		b.lines = 0
+	}
+	if r.bursts == nil {
+		r.bursts = map[string]burst{}
+	}
+	b.last, b.lines = line, b.lines+1
+	if r.bursts[s.ID] = b; b.lines > mostOfBurst {
 		r.view.Enough(s)
 	}
 }
@@ -388,8 +409,8 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	}
 	full := r.full(s.ID)
 	r.perSignature[s.ID]++
-	r.enough(s)
-	if full && !r.makeRoom(s.ID, l.Number) {
+	r.enough(s, l.Number)
+	if full && !r.makeRoom(s.ID, l.Number, l.Trace != nil, mild(l)) {
 		return false
 	}
 	source := r.log.Source
@@ -422,10 +443,15 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: last.informed || recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: last.informed || mild(l),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true
+}
+
+// mild says that a line is called less than an error, or that its program goes on after what it says.
+func mild(l reduce.Line) bool {
+	return recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body()))
 }
 
 // aroundMatch is a line in which a match begins at a byte, and where in the result it does. Of a line too

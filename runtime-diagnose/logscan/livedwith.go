@@ -30,22 +30,25 @@ var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Excepti
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case recovery.FailsCommand(s.Line) && r.endedOtherwise(i), !r.failed && recovery.Needless(s.Line),
+	case recovery.FailsCommand(written(s)) && r.endedOtherwise(i), !r.failed && recovery.Needless(written(s)),
 		s.Signature.Weak && !s.Raised && r.raisedBelow(i, linesSurvived): // it went on with what runs that end well print as well
 		return true
-	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(s.Line):
+	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(written(s)):
 		return false
 	case said.beside:
 		return r.goesOnBelow(s, d)
-	case recovery.Warns(s.Line) && (r.raisedBelow(i, 0) || r.goesOnBelow(s, d)):
+	case recovery.Warns(written(s)) && (r.raisedBelow(i, 0) || r.goesOnBelow(s, d)):
 		return true
 	case !isSurrounding(s) && !isGuess(s):
 		return false
-	case said.instead, recovery.Instead(s.Line), recovery.CallsWarning(s.Line):
+	case said.instead, recovery.Instead(written(s)), recovery.CallsWarning(written(s)):
 		return true
 	}
-	return !raisedHead.MatchString(s.Line) && r.goesOnBelow(s, d)
+	return !raisedHead.MatchString(reduce.Body(s.Line)) && r.goesOnBelow(s, d)
 }
+
+// written is the line of a sighting as its program wrote it: a file is shown with what whoever collected it put before.
+func written(s *evidence.Observation) string { return reduce.Written(s.Line) }
 
 // raisedBelow says that an exception was raised so many lines below a sighting or more: what its program warned of before
 // did not end it.
@@ -74,7 +77,7 @@ func isSurrounding(s *evidence.Observation) bool {
 // isGuess says that a complaint is in words that nobody knows, and not in the words of a check that ends its program: what
 // the runtime below a program calls an error does not.
 func isGuess(s *evidence.Observation) bool {
-	return (s.Signature.ID == saidError || subject.Guessed(s.Signature)) && (!recovery.Severe(s.Line) || recovery.OfRuntime(s.Line))
+	return (s.Signature.ID == saidError || subject.Guessed(s.Signature)) && (!recovery.Severe(written(s)) || recovery.OfRuntime(written(s)))
 }
 
 // linesGoneOn is how many lines below a complaint, to the end of a log, say that its program goes on: one that ends for it
@@ -151,6 +154,9 @@ func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 		next = l.Number
 		if recovery.Remarked(l.Text) {
 			continue
+		}
+		if r.saysAgain(l.Text, s.Signature.ID) {
+			return (begun || lines >= linesGoneOn) && !d.InTraceback
 		}
 		b := r.lineBelow(d, at)
 		if b.ends || b.wrong && !SameStatement(l.Text, s.Line) {

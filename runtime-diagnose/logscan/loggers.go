@@ -56,7 +56,7 @@ func stampForm(text string) string {
 // below it: its process goes on. What it complains of later is another matter.
 func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 	s := &r.sightings[i]
-	if r.failed || r.log.Pasted || s.Signature.Lasts() || s.Signature.SaysOf() == signature.ToldToStop || d.InTraceback || recovery.Exits(s.Line) || recovery.EndsBadly(s.Line) {
+	if r.failed || r.log.Pasted || s.Signature.Lasts() || s.Signature.SaysOf() == signature.ToldToStop || d.InTraceback || recovery.Exits(written(s)) || recovery.EndsBadly(written(s)) {
 		return false
 	}
 	form, wanted := r.said[i].logged, recordsGoneOnLong

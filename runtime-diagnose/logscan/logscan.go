@@ -156,6 +156,7 @@ type Log struct {
 	told         []evidence.Observation // the foremost of them
 	advances     bool                   // it shows that training advances
 	done         bool                   // it ends without complaint, with what was done or found
+	callsLeft    int                    // lines of watchdogs that are not kept
 	bytesRead    int64
 	bytesSkipped int64
 }
@@ -204,7 +205,7 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 		h.idle = line
 	}
 	h.Excerpt = within(excerpt, share.excerpt)
-	h.bytesRead = digest.BytesRead
+	h.bytesRead, h.callsLeft = digest.BytesRead, r.callsLeft
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.Course.Quotes = r.quotes()
 	h.Course.Ended = r.endedWell(digest) && !log.Pasted
@@ -242,18 +243,23 @@ func placedBy(pod *control.Pod, s evidence.Source) evidence.Source {
 }
 
 // foremost are the n sightings of a log that say most: the first sign of trouble, what a launcher
-// names, of each signature the first, causes before effects; in the order of the log. Where there is
-// room for one, it is the best cause.
+// names, of each signature the first that is over and the first that is not, causes before effects; in the order of the
+// log. Where there is room for one, it is the best cause.
 func foremost(seen []evidence.Observation, n int) []evidence.Observation {
 	if len(seen) <= n {
 		return seen
 	}
 	type place struct{ at, repeat, worth int }
-	places, times, sign := make([]place, len(seen)), map[string]int{}, false
+	type said struct {
+		id   string
+		over bool
+	}
+	places, times, sign := make([]place, len(seen)), map[said]int{}, false
 	for i := range seen {
 		s := &seen[i]
-		p := place{at: i, repeat: min(times[s.Signature.ID], 1), worth: worthOf(s)}
-		times[s.Signature.ID]++
+		what := said{s.Signature.ID, s.Over} // what was survived a dozen times ended the program at last
+		p := place{at: i, repeat: min(times[what], 1), worth: worthOf(s)}
+		times[what]++
 		if first := !sign && !s.Over && s.Signature.Role != signature.Context; n > 1 && (first || s.First) {
 			sign, p.repeat, p.worth = sign || first, 0, -1
 		}

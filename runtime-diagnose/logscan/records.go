@@ -151,7 +151,7 @@ func (r *logReader) informed(l reduce.Line) (informed, named bool) {
 // it. A line that says that its program ends for it is another matter.
 func (r *logReader) onlyInformed(i int) bool {
 	s := &r.sightings[i]
-	if r.failed || recovery.Exits(s.Line) {
+	if r.failed || recovery.Exits(written(s)) {
 		return false
 	}
 	return r.said[i].debugs || r.said[i].informed && (isGenericSignature(s.Signature) || s.Signature.LastResort)

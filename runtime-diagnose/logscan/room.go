@@ -3,18 +3,19 @@ package logscan
 import (
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // makeRoom is asked for a sighting on a line, of a signature that was seen often or in a log that is full: of what is said again
 // and again the first sightings tell when it began, and the last whether anything followed. So one more is kept, in the place
 // of the last one. Where a log is full of others, the last of what it says most often goes. false: the same was said
-// just above, and there it stands.
-func (r *logReader) makeRoom(id string, line int) bool {
-	if r.saidAbove(id, line) {
+// just above, and there it stands, unless that was called less than an error, or only said, and this is not, or is raised.
+func (r *logReader) makeRoom(id string, line int, raised, mild bool) bool {
+	at := r.lastOf(id)
+	if r.saidAbove(id, line) && !(raised && !r.sightings[at].Raised) && !(!mild && r.sightings[at].Mild) {
 		return false
 	}
-	at := r.lastOf(id)
 	if len(r.sightings) < mostSightings && (at < 0 || !r.latest[id]) { // those that were kept may be gone
 		r.latest[id] = true
 		return true
@@ -30,6 +31,16 @@ func (r *logReader) makeRoom(id string, line int) bool {
 func (r *logReader) saidAbove(id string, line int) bool {
 	at := r.lastOf(id)
 	return at >= 0 && line-r.sightings[at].Item.Source.Line <= signature.SaidAbove
+}
+
+// saysAgain says that a line matches a signature, or any where none is named, of which there were more sightings than are kept:
+// close below the last that is, nobody looked for another one.
+func (r *logReader) saysAgain(text, id string) bool {
+	if len(r.latest) == 0 || id != "" && !r.latest[id] {
+		return false
+	}
+	matches := r.catalog.MatchWithout(func(s *signature.Signature) bool { return !r.latest[s.ID] || id != "" && s.ID != id }, reduce.Body(text), r.kinds()...)
+	return slices.ContainsFunc(matches, says)
 }
 
 // lastOf is where the last sighting of a signature stands; -1: there is none.

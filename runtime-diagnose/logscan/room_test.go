@@ -27,7 +27,7 @@ func TestAFullLogHasRoomForItsEnd(t *testing.T) {
 	}
 	count()
 	had := kept["said-38"]
-	if !r.full("new") || !r.makeRoom("new", 5000) {
+	if !r.full("new") || !r.makeRoom("new", 5000, false, false) {
 		t.Fatal("there is no room for what was never said")
 	}
 	count()
@@ -37,7 +37,7 @@ func TestAFullLogHasRoomForItsEnd(t *testing.T) {
 	if _, there := r.generic["a"]; there || r.generic["b"] != 3 || r.launches.runs[1].seen != mostSightings-1 {
 		t.Errorf("places are not those of what is left: %v, %v", r.generic, r.launches.runs)
 	}
-	if r.makeRoom("said-0", 365) {
+	if r.makeRoom("said-0", 365, false, false) {
 		t.Error("what was said just above is kept once more")
 	}
 }
@@ -49,7 +49,7 @@ func TestTheLastSightingIsKept(t *testing.T) {
 	for line := 10; line <= 1000; line += 10 {
 		full := r.full(s.ID)
 		r.perSignature[s.ID]++
-		if full && !r.makeRoom(s.ID, line) {
+		if full && !r.makeRoom(s.ID, line, false, false) {
 			t.Fatalf("line %d is not kept", line)
 		}
 		r.sightings = append(r.sightings, evidence.Observation{Signature: s, Item: evidence.Item{Source: evidence.Source{Line: line}}})

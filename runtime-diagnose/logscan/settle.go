@@ -52,7 +52,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	r.calm = r.endsCalmly(d)
 	for i := range r.sightings { // a warning further up was no reason to end, nor is what a script misses when its work is done
 		s := &r.sightings[i]
-		s.Over = s.Over || s.Item.Source.Line < r.calm || r.calm > 0 && recovery.MissesCommand(s.Line)
+		s.Over = s.Over || s.Item.Source.Line < r.calm || r.calm > 0 && recovery.MissesCommand(written(s))
 	}
 }
 
@@ -108,7 +108,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt && r.hadGradient()) {
 		return true
 	}
-	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(s.Line)) {
+	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(written(s))) {
 		return true
 	}
 	if r.log.Pasted || s.Signature.Lasts() || s.Item.Source.Line == last { // a bar that was not ended stands before it
@@ -125,7 +125,7 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	if steps > 0 && !s.Raised && !r.failed && r.said[i].lane == "" && r.said[i].steps == 0 && s.Signature.Category == loaded {
 		return true // what was loaded did not fit, and training began without it
 	}
-	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(s.Line)))
+	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(written(s))))
 }
 
 // hadGradient says that one of the steps gives a gradient that is a number: where none does, no step was ever taken.
@@ -160,7 +160,7 @@ func (r *logReader) stepsAfter(i int) int {
 // process, is not where the run went on below it: the end of the log is the program's own, then.
 func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
-	if s.Over || s.Mild || s.Signature.Role == signature.Context || recovery.MissesCommand(s.Line) {
+	if s.Over || s.Mild || s.Signature.Role == signature.Context || recovery.MissesCommand(written(s)) {
 		return false
 	}
 	switch at, below := s.Item.Source.Line, last-s.Item.Source.Line; {

@@ -38,7 +38,7 @@ func (r *logReader) worksOn(d reduce.Digest) (w work) {
 		if l.Number < next-1 {
 			break // lines between were not kept
 		}
-		if b := r.lineBelow(d, at); b.ends || b.wrong || r.complainsAt(l.Number) {
+		if b := r.lineBelow(d, at); b.ends || b.wrong || r.complainsAt(l.Number) || r.saysAgain(l.Text, "") {
 			break
 		}
 		next, from = l.Number, at

@@ -3,7 +3,6 @@ package reduce
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -141,6 +140,13 @@ func behindBar(text string, has redact.Bytes) int {
 	}
 }
 
+// Body is Line.Body of a text alone.
+func Body(text string) string {
+	l := Line{Text: text}
+	l.readPrefixes()
+	return l.Body()
+}
+
 // Written is Line.Written of a text alone.
 func Written(text string) string {
 	l := Line{Text: text}
@@ -151,9 +157,12 @@ func Written(text string) string {
 // scanner splits a stream into cleaned lines in constant memory.
 type scanner struct {
 	r      *bufio.Reader
-	text   []byte          // of the line read last; it lies in r's buffer or in buf
-	buf    []byte          // collects lines that are longer than r's buffer
-	end    []byte          // their last LongestEnd bytes, and more
+	text   []byte   // of the line read last; it lies in r's buffer or in one of the next two
+	long   longLine // one that is longer than r's buffer
+	pieces longLine // one that the runtime wrote in pieces
+	pieced int      // how many lines of the file the line read last is
+	back   []byte   // a line of the file that was read and is no piece of the one before
+	isBack bool
 	room   strings.Builder // where the texts of short lines lie
 	has    redact.Bytes    // what stands in text
 	number int
@@ -195,6 +204,22 @@ func (s *scanner) next() bool {
 	if s.prefetcher != nil {
 		return s.nextAhead()
 	}
+	if !s.nextOfFile() {
+		return false
+	}
+	s.pieced = 1
+	s.join()
+	s.has = redact.Look(s.text)
+	s.count(s.pieced)
+	return true
+}
+
+// nextOfFile reads one line of the file.
+func (s *scanner) nextOfFile() bool {
+	if s.isBack {
+		s.text, s.isBack = s.back, false
+		return true
+	}
 	part, err := s.r.ReadSlice('\n')
 	s.bytes += int64(len(part))
 	s.text = bytes.TrimSuffix(part, []byte("\n"))
@@ -211,52 +236,75 @@ func (s *scanner) next() bool {
 			return false
 		}
 	}
-	s.has = redact.Look(s.text)
-	s.count()
 	return true
 }
 
-// count numbers the line that was read last.
-func (s *scanner) count() {
-	s.number++
-	if len(s.given) > 0 {
-		s.number, s.given = s.given[0], s.given[1:]
+// count numbers the line that was read last, which is so many of the file.
+func (s *scanner) count(lines int) {
+	for range lines {
+		s.number++
+		if len(s.given) > 0 {
+			s.number, s.given = s.given[0], s.given[1:]
+		}
 	}
 }
 
 // nextLong reads the rest of a line that did not fit the reader's buffer, of which part is all; it takes
 // constant memory.
 func (s *scanner) nextLong(part []byte) error {
-	const begin = LongestLine - LongestEnd
-	s.buf, s.end = append(s.buf[:0], part[:begin]...), append(s.end[:0], part[begin:]...)
-	dropped := false
+	s.long.begins(part)
 	for {
 		part, err := s.r.ReadSlice('\n')
 		s.bytes += int64(len(part))
-		s.end = append(s.end, bytes.TrimSuffix(part, []byte("\n"))...)
-		if len(s.end) > 2*LongestEnd { // twice, so that bytes are rarely moved
-			dropped = true
-			s.end = s.end[:copy(s.end, s.end[len(s.end)-LongestEnd:])]
-		}
+		s.long.add(bytes.TrimSuffix(part, []byte("\n")))
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			s.text = s.joined(dropped)
+			s.text = s.whole(&s.long)
 			return err
 		}
 	}
 }
 
-// joined are the beginning and the end of a long line. What a carriage return in the end has wiped off
+// whole is a long line as far as it is kept, counted if it is cut.
+func (s *scanner) whole(l *longLine) []byte {
+	text, cut := l.text()
+	if cut {
+		s.cut++
+	}
+	return text
+}
+
+// longLine is the beginning and the end of a line, in constant memory.
+type longLine struct {
+	begin, end []byte // end: the last LongestEnd bytes behind the beginning, and more
+	dropped    bool   // there was more between them
+}
+
+// begins takes the first bytes of another line.
+func (l *longLine) begins(part []byte) {
+	*l = longLine{begin: l.begin[:0], end: l.end[:0]}
+	l.add(part)
+}
+
+func (l *longLine) add(part []byte) {
+	n := min(len(part), LongestLine-LongestEnd-len(l.begin))
+	l.begin, l.end = append(l.begin, part[:n]...), append(l.end, part[n:]...)
+	if len(l.end) > 2*LongestEnd { // twice, so that bytes are rarely moved
+		l.dropped = true
+		l.end = l.end[:copy(l.end, l.end[len(l.end)-LongestEnd:])]
+	}
+}
+
+// text is both, and cut says that there was more between them. What a carriage return in the end has wiped off
 // the screen is not missed.
-func (s *scanner) joined(dropped bool) []byte {
-	end := bytes.TrimRight(s.end, "\r")
-	if !dropped && len(end) <= LongestEnd {
-		return append(s.buf, end...)
+func (l *longLine) text() (text []byte, cut bool) {
+	end := bytes.TrimRight(l.end, "\r")
+	if !l.dropped && len(end) <= LongestEnd {
+		return append(l.begin, end...), false
 	}
 	end = end[max(0, len(end)-LongestEnd):]
 	if bytes.IndexByte(bytes.TrimRight(end, " \t\r"), '\r') >= 0 {
-		return end
+		return end, false
 	}
-	s.cut++
 	// Half a word is dropped, and if it may be the name of a secret, what it names.
 	half, rest, ok := bytes.Cut(end, []byte(" "))
 	if ok {
@@ -265,7 +313,7 @@ func (s *scanner) joined(dropped bool) []byte {
 	if _, rest, ok = bytes.Cut(end, []byte(" ")); ok && len(half) < longestName {
 		end = rest
 	}
-	return append(append(s.buf, gap...), end...)
+	return append(append(l.begin, gap...), end...), true
 }
 
 // line is the line that was read last, in parts if several ranks wrote on it. They are good until the next line is
@@ -342,26 +390,6 @@ func (s *scanner) cleaned(b []byte, has redact.Bytes) (string, redact.Bytes) {
 		return text, redact.Look(text)
 	}
 	return s.copy(b), has
-}
-
-// jsonFile opens a line of docker's json-file driver, as it lies on a node's disk
-// (https://docs.docker.com/engine/logging/drivers/json-file/), and jsonSpaced one that a shipper of logs wrote anew.
-const jsonFile, jsonSpaced = `{"log":"`, `{"log": "`
-
-// unwrapped is the program's own line where docker wrapped it, and when docker took it; any other line stays.
-func unwrapped(b []byte) (line []byte, at time.Time) {
-	if len(b) == 0 || b[0] != jsonFile[0] || !bytes.HasPrefix(b, []byte(jsonFile)) && !bytes.HasPrefix(b, []byte(jsonSpaced)) {
-		return b, at
-	}
-	var wrapped struct {
-		Log  string `json:"log"`
-		Time string `json:"time"`
-	}
-	if json.Unmarshal(b, &wrapped) != nil {
-		return b, at
-	}
-	at, _ = time.Parse(time.RFC3339Nano, wrapped.Time) // shippers have forms of their own: those say nothing
-	return []byte(strings.TrimRight(wrapped.Log, "\n")), at
 }
 
 // clean removes what a terminal would not show.

@@ -44,13 +44,14 @@ type readLine struct {
 	has   redact.Bytes
 	found int // where in its batch what was found in the line ends
 	again bool
+	lines int // of the file
 	raw   int // where in its batch the line ends, if it has to be read again: what it says depends on those above it
 }
 
 // readAhead hands what is still to come of a log to a goroutine.
 func (s *scanner) readAhead(search func(found []int32, text string) []int32) {
 	a := &prefetcher{
-		lines: &scanner{r: s.r}, search: search,
+		lines: &scanner{r: s.r, back: s.back, isBack: s.isBack}, search: search,
 		free: make(chan *batch, batches), full: make(chan *batch, batches), stop: make(chan struct{}),
 	}
 	for range batches {
@@ -98,7 +99,7 @@ func (a *prefetcher) add(b *batch) {
 	s := a.lines
 	b.lines = slices.Grow(b.lines, 1)[:len(b.lines)+1]
 	l := &b.lines[len(b.lines)-1]
-	*l = readLine{has: s.has}
+	*l = readLine{has: s.has, lines: s.pieced}
 	if l.again = !a.read(l); l.again {
 		b.raw = append(b.raw, s.text...)
 	} else {
@@ -148,7 +149,7 @@ func (s *scanner) nextAhead() bool {
 		s.prefetched = l
 	}
 	s.at++
-	s.count()
+	s.count(l.lines)
 	return true
 }
 

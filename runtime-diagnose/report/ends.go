@@ -216,8 +216,8 @@ func (d *draft) nodeOf(s evidence.Source) string {
 		if e.Reason != "Scheduled" || e.InvolvedObject.Name != s.Pod {
 			continue
 		}
-		if m := assigned.FindStringSubmatch(e.Message); m != nil && (node == "" || !e.LastTimestamp.Time.Before(at)) {
-			node, at = m[1], e.LastTimestamp.Time
+		if m := assigned.FindStringSubmatch(e.Message); m != nil && (node == "" || !control.When(e).Before(at)) {
+			node, at = m[1], control.When(e)
 		}
 	}
 	return node
