@@ -416,13 +416,14 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if last.logged = stampForm(l.Body()); l.Trace != nil {
 		last.logged = r.inRecord.tracedIn(l.Trace)
 	}
-	last.informed, last.named = r.informed(l)
-	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
+	mild := recovery.Mild(l.Body())
+	last.informed, last.named = r.informed(l, mild)
+	last.debugs = mild && l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: last.informed || recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.TriesAgain(l.Body()) || recovery.Warns(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true
