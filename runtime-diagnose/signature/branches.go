@@ -15,7 +15,7 @@ import (
 type matcher struct {
 	pattern  string
 	needs    [][]string // by alternative: each of its matches holds one
-	literals []string   // all of them
+	literals []int32    // all of them
 	once     sync.Once
 	branches []branch
 }
