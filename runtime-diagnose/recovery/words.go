@@ -138,6 +138,14 @@ var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|fall(?:ing)? back|skipp(
 // goesOnBegins is how those words begin.
 var goesOnBegins = []string{"retry", "re-try", "fall", "skipp", "ignor"}
 
+// inWord are the bytes of a word.
+var inWord = func() (t [256]bool) {
+	for c := range byte(0x80) {
+		t[c] = isLetter(c) || isDigit(c) || c == '_'
+	}
+	return t
+}()
+
 // TriesAgain asks goesOn of the few lines that hold one of them. Beyond ASCII letters have more than two forms.
 func TriesAgain(text string) bool {
 	within := false // a word
@@ -147,7 +155,7 @@ func TriesAgain(text string) bool {
 			return goesOn.MatchString(text)
 		}
 		begins := !within
-		if within = isLetter(c) || '0' <= c && c <= '9' || c == '_'; !begins || strings.IndexByte("rfsi", c|0x20) < 0 {
+		if within = inWord[c]; !begins || c|0x20 != 'r' && c|0x20 != 'f' && c|0x20 != 's' && c|0x20 != 'i' {
 			continue
 		}
 		for _, word := range goesOnBegins {
