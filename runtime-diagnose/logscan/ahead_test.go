@@ -56,6 +56,16 @@ func mixed(logs map[string]string) string {
 
 // TestReadingAheadSaysTheSame reads every log with one goroutine and with two.
 func TestReadingAheadSaysTheSame(t *testing.T) {
+	sayTheSame(t, Options{aheadFrom: -1}, Options{aheadFrom: 1})
+}
+
+// TestRememberedTextsSayTheSame reads every log with and without what is remembered of texts that were judged.
+func TestRememberedTextsSayTheSame(t *testing.T) {
+	sayTheSame(t, Options{aheadFrom: -1, forgets: true}, Options{aheadFrom: -1})
+}
+
+func sayTheSame(t *testing.T, one, other Options) {
+	t.Helper()
 	catalog, err := signature.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -68,18 +78,18 @@ func TestReadingAheadSaysTheSame(t *testing.T) {
 		logs["all of them"] = mixed(logs)
 	}
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
-		read := func(from int64) Log {
+		read := func(o Options) Log {
 			return ReadOne(t.Context(), evidence.Bundle{
 				Now: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
 				Logs: []evidence.ContainerLog{{
 					Source: evidence.Source{File: filepath.Base(name), Rank: -1},
 					Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(logs[name])), nil },
 				}},
-			}, catalog, Options{aheadFrom: from})
+			}, catalog, o)
 		}
-		if diff := gocmp.Diff(read(-1), read(1), gocmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateNaNs(),
+		if diff := gocmp.Diff(read(one), read(other), gocmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateNaNs(),
 			gocmp.Comparer(func(a, b *signature.Signature) bool { return a == b }), gocmp.Comparer(time.Time.Equal)); diff != "" {
-			t.Errorf("%s says something else when it is read ahead (-alone +ahead):\n%s", name, diff)
+			t.Errorf("%s says something else (-%+v +%+v):\n%s", name, one, other, diff)
 		}
 	}
 }

@@ -73,6 +73,8 @@ type logReader struct {
 	catalog      *signature.Catalog
 	view         *signature.View
 	sightings    []evidence.Observation
+	texts        texts
+	room         []signature.Match // of the line that is read
 	perSignature map[string]int
 	latest       map[string]bool // signatures of which the last sighting stands behind the first ones
 	bursts       map[string]burst
@@ -156,12 +158,9 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return false
 	}
 	// Just below an exception without a name, of which there were many, what is known matters only if it is new.
-	match := r.view.Match
-	if r.full(genericException) && r.saidAbove(genericException, l.Number) && (l.Trace == nil || l.Trace.Chain != reduce.CausedBy) {
-		if l.Trace != nil && !r.view.Suspects(l.Body()) {
-			return false
-		}
-		match = r.view.MatchNew
+	onlyNew := r.full(genericException) && r.saidAbove(genericException, l.Number) && (l.Trace == nil || l.Trace.Chain != reduce.CausedBy)
+	if onlyNew && l.Trace != nil && !r.view.Suspects(l.Body()) {
+		return false
 	}
 	text := strings.Clone(unquoted(reduce.Mask(l.Body()))) // facts are parts of it, and a line holds on to its neighbours
 	r.readCalls(l, text)
@@ -172,46 +171,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return matters
 	}
 	r.unwrap(l)
-	matches := r.notScaled(text, match(text, r.kinds()...))
-	if l.Trace != nil {
-		matches = slices.DeleteFunc(matches, leastOfAll)
-	}
-	if l.Trace == nil {
-		matches = slices.DeleteFunc(matches, onlyNamed)
-	}
-	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		matches = append(matches, r.inOtherWords(l.Trace.Message)...)
-	}
-	if !slices.ContainsFunc(matches, namesCause) {
-		if l.Trace == nil && (slices.ContainsFunc(matches, isGeneric) || strings.Contains(text, pythonNumber) || begins(text, checked)) {
-			matches = append(matches, r.inOtherWords(text)...)
-		}
-		if l.Trace == nil && slices.ContainsFunc(matches, isGeneric) && !slices.ContainsFunc(matches, namesCause) {
-			matches = append(matches, r.byNative(text)...)
-		}
-		matches = append(matches, r.byChildEnd(text)...)
-	} else if onlyFailedChecks(text, matches) {
-		if by := r.byNative(text); len(by) > 0 {
-			matches = append(slices.DeleteFunc(matches, namesCause), by...)
-		}
-	}
-	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		matches = append(matches, r.byNative(l.Trace.Message)...)
-	}
-	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		// Where nobody knows the words, the library that raised them tells what it was busy with.
-		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
-	}
-	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		matches = append(matches, r.byRaiser(l)...)
-	}
-	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
-		if generic := r.catalog.ByID(genericException); generic != nil {
-			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
-		}
-	}
-	r.bySubject(l, text, matches)
-	matches = r.setAside(l, matches)
+	matches := r.setAside(l, r.matchesOf(&l, text, onlyNew))
 	precise := slices.ContainsFunc(matches, explainsMore)
 	r.translated(l, matches)
 	matters := false
@@ -410,7 +370,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	full := r.full(s.ID)
 	r.perSignature[s.ID]++
 	r.enough(s, l.Number)
-	if full && !r.makeRoom(s.ID, l.Number, l.Trace != nil, mild(l)) {
+	if full && !r.makeRoom(s.ID, l.Number, l.Trace != nil, mild(l, recovery.Mild(l.Body()))) {
 		return false
 	}
 	source := r.log.Source
@@ -437,21 +397,22 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if last.logged = stampForm(l.Body()); l.Trace != nil {
 		last.logged = r.inRecord.tracedIn(l.Trace)
 	}
-	last.informed, last.named = r.informed(l)
-	last.debugs = l.Trace == nil && recovery.Debugs(l.Body())
+	called := recovery.Mild(l.Body())
+	last.informed, last.named = r.informed(l, called)
+	last.debugs = called && l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: last.informed || mild(l),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l, called),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true
 }
 
 // mild says that a line is called less than an error, or that its program goes on after what it says.
-func mild(l reduce.Line) bool {
-	return recovery.Mild(l.Body()) || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.GoesOn(l.Body()) || recovery.Warns(l.Body()))
+func mild(l reduce.Line, called bool) bool {
+	return called || l.Trace != nil && l.Trace.Thread || l.Trace == nil && (recovery.TriesAgain(l.Body()) || recovery.Warns(l.Body()))
 }
 
 // aroundMatch is a line in which a match begins at a byte, and where in the result it does. Of a line too
@@ -472,14 +433,18 @@ func aroundMatch(line string, at, most int) (string, int) {
 
 // partsOf are facts that hold on to no other text than the line that is kept.
 func partsOf(line string, facts map[string]string) map[string]string {
+	if facts == nil {
+		return nil
+	}
+	parts := make(map[string]string, len(facts))
 	for name, fact := range facts {
 		if i := strings.Index(line, fact); i >= 0 {
-			facts[name] = line[i : i+len(fact)]
+			parts[name] = line[i : i+len(fact)]
 		} else {
-			facts[name] = strings.Clone(fact)
+			parts[name] = strings.Clone(fact)
 		}
 	}
-	return facts
+	return parts
 }
 
 // shown is a line as people see it: what the cluster puts before the lines it hands out, the

@@ -9,6 +9,7 @@ type Options struct {
 	Without   []Heuristic // left out, to measure what they are worth
 
 	aheadFrom int64 // for tests: from this byte on a log is read ahead, however many there are; below 0: none is
+	forgets   bool  // for tests: every line is judged anew
 }
 
 // Heuristic is one rule that may be wrong, by name.

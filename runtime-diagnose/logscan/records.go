@@ -134,11 +134,11 @@ func namesException(text string) bool {
 
 // informed says that a line is of a record below a warning; named that it names an exception in one below an error, which
 // is of the record if frames of a stack follow.
-func (r *logReader) informed(l reduce.Line) (informed, named bool) {
+func (r *logReader) informed(l reduce.Line, mild bool) (informed, named bool) {
 	switch {
 	case l.Trace != nil:
 		return false, false
-	case recovery.Informs(l.Body()):
+	case mild && recovery.Informs(l.Body()):
 		return true, false
 	}
 	if in := &r.inRecord; in.last == l.Number && in.first < l.Number {

@@ -138,6 +138,14 @@ var goesOn = lazy.MustCompile(`(?i)\b(?:re-?try(?:ing)?|fall(?:ing)? back|skipp(
 // goesOnBegins is how those words begin.
 var goesOnBegins = []string{"retry", "re-try", "fall", "skipp", "ignor"}
 
+// inWord are the bytes of a word.
+var inWord = func() (t [256]bool) {
+	for c := range byte(0x80) {
+		t[c] = isLetter(c) || isDigit(c) || c == '_'
+	}
+	return t
+}()
+
 // TriesAgain asks goesOn of the few lines that hold one of them. Beyond ASCII letters have more than two forms.
 func TriesAgain(text string) bool {
 	within := false // a word
@@ -147,7 +155,7 @@ func TriesAgain(text string) bool {
 			return goesOn.MatchString(text)
 		}
 		begins := !within
-		if within = isLetter(c) || '0' <= c && c <= '9' || c == '_'; !begins || strings.IndexByte("rfsi", c|0x20) < 0 {
+		if within = inWord[c]; !begins || c|0x20 != 'r' && c|0x20 != 'f' && c|0x20 != 's' && c|0x20 != 'i' {
 			continue
 		}
 		for _, word := range goesOnBegins {
@@ -162,11 +170,6 @@ func TriesAgain(text string) bool {
 // GoesOn is a line that announces no end.
 func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
-// mildLevel is a level below error at the head of a line, as logging, glog, c10d, logr, NeMo
-// (https://github.com/NVIDIA/NeMo/blob/v1.23.0/nemo/utils/formatters/base.py) and Horovod
-// (https://github.com/horovod/horovod/blob/v0.28.1/horovod/common/logging.cc) print it.
-var mildLevel = lazy.MustCompile(`^\[NeMo [WID] |^\[[\d :.-]{10,30}: [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
-
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
 	head := text[:min(len(text), 160)]
@@ -176,7 +179,7 @@ func Mild(text string) bool {
 	if ofPostgres(head) || Remarked(text) {
 		return true
 	}
-	return mayBeMild(head) && mildLevel.MatchString(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
+	return mildLevel(head) && !strings.Contains(text, "NCCL WARN") && !ncclWarns.MatchString(head) && !strings.Contains(head, ofSignal) && !lostTask(text) || ofLoader(head)
 }
 
 // postgres is a record of PostgreSQL at a level below a warning's, also where a composer of containers hands it on: LOG is
@@ -310,23 +313,6 @@ func OfXLA(text string) bool {
 // a run is raised in the program, so a run that goes on has lived with the line.
 func OfRuntime(text string) bool {
 	return rayLevel(text[:min(len(text), 160)]) == 'E' || runtime.MatchString(text)
-}
-
-// mayBeMild asks for what mildLevel needs: to ask takes a tenth of the time, and most lines are not.
-func mayBeMild(head string) bool {
-	for i := 0; i < min(len(head), 4); i++ {
-		switch head[i] {
-		case 'W', 'I':
-			return true
-		case '[', ' ', '\t', '\n', '\f', '\r':
-			continue
-		}
-		break
-	}
-	if len(head) > 1 && head[0] == '[' && isDigit(head[1]) {
-		return true
-	}
-	return strings.Contains(head, "WARN") || strings.Contains(head, "INFO") || strings.Contains(head, "DEBUG") || strings.HasPrefix(head, "[NeMo ")
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

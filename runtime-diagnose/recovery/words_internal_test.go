@@ -1,16 +1,55 @@
 package recovery
 
-import "testing"
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+)
 
-func FuzzMayBeMild(f *testing.F) {
-	for _, s := range []string{"", "W0301 x", "[W123 x", "\n\t[I1234 a.cc:3] x", "[[[W123 ", "[[[[W123 ", "a: WARN b", "x INFO y", "DEBUG", "[I301 ", "Error"} {
+// wholeMildLevel is what mildLevel reads, in one expression.
+var wholeMildLevel = regexp.MustCompile(`^\[NeMo [WID] |^\[[\d :.-]{10,30}: [WID] |^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b|^(?:\[[^\]]{1,60}\]){1,4} ?\[(?:WARN(?:ING)?|INFO|DEBUG)\]`)
+
+func FuzzMildLevel(f *testing.F) {
+	for _, s := range []string{"", "W0301 x", "[W123 x", "\n\t[I1234 a.cc:3] x", "[[[W123 ", "[[[[W123 ", "a: WARN b", "x INFO y", "DEBUG", "[I301 ", "Error", "[a][b] [INFO] c"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if mildLevel.MatchString(s) && !mayBeMild(s) {
-			t.Fatalf("%q is mild", s)
+		if got, want := mildLevel(s), wholeMildLevel.MatchString(s); got != want {
+			t.Fatalf("%q has a level below an error: %t, want %t", s, got, want)
 		}
 	})
+}
+
+// Whatever fields stand before a level, as many as there may be and one more, as long as they may be and longer.
+func TestMildLevelBehindFields(t *testing.T) {
+	parts := []string{
+		" ", "  ", ":", "|", "-", " - ", "\t", "\v", "\f", ": ", "a", "b-c", "2024-01-02", "19:21:02,241", "[rank0]", "é", "\xff", "x|y", "_", "[", "(", "WARN", "WARNING", "INFO", "DEBUG", "WARNINGS",
+		strings.Repeat("f", longestField-1), strings.Repeat("f", longestField), strings.Repeat("f", longestField+1), strings.Repeat("é", longestField), strings.Repeat("g-", longestField/2), strings.Repeat("-", longestField+3),
+	}
+	r, mild := rand.New(rand.NewPCG(1, 2)), 0
+	for range 30_000 {
+		s := ""
+		for range r.IntN(4 * mostFields) {
+			s += parts[r.IntN(len(parts))]
+		}
+		s += "INFO"
+		got, want := mildLevel(s), wholeMildLevel.MatchString(s)
+		if got != want {
+			t.Fatalf("%q has a level below an error: %t, want %t", s, got, want)
+		}
+		if got {
+			mild++
+		}
+	}
+	if mild < 3_000 {
+		t.Errorf("%d have one; more are wanted", mild)
+	}
+	for fields, want := range map[int]bool{mostFields: true, mostFields + 1: false} {
+		if s := strings.Repeat("field ", fields) + "INFO"; mildLevel(s) != want {
+			t.Errorf("behind %d fields, a level is read: %t, want %t", fields, !want, want)
+		}
+	}
 }
 
 func FuzzTriesAgain(f *testing.F) {

@@ -236,7 +236,7 @@ func (l *Lines) ends(text string) {
 
 // names looks whether a line is an entry of a list of settings whose value stands on the next one.
 func (l *Lines) names(text string) {
-	if len(text) > 200 {
+	if len(text) > 200 || !endsAsName(text) {
 		return
 	}
 	i := nameIn(text)
@@ -251,6 +251,20 @@ func (l *Lines) names(text string) {
 		l.class, l.blank, l.valueOf = c, 0, true
 		l.fields = len(strings.Fields(text[:i]))
 	}
+}
+
+// endsAsName says that the last field of a line may be the name of a secret: its last letter ends one.
+func endsAsName(text string) bool {
+	at := len(text) - 1
+	if at >= 0 && text[at] == '>' {
+		return true // a tag stands behind it
+	}
+	for ; at >= 0 && !letters[text[at]]; at-- {
+		if !inField[text[at]] && strings.TrimRight(text[at:], " \t\r") != "" { // the field has no letter
+			return false
+		}
+	}
+	return at >= 0 && endsWord[text[at]]
 }
 
 // nameIn is where a line says "name:" or "<name>", or else `"name"` with its quotes; -1: nowhere. Nearly every line passes

@@ -110,6 +110,18 @@ var nameWords = func() (t [26][26][]nameWord) {
 	return t
 }()
 
+// endsWord are the letters that end them.
+var endsWord = func() (t [256]bool) {
+	for _, of := range nameWords {
+		for i, words := range of {
+			if len(words) > 0 {
+				t['a'+i], t['A'+i] = true, true
+			}
+		}
+	}
+	return t
+}()
+
 // beginOf is where the word of a name begins that ends at a place: behind a separator, or where small letters or
 // digits give way to capitals, the last of several capitals being the first letter of what follows.
 func beginOf(name string, to int) int {

@@ -173,6 +173,9 @@ func (k *keeper) see(number int, text string, matters bool) {
 
 // take masks a line and keeps it if its share of the budget allows.
 func (k *keeper) take(line Kept, share *int) bool {
+	if len(line.Text) > *share && len(redact.Masked) > *share { // masked or not
+		return false
+	}
 	line.Text = Mask(line.Text)
 	if len(line.Text) > *share {
 		return false

@@ -15,7 +15,7 @@ import (
 type matcher struct {
 	pattern  string
 	needs    [][]string // by alternative: each of its matches holds one
-	literals []string   // all of them
+	literals []int32    // all of them
 	once     sync.Once
 	branches []branch
 }
@@ -30,6 +30,8 @@ type branch struct {
 	behind func() *regexp.Regexp // re behind the first character of one
 	// loose matches whatever re does, and more, in less time; nil: re is fast enough.
 	loose func() *regexp.Regexp
+	short *branch // the same for texts of so many bytes, in less time; nil: there is none
+	most  int
 }
 
 // may says that a folded text, in which a literal of one of the alternatives stands, holds what that one needs
@@ -45,22 +47,29 @@ func (m *matcher) find(text string, line *folded, among []owner) (*regexp.Regexp
 	var best []int
 	var by *regexp.Regexp
 	for _, o := range among {
-		b := &m.branches[o.alternative]
-		if !line.holdsAll(b.parts) {
-			continue
-		}
-		if re, at := b.find(text, line); at != nil && (best == nil || at[0] < best[0]) {
+		if re, at := m.branches[o.alternative].tried(text, line); at != nil && (best == nil || at[0] < best[0]) {
 			best, by = at, re
 		}
 	}
 	return by, best
 }
 
+// tried is find where the line holds what the branch needs.
+func (b *branch) tried(text string, line *folded) (*regexp.Regexp, []int) {
+	if !line.holdsAll(b.parts) {
+		return nil, nil
+	}
+	return b.find(text, line)
+}
+
 // find is the leftmost match in a text, which begins where a text stands that all matches begin with: between those
 // places the expression is not tried. Beyond ASCII letters have more than two forms.
 func (b *branch) find(text string, line *folded) (*regexp.Regexp, []int) {
-	if b.starts != nil && len(line.text) > 0 && !b.starts[line.text[0]] {
+	if b.starts != nil && text != "" && !b.starts[foldASCII(text[0])] {
 		return nil, nil
+	}
+	if b.short != nil && len(text) <= b.most {
+		b = b.short
 	}
 	if b.loose != nil && !b.loose().MatchString(text) {
 		return nil, nil
@@ -69,10 +78,14 @@ func (b *branch) find(text string, line *folded) (*regexp.Regexp, []int) {
 		re := b.re()
 		return re, re.FindStringSubmatchIndex(text)
 	}
-	for from := 0; ; from++ {
+	for from, tries := 0, 0; ; from++ {
 		next := line.next(b.begins, from)
 		if next < 0 {
 			return nil, nil
+		}
+		if tries++; tries > mostTries {
+			re := b.re()
+			return re, re.FindStringSubmatchIndex(text)
 		}
 		from = next
 		if from == 0 {
@@ -93,17 +106,27 @@ func (b *branch) find(text string, line *folded) (*regexp.Regexp, []int) {
 	}
 }
 
+// mostTries bounds at how many places an expression is tried one by one: each may take it to the end of the text, which it
+// reads once where it looks for the places itself.
+const mostTries = 32
+
 func (m *matcher) prepare() {
 	for i, source := range alternatives(m.pattern) {
 		m.branches = append(m.branches, newBranch(source, m.needs[i]))
 	}
 }
 
+func compiled(source string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
+}
+
+// expressions is a branch with nothing but its expressions.
+func expressions(source string) branch {
+	return branch{re: compiled(source), atHead: compiled(`\A(?:` + source + `)`), behind: compiled(`\A(?s:.)(?:` + source + `)`)}
+}
+
 func newBranch(source string, needs []string) branch {
-	compiled := func(source string) func() *regexp.Regexp {
-		return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
-	}
-	b := branch{re: compiled(source), atHead: compiled(`\A(?:` + source + `)`), behind: compiled(`\A(?s:.)(?:` + source + `)`)}
+	b := expressions(source)
 	re, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		return b
@@ -112,10 +135,25 @@ func newBranch(source string, needs []string) branch {
 		b.parts = factorsIn(parts)
 	}
 	b.begins, b.starts = beginsOf(re), startsOf(re)
-	if program, err := syntax.Compile(re.Simplify()); err == nil && len(program.Inst) > mostSteps {
-		b.loose = compiled(loosened(re).String())
+	if steps(re) <= mostSteps {
+		return b
 	}
+	if most := unbounded(re); most > 0 && steps(re) <= mostSteps {
+		short := expressions(re.String())
+		short.begins = b.begins
+		b.short, b.most = &short, most
+	}
+	b.loose = compiled(loosened(re).String())
 	return b
+}
+
+// steps is how long the program of an expression is.
+func steps(re *syntax.Regexp) int {
+	program, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(program.Inst)
 }
 
 // mostSteps is how long a program may be that package regexp runs by backtracking
@@ -123,9 +161,26 @@ func newBranch(source string, needs []string) branch {
 // times as long: a bound such as {1,200} is written out in it.
 const mostSteps = 500
 
+// leastBound is the least bound on characters in a row that is taken away for short texts: most lines are no longer.
+const leastBound = 100
+
+// unbounded takes large bounds from an expression, in place, and says for texts of how many bytes it is the same: what
+// takes a character each time is not there more often than the text has bytes. 0: it had none.
+func unbounded(re *syntax.Regexp) (most int) {
+	if re.Op == syntax.OpRepeat && re.Max >= leastBound && re.Min < leastBound && !new(starts).add(re.Sub[0]) {
+		most, re.Max = re.Max, -1
+	}
+	for _, sub := range re.Sub {
+		if n := unbounded(sub); n > 0 && (most == 0 || n < most) {
+			most = n
+		}
+	}
+	return most
+}
+
 // loosened is an expression, changed in place, that matches what it did and has no large bounds.
 func loosened(re *syntax.Regexp) *syntax.Regexp {
-	if re.Op == syntax.OpRepeat && max(re.Min, re.Max) > 8 {
+	if re.Op == syntax.OpRepeat && (max(re.Min, re.Max) > 8 || re.Max < 0) {
 		re.Min, re.Max = min(re.Min, 1), -1
 	}
 	for _, sub := range re.Sub {

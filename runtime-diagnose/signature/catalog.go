@@ -21,11 +21,11 @@ type Catalog struct {
 	all      []*Signature // by ID
 	matchers []*matcher
 	literals *finder
-	calm     func() *finder   // without the literals of nothing but signs that training advances
-	index    map[string]int32 // literal, as the finder compares it
-	owners   [][]owner        // literal → what it is looked for
-	advances []bool           // by literal: it is looked for only as a sign that training advances
-	counts   int32            // the literal CountsNodes
+	calm     func() *finder       // without the literals of nothing but signs that training advances
+	places   map[*Signature]int32 // in all
+	owners   [][]owner            // literal → what it is looked for
+	advances []bool               // by literal: it is looked for only as a sign that training advances
+	counts   int32                // the literal CountsNodes
 }
 
 // owner is an alternative of a signature's pattern.
@@ -124,19 +124,21 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 		}
 		known[s.ID] = true
 	}
-	c.index = map[string]int32{}
+	c.places = make(map[*Signature]int32, len(c.all))
+	index := map[string]int32{} // literal, as the finder compares it
 	var literals []string
 	literal := func(text string) int32 {
-		at, ok := c.index[text]
+		at, ok := index[text]
 		if !ok {
 			at = int32(len(literals))
-			c.index[text] = at
+			index[text] = at
 			literals = append(literals, text)
 			c.owners = append(c.owners, nil)
 		}
 		return at
 	}
 	for i, s := range c.all {
+		c.places[s] = int32(i)
 		m := &matcher{pattern: s.Pattern}
 		var err error
 		if m.needs, err = literalsOf(s.Pattern); err != nil {
@@ -144,10 +146,10 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 		}
 		for alternative, set := range m.needs {
 			for _, lit := range set {
-				if !slices.Contains(m.literals, lit) {
-					m.literals = append(m.literals, lit)
-				}
 				at := literal(lit)
+				if !slices.Contains(m.literals, at) {
+					m.literals = append(m.literals, at)
+				}
 				c.owners[at] = append(c.owners[at], owner{int32(i), int32(alternative)})
 			}
 		}

@@ -49,6 +49,9 @@ func (v *View) Calm(calm bool) {
 	}
 }
 
+// IsCalm says that signs that training advances are not looked for.
+func (v *View) IsCalm() bool { return v.calm }
+
 // SaidAbove is how many lines a signature that was seen often is no reason to look at. What a log says so close below the same
 // can tell nothing else: fewer lines than these show that a program went on.
 const SaidAbove = 7
@@ -56,15 +59,20 @@ const SaidAbove = 7
 // Enough says that a signature was seen often enough: on the next lines it still matches where they are looked at for the
 // sake of another one, but is no reason to look.
 func (v *View) Enough(s *Signature) {
-	for i, other := range v.c.all {
-		if other != s {
-			continue
-		}
-		v.until[i] = v.lines + SaidAbove
-		for _, l := range v.c.matchers[i].literals {
-			v.settle(int(v.c.index[l]))
-		}
+	i, ok := v.c.places[s]
+	if !ok {
+		return
 	}
+	v.until[i] = v.lines + SaidAbove
+	for _, lit := range v.c.matchers[i].literals {
+		v.settle(lit)
+	}
+}
+
+// Heard says that a signature was seen often, and just above.
+func (v *View) Heard(s *Signature) bool {
+	i, ok := v.c.places[s]
+	return ok && v.lines <= v.until[i]
 }
 
 // Afresh looks for everything again.
@@ -74,7 +82,7 @@ func (v *View) Afresh() {
 	v.text = ""
 }
 
-func (v *View) settle(lit int) {
+func (v *View) settle(lit int32) {
 	v.quiet[lit] = math.MaxInt32
 	for _, o := range v.c.owners[lit] {
 		v.quiet[lit] = min(v.quiet[lit], v.until[o.signature])
@@ -182,12 +190,11 @@ func (v *View) count(lit int32) {
 // Again is on how many lines a signature that was heard often, and just above, would have been looked for: lines with one
 // of its literals, nearly all of which say the same once more.
 func (v *View) Again(s *Signature) int {
-	for i, other := range v.c.all {
-		if other == s {
-			return v.again[i]
-		}
+	i, ok := v.c.places[s]
+	if !ok {
+		return 0
 	}
-	return 0
+	return v.again[i]
 }
 
 // Match finds the signatures that are looked for.

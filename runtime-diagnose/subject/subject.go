@@ -81,13 +81,10 @@ func Of(message string) (rule *signature.Signature, words string) {
 		}
 	}
 	message = places.ReplaceAllString(keys.ReplaceAllString(message, ""), "")
-	lower := strings.ToLower(message)
-	for _, s := range subjects {
-		if !s.gate.MayMatch(lower) {
-			continue
-		}
-		if words = s.named(message); words != "" {
-			return s.rule, strings.ToLower(words)
+	text := signature.NewText(message)
+	for i := range subjects {
+		if words = subjects[i].named(message, text); words != "" {
+			return subjects[i].rule, strings.ToLower(words)
 		}
 	}
 	return nil, ""
@@ -102,17 +99,16 @@ func Waited(words string) bool { return waited.MatchString(words) }
 
 // named are the first words of a message that name the subject; empty: none do. A failure that is counted, and did not
 // happen once, is none: "oom=0".
-func (s subject) named(message string) string {
-	for {
-		at := s.words.FindStringIndex(message)
-		if at == nil {
-			return ""
-		}
-		if !Fails(s.rule) || !countsNone.MatchString(message[at[1]:]) {
-			return message[at[0]:at[1]]
-		}
+func (s *subject) named(message string, text *signature.Text) string {
+	at := s.tried.In(text)
+	for at != nil && Fails(s.rule) && countsNone.MatchString(message[at[1]:]) {
 		message = message[at[1]:]
+		at = s.words.FindStringIndex(message)
 	}
+	if at == nil {
+		return ""
+	}
+	return message[at[0]:at[1]]
 }
 
 // countsNone is the rest of a record behind the name of what it counts, of which there was none.
@@ -122,17 +118,17 @@ var countsNone = regexp.MustCompile(`^\w*['"]?\s*[=:]\s*0(?:\.0*)?%?(?:[^\w.]|\.
 var raised = regexp.MustCompile(`^(\w+)(?:\.\w+)*\.\w+: `)
 
 // places are those in source code: they name who speaks, not of what.
-var places = regexp.MustCompile(`File "[^"]*", line \d+, in|\S+\.(?:py|rs|cc|cpp|cu|cuh|h|c|go|java|scala|jl|ts)\b[:(,]\s?(?:line )?\d+`)
+var places = lazy.MustCompile(`File "[^"]*", line \d+, in|\S+\.(?:py|rs|cc|cpp|cu|cuh|h|c|go|java|scala|jl|ts)\b[:(,]\s?(?:line )?\d+`)
 
 // keys are those of a structure that is printed: they name what it holds, not what is wrong with it.
-var keys = regexp.MustCompile(`['"]\w+['"] ?: `)
+var keys = lazy.MustCompile(`['"]\w+['"] ?: `)
 
 // subject is one, and what names it.
 type subject struct {
 	rule    *signature.Signature
 	words   *lazy.Regexp
-	gate    signature.Gate // of words
-	modules string         // packages that do nothing else: what they raise is about it, whatever it says
+	tried   signature.Expression // the same, for texts that all of them are asked about
+	modules string               // packages that do nothing else: what they raise is about it, whatever it says
 }
 
 // about makes a subject of a category. Words are looked for whatever their case.
@@ -147,7 +143,7 @@ func about(category, title, words, remedy string) subject {
 			Remedy:       remedy,
 		},
 		words: lazy.MustCompile(`(?i)` + words),
-		gate:  signature.NewGate(`(?i)` + words),
+		tried: signature.NewExpression(`(?i)` + words),
 	}
 }
 
