@@ -19,7 +19,7 @@ const (
 )
 
 // leveled is the level in the head of a record of a logger, and stampOf how much before it is its stamp.
-var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
+var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |^[EWI] ?\| ?\d\d|"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
 
 // runtimeInforms is a record of information of TensorFlow's runtime
 // (https://github.com/tensorflow/tensorflow/blob/v2.4.0/tensorflow/core/platform/default/logging.cc).
@@ -60,7 +60,7 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		return false
 	}
 	form, wanted := r.said[i].logged, recordsGoneOnLong
-	if !s.Raised && (s.Mild || isGuess(s)) {
+	if !s.Raised && (s.Mild || isGuess(s)) || s.Raised && !r.said[i].top {
 		wanted = recordsGoneOn
 	}
 	if form == "" || s.Raised && r.processGoesOn(i, d) {
