@@ -18,6 +18,21 @@ var ruleNotReady = rule("container-not-ready", "the container runs and is not re
 	"That training stands still: a probe says no more than what it asks.",
 	"Look at what the probe asks, or at who sets the gate: kubectl describe pod shows both, with the last answer.\nTake the probe away where nobody sends requests to the pod: training needs none.")
 
+// NotReadyButTrains is the same of a container whose log shows steps since: nothing hangs, what is asked of it is wrong.
+var NotReadyButTrains = rule("container-not-ready-but-trains", "the container trains and is not ready", "argument-or-config-error", signature.General,
+	signature.User, signature.Useless,
+	"The kubelet says that the container's readiness probe fails, or that a readiness gate of the pod is not met, and its log counts steps since.",
+	"That the job suffers from it: only what sends requests to the pod, or waits for it to be ready, does.",
+	"Take the probe away where nobody sends requests to the pod, or let it ask what the program answers: kubectl describe pod shows the last answer.")
+
+// TrainsUnready is the rule for an observation of a pod that is not ready, where its program has trained since; nil: it is another one.
+func TrainsUnready(s *evidence.Observation) *signature.Signature {
+	if s.Signature != ruleNotReady {
+		return nil
+	}
+	return NotReadyButTrains
+}
+
 const (
 	// StartsWithin is how long a container may run without having been ready at all, at least: where a
 	// probe waits for longer, that counts.

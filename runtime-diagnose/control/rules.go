@@ -11,7 +11,7 @@ import (
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+24)
 	rules = append(rules, Silent, Podless, Unqueued, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, CrashLoop, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
-		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady)
+		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady, NotReadyButTrains)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}

@@ -142,6 +142,9 @@ func (r *logReader) finish(d reduce.Digest) Course {
 	if last, ok := r.counters.SpoiltSteps(series.Recent, d.Last.Number); ok && !r.log.Pasted && !r.quotes() {
 		r.spoil(last)
 	}
+	if n := len(series.Recent); n >= fewestSpoilt && !r.log.Pasted && !slices.ContainsFunc(series.Recent[n-fewestSpoilt:], func(s progress.Step) bool { return !s.LearnsNothing() }) {
+		r.spoil(series.Recent[n-fewestSpoilt])
+	}
 	t.Steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()

@@ -25,7 +25,7 @@ type launches struct {
 	at     int    // number of the line before that was like the first of the head
 	like   string // that line
 	ends   string // a line like the first of the head that heads what ends a job: below it stand the numbers of what began it
-	says   bool   // the first line says that something starts, and comes again at once: it alone is the head
+	says   bool   // the first line says that something starts, and comes again at once, or the second complains: it alone is the head
 	near   bool   // the two differ by a word or two, as what one logger writes: the same words have to come again
 	runs   []launch
 	from   int // the line that begins the one that is read, where there are several
@@ -81,7 +81,7 @@ func (r *logReader) launched(l *reduce.Line) {
 		}
 		n.read++
 		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
-		n.says = twice && starts.MatchString(n.head[0])
+		n.says = n.read == 2 && (twice || recovery.Wrong(body) && !recovery.Mild(body)) && starts.MatchString(n.head[0])
 		n.near = twice && !n.says && !sameWords(n.head[0], n.head[1])
 		raised := strings.HasPrefix(body, "Traceback (") || strings.HasSuffix(body, failed)
 		if r.log.Pasted || l.Lane != n.lane || raised || twice && !n.says && !n.near || len(r.sightings) > n.seen {

@@ -21,6 +21,10 @@ var surroundings = []string{
 	"dataset-error", "tokenizer-or-model-download-auth", "checkpoint-corrupt-or-mismatch", "storage-io",
 }
 
+// ofTarget is the category of runs that miss their own target: what Python warns of is a fit among others that stopped early, and its
+// program goes on with what it found (https://scikit-learn.org/stable/modules/generated/sklearn.exceptions.ConvergenceWarning.html).
+const ofTarget = "no-convergence"
+
 // raisedHead is a line that begins as the last one of a traceback whose frames were not kept, or has an error's level:
 // a step below it is no proof, for the calm of a log has its own rules.
 var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Exception)(?:: |$)|^.{0,60}?\b(?:ERROR|CRITICAL|FATAL)\b`)
@@ -30,7 +34,7 @@ var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Excepti
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	switch {
-	case recovery.FailsCommand(written(s)) && r.endedOtherwise(i), !r.failed && recovery.Needless(written(s)),
+	case recovery.FailsCommand(written(s)) && r.endedOtherwise(i), !r.failed && (recovery.Needless(written(s)) || s.Signature.Category == ofTarget && recovery.Warns(written(s))),
 		s.Signature.Weak && !s.Raised && r.raisedBelow(i, linesSurvived): // it went on with what runs that end well print as well
 		return true
 	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(written(s)):
@@ -44,7 +48,37 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	case said.instead, recovery.Instead(written(s)), recovery.CallsWarning(written(s)):
 		return true
 	}
-	return !raisedHead.MatchString(reduce.Body(s.Line)) && r.goesOnBelow(s, d)
+	return !raisedHead.MatchString(reduce.Body(s.Line)) && r.goesOnBelow(s, d) || r.ofOneItem(s, d)
+}
+
+// How often a complaint stands above that is of one item of many, and how many lines stand below the last of them.
+const (
+	timesOfItem = 3
+	linesOfItem = 4
+)
+
+// ofOneItem says that a complaint is of one of the items that a program works through: it said the same of others before,
+// and did each time what it does below it, to the end of the log.
+func (r *logReader) ofOneItem(s *evidence.Observation, d reduce.Digest) bool {
+	times, below, last := 0, 0, 0
+	for at := range d.Lines {
+		if l := &d.Lines[at]; l.Number >= r.launches.from && SameStatement(l.Text, s.Line) {
+			times, last = times+1, at
+		}
+	}
+	if times <= timesOfItem || d.Lines[last].Number < s.Item.Source.Line || d.InTraceback {
+		return false
+	}
+	for at := last + 1; at < len(d.Lines); at++ {
+		if b := r.lineBelow(d, at); b.ends || b.wrong {
+			return false
+		}
+		if !slices.ContainsFunc(d.Lines[:last], func(l reduce.Kept) bool { return SameStatement(l.Text, d.Lines[at].Text) }) {
+			return false
+		}
+		below++
+	}
+	return below >= linesOfItem
 }
 
 // written is the line of a sighting as its program wrote it: a file is shown with what whoever collected it put before.

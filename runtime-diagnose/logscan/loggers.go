@@ -12,14 +12,16 @@ import (
 
 // How many records below a warning a logger writes to the end of a log, where its process outlived an error that it
 // logged: one that ends for it says that it cleans up, and how it ends. For what a signature knows, or an exception, it
-// takes more than for a guess or what its program calls a warning.
+// takes more than for a guess or what its program calls a warning; an exception that is not printed from the module's frame
+// on was caught.
 const (
-	recordsGoneOn     = 4
-	recordsGoneOnLong = 8
+	recordsGoneOn       = 4
+	recordsGoneOnCaught = 6
+	recordsGoneOnLong   = 8
 )
 
 // leveled is the level in the head of a record of a logger, and stampOf how much before it is its stamp.
-var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
+var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |^[EWI] ?\| ?\d\d|"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
 
 // runtimeInforms is a record of information of TensorFlow's runtime
 // (https://github.com/tensorflow/tensorflow/blob/v2.4.0/tensorflow/core/platform/default/logging.cc).
@@ -60,8 +62,11 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		return false
 	}
 	form, wanted := r.said[i].logged, recordsGoneOnLong
-	if !s.Raised && (s.Mild || isGuess(s)) {
+	switch {
+	case !s.Raised && (s.Mild || isGuess(s)):
 		wanted = recordsGoneOn
+	case s.Raised && !r.said[i].top:
+		wanted = recordsGoneOnCaught
 	}
 	if form == "" || s.Raised && r.processGoesOn(i, d) {
 		return form != ""

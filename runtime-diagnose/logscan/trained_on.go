@@ -13,12 +13,13 @@ import (
 var toCome = []string{"sigterm-preempted", "evicted", "node-lost"}
 
 // TrainedOn ends what an event says of a pod that runs, and whose program has trained on since: a process of it
-// that was killed, a probe that failed, a volume that came late. What ends the pod later is still to come.
+// that was killed, a probe that failed, a volume that came late. What ends the pod later is still to come. A pod that is not
+// ready and has trained since does not hang.
 func (l *Logs) TrainedOn(seen []evidence.Observation, pods []control.Pod) {
-	courses := map[string][]*Course{} // of the present lives of pods that run
+	courses, ready := map[string][]*Course{}, map[string]bool{} // of the present lives of pods that run
 	for i := range pods {
-		if p := &pods[i]; p.Running() && p.Ready && p.Exit == nil && !p.Deleted {
-			courses[p.Name] = nil
+		if p := &pods[i]; p.Running() && p.Exit == nil && !p.Deleted {
+			courses[p.Name], ready[p.Name] = nil, p.Ready
 		}
 	}
 	for i := range l.Courses {
@@ -29,7 +30,10 @@ func (l *Logs) TrainedOn(seen []evidence.Observation, pods []control.Pod) {
 	}
 	for i := range seen {
 		s := &seen[i]
-		if s.Over || s.Item.Kind != evidence.Event || s.Item.At.IsZero() || slices.Contains(toCome, s.Signature.Category) {
+		if trains := control.TrainsUnready(s); trains != nil && stepsSince(courses[s.Item.Source.Pod], s.Item.At.Add(timeline.Skew)) >= stepsSurvivedAlone {
+			s.Signature = trains
+		}
+		if s.Over || s.Item.Kind != evidence.Event || !ready[s.Item.Source.Pod] || s.Item.At.IsZero() || slices.Contains(toCome, s.Signature.Category) {
 			continue
 		}
 		s.Over = stepsSince(courses[s.Item.Source.Pod], s.Item.At.Add(timeline.Skew)) >= StepsSurvived

@@ -56,6 +56,9 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	if l.Trace != nil || len(matches) > 0 || r.log.Pasted || ruled(l.Body()) || recovery.Measured(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.TriesAgain(l.Body()) {
 		return matches
 	}
+	if recovery.OfTracker(l.Body()) && (r.steps.Lines() > 0 || r.counters.Steps() > 0) {
+		return matches // no run that has begun ends for what its tracker could not send
+	}
 	if !w.open || l.Number-w.last > blockOf {
 		line := l.Clone()
 		*w = worst{open: true, mute: sync.OnceValue(func() bool { return r.mute(line.Body()) }), line: line, match: m, began: r.counters.Steps()}

@@ -97,6 +97,13 @@ func HasGradient(text string) bool {
 	return m != nil && m[1] != ""
 }
 
+// ofReward is a reward that is no number, as trainers that learn from rewards log it.
+var ofReward = regexp.MustCompile(`(?i)\breward(?:_mean|/mean|s)?["']?\s*[:=]\s*-?nan\b`)
+
+// LearnsNothing says that the loss of a step is zero and its reward no number: what the rewards are worked out from is missing,
+// and so is the gradient.
+func (s Step) LearnsNothing() bool { return s.Loss == 0 && ofReward.MatchString(s.Text) }
+
 // megatron stands before the time of one iteration.
 const megatron = "elapsed time per iteration (ms):"
 

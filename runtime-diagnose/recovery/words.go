@@ -45,7 +45,7 @@ const lastState = "TERMINATED"
 // EndsBadly asks for such words. A thread that terminates, at a level below a warning's, is one of many.
 func EndsBadly(text string) bool {
 	word := endsBadly.FindString(text)
-	return word != "" && !(strings.EqualFold(word[:1], "t") && Mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(strings.ReplaceAll(text, lastState, ""), ""))
+	return word != "" && !Warns(text) && !(strings.EqualFold(word[:1], "t") && Mild(text)) && endsBadly.MatchString(noneOf.ReplaceAllString(strings.ReplaceAll(text, lastState, ""), ""))
 }
 
 // Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
@@ -73,11 +73,13 @@ var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 // someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
 var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
-// noneOf are counts of nothing, failures that were expected, what a result or a loss is called, and when something terminated, which
-// batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?\+\d` +
+// noneOf are counts of nothing, failures that were expected, what a result, a loss or a setting is called, and when something terminated, which
+// batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html,
+// https://www.molpro.net/manual/doku.php?id=running_molpro).
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?\+\d` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
-	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
+	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b|^ ?Molpro calculation terminated$` +
+	`|\b(?:\w+_time_?outs?|time_?outs?_\w+)['"]?(?: ?[:=] ?| {2,})-?\d[\d.]*|\b\w*_(?:fail|error|abort|exception|missing|invalid)\w*['"]?(?: ?[:=] ?| {2,})(?:true|false|none|null)\b`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }

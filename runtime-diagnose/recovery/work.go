@@ -25,6 +25,9 @@ func Works(text string) bool {
 		!TriesAgain(text) && !row.MatchString(text) && !address.MatchString(text)
 }
 
+// OfTracker says that a line is what such a client says.
+func OfTracker(text string) bool { return strings.HasPrefix(text, tracker) }
+
 // BeginsTracking says that a line is the first that a tracker says of a run.
 func BeginsTracking(text string) bool {
 	return strings.HasPrefix(text, tracker+"Currently logged in as: ") || strings.HasPrefix(text, tracker+"Tracking run with ")

@@ -16,6 +16,9 @@ func (d *draft) cause(s evidence.Observation) Cause {
 		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
 	}
 	c.Source.Node = d.nodeOf(c.Source)
+	if c.Source.Pod == "" && c.Source.Node != "" {
+		c.Beside = d.podOn(c.Source.Node)
+	}
 	if c.Role == "" { // a line that names its process
 		c.Index = -1
 		if k, ok := d.at[c.Source.Place()]; ok && d.Members[k].Source.Role != "" {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -188,7 +189,7 @@ func seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).S
 func rootJSON(c Cause) *jsonRoot {
 	root := &jsonRoot{
 		Signature: c.Signature, Category: c.Category, Standing: c.Standing, Owner: c.Owner, Retry: c.Retry,
-		Pod: c.Source.Pod, Container: c.Source.Container, Role: c.Role, Attempt: c.Source.Attempt, Node: c.Source.Node,
+		Pod: cmp.Or(c.Source.Pod, c.Beside), Container: c.Source.Container, Role: c.Role, Attempt: c.Source.Attempt, Node: c.Source.Node,
 		Line: c.Line, File: c.Source.File, LineNumber: c.Source.Line, Facts: c.Facts, Cites: notNil(c.Cites),
 	}
 	if root.Facts == nil {

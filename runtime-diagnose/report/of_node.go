@@ -13,6 +13,14 @@ func (d *draft) ofNode(s *evidence.Observation, text string) string {
 	if node == "" || s.Item.Source.Pod != "" || strings.Contains(text, node) {
 		return ""
 	}
+	if only := d.podOn(node); only != "" {
+		return "node " + node + ", the node of " + only
+	}
+	return "node " + node
+}
+
+// podOn is the pod of the job that ran on a node, where it is one alone.
+func (d *draft) podOn(node string) string {
 	only, n := "", 0
 	for i := range d.Seen.Pods {
 		if p := &d.Seen.Pods[i]; p.Source.Node == node && !p.Past {
@@ -20,8 +28,8 @@ func (d *draft) ofNode(s *evidence.Observation, text string) string {
 			n++
 		}
 	}
-	if n == 1 {
-		return "node " + node + ", the node of " + only
+	if n != 1 {
+		return ""
 	}
-	return "node " + node
+	return only
 }

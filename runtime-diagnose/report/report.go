@@ -91,6 +91,7 @@ type Cause struct {
 	Said      int    // where in Line the words begin that decide, in bytes
 	Facts     map[string]string
 	Cites     []evidence.ID
+	Beside    string // the only pod of the job on the node that the cause is of, where it is of no pod
 }
 
 // Order says how it is known that the root's member went first.
