@@ -89,13 +89,13 @@ func queued(j *job.Job) bool {
 	if j.Gang.Queue == "" {
 		return false
 	}
-	of := gang.Of(j)
-	switch of.System {
+	system, at := gang.QueueOf(j)
+	switch system {
 	case gang.Kueue:
-		onJob := strings.HasPrefix(string(of.At), "metadata.")
+		onJob := strings.HasPrefix(string(at), "metadata.")
 		return onJob == operatorOf(j).Kueue // pods of another kind may be queued each by itself
 	case gang.Volcano, gang.KAI:
-		return strings.HasPrefix(string(of.At), "spec.runPolicy") || !passesBy(j)
+		return strings.HasPrefix(string(at), "spec.runPolicy") || !passesBy(j)
 	}
 	return true
 }
