@@ -103,7 +103,7 @@ func (c Config) validate() (wrong Mistakes) {
 		bad("tracing.sample is %g; expected 0 to 1", t.Sample)
 	}
 	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-		bad("tracing.endpoint is %q; expected an address like http://collector:4318/v1/traces", c.Tracing.Endpoint)
+		bad("tracing.endpoint is %q; expected an address like http://collector:4318/v1/traces", shown(c.Tracing.Endpoint))
 	}
 	c.Policies.Bundle.validate(bad)
 	c.Policies.Decisions.validate(bad)
@@ -140,7 +140,7 @@ func (r Running) validate(bad func(string, ...any)) {
 		bad("diagnosis.running.prometheus.idleBeside is %g; expected percent from 0 on, below 100", b)
 	}
 	if u, err := url.Parse(r.Prometheus.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		bad("diagnosis.running.prometheus.url is %q; expected an address like http://prometheus.monitoring:9090", r.Prometheus.URL)
+		bad("diagnosis.running.prometheus.url is %q; expected an address like http://prometheus.monitoring:9090", shown(r.Prometheus.URL))
 	}
 }
 
@@ -154,7 +154,7 @@ func (n Notifications) validate(bad func(string, ...any)) {
 		seen[r.Name] = true
 		oneOf(bad, at+".form", r.Form, words["notifications.receivers[].form"])
 		if (r.URL == "") == (r.URLFile == "") {
-			bad("%s has url %q and urlFile %q; expected one of them", at, r.URL, r.URLFile)
+			bad("%s has url %q and urlFile %q; expected one of them", at, shown(r.URL), r.URLFile)
 		}
 		address(bad, at+".url", r.URL, "path")
 		if r.Template != "" && r.Form != "generic" {
@@ -166,8 +166,22 @@ func (n Notifications) validate(bad func(string, ...any)) {
 // address is an address of the web, or empty.
 func address(bad func(string, ...any), name, value, path string) {
 	if u, err := url.Parse(value); value != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-		bad("%s is %q; expected an address like https://host/%s", name, value, path)
+		bad("%s is %q; expected an address like https://host/%s", name, shown(value), path)
 	}
+}
+
+// shown is as much of an address as may stand in a log: no user, no password, and of what stands behind the host nothing but
+// that there is something. An incoming webhook's path is its secret.
+func shown(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if scheme += "://"; !ok {
+		scheme, rest = "", address
+	}
+	host := rest
+	if at := strings.IndexAny(rest, "/?#"); at >= 0 {
+		host = rest[:at] + "/…"
+	}
+	return scheme + host[strings.LastIndex(host, "@")+1:]
 }
 
 // language is the name of one, perhaps with a script or country: it goes into every question.
@@ -196,7 +210,7 @@ func (l LLM) validate(bad func(string, ...any)) {
 	}
 	switch u, err := url.Parse(l.BaseURL); {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		bad("llm.baseURL is %q; expected an address like https://host/v1", l.BaseURL)
+		bad("llm.baseURL is %q; expected an address like https://host/v1", shown(l.BaseURL))
 	case !l.allows(u.Hostname()):
 		bad("llm.baseURL is at %s, which llm.allow does not name; expected it there, because logs go to it", u.Hostname())
 	}

@@ -37,7 +37,7 @@ var described = map[string]string{
 	"JobView.Pods":                      "at most",
 	"JobView.Priority":                  "the PriorityClass; empty: none is named",
 	"JobView.Queue":                     "Kueue's, Volcano's or T9k's; empty: none is named",
-	"JobView.Queued":                    "the pods' scheduler, or Kueue, reads that queue: false where it is Volcano's or KAI's mark on pods of the default scheduler",
+	"JobView.Queued":                    "somebody reads that queue: false where it is Kueue's label on a kind or on pods that Kueue does not queue, or Volcano's or KAI's mark on pods of the default scheduler",
 	"JobView.Retries":                   "the most that is written",
 	"JobView.RetriesEnd":                "false: no number is written, or none that ends",
 	"JobView.Runtime":                   "TrainJob only",

@@ -93,7 +93,7 @@ type JobView struct {
 	Annotations map[string]string `json:"annotations"`       // secrets masked, without kubectl's copy of the job
 	Runtime     *RuntimeView      `json:"runtime,omitempty"` // TrainJob only
 	Queue       string            `json:"queue"`             // Kueue's, Volcano's or T9k's; empty: none is named
-	Queued      bool              `json:"queued"`            // the pods' scheduler, or Kueue, reads that queue: false where it is Volcano's or KAI's mark on pods of the default scheduler
+	Queued      bool              `json:"queued"`            // somebody reads that queue: false where it is Kueue's label on a kind or on pods that Kueue does not queue, or Volcano's or KAI's mark on pods of the default scheduler
 	Scheduler   string            `json:"scheduler"`         // schedulerName of the pods; empty: the default one
 	Priority    string            `json:"priority_class"`    // the PriorityClass; empty: none is named
 	MinMembers  int               `json:"min_members"`       // the smallest gang that may start, as the job writes it; 0: none is written

@@ -83,14 +83,37 @@ func viewOf(j *job.Job) JobView {
 	return view
 }
 
-// queued says whether somebody reads the queue that the job names. A mark of Volcano or KAI is read by their
-// schedulers only.
+// queued says whether somebody reads the queue that the job names. A mark of Volcano or KAI is read by their schedulers
+// only, and Kueue's on jobs of the kinds that it knows, not on their pods.
 func queued(j *job.Job) bool {
-	if j.Gang.Queue == "" || j.Gang.Scheduler != "" {
-		return j.Gang.Queue != ""
+	if j.Gang.Queue == "" {
+		return false
 	}
-	of := gang.Of(j)
-	return of.System != gang.Volcano && of.System != gang.KAI || strings.HasPrefix(string(of.At), "spec.runPolicy")
+	system, at := gang.QueueOf(j)
+	switch system {
+	case gang.Kueue:
+		onJob := strings.HasPrefix(string(at), "metadata.")
+		return onJob == operatorOf(j).Kueue // pods of another kind may be queued each by itself
+	case gang.Volcano, gang.KAI:
+		return strings.HasPrefix(string(at), "spec.runPolicy") || !passesBy(j)
+	}
+	return true
+}
+
+// passesBy says that the default scheduler places pods that hold GPUs, or, where none does, any.
+func passesBy(j *job.Job) bool {
+	holds, passes := false, false
+	for _, r := range everyRole(j) {
+		_, n := gpusOf(&r.Pod)
+		by := r.Pod.Spec.SchedulerName == "" || r.Pod.Spec.SchedulerName == corev1.DefaultSchedulerName
+		switch {
+		case n > 0 && !holds:
+			holds, passes = true, by
+		case n > 0 || !holds:
+			passes = passes || by
+		}
+	}
+	return passes
 }
 
 // runtimeOf is the runtime that a TrainJob names, with the API's own default for its kind.

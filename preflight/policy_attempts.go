@@ -112,7 +112,7 @@ func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 			return 0, false
 		}
 	}
-	if againForEver(j, roles) {
+	if againForEver(j, roles) || slices.ContainsFunc(j.Roles, func(r job.Role) bool { return restartsInPlace(&r.Pod.Spec) }) {
 		return 0, false
 	}
 	// What a role is tried again by itself comes in each attempt of the whole.
@@ -155,6 +155,20 @@ func againForEver(j *job.Job, roles []map[string]any) bool {
 		}
 	}
 	return anew
+}
+
+// restartsInPlace says that a container of a pod that is not restarted begins again by a rule of its own, which no controller counts
+// (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#individual-container-restart-rules).
+func restartsInPlace(pod *corev1.PodSpec) bool {
+	if p := pod.RestartPolicy; p == corev1.RestartPolicyOnFailure || p == corev1.RestartPolicyAlways {
+		return false
+	}
+	again := func(c *corev1.Container, sidecar bool) bool {
+		own := c.RestartPolicy
+		return own != nil && (*own == corev1.ContainerRestartPolicyOnFailure || *own == corev1.ContainerRestartPolicyAlways && !sidecar) || len(c.RestartPolicyRules) > 0
+	}
+	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return again(&c, false) }) ||
+		slices.ContainsFunc(pod.InitContainers, func(c corev1.Container) bool { return again(&c, true) })
 }
 
 // roleRetryPlaces are where roles write how often they are tried again: JobSet's Jobs, Volcano's tasks, and the tasks

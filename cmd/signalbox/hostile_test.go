@@ -71,3 +71,36 @@ spec: {template: {spec: {containers: [{name: "c\e[2J", image: "i\e[2J"}]}}}
 		}
 	}
 }
+
+// TestNamesOfASnapshotAndABundleAreShownNotObeyed: no API server has looked at what somebody else sends.
+func TestNamesOfASnapshotAndABundleAreShownNotObeyed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const evil = `"x\e[2J\nFAKE\u202egol\a"`
+	for name, text := range map[string]string{
+		"job.yaml": "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: j, namespace: ml}, spec: {runPolicy: {schedulingPolicy: {queue: " + evil + "}}, pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [{name: pytorch, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]}}}}}}\n",
+		"cluster.yaml": "{apiVersion: v1, kind: Node, metadata: {name: " + evil + ", labels: {nvidia.com/gpu.product: " + evil + "}}, spec: {taints: [{key: " + evil + ", effect: NoSchedule}]}, status: {allocatable: {pods: 9, cpu: 9, nvidia.com/gpu: 8}, conditions: [{type: Ready, status: 'False', reason: " + evil + ", message: gone}]}}\n---\n" +
+			"{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: " + evil + ", namespace: " + evil + "}, spec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [{name: pytorch, image: x}]}}}}}}\n---\n" +
+			"{apiVersion: v1, kind: Pod, metadata: {name: " + evil + ", namespace: " + evil + "}, spec: {nodeName: " + evil + ", containers: [{name: " + evil + ", image: x, resources: {requests: {nvidia.com/gpu: 2}}}]}, status: {phase: Failed, reason: " + evil + ", containerStatuses: [{name: " + evil + ", state: {terminated: {exitCode: 1, reason: " + evil + "}}}]}}\n",
+		"rank0.log": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{
+		"get jobs -A --snapshot cluster.yaml", "get jobs -A --snapshot cluster.yaml -o name", "get jobs -A --snapshot cluster.yaml -o md",
+		"fit --map --snapshot cluster.yaml", "fit -f job.yaml --snapshot cluster.yaml --map", "fit -f job.yaml --snapshot cluster.yaml",
+		"diagnose --log rank0.log --pods cluster.yaml", "diagnose --log rank0.log --pods cluster.yaml -o md", "diagnose --log rank0.log --pods cluster.yaml --why --timeline",
+		"diagnose --log rank0.log --pods cluster.yaml --prompt-only",
+	} {
+		var out, errs bytes.Buffer
+		run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, strings.Fields(args))
+		said := out.String() + errs.String()
+		if !strings.Contains(said, "FAKE") {
+			t.Errorf("%s names nothing of it:\n%s", args, said)
+		}
+		if strings.Contains(said, "\nFAKE") || strings.ContainsAny(said, "\x1b\a\u202e") {
+			t.Errorf("%s obeys a name:\n%q", args, said)
+		}
+	}
+}

@@ -13,8 +13,12 @@ guarded if input.job.namespace in data.config.busy.namespaces
 
 deny contains {"path": "spec", "msg": msg} if {
 	guarded
-	input.job.queue == ""
+	not input.job.queued
 	not input.job.suspended
 	input.cluster.fit in {"full", "fragmented"}
-	msg := sprintf("the job does not fit now (%s), and it names no queue to wait in", [input.cluster.fit])
+	msg := sprintf("the job does not fit now (%s), and it names %s", [input.cluster.fit, queue])
 }
+
+queue := "no queue to wait in" if input.job.queue == ""
+
+queue := sprintf("queue %s, which nobody reads there", [input.job.queue]) if input.job.queue != ""

@@ -19,7 +19,7 @@ large if {
 
 deny contains {"path": "spec", "msg": msg} if {
 	large
-	input.job.deadline_seconds == 0
+	input.job.deadline_seconds <= 0
 	msg := sprintf("the job asks for %s without a deadline; a job with more than %d has one", [gpus, data.config.deadlines.above_gpus])
 }
 

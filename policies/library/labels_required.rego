@@ -10,9 +10,9 @@ package signalbox.labels_required
 
 wanted := object.get(object.get(data.config.labels, "namespaces", {}), input.job.namespace, object.get(data.config.labels, "default", []))
 
-says(name) if input.job.labels[name] != ""
+says(name) if trim_space(input.job.labels[name]) != ""
 
-says(name) if input.job.annotations[name] != ""
+says(name) if trim_space(input.job.annotations[name]) != ""
 
 deny contains {"path": "metadata.labels", "msg": msg} if {
 	some name in wanted

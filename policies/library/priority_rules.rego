@@ -12,6 +12,9 @@ rule := object.get(object.get(data.config.priorities, "namespaces", {}), input.j
 
 named contains input.job.priority_class if input.job.priority_class != ""
 
+# Kueue reads a class of its own, which preempts others.
+named contains input.job.labels["kueue.x-k8s.io/priority-class"]
+
 # Pods of one role may have another class than those of the next.
 named contains role.pod.priorityClassName if {
 	some role in input.job.roles

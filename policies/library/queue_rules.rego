@@ -34,7 +34,7 @@ deny contains {"path": "metadata.labels", "msg": msg} if {
 	rule.required == true
 	input.job.queue != ""
 	not input.job.queued
-	msg := sprintf("the job names queue %s, which the default scheduler does not read; jobs in namespace %s wait in one", [input.job.queue, input.job.namespace])
+	msg := sprintf("the job names queue %s, which nobody reads there; jobs in namespace %s wait in one", [input.job.queue, input.job.namespace])
 }
 
 deny contains {"path": "metadata.labels", "msg": msg} if {

@@ -17,8 +17,12 @@ deny contains {"path": role.path, "msg": msg} if {
 	guarded
 	input.cluster.known
 	input.cluster.gpus_per_node > 0
-	input.job.queue == ""
+	not input.job.queued
 	some role in input.job.roles
 	role.gpus_per_pod >= input.cluster.gpus_per_node
-	msg := sprintf("each pod of %s takes all GPUs of a node (%d of %d), and the job names no queue", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node])
+	msg := sprintf("each pod of %s takes all GPUs of a node (%d of %d), and the job %s", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node, waits])
 }
+
+waits := "names no queue" if input.job.queue == ""
+
+waits := sprintf("names queue %s, which nobody reads there", [input.job.queue]) if input.job.queue != ""

@@ -100,7 +100,7 @@ func Of(j *job.Job) Gang {
 	if writes(j, j.Gang.Path, j.Gang.MinMembers) {
 		g.MinField = string(j.Gang.Path[strings.LastIndexByte(string(j.Gang.Path), '.')+1:])
 	}
-	g.System, g.At = queueSystem(j)
+	g.System, g.At = QueueOf(j)
 	g.Groups = slices.Grow(g.Groups, len(j.Roles))
 	for i := range j.Roles {
 		r := &j.Roles[i]

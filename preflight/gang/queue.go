@@ -46,8 +46,8 @@ var queueFields = []struct {
 // t9kPolicy asks for the scheduler of T9k; where it names no queue, the scheduler does.
 const t9kPolicy = job.Path("spec.scheduler.t9kScheduler")
 
-// queueSystem finds who keeps the queue of a job, and where the job names it.
-func queueSystem(j *job.Job) (QueueSystem, job.Path) {
+// QueueOf finds who keeps the queue of a job, and where the job names it.
+func QueueOf(j *job.Job) (QueueSystem, job.Path) {
 	if j.Gang.Queue == "" || j.Source == nil {
 		return "", ""
 	}

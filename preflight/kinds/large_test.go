@@ -130,3 +130,29 @@ func TestFlagsOfManyCommandsTakeTimeAsTheirNumber(t *testing.T) {
 		t.Error("took longer than 20s")
 	}
 }
+
+// TestNoFieldIsLostBehindOthers: an API server that knows no schema stores whatever stands beside the fields of a kind.
+func TestNoFieldIsLostBehindOthers(t *testing.T) {
+	padded := func(fields map[string]any) map[string]any {
+		for i := range 20_000 {
+			fields[fmt.Sprintf("a%d", i)] = map[string]any{}
+		}
+		for i := range 20_000 {
+			fields[fmt.Sprintf("activeDeadlineSeconds%d", i)] = int64(1)
+		}
+		return fields
+	}
+	type m = map[string]any
+	u := &unstructured.Unstructured{Object: m{"metadata": m{"name": "x"}, "spec": padded(m{"taskRoles": []any{padded(m{
+		"name": "w", "taskNumber": int64(64), "task": padded(m{"pod": padded(m{"spec": padded(m{"containers": []any{padded(m{
+			"name": "c", "image": "evil.example/x:1", "resources": padded(m{"limits": m{"nvidia.com/gpu": int64(8)}}),
+		})}})})}),
+	})}})}}
+	j, err := framework.Read(u, nil)
+	if err == nil {
+		t.Error("nobody is told that it was cut")
+	}
+	if j == nil || len(j.Roles) != 1 || j.Roles[0].Replicas.Max != 64 || j.Roles[0].Pod.GPUs().N != 8 || j.Roles[0].Pod.Spec.Containers[0].Image != "evil.example/x:1" {
+		t.Errorf("%+v; want 64 pods of that image with 8 GPUs each", j)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,8 +59,8 @@ func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]
 		r.problem("", "nothing", "an object")
 		return r, nil
 	}
-	r.source = r.bounded(u.Object)
 	o := &object[S]{}
+	r.source = r.bounded(u.Object, reflect.TypeOf(*o))
 	r.crd = crdOf(u.GetAPIVersion(), u.GetKind())
 	decodeInto(r, r.source, o)
 	r.unknownFields(r.source)
@@ -208,9 +210,9 @@ func (r *reader) anchor(at job.Path) job.Path {
 }
 
 // bounded is the object, or, where it is nested too deep or its spec holds too much, a copy without
-// what is too much; every place that was cut is a problem. The copy does not depend on the order of
-// maps.
-func (r *reader) bounded(object map[string]any) map[string]any {
+// what is too much; every place that was cut is a problem. Fields that its type has are kept before others, which some API
+// servers store as well. The copy does not depend on the order of maps.
+func (r *reader) bounded(object map[string]any, of reflect.Type) map[string]any {
 	deep, values := false, 0
 	for key, v := range object {
 		n, levels := measure(own(key, v), 1)
@@ -235,7 +237,7 @@ func (r *reader) bounded(object map[string]any) map[string]any {
 			if key == "spec" {
 				c.entries, c.fields = entries, max(entries, fields)
 			}
-			out[key] = c.cut(&place{nil, key, -1}, own(key, object[key]), 1)
+			out[key] = c.cut(&place{nil, key, -1}, own(key, object[key]), 1, within(of, key))
 		}
 		if values, _ = measure(out["spec"], 1); values > largest && entries > 0 {
 			continue
@@ -264,7 +266,8 @@ type cutAt struct {
 	have string
 }
 
-func (c *cutter) cut(at *place, v any, level int) any {
+// cut copies a value that is meant for a type; nil: of any.
+func (c *cutter) cut(at *place, v any, level int, of reflect.Type) any {
 	if level > c.deepest {
 		c.at = append(c.at, cutAt{at.path(), fmt.Sprintf("nested more than %d levels deep", deepest)})
 		return nil
@@ -274,11 +277,12 @@ func (c *cutter) cut(at *place, v any, level int) any {
 		keys := sortedKeys(v)
 		if len(keys) > c.fields {
 			c.at = append(c.at, cutAt{at.path(), fmt.Sprintf("an object with %d fields, of which the first %d are read", len(keys), c.fields)})
+			slices.SortStableFunc(keys, func(a, b string) int { return rank(of, a) - rank(of, b) })
 			keys = keys[:c.fields]
 		}
 		out := make(map[string]any, len(keys))
 		for _, key := range keys {
-			out[key] = c.cut(&place{at, key, -1}, v[key], level+1)
+			out[key] = c.cut(&place{at, key, -1}, v[key], level+1, within(of, key))
 		}
 		return out
 	case []any:
@@ -288,12 +292,40 @@ func (c *cutter) cut(at *place, v any, level int) any {
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = c.cut(&place{at, "", i}, e, level+1)
+			out[i] = c.cut(&place{at, "", i}, e, level+1, within(of, ""))
 		}
 		return out
 	default:
 		return v
 	}
+}
+
+// within is the type of what a key of an object, or an element of a list, is meant for; nil: of any.
+func within(of reflect.Type, key string) reflect.Type {
+	if of == nil {
+		return nil
+	}
+	var inner reflect.Type
+	switch of.Kind() {
+	case reflect.Struct:
+		if index, known := shapeOf(of).fields[key]; known {
+			inner = of.FieldByIndex(index).Type
+		}
+	case reflect.Map, reflect.Slice:
+		inner = of.Elem()
+	}
+	for inner != nil && inner.Kind() == reflect.Pointer {
+		inner = inner.Elem()
+	}
+	return inner
+}
+
+// rank brings the fields of a type before others.
+func rank(of reflect.Type, key string) int {
+	if of != nil && of.Kind() == reflect.Struct && within(of, key) == nil {
+		return 1
+	}
+	return 0
 }
 
 // own is a field without the record of who wrote what, which the API server adds and which

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // readObjects reads a stream of YAML or JSON objects and Lists; ok is false if there is no
@@ -55,6 +57,7 @@ func (p *Part) add(object map[string]any) {
 		}
 		return
 	}
+	redact.Names(object)
 	switch u.GetAPIVersion() + "/" + u.GetKind() {
 	case "v1/Pod":
 		into(p, u, &p.Pods)

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -224,6 +226,28 @@ func TestTheOrderOfAnArchiveDoesNotMatter(t *testing.T) {
 	for _, a := range answers[1:] {
 		if diff := cmp.Diff(answers[0], a); diff != "" {
 			t.Errorf("another order, another answer:\n%s", diff)
+		}
+	}
+}
+
+// TestAZipArchiveHoldsWhatLiesInIt: names are shown, and say where a log comes from.
+func TestAZipArchiveHoldsWhatLiesInIt(t *testing.T) {
+	for _, name := range []string{"../x.log", "/etc/passwd.log", "a/../../x.log"} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		in, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, "x\n"); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "logs.zip")
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openContents(t.Context(), file); err == nil || !strings.Contains(err.Error(), "leaves the bundle") {
+			t.Errorf("%s: %v; want to be told that it leaves the bundle", name, err)
 		}
 	}
 }

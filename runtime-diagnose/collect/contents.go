@@ -149,6 +149,8 @@ func (f *contents) readZip(ctx context.Context, name string) (err error) {
 			continue
 		case file.Flags&encrypted != 0:
 			return fmt.Errorf("%s is encrypted", file.Name)
+		case !fs.ValidPath(path.Clean(file.Name)):
+			return fmt.Errorf("%q leaves the bundle", file.Name)
 		}
 		if err := cmp.Or(ctx.Err(), f.count()); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Open reads a bundle: a folder, or a .tgz. Nothing is unpacked to disk, and logs are not held in memory:
@@ -140,6 +141,7 @@ func (f *contents) job(c *diagnose.Case) error {
 	if err := decodeYAML(text, &u.Object); err != nil {
 		return fmt.Errorf("read job.yaml: %w", err)
 	}
+	redact.Names(u.Object)
 	k := kinds.For(u.GroupVersionKind())
 	if k == nil {
 		c.Missing = append(c.Missing, fmt.Sprintf("job spec: no reader for %s", u.GroupVersionKind()))
@@ -194,6 +196,7 @@ func (f *contents) each(name string, do func(*unstructured.Unstructured) error) 
 		if d.List {
 			continue
 		}
+		redact.Names(d.Object.Object)
 		if err := do(d.Object); err != nil {
 			return fmt.Errorf("read %s: %w", d.Where(), err)
 		}

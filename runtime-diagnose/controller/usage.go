@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -65,9 +66,12 @@ func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), 
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
-	client, err := api.NewClient(api.Config{Address: c.URL, RoundTripper: bearer{c.TokenFile, transport}})
+	client, err := api.NewClient(api.Config{Address: c.URL, Client: &http.Client{
+		Transport:     bearer{c.TokenFile, transport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes where it was meant to
+	}})
 	if err != nil {
-		return nil, fmt.Errorf("read diagnosis.running.prometheus.url: %w", err)
+		return nil, errors.New("read diagnosis.running.prometheus.url: it is no address")
 	}
 	ask := prometheusv1.NewAPI(client)
 	return func(ctx context.Context, a UsageOf) (Usage, error) {
@@ -99,6 +103,9 @@ func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), 
 			value, _, err := ask.Query(ctx, fillQuery(q.query, a), time.Time{}, prometheusv1.WithLimit(2*mostAskedPods))
 			if err == nil {
 				*q.into, err = perName(value)
+			}
+			if wrapped, ok := errors.AsType[*url.Error](err); ok {
+				err = wrapped.Err // the address may hold a password
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("ask Prometheus for the use of %s: %w", q.of, err))

@@ -432,6 +432,14 @@ func TestBaseURLs(t *testing.T) {
 	}
 }
 
+// An address may say who asks, too.
+func TestErrorsHoldNoSecretOfTheAddress(t *testing.T) {
+	_, err := ask(t, Profile{Provider: "openai", BaseURL: "http://hf_token:password@127.0.0.1:1/v1?key=s3cr3t", Model: "m"})
+	if err == nil || strings.Contains(err.Error(), "hf_token") || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "s3cr3t") {
+		t.Errorf("error is %v; want one without the secrets of the address", err)
+	}
+}
+
 // What says who asks is in no error, though a server repeats it.
 func TestErrorsHoldNoSecret(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

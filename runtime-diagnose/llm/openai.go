@@ -39,7 +39,7 @@ type openAI struct {
 func newOpenAI(p Profile) (Client, error) {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("set up language model: baseURL is %q; expected an address like https://host/v1", p.BaseURL)
+		return nil, fmt.Errorf("set up language model: baseURL is %q; expected an address like https://host/v1", shown(p.BaseURL))
 	}
 	if p.Model == "" {
 		return nil, errors.New("set up language model: model is empty")
@@ -59,9 +59,19 @@ func newOpenAI(p Profile) (Client, error) {
 	return &openAI{api: openai.NewClientWithConfig(conf), profile: p}, nil
 }
 
+// shown is an address without what may be secret in it.
+func shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "…"
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
 // refuseRedirect keeps the text of logs at the address that somebody configured.
 func refuseRedirect(to *http.Request, _ []*http.Request) error {
-	return fmt.Errorf("the server redirects to %s; configure the address it should be; %w", to.URL.Redacted(), ErrDeclined)
+	return fmt.Errorf("the server redirects to %s; configure the address it should be; %w", shown(to.URL.String()), ErrDeclined)
 }
 
 // Complete asks once. Errors never hold the key, and at most one line of the server's answer.
@@ -216,7 +226,7 @@ func (c *openAI) plainly(ctx context.Context, err error) error {
 	case status == 0 && errors.As(err, &syntax):
 		return fmt.Errorf("the answer is no JSON: %w", err)
 	case status == http.StatusNotFound && code != "model_not_found" && !c.profile.azure() && !strings.Contains(c.profile.BaseURL, "/v"):
-		return fmt.Errorf("%w; llm.baseURL is %s, and ends in /v1 for most servers", err, c.profile.BaseURL)
+		return fmt.Errorf("%w; llm.baseURL is %s, and ends in /v1 for most servers", err, shown(c.profile.BaseURL))
 	}
 	return err
 }
@@ -409,6 +419,9 @@ func (p Profile) secrets() (out []string) {
 // brief is the error on one line without the key; the cause stays reachable for errors.Is.
 func brief(err error, p Profile, after time.Duration) error {
 	text := err.Error()
+	if call, ok := errors.AsType[*url.Error](err); ok { // the address may hold a user, a password or a key
+		text = strings.ReplaceAll(text, fmt.Sprintf("%s %q: ", call.Op, call.URL), "")
+	}
 	for _, secret := range p.secrets() {
 		text = strings.ReplaceAll(text, secret, "***")
 	}

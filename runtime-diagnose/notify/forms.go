@@ -36,7 +36,9 @@ func (r *receiver) body(f Failure) ([]byte, error) {
 	case FormAlertmanager:
 		return json.Marshal(alert(r.Name, f))
 	case FormSlack:
-		return json.Marshal(map[string]string{"text": slack(f)})
+		// What stands in a log is no text with a form of its own, and an address in it is looked up by nobody
+		// (https://docs.slack.dev/messaging/unfurling-links-in-messages).
+		return json.Marshal(map[string]any{"text": slack(f), "mrkdwn": false, "unfurl_links": false, "unfurl_media": false})
 	case FormGeneric:
 	}
 	if r.template == nil {

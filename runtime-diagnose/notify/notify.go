@@ -115,11 +115,9 @@ func (n *Notifier) Tell(f Failure) {
 		if len(r.Namespaces) > 0 && !slices.Contains(r.Namespaces, f.Namespace) {
 			continue
 		}
-		select {
-		case r.queue <- f:
-		default:
+		if lost, full := r.queue.put(f); full {
 			n.count(r.Name, Dropped)
-			n.log.Warn("a notification is dropped: too many wait", "receiver", r.Name, "namespace", f.Namespace, "name", f.Name)
+			n.log.Warn("a notification is dropped: too many wait", "receiver", r.Name, "namespace", lost.Namespace, "name", lost.Name)
 		}
 	}
 }
@@ -179,12 +177,14 @@ func (n *Notifier) Start(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, r := range n.receivers {
 		all.Go(func() {
-			for {
+			for ctx.Err() == nil {
+				if f, ok := r.queue.take(); ok {
+					n.deliver(ctx, r, f)
+					continue
+				}
 				select {
 				case <-ctx.Done():
-					return
-				case f := <-r.queue:
-					n.deliver(ctx, r, f)
+				case <-r.queue.ready:
 				}
 			}
 		})

@@ -150,7 +150,7 @@ func TestFormsAreThoseOfTheReceivers(t *testing.T) {
 		receiver Receiver
 		want     string
 	}{
-		"slack": {Receiver{Form: FormSlack}, `{"text":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u0026lt;!channel\u0026gt;\nAsk for more \u0026amp; try again."}`},
+		"slack": {Receiver{Form: FormSlack}, `{"mrkdwn":false,"text":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u0026lt;!channel\u0026gt;\nAsk for more \u0026amp; try again.","unfurl_links":false,"unfurl_media":false}`},
 		"a template": {
 			Receiver{Form: FormGeneric, Template: `{"job": {{json .Name}}, "what": {{json .Error}}}`},
 			`{"job": "train", "what": "worker-3 was killed for memory \u003c!channel\u003e"}`,
@@ -261,6 +261,38 @@ func TestAReceiverThatHangsIsBounded(t *testing.T) {
 		}
 		if seen.of["answers "+Sent] != mostQueued+2 {
 			t.Errorf("%v; want %d sent to the other", seen.of, mostQueued+2)
+		}
+	})
+}
+
+// TestANamespaceThatFailsAllTheTimeSilencesNoOther: a receiver takes one at a time, and others are told of in their turn.
+func TestANamespaceThatFailsAllTheTimeSilencesNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &heard{}
+		n, seen := world(t, server, io.Discard, Receiver{Name: "slow", Form: FormGeneric, Template: "{{.Namespace}}"})
+		server.mu.Lock() // nothing is answered
+		f := failed
+		for i := range 2 * mostQueued {
+			f.UID, f.Namespace = fmt.Sprint("noisy", i), "noisy"
+			n.Tell(f)
+		}
+		for i := range 3 {
+			f.UID, f.Namespace = fmt.Sprint("quiet", i), "quiet"
+			n.Tell(f)
+		}
+		server.mu.Unlock()
+		settle()
+		told := 0
+		for i, namespace := range server.bodies {
+			if namespace != "quiet" {
+				continue
+			}
+			if told++; i > 2*told+1 {
+				t.Errorf("number %d of the quiet namespace is told after %d others", told, i)
+			}
+		}
+		if told != 3 {
+			t.Errorf("%d of 3 are told; %v", told, seen.of)
 		}
 	})
 }

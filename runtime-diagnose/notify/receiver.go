@@ -20,7 +20,7 @@ import (
 // receiver is one with its queue.
 type receiver struct {
 	Receiver
-	queue    chan Failure
+	queue    *queue
 	template *template.Template
 	client   *http.Client
 }
@@ -31,7 +31,7 @@ func newReceiver(r Receiver) (*receiver, error) {
 	default:
 		return nil, fmt.Errorf("form is %q; expected %s, %s or %s", r.Form, FormAlertmanager, FormSlack, FormGeneric)
 	}
-	out := &receiver{Receiver: r, queue: make(chan Failure, mostQueued)}
+	out := &receiver{Receiver: r, queue: newQueue(mostQueued)}
 	var err error
 	if out.template, err = parse(r.Template); err != nil {
 		return nil, err

@@ -182,3 +182,33 @@ func skipWhile[T string | []byte](b T, i int, more func(byte) bool) int {
 	}
 	return i
 }
+
+// nameFields are the fields of objects that hold what something is called.
+var nameFields = map[string]bool{"name": true, "generateName": true, "namespace": true, "nodeName": true, "hostname": true, "reason": true, "fieldPath": true, "uid": true}
+
+// Names cleans all texts of an object that came in a file, and makes what names something one line: no API server has looked at
+// them, and what is said of a pod or a node begins with its name.
+func Names(object map[string]any) {
+	for key, v := range object {
+		object[key] = cleanedIn(v, nameFields[key] || key == "labels")
+	}
+}
+
+func cleanedIn(v any, line bool) any {
+	switch v := v.(type) {
+	case string:
+		if v = Clean(v); line && strings.ContainsAny(v, "\n\u2028\u2029") {
+			return strings.Join(strings.Fields(v), " ")
+		}
+		return v
+	case []any:
+		for i := range v {
+			v[i] = cleanedIn(v[i], line)
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = cleanedIn(v[key], line || nameFields[key] || key == "labels")
+		}
+	}
+	return v
+}

@@ -414,7 +414,7 @@ func fitText(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 	answer := *j.Fit
 	answer.Assumed = render.FewAssumed(answer.Assumed, answer.Verdict)
 	for _, line := range answer.Lines() {
-		fmt.Fprintf(b, "  %s\n", terminal.Visible(line))
+		fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
 	}
 	if j.Who != nil {
 		for _, line := range j.Who.Text() {

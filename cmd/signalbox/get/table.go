@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // jobsSchema names the JSON of get jobs.
@@ -34,12 +35,13 @@ func (f *Flags) render(sh *shell.Shell, rows []JobRow, all, first bool, paint te
 		for _, r := range rows {
 			// The name is kubectl's. The namespace, which kubectl leaves out, stands behind it, because without it the
 			// name is of no use: a line is what xargs -L1 hands to diagnose, or to kubectl.
-			fmt.Fprintf(&b, "%s/%s", schema.FromAPIVersionAndKind(r.APIVersion, strings.ToLower(r.Kind)).GroupKind(), r.Name)
+			word := func(name string) string { return words.ShellWord(terminal.VisibleLine(name)) } // xargs reads quotes
+			b.WriteString(word(fmt.Sprintf("%s/%s", schema.FromAPIVersionAndKind(r.APIVersion, strings.ToLower(r.Kind)).GroupKind(), r.Name)))
 			if f.all {
-				b.WriteString(" -n " + r.Namespace)
+				b.WriteString(" -n " + word(r.Namespace))
 			}
 			if f.several {
-				b.WriteString(" --context " + r.Context)
+				b.WriteString(" --context " + word(r.Context))
 			}
 			b.WriteString("\n")
 		}

@@ -135,7 +135,7 @@ func (c *counts) parts(amount func(int64) string) (out []Part) {
 	total := float64(c.total())
 	for mark, n := range c {
 		if n > 0 {
-			out = append(out, Part{Mark: Mark(mark), Share: float64(n) / total, Text: amount(n) + " " + words[mark]})
+			out = append(out, Part{Mark: Mark(mark), Share: float64(n) / total, Text: amount(n) + " " + means[mark]})
 		}
 	}
 	return out

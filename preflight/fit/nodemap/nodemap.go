@@ -52,7 +52,7 @@ const (
 var (
 	drawn = [...]rune{Used: '■', Ours: '◆', Free: '□', Closed: '×', Broken: '!', Hidden: '?'}
 	typed = [...]rune{Used: '#', Ours: '@', Free: '.', Closed: 'x', Broken: '!', Hidden: '?'}
-	words = [...]string{Used: "used", Ours: "this job", Free: "free", Closed: "closed" + toThisJob, Broken: "missing", Hidden: "not known"}
+	means = [...]string{Used: "used", Ours: "this job", Free: "free", Closed: "closed" + toThisJob, Broken: "missing", Hidden: "not known"}
 )
 
 // leastWidth is what a row needs to say anything.
@@ -363,7 +363,7 @@ func (p *panel) legend() {
 	var parts []string
 	for mark, seen := range p.marks {
 		if seen {
-			word := words[mark]
+			word := means[mark]
 			if p.nobody {
 				word = strings.TrimSuffix(word, toThisJob)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // models are labels that say which device a node has, the first one that is there counts:
@@ -90,7 +91,7 @@ func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*sha
 			rows[p][key] = r
 			p.rows = append(p.rows, r)
 		}
-		r.names = append(r.names, n.Name)
+		r.names = append(r.names, words.VisibleLine(n.Name))
 		r.sum.add(&c)
 		p.sum.add(&c)
 		p.nodes++
@@ -224,7 +225,7 @@ func poolOf(n *cluster.Node, of corev1.ResourceName) (name string, each int64) {
 	case corev1.ResourceMemory:
 		each = (each + 1<<30 - 1) >> 30 << 30
 	}
-	return name, each
+	return words.VisibleLine(name), each
 }
 
 func first(labels map[string]string, keys []string) string {
@@ -290,11 +291,11 @@ func noteOf(c *counts, st fit.NodeReason, s *share, of corev1.ResourceName) (not
 	if st.Why != "" && c[Free]+c[Closed] > 0 && (s == nil || st.Closed) {
 		out = append(out, st.Why)
 	}
-	about = strings.Join(out, ", ")
+	about = words.VisibleLine(strings.Join(out, ", "))
 	if c[Broken] > 0 {
 		out = append(out, amountOf(of, c[Broken])+" missing")
 	}
-	return strings.Join(out, ", "), about
+	return words.VisibleLine(strings.Join(out, ", ")), about
 }
 
 // heldOn is what pods on a node hold that are not the job's, by what made them.
@@ -311,7 +312,7 @@ func heldOn(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) holders {
 				continue
 			}
 		}
-		name := one.Namespace() + "/" + wholeOf(one)
+		name := words.VisibleLine(one.Namespace() + "/" + wholeOf(one))
 		out[name] = saturate.Add(out[name], amount)
 	}
 	return out

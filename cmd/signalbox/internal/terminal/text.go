@@ -6,25 +6,18 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // OneLine is a text in one line, with one space between words.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Visible is a text without what a terminal would obey, marks of direction among it: manifests and files come
-// from strangers, and names of jobs, roles, nodes and logs are printed.
-func Visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
-}
+// Visible is words.Visible.
+func Visible(s string) string { return words.Visible(s) }
 
-// VisibleLine is visible, in one line.
-func VisibleLine(s string) string { return strings.ReplaceAll(Visible(s), "\n", " ") }
+// VisibleLine is words.VisibleLine.
+func VisibleLine(s string) string { return words.VisibleLine(s) }
 
 // Count is a number with its noun: 1 job, 2 jobs.
 func Count(n int, thing string) string {
