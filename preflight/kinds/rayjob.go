@@ -118,7 +118,7 @@ func (s *rayJobSpec) submit(r *reader, j *job.Job) {
 		settle(head)
 		head.Launch = job.Launch{}
 	case s.SubmissionMode == "" || s.SubmissionMode == submittedByJob:
-		role := job.Role{Name: raySubmitter, Replicas: job.Exactly(1), Path: r.anchor("spec.submitterPodTemplate"), Single: true}
+		role := job.Role{Name: raySubmitter, Replicas: job.Exactly(1), Path: r.anchor("spec.submitterPodTemplate"), Single: true, Jobs: 1}
 		role.ReplicasPath = role.Path
 		if s.SubmitterPodTemplate != nil {
 			role.Pod = r.pod(s.SubmitterPodTemplate, "spec.submitterPodTemplate")

@@ -50,6 +50,9 @@ var volcanoJob = &Kind{
 			{At: "policies", Each: "action", Words: volcanoActions},
 			{At: "policies", Each: "event", Words: volcanoEvents},
 		},
+		RoleFlags: map[job.Path][]string{ // volcano ed72c7c8 pkg/controllers/job/plugins/distributed-framework, addFlags
+			"spec.plugins.pytorch": {"master", "worker"}, "spec.plugins.mpi": {"worker"}, // without its master the webhook refuses the job
+		},
 		PolicyEnds: true, ZeroPods: true, UncountedRestarts: true,
 		Env: volcanoEnv, NoEnv: "neither does Volcano without its plugins env and pytorch",
 		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
