@@ -13,10 +13,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
+// mostSharers is how many pods may have a claim at a time.
+const mostSharers = resourcev1.ResourceClaimReservedForMaxSize
+
 // sharedClaims reports claims that more pods share than may: the scheduler leaves the others where they are
 // (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceClaimReservedForMaxSize).
 func (o *check) sharedClaims() {
-	const most = resourcev1.ResourceClaimReservedForMaxSize
 	if !slices.ContainsFunc(o.gang.Groups, func(g gang.Group) bool { return slices.ContainsFunc(g.Pod.Spec.ResourceClaims, shared) }) {
 		return
 	}
@@ -42,15 +44,15 @@ func (o *check) sharedClaims() {
 				held = int64(len(claim.Status.ReservedFor))
 			}
 			v := Violation{
-				Rule: RuleDevices, When: Never, Kind: "ResourceClaim", Namespace: o.gang.Namespace, Name: name, Resource: "pods", Asked: all[name], Hard: most,
-				Path: "status.reservedFor", At: first[name], Message: fmt.Sprintf("%d pods share it, and no more than %d may at a time", all[name], most),
+				Rule: RuleDevices, When: Never, Kind: "ResourceClaim", Namespace: o.gang.Namespace, Name: name, Resource: "pods", Asked: all[name], Hard: mostSharers,
+				Path: "status.reservedFor", At: first[name], Message: fmt.Sprintf("%d pods share it, and no more than %d may at a time", all[name], mostSharers),
 				Remedy: "Let each pod have a claim of its own, made from a ResourceClaimTemplate.",
 			}
-			if all[name] <= most {
+			if all[name] <= mostSharers {
 				v.When, v.Asked, v.Used = Now, missing[name], held
-				v.Message = fmt.Sprintf("%d more pods are to share it beside %d that do, and no more than %d may at a time", missing[name], held, most)
+				v.Message = fmt.Sprintf("%d more pods are to share it beside %d that do, and no more than %d may at a time", missing[name], held, mostSharers)
 			}
-			if all[name] > most || missing[name] > 0 && held+missing[name] > most {
+			if all[name] > mostSharers || missing[name] > 0 && held+missing[name] > mostSharers {
 				o.add(v)
 			}
 		}
