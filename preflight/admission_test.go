@@ -173,6 +173,45 @@ spec: {template: {spec: {replicatedJobs: []}}}
 	}
 }
 
+// TestAServiceAccountThatWasMadeAMomentAgo: applied with the job, it may be there before the view has seen it.
+func TestAServiceAccountThatWasMadeAMomentAgo(t *testing.T) {
+	const job = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train, namespace: ml}
+spec: {pytorchReplicaSpecs: {Worker: {replicas: 1, restartPolicy: Never, template: {spec: {serviceAccountName: trainer, containers: [{name: pytorch, image: "a:1", command: [torchrun], resources: {limits: {cpu: 1, memory: 1Gi}}}]}}}}}
+`
+	var complete []schema.GroupResource
+	for _, name := range []string{"nodes", "pods", "namespaces", "serviceaccounts"} {
+		complete = append(complete, schema.ParseGroupResource(name))
+	}
+	var objects []*unstructured.Unstructured
+	for _, text := range []string{
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n",
+		"apiVersion: v1\nkind: Node\nmetadata: {name: n-0}\nstatus: {allocatable: {cpu: 8, memory: 32Gi, pods: 110}, conditions: [{type: Ready, status: \"True\"}]}\n",
+	} {
+		objects = append(objects, object(t, text))
+	}
+	view := manifest.View{Complete: complete, Objects: objects, Taken: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	seen, err := view.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for admission, want := range map[bool]string{
+		true:  `Worker needs ServiceAccount "trainer", which was not there when the job came to namespace ml`,
+		false: `Worker needs ServiceAccount "trainer", which does not exist in namespace ml`,
+	} {
+		report := review(t, nil, preflight.Request{Object: object(t, job), Cluster: seen, Admission: admission})
+		for _, f := range report.Findings {
+			if strings.Contains(f.Message, "ServiceAccount") && f.Message != want || admission && strings.Contains(f.Message, "does not exist") {
+				t.Errorf("admission %v: %q; want %q", admission, f.Message, want)
+			}
+		}
+		if !slices.ContainsFunc(report.Findings, func(f finding.Finding) bool { return f.Message == want }) {
+			t.Errorf("admission %v: %v; want %q", admission, report.Findings, want)
+		}
+	}
+}
+
 // TestANamespaceThatWasMadeAMomentAgo: the API server looks whether the namespace is there before it asks, so a view that has not
 // seen it yet is behind. A shell's view was read just now.
 func TestANamespaceThatWasMadeAMomentAgo(t *testing.T) {

@@ -57,10 +57,7 @@ func (r *DeviceRequest) matches(driver string, d *publishedDevice) answer {
 		}
 	}
 	for _, taint := range d.Taints {
-		if taint.Effect != string(resourcev1.DeviceTaintEffectNoSchedule) && taint.Effect != string(resourcev1.DeviceTaintEffectNoExecute) {
-			continue
-		}
-		if !r.tolerates(taint) {
+		if taint.keepsAway() && !r.tolerates(taint) {
 			return no
 		}
 	}
@@ -106,10 +103,11 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 		return nil
 	}
 	c := &deviceCounter{least: least, out: make([]DeviceCount, len(requests)), shared: make([]struct{ now, idle int32 }, len(requests))}
+	if !spend(s.objects[taintRuleKind].length()) {
+		return nil
+	}
+	c.tainted = taintedByRules(s.objects)
 	for i := range c.out {
-		if s.objects[taintRuleKind].length() > 0 {
-			c.out[i].Doubt = "some devices may be tainted by a DeviceTaintRule"
-		}
 		if !spend(len(s.nodes)/4+len(classes.of)) || !spend(len(classes.of)) {
 			return nil
 		}
@@ -132,9 +130,10 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 
 // deviceCounter counts the devices of classes.
 type deviceCounter struct {
-	out    []DeviceCount
-	least  bool
-	shared []struct{ now, idle int32 } // by request: devices that are on no node
+	out     []DeviceCount
+	least   bool
+	tainted map[string]bool             // drivers of which rules may taint devices; "": all
+	shared  []struct{ now, idle int32 } // by request: devices that are on no node
 }
 
 // addKinds adds the devices of every slice, those of one kind at a time. False: that costs more than there is
@@ -205,6 +204,9 @@ func (c *deviceCounter) suit(requests []DeviceRequest, slice *publishedSlice, at
 		out.Endless = out.Endless || d.endless()
 		if suits == perhaps {
 			out.Doubt = cmp.Or(out.Doubt, "which devices of "+driver+" it selects is written in CEL that is not read")
+		}
+		if c.tainted[""] || c.tainted[driver] {
+			out.Doubt = cmp.Or(out.Doubt, "some devices may be tainted by a DeviceTaintRule")
 		}
 		out.Doubt = cmp.Or(out.Doubt, doubt)
 		out.Parts = out.Parts || len(d.ConsumesCounters) > 0

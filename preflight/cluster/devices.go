@@ -90,6 +90,11 @@ type deviceTaint struct {
 	Effect string `json:"effect"`
 }
 
+// keepsAway says that the device goes to those alone who tolerate the taint.
+func (t *deviceTaint) keepsAway() bool {
+	return t.Effect == string(resourcev1.DeviceTaintEffectNoSchedule) || t.Effect == string(resourcev1.DeviceTaintEffectNoExecute)
+}
+
 // deviceClass is what of a DeviceClass is read, in every version.
 type deviceClass struct {
 	Spec struct {
@@ -105,6 +110,29 @@ type deviceClass struct {
 // taintRuleKind is the kind by which administrators taint devices that drivers publish
 // (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceTaintRule).
 var taintRuleKind = schema.GroupKind{Group: resourcev1.GroupName, Kind: "DeviceTaintRule"}
+
+// taintRule is what of such a rule is read, in every version: whose devices it may taint. Which of them is not worked out.
+type taintRule struct {
+	Spec struct {
+		Selector *struct {
+			Driver string `json:"driver"`
+		} `json:"deviceSelector"` // nil: none are
+		Taint deviceTaint `json:"taint"`
+	} `json:"spec"`
+}
+
+// taintedByRules are the drivers of which a rule may taint devices; "" stands for all of them.
+func taintedByRules(all Objects) map[string]bool {
+	var out map[string]bool
+	for _, o := range all[taintRuleKind].all() {
+		if rule, read := o.read.(*taintRule); !read {
+			put(&out, "", true)
+		} else if rule.Spec.Selector != nil && rule.Spec.Taint.keepsAway() {
+			put(&out, rule.Spec.Selector.Driver, true)
+		}
+	}
+	return out
+}
 
 // ClaimGVK is the kind of claims of devices (DRA).
 var ClaimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")

@@ -28,6 +28,7 @@ type (
 			CohortName        string                `json:"cohortName"` // v1beta2
 			NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
 			StopPolicy        string                `json:"stopPolicy"`
+			QueueingStrategy  string                `json:"queueingStrategy"` // empty: BestEffortFIFO
 			// What else has to agree before a job is admitted; of all flavors, or of some.
 			AdmissionChecks   []string `json:"admissionChecks"` // v1beta1
 			AdmissionStrategy struct {
@@ -71,6 +72,7 @@ type (
 	// QueueStatus is what Kueue writes about a queue.
 	QueueStatus struct {
 		FlavorsReservation []flavorUsage      `json:"flavorsReservation"`
+		PendingWorkloads   int32              `json:"pendingWorkloads"`
 		Conditions         []metav1.Condition `json:"conditions"`
 	}
 	flavorUsage struct {
@@ -93,6 +95,9 @@ func (q *ClusterQueue) Checks() []string {
 	}
 	return out
 }
+
+// Strict says that the queue lets nobody pass a job that waits at its head.
+func (q *ClusterQueue) Strict() bool { return q.Spec.QueueingStrategy == "StrictFIFO" }
 
 // Inactive is the reason why a queue takes no jobs; empty: it does, or that is not said.
 func (s *QueueStatus) Inactive() string {

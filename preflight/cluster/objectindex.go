@@ -119,6 +119,7 @@ var (
 		runtimeKind.GroupKind():    {version: "v1", read: freely[nodev1.RuntimeClass]},
 		TemplateKind.GroupKind():   {version: "v1", read: freely[resourcev1.ResourceClaimTemplate]},
 		classesKind:                {read: freely[deviceClass]},
+		taintRuleKind:              {read: freely[taintRule]},
 		ClaimGVK.GroupKind():       {version: "v1", many: true, read: freely[resourcev1.ResourceClaim]},
 		BudgetKind:                 {version: "v1", read: freely[policyv1.PodDisruptionBudget]},
 		configMap:                  {version: "v1", read: readShapes},

@@ -141,6 +141,9 @@ func phrase(l quota.Violation) string {
 	case quota.RulePool:
 		return "more than the node pools may add"
 	case quota.RuleDevices:
+		if l.Kind == cluster.ClaimGVK.Kind {
+			return "more pods than may share the " + l.Kind
+		}
 		return "more devices than are published"
 	case quota.RuleQuota:
 	}

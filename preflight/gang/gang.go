@@ -31,16 +31,18 @@ type Gang struct {
 	// asked about. Empty: all are.
 	OwnLabels map[string]string
 
-	System  QueueSystem          // whose queue it is
-	At      job.Path             // where the queue is named
-	unnamed bool                 // the API server makes the job's name: its pods cannot be told from others' yet
-	Untied  string               // how all pods have to lie to each other, where no affinity says it; empty: nothing is asked
-	Unread  string               // what else its pods are written in, and why that was not read; empty: all was
-	Self    schema.GroupResource // the job's own resource, which quotas may count; empty: not known
-	Exists  bool                 // the job is stored already
-	Paused  bool                 // the job asks for no pods now
-	Stopped bool                 // somebody ended the job before its time
-	Arrived bool                 // an API server asks about the job: its namespace is there, whether it was seen or not
+	System QueueSystem // whose queue it is
+	At     job.Path    // where the queue is named
+	// QueuePriority is the priority class of Kueue's own that the job names; empty: none.
+	QueuePriority string
+	unnamed       bool                 // the API server makes the job's name: its pods cannot be told from others' yet
+	Untied        string               // how all pods have to lie to each other, where no affinity says it; empty: nothing is asked
+	Unread        string               // what else its pods are written in, and why that was not read; empty: all was
+	Self          schema.GroupResource // the job's own resource, which quotas may count; empty: not known
+	Exists        bool                 // the job is stored already
+	Paused        bool                 // the job asks for no pods now
+	Stopped       bool                 // somebody ended the job before its time
+	Arrived       bool                 // an API server asks about the job: its namespace is there, whether it was seen or not
 	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
 	// could have refused them has let them in.
 	NodesOnly bool
@@ -101,6 +103,9 @@ func Of(j *job.Job) Gang {
 		g.MinField = string(j.Gang.Path[strings.LastIndexByte(string(j.Gang.Path), '.')+1:])
 	}
 	g.System, g.At = QueueOf(j)
+	if j.Source != nil {
+		g.QueuePriority = j.Source.GetLabels()[QueuePriorityLabel]
+	}
 	g.Groups = slices.Grow(g.Groups, len(j.Roles))
 	for i := range j.Roles {
 		r := &j.Roles[i]

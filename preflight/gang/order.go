@@ -3,6 +3,7 @@ package gang
 import (
 	"math/big"
 	"slices"
+	"strconv"
 )
 
 // Order is which groups of a gang run one after the other, by what they name in After. It is made once for a question.
@@ -10,6 +11,7 @@ type Order struct {
 	Stages [][]int   // sets of groups that run one after the other; within one all run together
 	depth  []int     // by group: the stage it is of
 	before []big.Int // by group: those that have completed when it starts, as a set of bits; nil where nobody waits
+	awaits []int     // by group: a number for those that wait for it themselves; nil where nobody waits
 }
 
 // stepsPerDeal are the steps that are spent at one go.
@@ -95,12 +97,33 @@ func sort(after [][]int) *Order {
 	if done < len(after) {
 		return nil
 	}
+	o.awaits = numbered(next)
 	o.Stages = make([][]int, slices.Max(o.depth)+1) // none is empty: before each there is what it waits for
 	for i, level := range o.depth {
 		o.Stages[level] = append(o.Stages[level], i)
 	}
 	return o
 }
+
+// numbered gives equal lists equal numbers.
+func numbered(lists [][]int) []int {
+	out, known := make([]int, len(lists)), map[string]int{}
+	var key []byte
+	for i, list := range lists {
+		key = key[:0]
+		for _, n := range list {
+			key = strconv.AppendInt(append(key, ' '), int64(n), 36)
+		}
+		if _, seen := known[string(key)]; !seen {
+			known[string(key)] = len(known)
+		}
+		out[i] = known[string(key)]
+	}
+	return out
+}
+
+// EndAlike says that whatever waits for one of two groups waits for the other, too: none stays when the other has gone.
+func (o *Order) EndAlike(a, b int) bool { return o.awaits == nil || o.awaits[a] == o.awaits[b] }
 
 // Beside are groups that certainly run at the same time as a stage, itself included: those of earlier stages whose end
 // none of them waits for.

@@ -54,6 +54,26 @@ func TestStagesAndWhatRunsBesideThem(t *testing.T) {
 	}
 }
 
+// TestWhoEndsAlike: what waits for one and not for the other finds one gone and the other there.
+func TestWhoEndsAlike(t *testing.T) {
+	for name, tc := range map[string]struct {
+		gang gang.Gang
+		want bool // of a and b
+	}{
+		"nobody waits":               {waiting("", "", ""), true},
+		"one waits for both":         {waiting("", "", "ab"), true},
+		"one waits for one":          {waiting("", "", "a"), false},
+		"two wait for one each":      {waiting("", "", "a", "b"), false},
+		"one waits for the other":    {waiting("", "a"), false},
+		"both wait, nobody for them": {waiting("c", "c", ""), true},
+	} {
+		o, _ := tc.gang.Order(always)
+		if got := o.EndAlike(0, 1); got != tc.want {
+			t.Errorf("%s: a and b end alike: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
 // TestTheOrderOfManyIsThatOfAWalk holds random orders against a walk from each group to all it waits for.
 func TestTheOrderOfManyIsThatOfAWalk(t *testing.T) {
 	for seed := range uint64(300) {

@@ -15,6 +15,10 @@ const (
 	KAI     QueueSystem = "KAI"
 )
 
+// QueuePriorityLabel names a WorkloadPriorityClass, on jobs
+// (https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/).
+const QueuePriorityLabel = "kueue.x-k8s.io/priority-class"
+
 // Marks by which queue systems know a job. Sources: Kueue v0.15 pkg/controller/constants;
 // volcano.sh/apis v1.13 pkg/apis/scheduling/v1beta1/labels.go; KAI's documents; the
 // T9k manual (https://github.com/t9k/user-manuals, src/modules/jobs).

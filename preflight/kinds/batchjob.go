@@ -48,10 +48,11 @@ var batchJob = &Kind{
 
 var completionModes = []string{"Indexed", "NonIndexed"}
 
-// batchLongestName: pods with an index have it in their host's name.
-func batchLongestName(j *job.Job, r *job.Role, name string) (child, what string) {
-	if textIn(j, "spec.completionMode") == "Indexed" {
-		return name + "-" + strconv.Itoa(r.Replicas.Max-1), "host of the last pod"
+// batchLongestName: pods with an index have it in their host's name, up to that of the last completion
+// (k8s.io/kubernetes v1.37.1 pkg/apis/batch/validation/validation.go, ValidateJob).
+func batchLongestName(j *job.Job, _ *job.Role, name string) (child, what string) {
+	if last := countIn(j, "spec.completions") - 1; textIn(j, "spec.completionMode") == "Indexed" && last >= 0 {
+		return name + "-" + strconv.Itoa(last), "host of the last pod"
 	}
 	return name, "label with the job's name"
 }

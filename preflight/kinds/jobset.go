@@ -128,16 +128,28 @@ const (
 )
 
 type jobSetSpec struct {
-	ReplicatedJobs          []replicatedJob `json:"replicatedJobs"`
-	Network                 any             `json:"network"`
-	SuccessPolicy           any             `json:"successPolicy"`
-	FailurePolicy           any             `json:"failurePolicy"`
-	StartupPolicy           any             `json:"startupPolicy"`
-	Suspend                 *bool           `json:"suspend"`
-	Coordinator             any             `json:"coordinator"`
-	ManagedBy               *string         `json:"managedBy"`
-	TTLSecondsAfterFinished *int32          `json:"ttlSecondsAfterFinished"`
-	VolumeClaimPolicies     any             `json:"volumeClaimPolicies"` // v0.11
+	ReplicatedJobs []replicatedJob `json:"replicatedJobs"`
+	Network        *struct {
+		EnableDNSHostnames       *bool  `json:"enableDNSHostnames"`
+		Subdomain                string `json:"subdomain"`
+		PublishNotReadyAddresses *bool  `json:"publishNotReadyAddresses"`
+	} `json:"network"`
+	SuccessPolicy any `json:"successPolicy"`
+	FailurePolicy *struct {
+		MaxRestarts     int32 `json:"maxRestarts"`
+		RestartStrategy any   `json:"restartStrategy"`
+		Rules           any   `json:"rules"`
+	} `json:"failurePolicy"`
+	StartupPolicy any   `json:"startupPolicy"`
+	Suspend       *bool `json:"suspend"`
+	Coordinator   *struct {
+		ReplicatedJob string `json:"replicatedJob"`
+		JobIndex      int    `json:"jobIndex"`
+		PodIndex      int    `json:"podIndex"`
+	} `json:"coordinator"`
+	ManagedBy               *string `json:"managedBy"`
+	TTLSecondsAfterFinished *int32  `json:"ttlSecondsAfterFinished"`
+	VolumeClaimPolicies     any     `json:"volumeClaimPolicies"` // v0.11
 }
 
 type replicatedJob struct {

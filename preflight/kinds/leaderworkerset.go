@@ -85,7 +85,7 @@ type lwsSpec struct {
 type lwsRollout struct {
 	Type                       string `json:"type"`
 	RollingUpdateConfiguration *struct {
-		Partition      any                 `json:"partition"`
+		Partition      *int32              `json:"partition"`
 		MaxUnavailable any                 `json:"maxUnavailable"`
 		MaxSurge       *intstr.IntOrString `json:"maxSurge"`
 	} `json:"rollingUpdateConfiguration"`

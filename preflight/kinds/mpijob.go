@@ -177,6 +177,9 @@ func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
 	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRolesV2, mpiOperator)
 	works := o.Spec.RunLauncherAsWorker != nil && *o.Spec.RunLauncherAsWorker
 	mpiMarks(j, works)
+	if l := j.Role("Launcher"); l != nil {
+		l.Jobs = 1 // v0.7 pkg/controller/mpi_job_controller.go, newLauncherJob
+	}
 	out, err := mpiFinish(r, j, &o.Spec.mpiShared)
 	if o.Spec.MPIImplementation == "" || o.Spec.MPIImplementation == "OpenMPI" {
 		launchers := 0

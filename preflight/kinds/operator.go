@@ -61,6 +61,8 @@ type Operator struct {
 	// TypeLists are lists of objects that name a role as their type; DependsOn says that roles name
 	// the roles that they depend on.
 	TypeLists []job.Path
+	// RoleFlags are lists of arguments that name roles, and which of these do: --worker=NAME.
+	RoleFlags map[job.Path][]string
 	DependsOn bool
 
 	// Jobs says that the pods of a role are those of Jobs of batch/v1; nil: they are not.

@@ -3,6 +3,7 @@ package kinds
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,6 +45,24 @@ var rayCluster = &Kind{
 // as v1 (ray-operator v1.5.1 config/crd/bases, conversion None).
 func rayVersions(kind string) []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{{Group: "ray.io", Version: "v1", Kind: kind}, {Group: "ray.io", Version: "v1alpha1", Kind: kind}}
+}
+
+// rayGroupNames: the pods are called after their group, in lower case, and carry its name as a label
+// (v1.5.1 controllers/ray/utils/util.go, PodName).
+var rayGroupNames = &NameForm{
+	Takes: regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$`).MatchString,
+	Says:  "letters, digits, dashes and dots, 63 at most",
+}
+
+// rayMounts: the token of the service account where Kubernetes says who may use a cluster, in each container
+// (https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/common/pod.go, AddRayTokenVolume).
+func rayMounts(j *job.Job, _ string) (volumes, places []string) {
+	for _, at := range []job.Path{"spec.authOptions.enableK8sTokenAuth", "spec.rayClusterSpec.authOptions.enableK8sTokenAuth"} {
+		if j.Field(at) == true {
+			return []string{"ray-token"}, []string{"/var/run/secrets/ray.io/serviceaccount"}
+		}
+	}
+	return nil, nil
 }
 
 // Labels of KubeRay on pods (github.com/ray-project/kuberay/ray-operator v1.5.1
@@ -140,7 +159,8 @@ func rayOperator(longest int, o Operator) Operator {
 		Says:   fmt.Sprintf("lower-case letters, digits and dashes, with a letter first, %d at most", longest),
 		Remedy: "Use a shorter name: what KubeRay makes is called after it.",
 	}
-	o.Peers = PeersByService
+	o.RoleNames = rayGroupNames
+	o.Peers, o.Mounts = PeersByService, rayMounts
 	o.ManagedBy = ManagedBy{At: "spec.managedBy", Known: []string{kubeRay, multiKueue}}
 	o.PolicyEnds = true  // a cluster does not end by its pods
 	o.RemakesPods = true // v1.5.1 controllers/ray/raycluster_controller.go, shouldDeletePod

@@ -53,27 +53,29 @@ const (
 
 // Source: ray-operator v1.5.1 apis/ray/v1/rayjob_types.go.
 type rayJobSpec struct {
-	ActiveDeadlineSeconds    *int32                  `json:"activeDeadlineSeconds"`
-	PreRunningDeadline       *int32                  `json:"preRunningDeadlineSeconds"` // v1.6
-	BackoffLimit             *int32                  `json:"backoffLimit"`
-	RayClusterSpec           *raySpec                `json:"rayClusterSpec"`
-	SubmitterPodTemplate     *corev1.PodTemplateSpec `json:"submitterPodTemplate"`
-	Metadata                 map[string]string       `json:"metadata"`
-	ClusterSelector          map[string]string       `json:"clusterSelector"`
-	SubmitterConfig          any                     `json:"submitterConfig"`
-	ManagedBy                *string                 `json:"managedBy"`
-	DeletionStrategy         any                     `json:"deletionStrategy"`
-	DeletionPolicy           any                     `json:"deletionPolicy"` // v1.3
-	Entrypoint               string                  `json:"entrypoint"`
-	RuntimeEnvYAML           string                  `json:"runtimeEnvYAML"`
-	JobID                    string                  `json:"jobId"`
-	SubmissionMode           string                  `json:"submissionMode"`
-	EntrypointResources      string                  `json:"entrypointResources"`
-	EntrypointNumCPUs        any                     `json:"entrypointNumCpus"`
-	EntrypointNumGPUs        any                     `json:"entrypointNumGpus"`
-	TTLSecondsAfterFinished  *int32                  `json:"ttlSecondsAfterFinished"`
-	ShutdownAfterJobFinishes *bool                   `json:"shutdownAfterJobFinishes"`
-	Suspend                  *bool                   `json:"suspend"`
+	ActiveDeadlineSeconds *int32                  `json:"activeDeadlineSeconds"`
+	PreRunningDeadline    *int32                  `json:"preRunningDeadlineSeconds"` // v1.6
+	BackoffLimit          *int32                  `json:"backoffLimit"`
+	RayClusterSpec        *raySpec                `json:"rayClusterSpec"`
+	SubmitterPodTemplate  *corev1.PodTemplateSpec `json:"submitterPodTemplate"`
+	Metadata              map[string]string       `json:"metadata"`
+	ClusterSelector       map[string]string       `json:"clusterSelector"`
+	SubmitterConfig       *struct {
+		BackoffLimit *int32 `json:"backoffLimit"`
+	} `json:"submitterConfig"`
+	ManagedBy                *string `json:"managedBy"`
+	DeletionStrategy         any     `json:"deletionStrategy"`
+	DeletionPolicy           any     `json:"deletionPolicy"` // v1.3
+	Entrypoint               string  `json:"entrypoint"`
+	RuntimeEnvYAML           string  `json:"runtimeEnvYAML"`
+	JobID                    string  `json:"jobId"`
+	SubmissionMode           string  `json:"submissionMode"`
+	EntrypointResources      string  `json:"entrypointResources"`
+	EntrypointNumCPUs        any     `json:"entrypointNumCpus"`
+	EntrypointNumGPUs        any     `json:"entrypointNumGpus"`
+	TTLSecondsAfterFinished  *int32  `json:"ttlSecondsAfterFinished"`
+	ShutdownAfterJobFinishes *bool   `json:"shutdownAfterJobFinishes"`
+	Suspend                  *bool   `json:"suspend"`
 }
 
 func readRayJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
@@ -118,7 +120,7 @@ func (s *rayJobSpec) submit(r *reader, j *job.Job) {
 		settle(head)
 		head.Launch = job.Launch{}
 	case s.SubmissionMode == "" || s.SubmissionMode == submittedByJob:
-		role := job.Role{Name: raySubmitter, Replicas: job.Exactly(1), Path: r.anchor("spec.submitterPodTemplate"), Single: true}
+		role := job.Role{Name: raySubmitter, Replicas: job.Exactly(1), Path: r.anchor("spec.submitterPodTemplate"), Single: true, Jobs: 1}
 		role.ReplicasPath = role.Path
 		if s.SubmitterPodTemplate != nil {
 			role.Pod = r.pod(s.SubmitterPodTemplate, "spec.submitterPodTemplate")

@@ -50,6 +50,9 @@ var volcanoJob = &Kind{
 			{At: "policies", Each: "action", Words: volcanoActions},
 			{At: "policies", Each: "event", Words: volcanoEvents},
 		},
+		RoleFlags: map[job.Path][]string{ // volcano ed72c7c8 pkg/controllers/job/plugins/distributed-framework, addFlags
+			"spec.plugins.pytorch": {"master", "worker"}, "spec.plugins.mpi": {"worker"}, // without its master the webhook refuses the job
+		},
 		PolicyEnds: true, ZeroPods: true, UncountedRestarts: true,
 		Env: volcanoEnv, NoEnv: "neither does Volcano without its plugins env and pytorch",
 		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
@@ -113,19 +116,27 @@ const (
 )
 
 type volcanoSpec struct {
-	SchedulerName           string              `json:"schedulerName"`
-	MinAvailable            *int32              `json:"minAvailable"`
-	Volumes                 []volcanoVolume     `json:"volumes"`
-	Tasks                   []volcanoTaskSpec   `json:"tasks"`
-	Policies                any                 `json:"policies"`
-	Plugins                 map[string][]string `json:"plugins"`
-	RunningEstimate         any                 `json:"runningEstimate"`
-	Queue                   string              `json:"queue"`
-	MaxRetry                *int32              `json:"maxRetry"`
-	TTLSecondsAfterFinished *int32              `json:"ttlSecondsAfterFinished"`
-	PriorityClassName       string              `json:"priorityClassName"`
-	MinSuccess              *int32              `json:"minSuccess"`
-	NetworkTopology         any                 `json:"networkTopology"`
+	SchedulerName           string                `json:"schedulerName"`
+	MinAvailable            *int32                `json:"minAvailable"`
+	Volumes                 []volcanoVolume       `json:"volumes"`
+	Tasks                   []volcanoTaskSpec     `json:"tasks"`
+	Policies                []volcanoPolicyFields `json:"policies"`
+	Plugins                 map[string][]string   `json:"plugins"`
+	RunningEstimate         any                   `json:"runningEstimate"`
+	Queue                   string                `json:"queue"`
+	MaxRetry                *int32                `json:"maxRetry"`
+	TTLSecondsAfterFinished *int32                `json:"ttlSecondsAfterFinished"`
+	PriorityClassName       string                `json:"priorityClassName"`
+	MinSuccess              *int32                `json:"minSuccess"`
+	NetworkTopology         any                   `json:"networkTopology"`
+}
+
+type volcanoPolicyFields struct {
+	Action   any    `json:"action"`
+	Event    any    `json:"event"`
+	Events   []any  `json:"events"`
+	ExitCode *int32 `json:"exitCode"`
+	Timeout  any    `json:"timeout"`
 }
 
 type volcanoVolume struct {
@@ -139,7 +150,7 @@ type volcanoTaskSpec struct {
 	Replicas       *int32                 `json:"replicas"`
 	MinAvailable   *int32                 `json:"minAvailable"`
 	Template       corev1.PodTemplateSpec `json:"template"`
-	Policies       any                    `json:"policies"`
+	Policies       []volcanoPolicyFields  `json:"policies"`
 	TopologyPolicy string                 `json:"topologyPolicy"`
 	MaxRetry       *int32                 `json:"maxRetry"`
 	DependsOn      *struct {

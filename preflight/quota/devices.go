@@ -118,6 +118,7 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 // devices reports pods that ask for more devices than any node publishes, and gangs that ask
 // for more than there are. There must be no autoscaler, and all slices must be in the view.
 func (o *check) devices() {
+	o.sharedClaims()
 	p := &o.s.Rules().Published
 	if p.Endless || o.s.Autoscaler() != "" || Provisioner(o.s, o.gang) != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
 		return

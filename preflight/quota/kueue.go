@@ -42,6 +42,9 @@ func (o *check) kueue() {
 	}
 	o.stopped("ClusterQueue", "", name, queue.Spec.StopPolicy, &queue.Status)
 	o.namespaceSelected(name, queue)
+	o.flavorsThere(name, queue)
+	o.queuePriority()
+	o.behind(name, queue)
 	if checks := queue.Checks(); len(checks) > 0 {
 		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
 		for _, check := range checks {

@@ -105,6 +105,24 @@ func TestKueue(t *testing.T) {
 			"now queue-closed ClusterQueue cq: its admission check budget is not active\n",
 		},
 		"an admission check is active": {build.LocalQueue("") + checked + "\n---\n" + check("budget", "True"), workers(1), ""},
+		"a flavor is not there": {
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "") + build.ResourceFlavor("a100", ""), workers(1),
+			"now queue-closed ClusterQueue cq: its flavor h100 does not exist\n",
+		},
+		"the topology of a flavor is not there": {
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "") + build.ResourceFlavor("h100", "topologyName: racks"), workers(1),
+			"now queue-closed ClusterQueue cq: the Topology racks of its flavor h100 does not exist\n",
+		},
+		"the topology of a flavor is there": {
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "") + build.ResourceFlavor("h100", "topologyName: racks") + kueueObject("Topology", "racks"), workers(1), "",
+		},
+		"a priority class of the queue is not there": {
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "") + kueueObject("WorkloadPriorityClass", "high"), prioritized(workers(1), "hihg"),
+			"never object WorkloadPriorityClass hihg: it does not exist, and Kueue queues no job that names it; there is high\n",
+		},
+		"a priority class of the queue is there": {
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "") + kueueObject("WorkloadPriorityClass", "high"), prioritized(workers(1), "high"), "",
+		},
 		"namespaces are selected": {
 			build.LocalQueue("") + strings.Replace(build.ClusterQueue("cq", "", "h100=16", ""), "namespaceSelector: {}", "namespaceSelector: {matchLabels: {team: blue}}", 1), workers(1),
 			"never queue-missing ClusterQueue cq: it takes no jobs of namespace ml: its namespaceSelector is team=blue\n",
@@ -115,8 +133,45 @@ func TestKueue(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, append(build.Kueue(), "admissionchecks.kueue.x-k8s.io")), tc.gang)); diff != "" {
+			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, append(build.Kueue(), "admissionchecks.kueue.x-k8s.io", "topologies.kueue.x-k8s.io", "workloadpriorityclasses.kueue.x-k8s.io")), tc.gang)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// kueueObject is an object of Kueue of which no more is read than that it is there, to be written behind others.
+func kueueObject(kind, name string) string {
+	return "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: " + kind + "\nmetadata: {name: " + name + "}"
+}
+
+func prioritized(g gang.Gang, class string) gang.Gang {
+	g.QueuePriority = class
+	return g
+}
+
+// TestWhoWaitsInAStrictQueue: behind others, a job that has quota is let in when they are; its own workload is none of them.
+func TestWhoWaitsInAStrictQueue(t *testing.T) {
+	const doubt = "ClusterQueue cq is StrictFIFO and 1 workload waits in it: the job waits until those before it are let in"
+	for name, tc := range map[string]struct {
+		strategy string
+		waiting  int
+		exists   bool
+		want     []string
+	}{
+		"nobody waits":                  {"StrictFIFO", 0, false, nil},
+		"one waits":                     {"StrictFIFO", 1, false, []string{doubt}},
+		"it is the job itself":          {"StrictFIFO", 1, true, nil},
+		"who cannot start is passed by": {"BestEffortFIFO", 1, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := build.Queued(gang.Kueue, "team", build.Workers(1, "8"))
+			g.Exists, g.Paused = tc.exists, tc.exists
+			queue := strings.Replace(build.ClusterQueue("cq", ", queueingStrategy: "+tc.strategy, "h100=16", ""), "status: {", fmt.Sprintf("status: {pendingWorkloads: %d, ", tc.waiting), 1)
+			s := build.View(t, build.LocalQueue("")+queue, build.Kueue())
+			_, notes := quota.Check(s, quota.Stored(s, g))
+			if diff := cmp.Diff(tc.want, notes.Doubts); diff != "" {
+				t.Errorf("doubts (-want +got):\n%s", diff)
 			}
 		})
 	}

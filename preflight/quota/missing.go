@@ -135,10 +135,14 @@ func (o *check) accounts() {
 		}
 		seen[name] = true
 		if _, is := o.s.Lookup(kind, o.gang.Namespace, name); is == job.Absent {
-			o.add(Violation{
+			none := Violation{
 				Rule: RuleObject, When: Never, Kind: kind.Kind, Namespace: o.gang.Namespace, Name: name, Path: nameOfObject, Role: g.Name, At: g.Pod.At("serviceAccountName"),
 				Message: "it does not exist, and the API server refuses pods that run as it", Others: namesOf(o.s, kind.GroupKind(), o.gang.Namespace),
-			})
+			}
+			if o.gang.Arrived { // applied with the job, it may be there before the view has seen it; and the pods are tried again
+				none.When, none.Message = Now, "it was not there when the job came, and the API server refuses pods that run as it until it is"
+			}
+			o.add(none)
 		}
 	}
 }

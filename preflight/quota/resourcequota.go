@@ -159,11 +159,22 @@ func (o *check) alongside(quota *cluster.Quota, made map[corev1.ResourceName]int
 	}
 	for _, name := range quota.Names {
 		taken, known := quota.Used[name]
+		if name == jobCount && makesJobsOfRoles[o.gang.Self.Group] {
+			continue
+		}
 		if _, counted := made[name]; counted || !o.mayMake(name) || quota.Hard[name] > 0 && (!known || taken < quota.Hard[name]) {
 			continue
 		}
 		o.doubt("the ResourceQuota %s leaves no %s; whether the job has one made is not known", quota.Name, name)
 	}
+}
+
+// makesJobsOfRoles are the groups of kinds whose operators make batch Jobs for the roles that say so, and no others: pods, or
+// StatefulSets, are what the rest is made of. Sources: training-operator v1.9.3 pkg/controller.v1, mpi-operator v0.7
+// pkg/controller/mpi_job_controller.go, ray-operator v1.5.1 controllers/ray, lws v0.7.0 pkg/controllers, volcano ed72c7c8
+// pkg/controllers/job, jobset v0.10.1 pkg/controllers.
+var makesJobsOfRoles = map[string]bool{
+	"kubeflow.org": true, "ray.io": true, "leaderworkerset.x-k8s.io": true, "batch.volcano.sh": true, "jobset.x-k8s.io": true,
 }
 
 // mayMake says whether objects that a quota counts are of an API of Kubernetes or of the job's own, and no pods or claims,

@@ -133,6 +133,7 @@ var caps = map[string]string{
 	"preflight/quota.mostHeld":                       "preflight/fit.TestWhatTheViewOfQueuesLacksIsUnknown/more queues than are named",
 	"preflight/quota.mostFlavorTries":                "preflight/fit.TestWhatOfAQueueIsNotJudgedIsSaid/15 roles in two flavors",
 	"preflight/quota.mostParents":                    "preflight/fit.TestWhatOfAQueueIsNotJudgedIsSaid/17 queues above each other",
+	"preflight/quota.mostSharers":                    "preflight/quota.TestSoManyPodsShareAClaim/one more",
 	"preflight/words.Stem.most":                      "preflight/words.TestAStemIsTheBeginningOfAName",
 	"preflight/words.MostRoles":                      "preflight/fit.TestASentenceNamesNoMoreRolesThanCanBeRead",
 }

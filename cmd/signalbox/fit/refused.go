@@ -13,16 +13,21 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 // sayRefused takes back what is said of nodes where the API server would not take the job or its pods: there is nothing to
 // place, now or once others have ended. It is one line, and review says the rest.
 func sayRefused(ctx context.Context, w *review.World, r review.Reviewed, object *unstructured.Unstructured) {
-	if r.Fit == nil || r.Fit.Verdict == fit.Unknown || r.Fit.Verdict == fit.TooBig {
+	if r.Fit == nil || r.Fit.Verdict == fit.Unknown || r.Fit.Verdict == fit.TooBig || r.Fit.Blocked() {
 		return
 	}
-	found := slices.DeleteFunc(foundBy(ctx, w, object, func(c *check.Check) bool { return c.Refuses }), func(f finding.Finding) bool { return f.Severity != finding.Error })
+	var refusals []string // that are its operator's, or the API server's for this kind
+	if kind := kinds.For(object.GroupVersionKind()); kind != nil {
+		refusals = kind.Operator.Validates.Refuses
+	}
+	found := slices.DeleteFunc(foundBy(ctx, w, object, func(c *check.Check) bool { return c.Refuses || slices.Contains(refusals, c.Name) }), func(f finding.Finding) bool { return f.Severity != finding.Error })
 	if len(found) > 0 {
 		r.Fit.Refuse(firstOf(r, found, "the API server refuses it"))
 	}

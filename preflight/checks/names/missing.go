@@ -66,7 +66,11 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 					p.Reportf(ref.At, "%s %q does not exist, so the pods are rejected%s", thing, ref.Name, meant)
 					continue
 				}
-				p.Reportf(ref.At, "%s needs %s %q, which does not exist in namespace %s%s", ref.Use, thing, ref.Name, namespace, meant)
+				there := "does not exist in namespace"
+				if p.Admission { // applied with the job, it may be there before the view has seen it
+					there = "was not there when the job came to namespace"
+				}
+				p.Reportf(ref.At, "%s needs %s %q, which %s %s%s", ref.Use, thing, ref.Name, there, namespace, meant)
 			}
 			return nil
 		},

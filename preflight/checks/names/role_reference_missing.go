@@ -1,7 +1,9 @@
 package names
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -15,10 +17,14 @@ var roleReferenceMissing = &check.Check{
 	Title:    "the job speaks of a role that it does not have",
 	Remedy:   "Name a role that the job has.",
 	Severity: finding.Error, Since: "0.1",
-	Where: func(o *kinds.Operator) bool { return o.DependsOn || o.TypeLists != nil },
+	Where: func(o *kinds.Operator) bool { return o.DependsOn || o.TypeLists != nil || o.RoleFlags != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		missingTypes(p)
+		missingFlags(p)
+		if !p.Operator.DependsOn {
+			return nil
+		}
 		var names []string
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
@@ -53,17 +59,34 @@ var roleReferenceMissing = &check.Check{
 
 // missingTypes: what a job says about some of its roles in a list, it says by their type.
 func missingTypes(p *check.Pass) {
-	var names []string
-	for i := range p.Job.Roles {
-		names = append(names, p.Job.Roles[i].Name)
-	}
 	for _, list := range p.Operator.TypeLists {
 		all, _ := p.Job.Field(list).([]any)
 		for k := range all {
 			at := list.Index(k).Child("type")
-			if name, ok := facts.Text(p.Job, at); ok && !slices.Contains(names, name) {
-				p.Reportf(at, "type %q does not exist in this job%s", name, check.DidYouMean(name, names))
+			if name, ok := facts.Text(p.Job, at); ok && p.Job.Role(name) == nil {
+				p.Reportf(at, "type %q does not exist in this job%s", name, check.DidYouMean(name, roleNames(p.Job)))
 			}
 		}
 	}
+}
+
+// missingFlags: a role that an argument of the operator names gets nothing of what the argument is for.
+func missingFlags(p *check.Pass) {
+	for _, list := range slices.Sorted(maps.Keys(p.Operator.RoleFlags)) {
+		all, _ := p.Job.Field(list).([]any)
+		for k := range all {
+			text, _ := facts.Text(p.Job, list.Index(k))
+			flag, name, given := strings.Cut(strings.TrimLeft(text, "-"), "=")
+			if given && slices.Contains(p.Operator.RoleFlags[list], flag) && p.Job.Role(name) == nil {
+				p.Reportf(list.Index(k), "%s names the task %q, which does not exist in this job%s", text, name, check.DidYouMean(name, roleNames(p.Job)))
+			}
+		}
+	}
+}
+
+func roleNames(j *job.Job) (names []string) {
+	for i := range j.Roles {
+		names = append(names, j.Roles[i].Name)
+	}
+	return names
 }

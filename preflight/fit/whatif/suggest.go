@@ -149,6 +149,10 @@ func (q *suggester) stopped(g gang.Gang) string {
 	if q.exist == nil {
 		q.exist = quota.Existing(q.s, q.gang)
 	}
+	g.Groups = slices.Clone(g.Groups)
+	for i := range g.Groups { // pods that are no more wanted are none that have completed
+		g.Groups[i].Declared -= q.gang.Groups[i].Count - g.Groups[i].Count
+	}
 	limits, _ := quota.CheckWith(q.s, g, q.exist)
 	var owners []string
 	for _, l := range limits {

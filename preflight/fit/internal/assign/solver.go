@@ -186,7 +186,7 @@ func (q *Solver) alike(podSets []*PodSet, group int) *PodSet {
 		if !q.Cycle.Budget.Spend(stepsPerGroup) {
 			return nil
 		}
-		if q.equal(k.source, &q.Gang.Groups[group].Pod) {
+		if q.Cycle.Order.EndAlike(k.Groups[0], group) && q.equal(k.source, &q.Gang.Groups[group].Pod) {
 			return k
 		}
 	}

@@ -120,6 +120,11 @@ func provisions(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Pe
 		p.anywhere = false
 		return p
 	}
+	if makes && claim.Spec.Selector != nil {
+		// https://kubernetes.io/docs/concepts/storage/persistent-volumes/#selector: for such a claim none is provisioned, and the
+		// scheduler does not look.
+		t.doubtYes(fmt.Sprintf("%s has a selector, and no volume is made for such a claim; only one that is there serves it, which is not judged", what))
+	}
 	if !makes && !whole {
 		t.doubtYes(fmt.Sprintf("volumes of the class %s were not read; %s may bind its pods to some nodes", class.Name, what))
 		return provision{ever: func(int) bool { return true }}
