@@ -153,13 +153,23 @@ func (g *grounds) precedesCause(cites []evidence.ID) bool {
 			continue
 		}
 		if slices.ContainsFunc(cites, func(o evidence.ID) bool {
-			a, b := g.items[id].Told(), g.items[o].Told()
-			return slices.Contains(g.Root, o) && (a.IsZero() || b.IsZero() || !a.Before(b))
+			return slices.Contains(g.Root, o) && !g.before(id, o)
 		}) {
 			return false
 		}
 	}
 	return true
+}
+
+// before says whether an item was surely written before another: by the clock, or as an earlier line of the same log.
+func (g *grounds) before(id, other evidence.ID) bool {
+	of, n, _ := strings.Cut(string(id), "#")
+	same, m, _ := strings.Cut(string(other), "#")
+	if of == same && digitsOnly(n) && digitsOnly(m) {
+		return value(n) < value(m)
+	}
+	a, b := g.items[id].Told(), g.items[other].Told()
+	return !a.IsZero() && !b.IsZero() && a.Before(b)
 }
 
 // inferred is what somebody makes of what he saw: no consequence of it.

@@ -218,9 +218,11 @@ func (g *grounds) part(text string, cause bool) string {
 				continue
 			}
 		}
-		if why == Order && !cause {
-			if step, no := g.step(s); no == "" && !strings.HasPrefix(step, "`") {
-				g.showApart(step) // what the rules offer, in their words
+		if !cause && (why == Order || why != "" && !brackets.MatchString(s)) {
+			if offered := g.advised(s, body); len(offered) > 0 {
+				for _, step := range offered { // what the rules offer, in their words
+					g.showApart(step)
+				}
 				continue
 			}
 		}
@@ -316,7 +318,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Contradicts
 	}
 	why = g.entails(body, cites)
-	if n, of := overlap(body, g.texts(cites)); why == Member && !said && (2*n < of || of == 0 && han(body)) {
+	if why == Member && !said {
 		why = NoCitation // it was said of nobody
 	}
 	return body, cites, why

@@ -46,6 +46,9 @@ var (
 // https://www.rfc-editor.org/rfc/rfc1918#section-3
 var inside = lazy.MustCompile(`\bhttps?://(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d+\.\d+(?::\d+)?(?:/[\w./-]*\w)?`)
 
+// stored is where data lies in a store of objects: nobody opens it.
+var stored = lazy.MustCompile(`\b(?:s3a?|gs|oss|hdfs)://[\w./-]*\w`)
+
 // script is the name of a script, which looks like a host's.
 var script = lazy.MustCompile(`\b[\w-]+\.sh\b`)
 
@@ -59,6 +62,12 @@ var acting = lazy.MustCompile(`(?i)^(?:the )?(?:nvidia-smi|curl|wget|ssh|scp|rsy
 // and no addresses to go to.
 func (g *grounds) plainly(body string) string {
 	body = acting.ReplaceAllString(spokenOf.ReplaceAllString(body, " "), " ")
+	body = stored.ReplaceAllStringFunc(body, func(m string) string {
+		if slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return containsToken(i.Text, m) }) {
+			return " "
+		}
+		return m
+	})
 	for _, of := range []*lazy.Regexp{innerAddress, started} {
 		body = of.ReplaceAllStringFunc(body, func(m string) string {
 			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, strings.TrimSpace(m)) }) {

@@ -2,6 +2,7 @@ package ground
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -345,6 +346,23 @@ func (g *grounds) namedIn(plain string) (names [][]int) {
 	}
 	slices.SortFunc(names, func(a, b []int) int { return a[0] - b[0] })
 	return names
+}
+
+// absent is a word by which a member is said not to be there.
+var absent = lazy.MustCompile(`(?i)\b(?:missing|absent|nobody|none|never|nowhere|lack(?:s|ing)?|no (?:pod|process|member|worker|one))\b|缺少|没有`)
+
+// ofAbsent says whether a claim is about a rank that no member has, and says so: no line is of that.
+func (g *grounds) ofAbsent(plain string) bool {
+	known := slices.Collect(maps.Values(g.ranks))
+	return len(known) > 1 && absent.MatchString(plain) && slices.ContainsFunc(ranksOfClaim(plain), func(m ranksNamed) bool {
+		return !slices.ContainsFunc(listed(m.list), func(n string) bool { return slices.Contains(known, n) })
+	})
+}
+
+// namesFound says whether a claim names the member that the rules found, and nobody else that its evidence is not of.
+func (g *grounds) namesFound(plain string) bool {
+	found := g.support(g.Root[:min(mostRoots, len(g.Root))])
+	return !g.notShown(plain, found) && ofMembers(plain, found)
 }
 
 // withFound holds a claim that tells of a member of its evidence, and names another beside it, against what the rules found as well: who waits, waits

@@ -89,6 +89,36 @@ func (g *grounds) step(s string) (string, Reason) {
 	return "", NotOffered
 }
 
+// advised are the steps of the rules that a sentence is about: by its number or in its words, or where a third of what it tells stands in them. They are
+// shown in the rules' words, and nothing of the sentence is, so that what else it may mean does no harm.
+func (g *grounds) advised(s, body string) (offered []string) {
+	if step, no := g.step(s); no == "" && !strings.HasPrefix(step, "`") {
+		return []string{step}
+	}
+	if commands(g.plainly(body)) {
+		return nil
+	}
+	words, signs := slices.Concat(tellingWords(body), looked(body)), hanSigns(body)
+	shared := func(remedies string) (n int) {
+		has := vocabulary(remedies)
+		for _, w := range words {
+			if has(w) {
+				n++
+			}
+		}
+		for _, sign := range signs {
+			if sign.MatchString(remedies) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := shared(strings.Join(g.Remedies, "\n")); n < 2 || 3*n < len(words)+len(signs) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(g.Remedies), func(r string) bool { return shared(r) < 2 })
+}
+
 var itemNumber = lazy.MustCompile(`^\d{1,2}[.)]\s+`)
 
 // saysAsMuch says whether a step says no more than an offered one: nearly all of its words are there, and

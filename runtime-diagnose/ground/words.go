@@ -17,7 +17,7 @@ var topics = []struct {
 	{"name service", lazy.MustCompile(`(?i)\b(?:dns|resolv\w*|hostnames?|lookup|name or service)\b|域名|解析`)},
 	{"memory", lazy.MustCompile(`(?i)\b(?:memory|oom\w*|ram|allocat\w*|swap|out of memory|heap)\b|OutOfMemory|内存|显存`)},
 	{"disk", lazy.MustCompile(`(?i)\b(?:disks?|storage|filesystem|file system|enospc|space left|nvme|nfs|ceph|volumes?|pvc|mount\w*|quota exceeded|inode\w*|checkpoints?|i/o)\b|磁盘|存储|挂载|检查点`)},
-	{"device", lazy.MustCompile(`(?i)\b(?:ecc|xid|nvlink|nvswitch|pcie?|bus|thermal|overheat\w*|temperature|firmware|hardware|devices?|uncorrectable)\b|硬件|过热|温度|设备`)},
+	{"device", lazy.MustCompile(`(?i)\b(?:ecc|xid|nvlink|nvswitch|pcie?|bus|thermal|overheat\w*|temperature|firmware|hardware|infrastructure|devices?|uncorrectable)\b|硬件|过热|温度|设备`)},
 	{"driver", lazy.MustCompile(`(?i)\b(?:drivers?|cudnn|kernel image|compute capability|toolkit)\b|驱动`)},
 	{"collective", lazy.MustCompile(`(?i)\b(?:nccl|gloo|allreduce|all_reduce|allgather|collectives?|watchdog|barriers?|broadcast|deadlock\w*|hang(?:s|ing)?|hung)\b|集合通信|死锁|挂起`)},
 	{"time", lazy.MustCompile(`(?i)\b(?:time[d ]?-?outs?|timeouts?|deadlines?|too slow|slow(?:ly|er)?)\b|timed out|Timeout|超时`)},
