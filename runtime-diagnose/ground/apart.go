@@ -48,8 +48,8 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
-		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
+	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
+		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || !g.timeless(body) && g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(unconverted(body), cites):
 		return Otherwise
@@ -62,6 +62,19 @@ func (g *grounds) showApart(body string) {
 	if !slices.Contains(g.apart, body) {
 		g.apart = append(g.apart, body)
 	}
+}
+
+var (
+	// happened is a verb of what came to pass, and not of how things are.
+	happened = lazy.MustCompile(`(?i)\b(?:was|were|had|did|has|have|been|went|came|got|took|lost|fell|ran|broke|sent|made|gave|grew|became|began|left|met|saw|found|lacks?)\b|\b(?:it|they|he|who|which|somebody|someone|nobody|[a-z]+s?) [a-z]{2,}ed\b[^,]`)
+	// definite begins a clause about something that was spoken of.
+	definite = lazy.MustCompile(`(?i)(?:^|[,;:.] )(?:the|these|those|it|they|there|its|their|our|your|his|he|we|i|you|somebody|someone|no|nobody|nothing|rank|worker|node|pod|gpu)\b`)
+)
+
+// timeless says whether a claim tells how things are, and nothing of this job: it has no verb of the past, no subject that was spoken of, and neither
+// a name nor a number of the job's own.
+func (g *grounds) timeless(body string) bool {
+	return !han(body) && !happened.MatchString(body) && !definite.MatchString(body) && g.withoutNames(body) == body && !hasDigit(body)
 }
 
 // forRules puts something into the mouth of the rules.
@@ -309,7 +322,7 @@ func (g *grounds) said(word string, cites []evidence.ID) bool {
 var said = lazy.MustCompile(`(?i)\bshould (?:(?:not|never|also|even|really|actually) )*have (?:been|\w+ed|come|gone|had|run|seen|met|known)\b|\bshould (?:thus|therefore|hence|still|then|now|normally|presumably|already|at least|by now) (?:not )?(?:be|have)\b|\bshould be (?:intact|fine|lost|safe|complete|valid|usable|unaffected|unchanged|recoverable|available|there)\b|\bshould not (?:mislead|surprise|distract|matter)\b|\b(?:pods?|ranks?|members?|workers?|processes|containers|gpus|replicas|all of them) (?:have|has|had) to (?:[ac-z][a-z]+|b[a-df-z][a-z]*)\b|\b(?:i\.e\.|(?:what |as )?(?:you|one|we) would expect|tells? us|(?:what )?(?:i|we) (?:(?:can(?: ?not|['’]t)?|could(?: not|n['’]t)?|do(?: not|n['’]t)?|am|are|was|were|have|would)(?: (?:not|never|only|been))* )?(?:able to )?(?:see|tell|say|know|suspect|read|infer|think|shown|given|determine|identify|confirm|judge)\b|\b(?:i|we) have (?:no|only)\b)`)
 
 // noDemand are turns that hold a word of a demand and are none.
-var noDemand = lazy.MustCompile(`(?i)\bI/O\b|\byou (?:can|could|may|will) (?:also |already |even |clearly )?(?:see|tell|read|notice|spot|find)\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
+var noDemand = lazy.MustCompile(`(?i)\bparser (?:[a-z]+ly )?[a-z]+ed\b|\bI/O\b|\byou (?:can|could|may|will) (?:also |already |even |clearly )?(?:see|tell|read|notice|spot|find)\b|\bmust (?:[a-z]+ )?(?:have (?:been |[a-z]+ed\b)|be (?:[a-z]+ing\b|(?:an?|the|too|wrong|missing|broken|down|full) ))|\b(?:has|have|needs?) to (?:be (?:an? (?:multiple|divisor|factor|power) of|equal|divisible|reachable|available|present|there|the same|up|ready)\b|(?:run|call|match|agree|fit|exist|divide|join|arrive|finish|reach|come|hold|know|support|take part)\b)|\b(?:what|as) we (?:can )?see\b|(?:is|was) to be expected\b|申请|请求|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,12}时|(?:did|does|do|not|n't|could|can|hub|server|host|peer|store|it|they) (?:not |n't )?answer(?:ed|s)?\b|\bshould (?:not )?be (?:treated|trusted|taken|read|seen|regarded|considered)\b|\bfix(?:ed)? (?:number|size|length|seed)\b|\b(?:the|a|an|this|that|[a-z]+['’]s) (?:[\w-]+ ){0,2}(?:answer|reply|hint|note|tip|suggestion)s?\b|\b(?:must|should) (?:probably|presumably|apparently|likely|surely)\b|\bha(?:s|ve|d) (?:something |nothing |little |a lot )?to do with\b|\bwould have to\b|\b(?:than|before|when|as|where) (?:it|they|he|one) should\b|(?:没有|没能|未能|未|无法|不能|已经?|被|在|自动|每次|次)(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)|(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[了过]|执行[器者]|^\s*(?:上传|下载|运行|执行|安装|删除|打开|重启|访问)[^，。；]{0,48}(?:受限|失败|超时|报错|出错|被拒绝?)|应为|[响反对适相效供]应|应[答用]`)
 
 // mustDo is who or what must do something, or be something, and what that is.
 var mustDo = lazy.MustCompile(`(?i)\b([\w-]+) (?:must|should|shall|ought to|(?:need|ha)(?:s|ve|d)? to) (?:(?:not|also|then|first|only|all|at least) )*(be )?([\w./-]+)`)
@@ -345,7 +358,7 @@ func tellsWhatToDo(text string) bool {
 var doneIrregularly = words("set put cut shut sent run rerun made remade built rebuilt kept told bound rebuild brought left lost split reset given taken written rewritten chosen broken shown driven frozen")
 
 // demands are words by which somebody is told what is to be done, or spoken to.
-var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose)\b|\b(?:we|i) (?:ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
+var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose)\b|\b(?:we|i) (?:ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing: in Chinese, or with a word that holds an English
 // sentence together, or half of whose words explanations and the evidence have.

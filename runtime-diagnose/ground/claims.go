@@ -189,7 +189,7 @@ func (g *grounds) foreign(c *claim) Reason {
 			line, q := strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;"))
 			return slices.Contains(g.Root, id) && strings.Contains(line, q) || slices.Contains(g.Effects, id) && len(strings.Fields(q)) <= mostQuoted && strings.HasPrefix(line, q)
 		}) {
-			if tellsFailure(q) {
+			if reports(q) {
 				return Word // it says that it quotes, and what
 			}
 			return Copied

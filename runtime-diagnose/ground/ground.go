@@ -327,9 +327,14 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 // longestQuoted is how many words of a log may be quoted that no rule rests on: one message.
 const longestQuoted = 16
 
-// tellsFailure says whether a text of a log is one message that only tells of a failure: it speaks to nobody, and says nothing to be well.
+// reports says whether a text of a log is one message that speaks to nobody, blames nobody and says nothing to be well.
+func reports(q string) bool {
+	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && !demands.MatchString(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
+}
+
+// tellsFailure says whether such a text tells of a failure.
 func tellsFailure(q string) bool {
-	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && (failing.MatchString(q) || short.MatchString(q)) && !demands.MatchString(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
+	return (failing.MatchString(q) || short.MatchString(q)) && reports(q)
 }
 
 // withoutNames is a claim without the names of the job, its members and their nodes: lm-resume-worker-0 resumes nothing.

@@ -306,7 +306,7 @@ func membersOf(s Shown) []string {
 
 // referredTo is what others tell of a member: its failure, that they wait for it.
 var referredTo = lazy.MustCompile(`(?i)\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|` +
-	`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
+	`\bwait(?:s|ed|ing)? (?:in \S+ )?(?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 
 // tellsOfOwn says whether a claim names a member of what it cites, and no other in one list with it: what is said of a list is said of each of it.
 func (g *grounds) tellsOfOwn(plain string, cites []evidence.ID) bool {

@@ -70,9 +70,11 @@ func asserted(body string) string {
 
 // A clause with "would" is about a case that did not come about, one with "if" about one that need not, and neither asserts anything of the one that did.
 var (
-	wouldDo   = lazy.MustCompile(`(?i)\b(?:would|if|unless|provided that|only when)\b`)
-	wouldSeem = lazy.MustCompile(`(?i)\bwould (?:seem|appear|suggest|explain|mean|indicate|point|fit|match)\b`)
-	partOf    = lazy.MustCompile(`(?i)[,;:()，；：（）]|\b(?:whereas|while|but|although|since|because|which|so|and)\b`)
+	wouldDo = lazy.MustCompile(`(?i)\b(?:would|if|unless|provided that|only (?:[a-z]+ )?when)\b`)
+	// onlyNumbers is a part of a list of them.
+	onlyNumbers = lazy.MustCompile(`^\d+(?:\.\d+)?\W*$`)
+	wouldSeem   = lazy.MustCompile(`(?i)\bwould (?:seem|appear|suggest|explain|mean|indicate|point|fit|match)\b`)
+	partOf      = lazy.MustCompile(`(?i)[,;:()，；：（）]|\b(?:whereas|while|but|although|since|because|which|so|and)\b`)
 )
 
 // withoutSupposed is a claim without what would be, and the conditions of that.
@@ -81,9 +83,13 @@ func withoutSupposed(body string) string {
 		return body
 	}
 	var b strings.Builder
-	from := 0
+	from, supposed := 0, false
 	for _, m := range append(partOf.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {
-		if part := body[from:m[0]]; !wouldDo.MatchString(part) || wouldSeem.MatchString(part) {
+		part := body[from:m[0]]
+		if part := strings.TrimSpace(part); part == "" || !onlyNumbers.MatchString(part) { // a list goes on as it began
+			supposed = wouldDo.MatchString(part) && !wouldSeem.MatchString(part)
+		}
+		if !supposed {
 			b.WriteString(part)
 		}
 		b.WriteString(body[m[0]:m[1]])

@@ -116,7 +116,8 @@ func (g *grounds) advised(s, body string) (offered []string) {
 	if n := shared(strings.Join(g.Remedies, "\n")); n < 2 || 3*n < len(words)+len(signs) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(g.Remedies), func(r string) bool { return shared(r) < 2 })
+	most := shared(slices.MaxFunc(g.Remedies, func(a, b string) int { return shared(a) - shared(b) }))
+	return slices.DeleteFunc(slices.Clone(g.Remedies), func(r string) bool { return shared(r) < min(2, most) })
 }
 
 var itemNumber = lazy.MustCompile(`^\d{1,2}[.)]\s+`)

@@ -119,9 +119,12 @@ func inFigures(claim string) string {
 // noOne is none of several.
 var noOne = lazy.MustCompile(`(?i)\bnot (?:a single )?one (?:out )?of\b`)
 
+// theTwo are those of which a sentence spoke before.
+var theTwo = lazy.MustCompile(`(?i)\b(?:the|these|those) (?:two|three)([.,;:)]|$)`)
+
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
-	claim = noOne.ReplaceAllString(hanInDigits(unspelled(claim)), "none of")
+	claim = theTwo.ReplaceAllString(noOne.ReplaceAllString(hanInDigits(unspelled(claim)), "none of"), "them$1")
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = inWords.ReplaceAllStringFunc(claim, func(w string) string {
 		if n := numberWords[strings.ToLower(w)]; n != "" {
