@@ -138,5 +138,10 @@ func TestEvaluationTwelfthStrangers(t *testing.T) {
 
 // The same of a thirteenth, of what the program finds in scenarios, public logs and gangs, written and labelled before any rule was read or changed.
 func TestEvaluationThirteenthStrangers(t *testing.T) {
-	judgeStyled(t, "thirteenth strangers", scenariosOf(t, "strangers_thirteenth"), 4)
+	judgeStyled(t, "thirteenth strangers", scenariosOf(t, "strangers_thirteenth"))
+}
+
+// The same of a fourteenth, judged after all that the thirteenth led to.
+func TestEvaluationFourteenthStrangers(t *testing.T) {
+	judgeStyled(t, "fourteenth strangers", scenariosOf(t, "strangers_fourteenth"))
 }
