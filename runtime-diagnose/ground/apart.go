@@ -68,7 +68,7 @@ var (
 	// happened is a verb of what came to pass, and not of how things are.
 	happened = lazy.MustCompile(`(?i)\b(?:was|were|had|did|has|have|been|went|came|got|took|lost|fell|ran|broke|sent|made|gave|grew|became|began|left|met|saw|found|lacks?)\b|\b(?:it|they|he|who|which|somebody|someone|nobody|[a-z]+s?) [a-z]{2,}ed\b[^,]`)
 	// definite begins a clause about something that was spoken of.
-	definite = lazy.MustCompile(`(?i)(?:^|[,;:.] )(?:the|these|those|it|they|there|its|their|our|your|his|he|we|i|you|somebody|someone|no|nobody|nothing|rank|worker|node|pod|gpu)\b`)
+	definite = lazy.MustCompile(`(?i)\b(?:here|now|today|(?:is|are) the (?:reason|cause|culprit))\b|(?:^|[,;:.] )(?:the|these|those|it|they|there|its|their|our|your|his|he|we|i|you|somebody|someone|no|nobody|nothing|rank|worker|node|pod|gpu)\b`)
 )
 
 // timeless says whether a claim tells how things are, and nothing of this job: it has no verb of the past, no subject that was spoken of, and neither

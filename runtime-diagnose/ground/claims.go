@@ -302,8 +302,6 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Number
 	case ofListed != "", !g.together(c.plain, c.cites):
 		return Apart
-	case !inRanges(c.plain, c.support):
-		return Word // of those between it is not read
 	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)):
 		return Word // of several it was read, or of what all are made by
 	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support):

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -318,7 +317,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		return body, nil, Contradicts
 	}
 	why = g.entails(body, cites)
-	if why == Member && !said {
+	if n, of := overlap(body, g.texts(cites)); why == Member && !said && (2*n < of || of == 0 && han(body)) {
 		why = NoCitation // it was said of nobody
 	}
 	return body, cites, why
@@ -352,7 +351,6 @@ func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; retur
 // find cites for a sentence that cites nothing: the pieces of evidence that hold what can be looked up in
 // it, four at most. A sentence without anything to look up is about the piece that shares most words.
 func (g *grounds) find(body string) []evidence.ID {
-	all := ofEach.FindStringSubmatch(inDigits(body))
 	want := looked(ofEach.ReplaceAllString(inDigits(body), "all "))
 	var cites []evidence.ID
 	left := slices.Clone(want)
@@ -378,9 +376,6 @@ func (g *grounds) find(body string) []evidence.ID {
 			break
 		}
 		cites, left = append(cites, best), next
-	}
-	if all != nil && len(cites) == 1 {
-		cites = g.alike(cites[0], all[1])
 	}
 	if len(want) > 0 {
 		return cites
@@ -411,17 +406,3 @@ func inCommon(body, support string) (n int) {
 
 // ofEach is how many members a sentence speaks of together: "all 4 containers".
 var ofEach = lazy.MustCompile(`(?i)\ball (?:of )?(?:the )?(\d{1,2}) `)
-
-// alike are an item and those of other pods that say the same, where they are so many.
-func (g *grounds) alike(id evidence.ID, n string) []evidence.ID {
-	one, cites := g.items[id], []evidence.ID{id}
-	for _, item := range g.Items {
-		if item.Text == one.Text && item.Source.Pod != one.Source.Pod && item.Source.Pod != "" {
-			cites = append(cites, item.ID)
-		}
-	}
-	if strconv.Itoa(len(cites)) != n {
-		return []evidence.ID{id}
-	}
-	return cites
-}

@@ -224,11 +224,6 @@ func sameAmount(support, n, unit string) bool {
 			return true
 		}
 	}
-	for _, m := range inMillis.FindAllStringSubmatch(support, -1) {
-		if got := value(m[1]) / 1000; got != 0 && want/got > 0.99 && want/got < 1.01 {
-			return true
-		}
-	}
 	return false
 }
 
@@ -237,9 +232,6 @@ var ages = lazy.MustCompile(`\b(?:(\d+)h)?(\d+)m(?:(\d+)s)?\b`)
 
 // namedUnit is a setting whose name ends in the unit of its value: activeDeadlineSeconds 14400, timeout_ms=600.
 var namedUnit = lazy.MustCompile(`[a-z](?:_(ms|s|secs?|seconds|minutes|hours|bytes|mb|gb)|(Seconds|Minutes|Hours|Bytes))["']?[ :=]{1,2}(\d+)\b`)
-
-// inMillis is how NCCL's watchdog writes a time.
-var inMillis = lazy.MustCompile(`\(ms\)\s?=\s?(\d+)`)
 
 func value(n string) float64 {
 	var f float64

@@ -283,16 +283,6 @@ const several = "several"
 // onNode is a node that something is said to be on.
 var onNode = lazy.MustCompile(`(?i)(?:\b(?:on|at)\s+|[(（]\s*(?:on\s+)?|(?:运行)?(?:在|于)\s*)(?:the )?(?:node\s+|host\s+|节点\s*)?([\w.-]+)`)
 
-// inRanges says whether all ranks of the ranges of a claim are of its evidence.
-func inRanges(plain, support string) bool {
-	for _, m := range ranksOfClaim(plain) {
-		if !m.process && fromTo.MatchString(m.list) && slices.ContainsFunc(listed(m.list), func(n string) bool { return !ofRank(support, n) }) {
-			return false
-		}
-	}
-	return true
-}
-
 // membersOf are the pods of the job.
 func membersOf(s Shown) []string {
 	nodes := map[string]bool{}
@@ -351,10 +341,10 @@ func (g *grounds) namedIn(plain string) (names [][]int) {
 // absent is a word by which a member is said not to be there.
 var absent = lazy.MustCompile(`(?i)\b(?:missing|absent|nobody|none|never|nowhere|lack(?:s|ing)?|no (?:pod|process|member|worker|one))\b|缺少|没有`)
 
-// ofAbsent says whether a claim is about a rank that no member has, and says so: no line is of that.
+// ofAbsent says whether a claim is about a rank that no member has, where all are known, and says so: no line is of that.
 func (g *grounds) ofAbsent(plain string) bool {
-	known := slices.Collect(maps.Values(g.ranks))
-	return len(known) > 1 && absent.MatchString(plain) && slices.ContainsFunc(ranksOfClaim(plain), func(m ranksNamed) bool {
+	known := slices.DeleteFunc(slices.Collect(maps.Values(g.ranks)), func(rank string) bool { return rank == several })
+	return len(known) > 1 && len(known) == len(g.members) && absent.MatchString(plain) && slices.ContainsFunc(ranksOfClaim(plain), func(m ranksNamed) bool {
 		return !slices.ContainsFunc(listed(m.list), func(n string) bool { return slices.Contains(known, n) })
 	})
 }

@@ -428,11 +428,6 @@ func unlikeAny(body, support string) bool {
 // ofMember is a word for a member of a job.
 var ofMember = lazy.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
 
-// concrete says whether a text has a number or a name that is no mere abbreviation.
-func concrete(text string) bool {
-	return slices.ContainsFunc(looked(text), func(w string) bool { return hasDigit(w) || w != strings.ToUpper(w) })
-}
-
 // existing are words of what is there: that it is not is no other word for any failure.
 var existing = words("exist exists existed find found present installed")
 

@@ -150,10 +150,13 @@ func saysAsMuch(step, offered string) bool {
 	return of >= 2 && n*10 >= of*9
 }
 
+// stated is a verb of what is so, and not of what is to be done.
+var stated = lazy.MustCompile(`(?i)\b(?:is|are|was|were)\b`)
+
 // putsOtherwise says whether a step has no word that tells something but those of an offered one, and the names of what failed: the offered one is
 // shown, and what else the step may mean is not.
 func (g *grounds) putsOtherwise(step, offered string) bool {
-	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) {
+	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) || stated.MatchString(step) && !stated.MatchString(offered) {
 		return false
 	}
 	found := g.support(g.Root)

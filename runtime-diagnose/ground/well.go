@@ -117,7 +117,7 @@ func (g *grounds) withoutOthers(body string) string {
 		body = body[:m[0]] + " " + body[m[1]:]
 	}
 	body = notListed.ReplaceAllString(nothingToDo.ReplaceAllString(body, " is apart from "), " ")
-	if m := contrast.FindStringIndex(body); m != nil && (denies(body[:m[0]]) || concrete(body[:m[0]])) && !negation.MatchString(body[:m[0]]) {
+	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
 		body = body[:m[0]] // what it is stands before what it is not
 	}
 	if !noSuchFault.MatchString(body) && !otherFine.MatchString(body) {
