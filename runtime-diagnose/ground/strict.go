@@ -70,7 +70,7 @@ func (g *grounds) loosely(c *claim) Reason {
 	if root, rest := g.sides(c.cites); g.ofRoot(c.cites) && g.ofEffect(c.cites) && !joint.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) && exclusive(c.unquoted, root, rest) && exclusive(c.unquoted, rest, root) {
 		return Apart // what the one has to do with the other, only a verb says
 	}
-	if len(c.cites) == 1 && causal.MatchString(c.unquoted) && !causal.MatchString(c.support) {
+	if at := causal.FindStringIndex(c.unquoted); len(c.cites) == 1 && at != nil && !causal.MatchString(c.support) && inCommon(c.unquoted[:at[0]], c.texts) > 0 && inCommon(c.unquoted[at[1]:], c.texts) > 0 {
 		return Apart // what of a line came of what, the line does not say
 	}
 	for _, m := range beingSo.FindAllStringSubmatch(c.unquoted, -1) {
