@@ -80,9 +80,6 @@ func (g *grounds) timeless(body string) bool {
 // forRules puts something into the mouth of the rules.
 var forRules = lazy.MustCompile(`(?i)\b(?:rules|diagnosis|rule engine|signalbox)\b[^.;,]{0,20}\b(?:establish|confirm|prove|found|find|determine|state|conclude|verif)\w*|\b(?:establish|confirm|prove|found|determine|state|conclude|verif)\w* by the (?:rules|diagnosis|rule engine|finding)\b|\baccording to the (?:rules|diagnosis|finding)\b|(?:根据|依据|按照?)(?:规则|诊断)|(?:规则|诊断)(?:结果)?(?:已经?|证实|确认|表明)`)
 
-// onlyThen is a condition, of which nobody says that it is met.
-var onlyThen = lazy.MustCompile(`(?i)^(?:once|until|unless|if|as long as|as soon as|when(?:ever)?) [^,;]*,|\b(?:unless|only if|provided that) [^,;.]*`)
-
 // inOwnWords is a claim without the messages that it quotes and its code: those of a failure, and those of the cause.
 func (g *grounds) inOwnWords(body string) string {
 	return quotation.ReplaceAllStringFunc(body, func(q string) string {
@@ -140,7 +137,7 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 		return false
 	}
 	body = g.withoutContrast(body, cites)
-	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
+	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(plain, g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
@@ -165,18 +162,12 @@ var contrasted = lazy.MustCompile(`(?i)(?:,(?: and| but)? not| rather than| inst
 
 // withoutContrast is a claim without what it says not to be so at its end, where the evidence has no word of that: it turns nothing round.
 func (g *grounds) withoutContrast(body string, cites []evidence.ID) string {
-	if m := firstNot.FindStringSubmatchIndex(body); m != nil && g.saysNothingOf(body[m[2]:m[3]], cites) {
-		return body[:m[0]] + " " + body[m[1]:]
-	}
 	m := contrasted.FindStringSubmatchIndex(body)
 	if m == nil || m[0] == 0 || !g.saysNothingOf(body[m[2]:m[3]], cites) {
 		return body
 	}
 	return body[:m[0]]
 }
-
-// firstNot is what something is not, before what it is.
-var firstNot = lazy.MustCompile(`(?i)(?:\b(?:did|was|is|were|are|does) not|并非|并不是|不是) ?([^,.;:，。；]*?)(?:[,;] (?:it|they|but|this)(?: rather| instead)?\b|[，；]?而是|[，；]它是)`)
 
 // saysNothingOf says whether evidence has no word of what is said.
 func (g *grounds) saysNothingOf(other string, cites []evidence.ID) bool {
@@ -384,7 +375,7 @@ func (g *grounds) refuses(body string) bool {
 }
 
 // plainTopics are what explanations speak of whatever happened.
-var plainTopics = words("import numbers time shape")
+var plainTopics = words("import numbers time")
 
 // ofPeople are topics of which the rules' own words are no sign.
 var ofPeople = words("power attack people")
@@ -403,7 +394,7 @@ func (g *grounds) strange(body string) bool {
 	}
 	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
 	var told strings.Builder
-	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(lossOf.ReplaceAllString(body, " "), " "), -1) {
+	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(body, " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
 			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
 		}

@@ -260,11 +260,6 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 				want = append(want, w)
 			}
 		}
-		for _, m := range tried.FindAllStringSubmatch(part, -1) { // what failed, or could not be done, in one of them
-			if w := strings.ToLower(m[1]); known(w, whole) {
-				want = append(want, w)
-			}
-		}
 		if len(values)+len(want) == 0 || !strings.ContainsFunc(part, unicode.IsDigit) {
 			continue
 		}
@@ -277,9 +272,6 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	}
 	return true
 }
-
-// tried is what somebody could not do.
-var tried = lazy.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
 
 // toBe are the words before a verb that is done to its subject.
 var toBe = words("is are was were be been being get gets got gotten")
@@ -343,7 +335,6 @@ func byIts(verb, plain, support string) bool {
 var (
 	nth   = lazy.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
 	nthOf = []struct{ said, called *lazy.Regexp }{
-		{lazy.MustCompile(`第\s*(\d+)\s*(?:个\s*)?阶段`), lazy.MustCompile(`(?i)(?:stage|phase)[\s:=#-]*(\d+)`)},
 		{lazy.MustCompile(`(?i)第\s*(\d+)\s*(?:轮|(?:个\s*)?epoch)`), lazy.MustCompile(`(?i)epoch[\s:=#\["-]*(\d+)`)},
 		{lazy.MustCompile(`第\s*(\d+)\s*行`), lazy.MustCompile(`(?i)(?:lines?\s+|\.\w{1,4}:)(\d+)`)},
 	}

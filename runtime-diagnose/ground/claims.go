@@ -294,7 +294,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Reversed
 	case g.bringsAbout(c.plain, c.cites):
 		return Apart // somebody makes something of what is no consequence
-	case g.ofWriter(c.plain, c.cites), g.ofOtherContainer(c.plain, c.cites):
+	case g.ofOtherContainer(c.plain, c.cites):
 		return Member
 	case loose != "", turned, miscounted, otherOrder(c.plain, c.texts), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
@@ -352,7 +352,7 @@ func (g *grounds) unproven(c *claim) Reason {
 		return Topic
 	case g.ofNamesAlone(c):
 		return NoCitation
-	case c.elsewhere, g.unwritten(c), unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), g.otherDevice(c), denied(c.plain, c.support),
+	case c.elsewhere, g.unwritten(c), unknown(c.plain, c.support), g.otherDevice(c), denied(c.plain, c.support),
 		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:

@@ -108,7 +108,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			return true
 		}
 	}
-	if m := inTurn.FindStringSubmatch(body); m != nil && !isEffect.MatchString(m[1]) && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
+	if m := inTurn.FindStringSubmatch(body); m != nil && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
 		return true
 	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
@@ -177,9 +177,6 @@ var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)
 
 // inTurn tells what came first, and then what came afterwards.
 var inTurn = lazy.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
-
-// isEffect says of something that it is a consequence.
-var isEffect = lazy.MustCompile(`(?i)\b(?:is|was|are|were) (?:only |just |merely )?(?:an? |the )?(?:consequence|result|effect|symptom|victim|echo|follow-up)\b`)
 
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {

@@ -70,7 +70,7 @@ func asserted(body string) string {
 	if onlyLeavesOpen(body) {
 		return ""
 	}
-	return withoutOpen(inferred.ReplaceAllString(withoutSupposed(onlyThen.ReplaceAllString(body, " ")), ""))
+	return withoutOpen(inferred.ReplaceAllString(withoutSupposed(body), ""))
 }
 
 // A clause with "would" is about a case that did not come about, one with "if" about one that need not, and neither asserts anything of the one that did.

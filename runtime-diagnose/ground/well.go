@@ -113,9 +113,6 @@ var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
-	if m := firstNot.FindStringSubmatchIndex(body); m != nil && denies(body[m[1]:]+" "+g.Says) && slices.ContainsFunc(tellingWords(body[m[1]:]), stemsOf(g.Says).has) && !slices.ContainsFunc(tellingWords(body[m[2]:m[3]]), stemsOf(g.Says).has) {
-		body = body[:m[0]] + " " + body[m[1]:]
-	}
 	body = notListed.ReplaceAllString(nothingToDo.ReplaceAllString(body, " is apart from "), " ")
 	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
 		body = body[:m[0]] // what it is stands before what it is not
