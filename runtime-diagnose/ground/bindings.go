@@ -260,6 +260,11 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 				want = append(want, w)
 			}
 		}
+		for _, m := range tried.FindAllStringSubmatch(part, -1) { // what failed, or could not be done, in one of them
+			if w := strings.ToLower(m[1]); known(w, whole) {
+				want = append(want, w)
+			}
+		}
 		if len(values)+len(want) == 0 || !strings.ContainsFunc(part, unicode.IsDigit) {
 			continue
 		}
@@ -272,6 +277,9 @@ func (g *grounds) together(plain string, cites []evidence.ID) bool {
 	}
 	return true
 }
+
+// tried is what somebody could not do.
+var tried = lazy.MustCompile(`(?i)\b(?:failed to|unable to|could not|cannot|did not) ([a-z]{4,})`)
 
 // toBe are the words before a verb that is done to its subject.
 var toBe = words("is are was were be been being get gets got gotten")

@@ -149,6 +149,9 @@ func deniedThere(plain, support string, firmly bool) bool {
 		if m := clauseEnd.FindStringIndex(plain[from:]); m != nil {
 			end, next = from+m[0], from+m[1]
 		}
+		if m := andCounts.FindStringIndex(plain[from:end]); m != nil {
+			end, next = from+m[0], from+m[0]+len("and ")
+		}
 		clause := plain[from:end]
 		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) && !unreadHan(clause, support) || affirms(clause, so, not, first, firmly)) {
 			return true
@@ -157,6 +160,9 @@ func deniedThere(plain, support string, firmly bool) bool {
 	}
 	return false
 }
+
+// andCounts is where a claim goes on to count others.
+var andCounts = lazy.MustCompile(`\band (?:\d|(?:is|are|was|were|has|have|had) )`)
 
 // heads are the stems of what is denied itself: the words right behind each "not".
 func heads(denied string) stems {
