@@ -48,7 +48,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites),
+	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
 		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(unconverted(body), cites):
@@ -64,11 +64,21 @@ func (g *grounds) showApart(body string) {
 	}
 }
 
+var (
+	// happened is a verb of what came to pass, and not of how things are.
+	happened = lazy.MustCompile(`(?i)\b(?:was|were|had|did|has|have|been|went|came|got|took|lost|fell|ran|broke|sent|made|gave|grew|became|began|left|met|saw|found|lacks?)\b|\b(?:it|they|he|who|which|somebody|someone|nobody|[a-z]+s?) [a-z]{2,}ed\b[^,]`)
+	// definite begins a clause about something that was spoken of.
+	definite = lazy.MustCompile(`(?i)\b(?:here|now|today|(?:is|are) the (?:reason|cause|culprit))\b|(?:^|[,;:.] )(?:the|these|those|it|they|there|its|their|our|your|his|he|we|i|you|somebody|someone|no|nobody|nothing|rank|worker|node|pod|gpu)\b`)
+)
+
+// timeless says whether a claim tells how things are, and nothing of this job: it has no verb of the past, no subject that was spoken of, and neither
+// a name nor a number of the job's own.
+func (g *grounds) timeless(body string) bool {
+	return !han(body) && !happened.MatchString(body) && !definite.MatchString(body) && g.withoutNames(body) == body && !hasDigit(body)
+}
+
 // forRules puts something into the mouth of the rules.
 var forRules = lazy.MustCompile(`(?i)\b(?:rules|diagnosis|rule engine|signalbox)\b[^.;,]{0,20}\b(?:establish|confirm|prove|found|find|determine|state|conclude|verif)\w*|\b(?:establish|confirm|prove|found|determine|state|conclude|verif)\w* by the (?:rules|diagnosis|rule engine|finding)\b|\baccording to the (?:rules|diagnosis|finding)\b|(?:根据|依据|按照?)(?:规则|诊断)|(?:规则|诊断)(?:结果)?(?:已经?|证实|确认|表明)`)
-
-// onlyThen is a condition, of which nobody says that it is met.
-var onlyThen = lazy.MustCompile(`(?i)^(?:once|until|unless|if|as long as|as soon as|when(?:ever)?) [^,;]*,|\b(?:unless|only if|provided that) [^,;.]*`)
 
 // inOwnWords is a claim without the messages that it quotes and its code: those of a failure, and those of the cause.
 func (g *grounds) inOwnWords(body string) string {
@@ -127,7 +137,7 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 		return false
 	}
 	body = g.withoutContrast(body, cites)
-	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(lossOf.ReplaceAllString(plain, "$1"), g.support(cites)) {
+	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(plain, g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
@@ -152,18 +162,12 @@ var contrasted = lazy.MustCompile(`(?i)(?:,(?: and| but)? not| rather than| inst
 
 // withoutContrast is a claim without what it says not to be so at its end, where the evidence has no word of that: it turns nothing round.
 func (g *grounds) withoutContrast(body string, cites []evidence.ID) string {
-	if m := firstNot.FindStringSubmatchIndex(body); m != nil && g.saysNothingOf(body[m[2]:m[3]], cites) {
-		return body[:m[0]] + " " + body[m[1]:]
-	}
 	m := contrasted.FindStringSubmatchIndex(body)
 	if m == nil || m[0] == 0 || !g.saysNothingOf(body[m[2]:m[3]], cites) {
 		return body
 	}
 	return body[:m[0]]
 }
-
-// firstNot is what something is not, before what it is.
-var firstNot = lazy.MustCompile(`(?i)(?:\b(?:did|was|is|were|are|does) not|并非|并不是|不是) ?([^,.;:，。；]*?)(?:[,;] (?:it|they|but|this)(?: rather| instead)?\b|[，；]?而是|[，；]它是)`)
 
 // saysNothingOf says whether evidence has no word of what is said.
 func (g *grounds) saysNothingOf(other string, cites []evidence.ID) bool {
@@ -345,7 +349,7 @@ func tellsWhatToDo(text string) bool {
 var doneIrregularly = words("set put cut shut sent run rerun made remade built rebuilt kept told bound rebuild brought left lost split reset given taken written rewritten chosen broken shown driven frozen")
 
 // demands are words by which somebody is told what is to be done, or spoken to.
-var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose|ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|parsers?|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
+var demands = lazy.MustCompile(`(?i)\b(?:you|we|i) (?:[a-z]+ly )?(?:should|must|shall|need|have to|ought|can|could|may|might|want|recommend|suggest|advise|propose)\b|\b(?:we|i) (?:ask|tell|told|am|was)\b|\b(?:you|us|everybody) to [a-z]{3,}\b|\b(?:please|must|should|shall|ought|needs? to|has to|have to|had better|(?:is|are) to be|to be (?:drained|deleted|restarted|removed|replaced|cordoned|rebooted|raised|lowered|disabled|granted|installed)|recommend\w*|advis\w*|by the parser|prompts?|repl(?:y|ies))\b|\b(?:so|just|then) (?:do|don't|leave|mark|set|keep|use|go|stop|wait)\b|\bdo nothing\b|\bmark (?:everything|all|it|this)\b|\bnotes? to\b|解决方案|授予|赋予|请|应(?:该|当|尽快|立即|立刻|马上|先|予)|必须|需要您|建议|您|你|我`)
 
 // legible says whether a text is in a language in which it can be told that it contradicts nothing: in Chinese, or with a word that holds an English
 // sentence together, or half of whose words explanations and the evidence have.
@@ -371,7 +375,7 @@ func (g *grounds) refuses(body string) bool {
 }
 
 // plainTopics are what explanations speak of whatever happened.
-var plainTopics = words("import numbers time shape")
+var plainTopics = words("import numbers time")
 
 // ofPeople are topics of which the rules' own words are no sign.
 var ofPeople = words("power attack people")
@@ -390,13 +394,13 @@ func (g *grounds) strange(body string) bool {
 	}
 	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
 	var told strings.Builder
-	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(lossOf.ReplaceAllString(body, " "), " "), -1) {
+	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(body, " "), -1) {
 		if !negation.MatchString(clause) { // nothing points to the network
 			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
 		}
 	}
 	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body)) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body) && !g.timeless(body)) {
 			return true
 		}
 	}

@@ -180,8 +180,8 @@ func (g *grounds) foreign(c *claim) Reason {
 			if m[2] != "" && !strings.Contains(q, " ") && slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return containsToken(i.Text, strings.Trim(q, "()")) }) {
 				return Word // a name of other lines
 			}
-			if letters(q) && q == strings.ToLower(q) && !strings.Contains(q, "-") {
-				return Word // a word, and no message
+			if letters(strings.ReplaceAll(q, " ", "")) && q == strings.ToLower(q) && !strings.Contains(q, "-") && len(strings.Fields(q)) < mostCode {
+				return Word // words, and no message
 			}
 			return Quotation
 		}
@@ -189,7 +189,7 @@ func (g *grounds) foreign(c *claim) Reason {
 			line, q := strings.ToLower(squeeze(g.items[id].Text)), strings.ToLower(strings.TrimRight(q, ".,;"))
 			return slices.Contains(g.Root, id) && strings.Contains(line, q) || slices.Contains(g.Effects, id) && len(strings.Fields(q)) <= mostQuoted && strings.HasPrefix(line, q)
 		}) {
-			if tellsFailure(q) {
+			if reports(q) {
 				return Word // it says that it quotes, and what
 			}
 			return Copied
@@ -203,11 +203,14 @@ func (g *grounds) foreign(c *claim) Reason {
 		c.plain = strings.Replace(c.plain, m[0], " ", 1)
 	}
 	of := g.withoutRoot(c.plain, referredTo)
-	if (g.notShown(of, c.support) || !ofMembers(of, c.support)) && g.tellsOfOwn(of, c.cites) {
+	if (g.notShown(of, c.support) || !ofMembers(of, c.support)) && (g.tellsOfOwn(of, c.cites) || g.ofEffects(c.cites) && g.namesFound(of)) {
 		g.withFound(c)
 	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
 		return Member
+	}
+	if g.ofAbsent(of) {
+		return Word
 	}
 	if !ofMembers(of, c.support) || !inOrder(of, c.support) {
 		if counted := countedThings.ReplaceAllString(of, "$1$2"); counted != of && ofMembers(counted, c.support) {
@@ -247,7 +250,7 @@ func (g *grounds) foreign(c *claim) Reason {
 }
 
 // deniesNext stands before a message that is said not to be there.
-var deniesNext = lazy.MustCompile(`(?i)(?:\b(?:no|nor|without(?: an?| any)?|neither|(?:never|not) (?:logs?|logged|prints?|printed|says?|said|writes?|wrote))|没有(?:出现|打印|记录|写出|报告)?|未(?:出现|打印|记录|报告))\s*$`)
+var deniesNext = lazy.MustCompile(`(?i)(?:\b(?:not|no|nor|without(?: an?| any)?|neither|(?:never|not) (?:logs?|logged|prints?|printed|says?|said|writes?|wrote))|没有(?:出现|打印|记录|写出|报告)?|未(?:出现|打印|记录|报告))\s*$`)
 
 // neverRead says whether a claim says of a message that it is not there, and nothing that was read has it.
 func (g *grounds) neverRead(body, quoted, message string) bool {
@@ -291,7 +294,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Reversed
 	case g.bringsAbout(c.plain, c.cites):
 		return Apart // somebody makes something of what is no consequence
-	case g.ofWriter(c.plain, c.cites), g.ofOtherContainer(c.plain, c.cites):
+	case g.ofOtherContainer(c.plain, c.cites):
 		return Member
 	case loose != "", turned, miscounted, otherOrder(c.plain, c.texts), otherLack(c.plain, c.texts), notThat(c.plain, c.texts), exchanged(c.plain, c.texts):
 		return Word
@@ -299,8 +302,6 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Number
 	case ofListed != "", !g.together(c.plain, c.cites):
 		return Apart
-	case !inRanges(c.plain, c.support):
-		return Word // of those between it is not read
 	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)):
 		return Word // of several it was read, or of what all are made by
 	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support):
@@ -351,7 +352,7 @@ func (g *grounds) unproven(c *claim) Reason {
 		return Topic
 	case g.ofNamesAlone(c):
 		return NoCitation
-	case c.elsewhere, g.unwritten(c), unknown(lossOf.ReplaceAllString(c.plain, "$1"), c.support), denied(c.plain, c.support),
+	case c.elsewhere, g.unwritten(c), unknown(c.plain, c.support), g.otherDevice(c), denied(c.plain, c.support),
 		universal(c.plain, c.support), onlyOne(c.plain, c.texts), guessed.MatchString(c.plain) && !guessed.MatchString(c.support):
 		return Word
 	case of == 0 && len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:

@@ -108,7 +108,7 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 			return true
 		}
 	}
-	if m := inTurn.FindStringSubmatch(body); m != nil && !isEffect.MatchString(m[1]) && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
+	if m := inTurn.FindStringSubmatch(body); m != nil && len(content(amount.ReplaceAllString(m[2], " "))) > 0 && reversed(m[1], m[2], true) {
 		return true
 	}
 	if len(words) == 0 && !joint.MatchString(body) { // what is told in one breath has the cause first
@@ -153,8 +153,7 @@ func (g *grounds) precedesCause(cites []evidence.ID) bool {
 			continue
 		}
 		if slices.ContainsFunc(cites, func(o evidence.ID) bool {
-			a, b := g.items[id].Told(), g.items[o].Told()
-			return slices.Contains(g.Root, o) && (a.IsZero() || b.IsZero() || !a.Before(b))
+			return slices.Contains(g.Root, o) && !g.before(id, o)
 		}) {
 			return false
 		}
@@ -162,14 +161,22 @@ func (g *grounds) precedesCause(cites []evidence.ID) bool {
 	return true
 }
 
+// before says whether an item was surely written before another: by the clock, or as an earlier line of the same log.
+func (g *grounds) before(id, other evidence.ID) bool {
+	of, n, _ := strings.Cut(string(id), "#")
+	same, m, _ := strings.Cut(string(other), "#")
+	if of == same && digitsOnly(n) && digitsOnly(m) {
+		return value(n) < value(m)
+	}
+	a, b := g.items[id].Told(), g.items[other].Told()
+	return !a.IsZero() && !b.IsZero() && a.Before(b)
+}
+
 // inferred is what somebody makes of what he saw: no consequence of it.
 var inferred = lazy.MustCompile(`(?i)[,;]? (?:so|hence|thus|therefore|which|and)? ?(?:this|that|it|which) (?:points?|suggests?|means?|indicates?|looks?|shows?|implies|fits?)\b.*$|[,;] (?:so|hence|thus|therefore) [^,;.]*\b(?:seems?|appears?|must have|should have|can|cannot|could|may|might|probably|likely|presumably|hardly)\b[^;.]*[.]?$`)
 
 // inTurn tells what came first, and then what came afterwards.
 var inTurn = lazy.MustCompile(`(?i)^(.+?)(?:,? and |[,;] )(.+?)\b(?:afterwards?|later|subsequently|thereafter|next)\b`)
-
-// isEffect says of something that it is a consequence.
-var isEffect = lazy.MustCompile(`(?i)\b(?:is|was|are|were) (?:only |just |merely )?(?:an? |the )?(?:consequence|result|effect|symptom|victim|echo|follow-up)\b`)
 
 // connective is a word between cause and consequence; behind a backward one stands the cause.
 type connective struct {

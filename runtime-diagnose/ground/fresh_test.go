@@ -45,7 +45,6 @@ func TestWhatFreshAnswersSay(t *testing.T) {
 	type of = map[string]Shown
 	for want, sentences := range map[outcome]of{
 		published: {
-			"All four containers ended with exit code 1.":                               sizes,
 			"Rank 4 had reached step 10 with a loss of 6.3734 by then [pod/run-2/t#5].": file,
 			"The loss was 6.37 then [pod/run-2/t#5].":                                   file,
 			"The loss was around 6.37 [pod/run-2/t#5].":                                 file,

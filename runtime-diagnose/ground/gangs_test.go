@@ -135,3 +135,13 @@ func TestEvaluationEleventhStrangers(t *testing.T) {
 func TestEvaluationTwelfthStrangers(t *testing.T) {
 	judgeStyled(t, "twelfth strangers", scenariosOf(t, "strangers_twelfth"), 6)
 }
+
+// The same of a thirteenth, of what the program finds in scenarios, public logs and gangs, written and labelled before any rule was read or changed.
+func TestEvaluationThirteenthStrangers(t *testing.T) {
+	judgeStyled(t, "thirteenth strangers", scenariosOf(t, "strangers_thirteenth"))
+}
+
+// The same of a fourteenth, judged after all that the thirteenth led to.
+func TestEvaluationFourteenthStrangers(t *testing.T) {
+	judgeStyled(t, "fourteenth strangers", scenariosOf(t, "strangers_fourteenth"))
+}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -218,9 +217,11 @@ func (g *grounds) part(text string, cause bool) string {
 				continue
 			}
 		}
-		if why == Order && !cause {
-			if step, no := g.step(s); no == "" && !strings.HasPrefix(step, "`") {
-				g.showApart(step) // what the rules offer, in their words
+		if !cause && (why == Order || why != "" && !brackets.MatchString(s)) {
+			if offered := g.advised(s, body); len(offered) > 0 {
+				for _, step := range offered { // what the rules offer, in their words
+					g.showApart(step)
+				}
 				continue
 			}
 		}
@@ -325,9 +326,14 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 // longestQuoted is how many words of a log may be quoted that no rule rests on: one message.
 const longestQuoted = 16
 
-// tellsFailure says whether a text of a log is one message that only tells of a failure: it speaks to nobody, and says nothing to be well.
+// reports says whether a text of a log is one message that speaks to nobody, blames nobody and says nothing to be well.
+func reports(q string) bool {
+	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && !demands.MatchString(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
+}
+
+// tellsFailure says whether such a text tells of a failure.
 func tellsFailure(q string) bool {
-	return len(strings.Fields(q)) <= longestQuoted && !endOfSentence.MatchString(q) && (failing.MatchString(q) || short.MatchString(q)) && !demands.MatchString(q) && !well.MatchString(failing.ReplaceAllString(q, "failed")) && !blames.MatchString(q) && !Injected(q) && len(Reported(q)) >= len(strings.TrimRight(q, " \t.,;:!?-–—|(（。；，：！？"))
+	return (failing.MatchString(q) || short.MatchString(q)) && reports(q)
 }
 
 // withoutNames is a claim without the names of the job, its members and their nodes: lm-resume-worker-0 resumes nothing.
@@ -345,7 +351,6 @@ func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; retur
 // find cites for a sentence that cites nothing: the pieces of evidence that hold what can be looked up in
 // it, four at most. A sentence without anything to look up is about the piece that shares most words.
 func (g *grounds) find(body string) []evidence.ID {
-	all := ofEach.FindStringSubmatch(inDigits(body))
 	want := looked(ofEach.ReplaceAllString(inDigits(body), "all "))
 	var cites []evidence.ID
 	left := slices.Clone(want)
@@ -371,9 +376,6 @@ func (g *grounds) find(body string) []evidence.ID {
 			break
 		}
 		cites, left = append(cites, best), next
-	}
-	if all != nil && len(cites) == 1 {
-		cites = g.alike(cites[0], all[1])
 	}
 	if len(want) > 0 {
 		return cites
@@ -404,17 +406,3 @@ func inCommon(body, support string) (n int) {
 
 // ofEach is how many members a sentence speaks of together: "all 4 containers".
 var ofEach = lazy.MustCompile(`(?i)\ball (?:of )?(?:the )?(\d{1,2}) `)
-
-// alike are an item and those of other pods that say the same, where they are so many.
-func (g *grounds) alike(id evidence.ID, n string) []evidence.ID {
-	one, cites := g.items[id], []evidence.ID{id}
-	for _, item := range g.Items {
-		if item.Text == one.Text && item.Source.Pod != one.Source.Pod && item.Source.Pod != "" {
-			cites = append(cites, item.ID)
-		}
-	}
-	if strconv.Itoa(len(cites)) != n {
-		return []evidence.ID{id}
-	}
-	return cites
-}

@@ -35,16 +35,15 @@ var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia
 // host is a name of one, without a scheme.
 var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"。，；：、]|$)`)
 
-// innerAddress is a setting in the form of an address, and started a script as it was started: where the line of the cause has
-// them, a claim speaks of them.
-var (
-	innerAddress = lazy.MustCompile(`\b(?:env|tcp|file)://[\w./:-]*`)
-	started      = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
-)
+// started is a script as it was started: where the line of the cause has it, a claim speaks of it.
+var started = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
 
 // inside is an address within the cluster, by a number that no other network reaches: what the platform asked there, a claim speaks of.
 // https://www.rfc-editor.org/rfc/rfc1918#section-3
 var inside = lazy.MustCompile(`\bhttps?://(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d+\.\d+(?::\d+)?(?:/[\w./-]*\w)?`)
+
+// stored is where data lies in a store of objects: nobody opens it.
+var stored = lazy.MustCompile(`\b(?:s3a?|gs|oss|hdfs)://[\w./-]*\w`)
 
 // script is the name of a script, which looks like a host's.
 var script = lazy.MustCompile(`\b[\w-]+\.sh\b`)
@@ -59,7 +58,13 @@ var acting = lazy.MustCompile(`(?i)^(?:the )?(?:nvidia-smi|curl|wget|ssh|scp|rsy
 // and no addresses to go to.
 func (g *grounds) plainly(body string) string {
 	body = acting.ReplaceAllString(spokenOf.ReplaceAllString(body, " "), " ")
-	for _, of := range []*lazy.Regexp{innerAddress, started} {
+	body = stored.ReplaceAllStringFunc(body, func(m string) string {
+		if slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return containsToken(i.Text, m) }) {
+			return " "
+		}
+		return m
+	})
+	for _, of := range []*lazy.Regexp{started} {
 		body = of.ReplaceAllStringFunc(body, func(m string) string {
 			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, strings.TrimSpace(m)) }) {
 				return " "
@@ -210,27 +215,11 @@ func sameAmount(support, n, unit string) bool {
 			return true
 		}
 	}
-	for _, m := range namedUnit.FindAllStringSubmatch(support, -1) {
-		if got := value(m[3]) * units[strings.ToLower(m[1]+m[2])]; got != 0 && want/got > 0.99 && want/got < 1.01 {
-			return true
-		}
-	}
-	for _, m := range inMillis.FindAllStringSubmatch(support, -1) {
-		if got := value(m[1]) / 1000; got != 0 && want/got > 0.99 && want/got < 1.01 {
-			return true
-		}
-	}
 	return false
 }
 
 // ages are how Kubernetes writes how long ago something was: 18m, 2m40s, 1h5m.
 var ages = lazy.MustCompile(`\b(?:(\d+)h)?(\d+)m(?:(\d+)s)?\b`)
-
-// namedUnit is a setting whose name ends in the unit of its value: activeDeadlineSeconds 14400, timeout_ms=600.
-var namedUnit = lazy.MustCompile(`[a-z](?:_(ms|s|secs?|seconds|minutes|hours|bytes|mb|gb)|(Seconds|Minutes|Hours|Bytes))["']?[ :=]{1,2}(\d+)\b`)
-
-// inMillis is how NCCL's watchdog writes a time.
-var inMillis = lazy.MustCompile(`\(ms\)\s?=\s?(\d+)`)
 
 func value(n string) float64 {
 	var f float64
@@ -275,9 +264,6 @@ func wordRune(r rune) bool {
 	return r != utf8.RuneError && r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }
 
-// fraction is a member that there is not: rank 2.5.
-var fraction = lazy.MustCompile(`(?i)\branks? \d+\.\d`)
-
 // span is how much later something was.
 var span = lazy.MustCompile(`(?i)\b\d+(?:\.\d+)? (?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?)\b`)
 
@@ -287,9 +273,6 @@ var perEach = lazy.MustCompile(`(?i)\b(?:per|each|every) (?:gpu|device|node|work
 // ofMembers says whether the ranks, workers, devices and the like that a claim names by number are those
 // of its evidence.
 func ofMembers(body, support string) bool {
-	if fraction.MatchString(body) {
-		return false
-	}
 	body = shortExit.ReplaceAllString(dotted.ReplaceAllString(body, " "), "exit code $1")
 	body = perEach.ReplaceAllString(span.ReplaceAllString(body, " "), " ") // "the master 3 seconds later" is not the third master
 	for _, m := range ranksOfClaim(body) {
@@ -312,9 +295,6 @@ func ofMembers(body, support string) bool {
 			word = `(?:code|exit|status|errno|error)`
 		}
 		in := clockTime.ReplaceAllString(support, " ") // a year is no port
-		if strings.HasPrefix(strings.ToLower(m[1]), "port") {
-			in = lineOf.ReplaceAllString(in, " ")
-		}
 		if ok, _ := regexp.MatchString(`(?i)`+word+`s?(?:\s+|["':#=,(\[\]-]){0,4}(?:pid(?:\(s\))?[ :=]{1,2})?(?:0*)`+m[2]+`(?:[^0-9]|$)`, in); !ok {
 			return false
 		}
@@ -340,9 +320,6 @@ func ranksOfClaim(body string) (out []ranksNamed) {
 
 // clockTime is a day, or the time of one.
 var clockTime = lazy.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}(?:T|\b)|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?`)
-
-// lineOf is a line of a source file.
-var lineOf = lazy.MustCompile(`\.(?:cc?|cpp|cu|hpp?|py|go|rs|java):\d+`)
 
 // codeOf is the code that something exits with.
 var codeOf = lazy.MustCompile(`(?i)\b(?:exit(?:ed)? (?:with )?)(code)(?: of [\w-]+)? (?:was |is )?(-?\d+)\b`)

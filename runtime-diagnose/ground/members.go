@@ -2,6 +2,7 @@ package ground
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,16 +283,6 @@ const several = "several"
 // onNode is a node that something is said to be on.
 var onNode = lazy.MustCompile(`(?i)(?:\b(?:on|at)\s+|[(（]\s*(?:on\s+)?|(?:运行)?(?:在|于)\s*)(?:the )?(?:node\s+|host\s+|节点\s*)?([\w.-]+)`)
 
-// inRanges says whether all ranks of the ranges of a claim are of its evidence.
-func inRanges(plain, support string) bool {
-	for _, m := range ranksOfClaim(plain) {
-		if !m.process && fromTo.MatchString(m.list) && slices.ContainsFunc(listed(m.list), func(n string) bool { return !ofRank(support, n) }) {
-			return false
-		}
-	}
-	return true
-}
-
 // membersOf are the pods of the job.
 func membersOf(s Shown) []string {
 	nodes := map[string]bool{}
@@ -305,7 +296,7 @@ func membersOf(s Shown) []string {
 
 // referredTo is what others tell of a member: its failure, that they wait for it.
 var referredTo = lazy.MustCompile(`(?i)\b(?:rank (\d+)|([\w.-]+))['’]s? (?:exit|failure|crash|death|end|loss|termination|departure|error|eviction|removal|absence)\b|\b(?:exit|failure|crash|death|loss|termination|departure|error|eviction|removal|absence) of (?:the )?(?:rank (\d+)|([\w.-]*\w))\b|` +
-	`\bwait(?:s|ed|ing)? (?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
+	`\bwait(?:s|ed|ing)? (?:in \S+ )?(?:in vain )?for (?:the )?(?:rank (\d+)|([\w.-]*\w))\b`)
 
 // tellsOfOwn says whether a claim names a member of what it cites, and no other in one list with it: what is said of a list is said of each of it.
 func (g *grounds) tellsOfOwn(plain string, cites []evidence.ID) bool {
@@ -345,6 +336,23 @@ func (g *grounds) namedIn(plain string) (names [][]int) {
 	}
 	slices.SortFunc(names, func(a, b []int) int { return a[0] - b[0] })
 	return names
+}
+
+// absent is a word by which a member is said not to be there.
+var absent = lazy.MustCompile(`(?i)\b(?:missing|absent|nobody|none|never|nowhere|lack(?:s|ing)?|no (?:pod|process|member|worker|one))\b|缺少|没有`)
+
+// ofAbsent says whether a claim is about a rank that no member has, where all are known, and says so: no line is of that.
+func (g *grounds) ofAbsent(plain string) bool {
+	known := slices.DeleteFunc(slices.Collect(maps.Values(g.ranks)), func(rank string) bool { return rank == several })
+	return len(known) > 1 && len(known) == len(g.members) && absent.MatchString(plain) && slices.ContainsFunc(ranksOfClaim(plain), func(m ranksNamed) bool {
+		return !slices.ContainsFunc(listed(m.list), func(n string) bool { return slices.Contains(known, n) })
+	})
+}
+
+// namesFound says whether a claim names the member that the rules found, and nobody else that its evidence is not of.
+func (g *grounds) namesFound(plain string) bool {
+	found := g.support(g.Root[:min(mostRoots, len(g.Root))])
+	return !g.notShown(plain, found) && ofMembers(plain, found)
 }
 
 // withFound holds a claim that tells of a member of its evidence, and names another beside it, against what the rules found as well: who waits, waits

@@ -64,7 +64,6 @@ func TestFormsThatAssertNoMore(t *testing.T) {
 	for so, not := range map[string]string{
 		"Power failures are a frequent reason, but nothing here shows it.":                                "Power failures are the reason here.",
 		"Not the cause: a power failure.":                                                                 "The cause: a power failure.",
-		"It takes a larger host to continue [pod/run-2/t#1].":                                             "The run was able to continue [pod/run-2/t#1].",
 		"The kill on node n2 alone does not prove a leak [pod/run-2/t#1].":                                "run-2 lost GPU 5 [pod/run-2/t#1].",
 		"GPU 0 was asked for [pod/run-0/t#2].":                                                            "GPU 1 was asked for [pod/run-0/t#2].",
 		"Three worker processes exited at once: 3360242, 3361527 and 3362405 [pod/run-2/t#3].":            "Five worker processes exited at once: 3360242, 3361527 and 3362405 [pod/run-2/t#3].",

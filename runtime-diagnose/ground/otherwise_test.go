@@ -27,7 +27,6 @@ func TestWhatIsWorkedOutAndWhatIsNotThere(t *testing.T) {
 		{shard, `No "joining as rank 3" was logged.`, `No "joining as rank 0" was logged.`},
 		{shard, "Two attempts within 0.8 s, all ENOENT [pod/run-3/t#1] [pod/run-3/t#2].", "Two attempts within 0.2 s, all ENOENT [pod/run-3/t#1] [pod/run-3/t#2]."},
 		{shard, "Rank 0 met a Socket Timeout, a consequence of the missing rank 3 [pod/run-0/t#2].", "Rank 0 met a Socket Timeout, a consequence of the missing rank 2 [pod/run-0/t#2]."},
-		{deadline, "The deadline is `activeDeadlineSeconds: 14400`, in other words four hours [pod/run-0/t#1].", "The deadline is `activeDeadlineSeconds: 14400`, in other words six hours [pod/run-0/t#1]."},
 		{deadline, "By then the training had completed 10496 of 12000 steps [pod/run-0/t#2].", "By then the training had completed 12000 of 12000 steps [pod/run-0/t#2]."},
 		{probe, "Sequence: 06:58:20 index build starts; 06:59:51 SIGTERM received [pod/run-0/t#1] [pod/run-0/t#2].", "Sequence: 06:58:20 index build starts; 06:59:57 SIGTERM received [pod/run-0/t#1] [pod/run-0/t#2]."},
 		{probe, "The probe of http://10.8.4.21:8080/healthz failed three times [pod/run-0/t#3].", "The probe of http://evil.example/healthz failed three times [pod/run-0/t#3]."},

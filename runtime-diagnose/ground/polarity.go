@@ -25,8 +25,6 @@ var (
 	aloneNot = lazy.MustCompile(`(?i)\balone (?:cannot|(?:does|do|did|is|was|can|could|would)(?: not|n['’]t))\b`)
 	// onlyName is a member by its name or its rank, of which is said that nobody else is meant.
 	onlyName = lazy.MustCompile(`(?i)\bonly (?:the )?(?:(rank|pod|node|worker|member)s? )?(\w(?:[\w.-]*\w)?)`)
-	// others are jobs and people that the evidence of this job says nothing of.
-	others = lazy.MustCompile(`(?i)\b(?:another|other|others|different|second|neighbou?r\w*|foreign) (?:jobs?|runs?|workloads?|tenants?|users?|teams?|namespaces?|clusters?|trainings?)\b|(?:其他|另一个?|别的)(?:任务|作业|用户|团队)`)
 	// joined is a name of several words behind the word for what it is the name of.
 	joined = lazy.MustCompile(`(?i)\b(?:jobs?|runs?|pods?|nodes?|hosts?|namespaces?|workloads?|tenants?|users?|teams?|services?|experiments?|projects?|clusters?)\s+["'` + "`" + `]?([a-z0-9]+(?:[-_][a-z0-9]+)+)\b`)
 )
@@ -62,7 +60,7 @@ var affirmations = lazy.Remember(func(text string) [2]string {
 
 func readAffirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
-	text = supposed.ReplaceAllString(readyColumn.ReplaceAllString(text, " "), " ")
+	text = readyColumn.ReplaceAllString(text, " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
 		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
 		return " ; "
@@ -112,9 +110,6 @@ func readAffirmed(text string) (rest, denied string) {
 		text = text[end:]
 	}
 }
-
-// supposed is a condition in a line, with what is to be done then: nobody says that it is met.
-var supposed = lazy.MustCompile(`(?:^|[.:;] )If [^.;\n]*`)
 
 // readyColumn is how many containers of a pod are ready, in a column of kubectl: what stands behind it is the next column.
 var readyColumn = lazy.MustCompile(`\b0/\d+ {2,}`)
@@ -303,11 +298,6 @@ func (g *grounds) beyond(plain, support string) Reason {
 		return Word
 	}
 	low := strings.ToLower(support)
-	for _, m := range others.FindAllString(plain, -1) {
-		if !strings.Contains(low, strings.ToLower(m)) {
-			return Name
-		}
-	}
 	for _, m := range joined.FindAllStringSubmatch(plain, -1) {
 		if name := strings.ToLower(m[1]); name != g.Job && name != g.Namespace && !slices.Contains(g.Names, name) && !containsToken(low, name) {
 			return Name
@@ -427,11 +417,6 @@ func unlikeAny(body, support string) bool {
 
 // ofMember is a word for a member of a job.
 var ofMember = lazy.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
-
-// concrete says whether a text has a number or a name that is no mere abbreviation.
-func concrete(text string) bool {
-	return slices.ContainsFunc(looked(text), func(w string) bool { return hasDigit(w) || w != strings.ToUpper(w) })
-}
 
 // existing are words of what is there: that it is not is no other word for any failure.
 var existing = words("exist exists existed find found present installed")

@@ -26,9 +26,6 @@ var (
 	goesOn = lazy.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
 	// stopped says that it was not.
 	stopped = lazy.MustCompile(`(?i)\b(?:cannot|can['’]t|(?:can|could|did|does|do|will|would)(?: not|n['’]t)|unable to|no longer|never) (?:simply |just )?(?:go on|carry on|continue|resume|proceed|survive)\b`)
-	// inOrderTo stands before what something is for, and is no word of that it came about: needs time to continue. managed says that it did.
-	inOrderTo = lazy.MustCompile(`(?i)\bto (?:simply |just |then )?$`)
-	managed   = lazy.MustCompile(`(?i)\b(?:able|managed|began|begun|started|continued|allowed|went on|seen) to (?:simply |just |then )?$`)
 	// byPeer is what was done to who wrote a line, and not by it.
 	byPeer = lazy.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
 	// peerAt is the address of a peer, behind what it did.
@@ -38,15 +35,7 @@ var (
 )
 
 // carriesOn is the word by which a text says that a failure was survived; empty: it does not.
-func carriesOn(text string) string {
-	text = stopped.ReplaceAllString(text, " ")
-	for _, m := range goesOn.FindAllStringIndex(text, -1) {
-		if before := text[:m[0]]; !inOrderTo.MatchString(before) || managed.MatchString(before) {
-			return text[m[0]:m[1]]
-		}
-	}
-	return ""
-}
+func carriesOn(text string) string { return goesOn.FindString(stopped.ReplaceAllString(text, " ")) }
 
 // measuredBy are the amounts of a text in bytes or seconds, by what they are of: the measure that stands nearest.
 func measuredBy(text string) map[int][]float64 {
@@ -121,38 +110,6 @@ func numbersBefore(plain, w string) bool {
 		return true
 	}
 	return len(after) > 1 && after[0] == ' ' && '0' <= after[1] && after[1] <= '9'
-}
-
-// toldOf is a rank, and the word by which a line tells of it; waitsFor is for whom somebody waits.
-var (
-	toldOf   = lazy.MustCompile(`(?i)\branks?[\s:=#]{0,2}(\d+) (?:is |was |has |had )?([a-z]{4,})`)
-	waitsFor = lazy.MustCompile(`(?i)\bwait(?:s|ed|ing)? (?:for|on) (?:the )?(?:pod |node )?([\w.-]*\w)`)
-	waits    = lazy.MustCompile(`(?i)\bwait(?:s|ed|ing)?\b`)
-)
-
-// ofWriter says whether a claim says of who wrote a line what the line says of another: that it is missing, where it reports
-// who is, or that it is waited for, where it waits.
-func (g *grounds) ofWriter(plain string, cites []evidence.ID) bool {
-	for _, id := range cites {
-		item := g.items[id]
-		own := g.rankOf(item)
-		if own == "" || !ofRank(plain, own) {
-			continue
-		}
-		for _, m := range toldOf.FindAllStringSubmatch(item.Text, -1) {
-			if m[1] != own && !ofRank(plain, m[1]) && containsToken(strings.ToLower(plain), strings.ToLower(m[2])) {
-				return true
-			}
-		}
-	}
-	for _, m := range waitsFor.FindAllStringSubmatch(plain, -1) {
-		if slices.Contains(g.Names, m[1]) && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
-			return g.items[id].Source.Pod != m[1] || !waits.MatchString(g.items[id].Text)
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // ownDoing says whether a claim makes who wrote a line do what the line says its peer did.

@@ -1,7 +1,6 @@
 package ground
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +16,7 @@ var (
 	ownRank = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]|\b(?:join|connect)\w* as rank (\d+) of \d+\b|\bgot new rank (\d+)\b`)
 	// calledRank is how programs begin their own lines, and others lines about them.
 	calledRank = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:\[?[A-Z]{4,8}\]?:?\s+)?rank (\d+)\b`)
-	// rankAt is the rank of another member: rank 2 of 5 on tabular-worker-2; and of whom the rules say it.
-	rankAt   = lazy.MustCompile(`\brank (\d+) of \d+ on ([\w.-]*\w)`)
+	// rankSaid is of whom the rules say it.
 	rankSaid = lazy.MustCompile(`([a-z0-9][\w.-]*) \(rank (\d+)\b`)
 )
 
@@ -41,9 +39,6 @@ func ranksOf(s Shown, items []evidence.Item) map[string]string {
 		}
 		if m := calledRank.FindStringSubmatch(i.Text); m != nil && pod != "" {
 			tell(called, pod, m[1])
-		}
-		if m := rankAt.FindStringSubmatch(i.Text); m != nil && slices.Contains(s.Names, m[2]) {
-			tell(told, m[2], m[1])
 		}
 	}
 	for _, m := range rankSaid.FindAllStringSubmatch(s.Says, -1) {

@@ -55,7 +55,7 @@ func directs(clause string) bool {
 // "Run initialization has timed out" tells of something, "check whether it has" does not.
 var (
 	ofCode       = lazy.MustCompile(`^[\w-]+[.=/]\w`)
-	goesOnFinite = lazy.MustCompile(`^\S+ [^,;:]*?\b(?:has|have|had|is|are|was|were|did|does|can|could|cannot|will|would|failed|timed|exceeded|seems?|appears?)\b`)
+	goesOnFinite = lazy.MustCompile(`^\S+ [A-Z]{2,}\S* (?:itself )?[a-z]{2,}s\b|^\S+ [^,;:]*?\b(?:has|have|had|is|are|was|were|did|does|can|could|cannot|will|would|failed|timed|exceeded|seems?|appears?)\b`)
 	hangsOn      = lazy.MustCompile(`(?i)[,;:.]\s| (?:whether|that|which|who|what|how|where|if|when|while|until|unless|before|after|and|or|so|because|to) `)
 )
 

@@ -89,6 +89,37 @@ func (g *grounds) step(s string) (string, Reason) {
 	return "", NotOffered
 }
 
+// advised are the steps of the rules that a sentence is about: by its number or in its words, or where a third of what it tells stands in them. They are
+// shown in the rules' words, and nothing of the sentence is, so that what else it may mean does no harm.
+func (g *grounds) advised(s, body string) (offered []string) {
+	if step, no := g.step(s); no == "" && !strings.HasPrefix(step, "`") {
+		return []string{step}
+	}
+	if commands(g.plainly(body)) {
+		return nil
+	}
+	words, signs := slices.Concat(tellingWords(body), looked(body)), hanSigns(body)
+	shared := func(remedies string) (n int) {
+		has := vocabulary(remedies)
+		for _, w := range words {
+			if has(w) {
+				n++
+			}
+		}
+		for _, sign := range signs {
+			if sign.MatchString(remedies) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := shared(strings.Join(g.Remedies, "\n")); n < 2 || 3*n < len(words)+len(signs) {
+		return nil
+	}
+	most := shared(slices.MaxFunc(g.Remedies, func(a, b string) int { return shared(a) - shared(b) }))
+	return slices.DeleteFunc(slices.Clone(g.Remedies), func(r string) bool { return shared(r) < min(2, most) })
+}
+
 var itemNumber = lazy.MustCompile(`^\d{1,2}[.)]\s+`)
 
 // saysAsMuch says whether a step says no more than an offered one: nearly all of its words are there, and
@@ -119,10 +150,13 @@ func saysAsMuch(step, offered string) bool {
 	return of >= 2 && n*10 >= of*9
 }
 
+// stated is a verb of what is so, and not of what is to be done.
+var stated = lazy.MustCompile(`(?i)\b(?:is|are|was|were)\b`)
+
 // putsOtherwise says whether a step has no word that tells something but those of an offered one, and the names of what failed: the offered one is
 // shown, and what else the step may mean is not.
 func (g *grounds) putsOtherwise(step, offered string) bool {
-	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) {
+	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) || stated.MatchString(step) && !stated.MatchString(offered) {
 		return false
 	}
 	found := g.support(g.Root)

@@ -70,7 +70,15 @@ func (g *grounds) loosely(c *claim) Reason {
 	if root, rest := g.sides(c.cites); g.ofRoot(c.cites) && g.ofEffect(c.cites) && !joint.MatchString(c.unquoted) && !forward.MatchString(c.unquoted) && !backward.MatchString(c.unquoted) && exclusive(c.unquoted, root, rest) && exclusive(c.unquoted, rest, root) {
 		return Apart // what the one has to do with the other, only a verb says
 	}
-	if len(c.cites) == 1 && joinsSentences(c.unquoted, g.items[c.cites[0]].Text) {
+	if at := causal.FindStringIndex(c.unquoted); len(c.cites) == 1 && at != nil && !causal.MatchString(c.support) && inCommon(c.unquoted[:at[0]], c.texts) > 0 && inCommon(c.unquoted[at[1]:], c.texts) > 0 {
+		return Apart // what of a line came of what, the line does not say
+	}
+	for _, m := range beingSo.FindAllStringSubmatch(c.unquoted, -1) {
+		if onlyGoing(m[1], c.texts) {
+			return Word // what was under way need not be done
+		}
+	}
+	if g.mistimed(c) {
 		return Apart
 	}
 	for _, id := range c.cites {
@@ -99,34 +107,26 @@ func saysWithout(body, says string) bool {
 // endOfSentence ends a sentence of a line.
 var endOfSentence = lazy.MustCompile(`[.;]\s+|\n`)
 
-// joinsSentences says whether a claim makes what one sentence of a line says the reason of what another says, and the line does not.
-func joinsSentences(plain, text string) bool {
-	at := causal.FindStringIndex(plain)
-	if at == nil || causal.MatchString(text) {
+// ofDay is a time of day.
+var ofDay = lazy.MustCompile(`\b\d{1,2}:\d{2}(?::\d{2})?\b`)
+
+// mistimed says whether a part of a claim has the time of one piece of its evidence and the words of another.
+func (g *grounds) mistimed(c *claim) bool {
+	if len(c.cites) < 2 {
 		return false
 	}
-	of := func(part string) (in map[int]bool) {
-		in = map[int]bool{}
-		most := 0
-		for i, sentence := range endOfSentence.Split(text, -1) {
-			if n := inCommon(part, sentence); n > most {
-				most, in = n, map[int]bool{i: true}
-			} else if n == most && n > 0 {
-				in[i] = true
+	return slices.ContainsFunc(parts.Split(c.unquoted, -1), func(part string) bool {
+		at := ofDay.FindString(part)
+		most, own := 0, -1
+		for _, id := range c.cites {
+			text := g.items[id].Text
+			n := inCommon(part, text)
+			if most = max(most, n); at != "" && (containsToken(text, at) || strings.Contains(g.items[id].Told().UTC().Format("15:04:05"), at)) {
+				own = max(own, n)
 			}
 		}
-		return in
-	}
-	left, right := of(negation.ReplaceAllString(plain[:at[0]], " ")), of(negation.ReplaceAllString(plain[at[1]:], " "))
-	if len(left) == 0 || len(right) == 0 {
-		return false
-	}
-	for i := range left {
-		if right[i] {
-			return false
-		}
-	}
-	return true
+		return own >= 0 && own < most
+	})
 }
 
 // inverted says whether a claim has two numbers or names of a line, that stand there once each, the other way round.

@@ -10,7 +10,7 @@ func TestWhoseDenialItIs(t *testing.T) {
 		"2/t#4 OSError: No space left on device: '/ckpt/last.pt', two minutes later", "0/t#5 started at step 4, strict: false, max_steps 90", "2/t/exit container t ended: exit code 143", "1/t#6 step 4 served by the worker with task:1",
 		"2/t#7 0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint", "1/t#8 Sending process 20120 closing signal SIGHUP")
 	for so, not := range map[string]string{
-		"The memory is not fragmented but simply full [pod/run-2/t#2].":                            "The memory did not run out on run-2 [pod/run-2/t#2].",
+		"The memory is full [pod/run-2/t#2].":                                                      "The memory did not run out on run-2 [pod/run-2/t#2].",
 		"It was not the first error, as the disk ran full only two minutes later [pod/run-2/t#4].": "The disk was not full [pod/run-2/t#4].",
 		"run-0 stopped after it had started at step 4 [pod/run-0/t#5].":                            "run-0 was stopped at step 77 [pod/run-0/t#5].",
 		"run-2 was asked to stop and did not crash [pod/run-2/t/exit].":                            "run-2 did not run out of memory [pod/run-2/t#2].",

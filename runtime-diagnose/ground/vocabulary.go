@@ -51,12 +51,15 @@ var (
 	devices   = lazy.MustCompile(`(?i)gpu|cuda|nvidia|nvrm|xid|nccl|hip|rocm|npu|device|cublas|cudnn`)
 )
 
+// otherDevice says whether a claim speaks of a processor of which its evidence does not; the name of a node is no word of either.
+func (g *grounds) otherDevice(c *claim) bool {
+	plain, support := g.withoutNames(c.plain), g.withoutNames(c.support)
+	return processor.MatchString(plain) && !processor.MatchString(support) || graphics.MatchString(plain) && !devices.MatchString(support)
+}
+
 // unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
 // say nothing.
 func unknown(plain, support string) bool {
-	if processor.MatchString(plain) && !processor.MatchString(support) || graphics.MatchString(plain) && !devices.MatchString(support) {
-		return true
-	}
 	known := vocabulary(support)
 	for _, w := range content(plain) {
 		if neutral[w] || neutral[undoubled(stem(w))] || units[w] != 0 || numberWords[w] != "" || known(w) {
@@ -116,9 +119,12 @@ func inFigures(claim string) string {
 // noOne is none of several.
 var noOne = lazy.MustCompile(`(?i)\bnot (?:a single )?one (?:out )?of\b`)
 
+// theTwo are those of which a sentence spoke before.
+var theTwo = lazy.MustCompile(`(?i)\b(?:the|these|those) (?:two|three)([.,;:)]|$)`)
+
 // inDigits writes the numbers of a claim as its evidence does.
 func inDigits(claim string) string {
-	claim = noOne.ReplaceAllString(hanInDigits(unspelled(claim)), "none of")
+	claim = theTwo.ReplaceAllString(noOne.ReplaceAllString(hanInDigits(unspelled(claim)), "none of"), "them$1")
 	claim = strings.ReplaceAll(claim, "I/O", "input/output")
 	claim = inWords.ReplaceAllStringFunc(claim, func(w string) string {
 		if n := numberWords[strings.ToLower(w)]; n != "" {

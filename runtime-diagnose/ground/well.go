@@ -96,13 +96,13 @@ func (g *grounds) ofSomethingElse(body string, cites []evidence.ID) bool {
 }
 
 // otherFine says that nothing is wrong with something.
-var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)`)
+var otherFine = lazy.MustCompile(`(?i)\b(?:nothing (?:is |was |seems )?wrong|not (?:just )?(?:a|an) (?:\w+ )?(?:problem|fault|issue|failure)|no (?:sign of (?:a |any )?)?(?:problems?|errors?|issues?|faults?|failures?)) (?:with|in|of|on|from) ([^,.;:]+)|\bno (?:need|reason) to [a-z]+ ([^,.;:]+)`)
 
 // contrast is what something is not, behind what it is.
 var contrast = lazy.MustCompile(`(?i)(?:,| and| but),? not (?:just |merely )?(?:an?|the) [^,.;]*[.]?$`)
 
 // noSuchFault says of what kind a failure is not.
-var noSuchFault = lazy.MustCompile(`(?i)\b(?:and |but |rather than )?(?:is )?not? (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
+var noSuchFault = lazy.MustCompile(`(?i)(?:\b(?:and |but |rather than )?(?:is )?not?|n['’]t (?:die|fail|stop|end) (?:of|because of|from|by)) (?:just )?(?:an? )?((?:[a-z-]+ )?[a-z-]+) (?:problem|fault|issue|failure|matter)\b`)
 
 // nothingToDo says of two things that they are apart.
 var nothingToDo = lazy.MustCompile(`(?i) (?:has|have|had) nothing to do with `)
@@ -113,11 +113,8 @@ var notListed = lazy.MustCompile(`(?i)\bno (?:[\w.-]+ ){1,6}(?:is|are|was|were) 
 // withoutOthers is a claim without what it says to be fine, where the rules' finding is about something else: a network, where
 // a size does not fit.
 func (g *grounds) withoutOthers(body string) string {
-	if m := firstNot.FindStringSubmatchIndex(body); m != nil && denies(body[m[1]:]+" "+g.Says) && slices.ContainsFunc(tellingWords(body[m[1]:]), stemsOf(g.Says).has) && !slices.ContainsFunc(tellingWords(body[m[2]:m[3]]), stemsOf(g.Says).has) {
-		body = body[:m[0]] + " " + body[m[1]:]
-	}
 	body = notListed.ReplaceAllString(nothingToDo.ReplaceAllString(body, " is apart from "), " ")
-	if m := contrast.FindStringIndex(body); m != nil && (denies(body[:m[0]]) || concrete(body[:m[0]])) && !negation.MatchString(body[:m[0]]) {
+	if m := contrast.FindStringIndex(body); m != nil && denies(body[:m[0]]) && !negation.MatchString(body[:m[0]]) {
 		body = body[:m[0]] // what it is stands before what it is not
 	}
 	if !noSuchFault.MatchString(body) && !otherFine.MatchString(body) {
@@ -133,7 +130,7 @@ func (g *grounds) withoutOthers(body string) string {
 		return m
 	})
 	return otherFine.ReplaceAllStringFunc(body, func(m string) string {
-		phrase := otherFine.FindStringSubmatch(m)[1]
+		phrase := strings.Join(otherFine.FindStringSubmatch(m)[1:], "")
 		of := about(phrase)
 		for t := range of {
 			if found[t] {

@@ -17,8 +17,7 @@ var topics = []struct {
 	{"name service", lazy.MustCompile(`(?i)\b(?:dns|resolv\w*|hostnames?|lookup|name or service)\b|域名|解析`)},
 	{"memory", lazy.MustCompile(`(?i)\b(?:memory|oom\w*|ram|allocat\w*|swap|out of memory|heap)\b|OutOfMemory|内存|显存`)},
 	{"disk", lazy.MustCompile(`(?i)\b(?:disks?|storage|filesystem|file system|enospc|space left|nvme|nfs|ceph|volumes?|pvc|mount\w*|quota exceeded|inode\w*|checkpoints?|i/o)\b|磁盘|存储|挂载|检查点`)},
-	{"device", lazy.MustCompile(`(?i)\b(?:ecc|xid|nvlink|nvswitch|pcie?|bus|thermal|overheat\w*|temperature|firmware|hardware|devices?|uncorrectable)\b|硬件|过热|温度|设备`)},
-	{"driver", lazy.MustCompile(`(?i)\b(?:drivers?|cudnn|kernel image|compute capability|toolkit)\b|驱动`)},
+	{"device", lazy.MustCompile(`(?i)\b(?:ecc|xid|nvlink|nvswitch|pcie?|bus|thermal|overheat\w*|temperature|firmware|hardware|infrastructure|devices?|uncorrectable)\b|硬件|过热|温度|设备`)},
 	{"collective", lazy.MustCompile(`(?i)\b(?:nccl|gloo|allreduce|all_reduce|allgather|collectives?|watchdog|barriers?|broadcast|deadlock\w*|hang(?:s|ing)?|hung)\b|集合通信|死锁|挂起`)},
 	{"time", lazy.MustCompile(`(?i)\b(?:time[d ]?-?outs?|timeouts?|deadlines?|too slow|slow(?:ly|er)?)\b|timed out|Timeout|超时`)},
 	{"image", lazy.MustCompile(`(?i)\b(?:images?|pull\w*|registr\w+|manifests?|tags?)\b|镜像|拉取`)},
@@ -29,18 +28,13 @@ var topics = []struct {
 	{"import", lazy.MustCompile(`(?i)\b(?:modules?|packages?|import\w*|installed|dependenc\w+|library|libraries|versions?)\b|ModuleNotFound|ImportError|模块|依赖|版本|安装`)},
 	{"data", lazy.MustCompile(`(?i)\b(?:datasets?|data ?loaders?|samples?|corrupt\w*|tokeni[sz]er|shards?|records?)\b|DataLoader|数据`)},
 	{"numbers", lazy.MustCompile(`(?i)\b(?:nan|inf|infinit\w*|diverge[ds]?|overflow\w*|loss|gradients?|learning rate)\b|损失|梯度`)},
-	{"shape", lazy.MustCompile(`(?i)\b(?:shapes?|dimensions?|dtypes?|size mismatch|mismatch(?:ed)?)\b|形状|维度`)},
 	{"power", lazy.MustCompile(`(?i)\b(?:power|ups|electric\w*|cooling|fans?)\b|电源|断电|散热`)},
 	{"attack", lazy.MustCompile(`(?i)\b(?:attack\w*|malware|virus|hack\w*|intrusion|compromised|cosmic|sabotage)\b|攻击|病毒`)},
 	{"people", lazy.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
 }
 
-// lossOf is a loss of something, and no number.
-var lossOf = lazy.MustCompile(`(?i)\bloss of ((?:the |its |a )?[a-z]+)`)
-
 // strays says whether a claim is about something that its evidence is not about.
 func strays(plain, support string) bool {
-	plain = lossOf.ReplaceAllString(plain, " ")
 	for _, t := range topics {
 		if t.re.MatchString(plain) && !t.re.MatchString(support) {
 			return true
