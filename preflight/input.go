@@ -96,6 +96,7 @@ func queued(j *job.Job) bool {
 		return onJob == operatorOf(j).Kueue // pods of another kind may be queued each by itself
 	case gang.Volcano, gang.KAI:
 		return strings.HasPrefix(string(at), "spec.runPolicy") || !passesBy(j)
+	case gang.T9k: // its scheduler is named with it
 	}
 	return true
 }
