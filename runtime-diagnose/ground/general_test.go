@@ -29,8 +29,12 @@ func ranked() Shown {
 		id, pod, text string
 		second        int
 	}{
-		{"pod/run-0/t#1", "run-0", "joining as rank 0 of 3", 1}, {"pod/run-1/t#1", "run-1", "joining as rank 1 of 3", 2}, {"pod/run-2/t#1", "run-2", "joining as rank 1 of 3", 3},
-		{"pod/run-1/t#2", "run-1", "RuntimeError: connect [10.0.0.2]:2702: Connection refused", 4}, {"pod/run-0/t#2", "run-0", "RuntimeError: Socket Timeout", 120}, {"pod/run-2/t#2", "run-2", "container t ended: exit code 137, reason OOMKilled", 180},
+		{"pod/run-0/t#1", "run-0", "joining as rank 0 of 3", 1},
+		{"pod/run-1/t#1", "run-1", "joining as rank 1 of 3", 2},
+		{"pod/run-2/t#1", "run-2", "joining as rank 1 of 3", 3},
+		{"pod/run-1/t#2", "run-1", "RuntimeError: connect [10.0.0.2]:2702: Connection refused", 4},
+		{"pod/run-0/t#2", "run-0", "RuntimeError: Socket Timeout", 120},
+		{"pod/run-2/t#2", "run-2", "container t ended: exit code 137, reason OOMKilled", 180},
 	} {
 		s.Items = append(s.Items, evidence.Item{ID: evidence.ID(of.id), Kind: evidence.Log, Times: 1, Text: of.text, At: time.Date(2026, 11, 22, 5, 0, of.second, 0, time.UTC), Source: evidence.Source{Pod: of.pod, Node: "gpu-n0", Container: "t", Rank: -1}})
 	}
