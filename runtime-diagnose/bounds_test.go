@@ -99,3 +99,22 @@ func TestTheRankThatIsBehindIsFoundAmongMany(t *testing.T) {
 		}
 	})
 }
+
+// What a program says as its last counts, however long the line is, and whatever is dumped, or drawn, below it.
+func TestLongLinesAtTheEndHideNothing(t *testing.T) {
+	const failed = "the run failed: worker exited"
+	long := " state:" + strings.Repeat(" key=17", 2000)
+	for name, end := range map[string]string{
+		"alone":                     failed + "\n",
+		"in a long line":            failed + long + "\n",
+		"at the end of a long line": long + " " + failed + "\n",
+		"above a long line":         failed + "\n" + long + "\n",
+		"above three":               failed + "\n" + strings.Repeat(long+"\n", 3),
+		"above blank lines":         failed + "\n" + strings.Repeat(" \n", 500),
+		"above dots":                failed + "\n" + strings.Repeat(".\n", 500),
+	} {
+		if r := read(t, "", strings.NewReader(stepsFrom(1, 60)+end)); diagnose.HealthyWord(r.Verdict) != "No" {
+			t.Errorf("%s: it is %s", name, r.Verdict)
+		}
+	}
+}

@@ -42,12 +42,24 @@ func (r *reader) readNode(node *corev1.Node) {
 }
 
 // nodeReadyAfter says that a node has become ready since.
-func (r *reader) nodeReadyAfter(name string, at time.Time) bool {
-	return slices.ContainsFunc(r.Nodes, func(n corev1.Node) bool {
-		return n.Name == name && slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue && c.LastTransitionTime.After(at)
-		})
-	})
+func (r *reader) nodeReadyAfter(name string, at time.Time) bool { return r.readySince(name).After(at) }
+
+// readyBeforePods says that a node has become ready since, and before the first program of the job began on it: it stayed so.
+func (r *reader) readyBeforePods(name string, at time.Time) bool {
+	since := r.readySince(name)
+	return since.After(at) && r.stays[name].beganAfter(since)
+}
+
+// readySince is when a node became ready; zero: it is not, or is not known.
+func (r *reader) readySince(name string) (since time.Time) {
+	for i := range r.Nodes {
+		for _, c := range r.Nodes[i].Status.Conditions {
+			if r.Nodes[i].Name == name && c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+				since = c.LastTransitionTime.Time
+			}
+		}
+	}
+	return since
 }
 
 // leaving are taints of nodes that are being taken away: by the cluster-autoscaler

@@ -189,6 +189,8 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	if digest.LinesCut > 0 {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, words.S(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
+	excerpt := evidence.Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
+	digest.Lines = withLast(digest)
 	now = digest.Now
 	r.settle(digest)
 	if r.quotes() {
@@ -200,7 +202,6 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	}
 	r.heed(LastWord(pod, log, c))
 	h.Sightings = foremost(r.sightings, share.sightings)
-	excerpt := evidence.Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
 	if line, ok := excerpt.First(progress.UsesNoDevice); ok && log.Source.Pod != "" && log.Source.Attempt == 0 {
 		h.idle = line
 	}
@@ -211,6 +212,15 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	h.Course.Ended = r.endedWell(digest) && !log.Pasted
 	h.advances = (!r.quotes() || r.endsAsARun(digest)) && (r.progress > 1 || r.counters.Advances(digest.Last.Number) || r.oneSample(digest) || r.movesCalmly(digest)) && !log.Pasted && !digest.InTraceback && h.Course.Bad.Number == 0 && !r.breaksOff(digest)
 	h.done = !h.advances && r.calm > 0
+}
+
+// withLast are the lines that are kept, and the last one with text, which may be too long to be.
+func withLast(d reduce.Digest) []reduce.Kept {
+	at, kept := slices.BinarySearchFunc(d.Lines, d.Last.Number, func(l reduce.Kept, number int) int { return cmp.Compare(l.Number, number) })
+	if kept || d.Last.Number == 0 {
+		return d.Lines
+	}
+	return slices.Insert(slices.Clone(d.Lines), at, reduce.Kept{Number: d.Last.Number, Text: d.Last.Text})
 }
 
 // readsAhead says that each of so many logs is read by two goroutines. Where there are as many logs as processors, each

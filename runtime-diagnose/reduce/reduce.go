@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -191,7 +192,7 @@ func (k *keeper) takeBefore() {
 	var rest []Kept
 	for _, line := range k.recent[from:] {
 		if line.Number >= k.seen-k.o.Before && k.take(line, &k.window) {
-			k.recentBytes -= len(line.Text)
+			k.recentBytes -= k.weight(line)
 			continue
 		}
 		rest = append(rest, line)
@@ -200,7 +201,7 @@ func (k *keeper) takeBefore() {
 }
 
 func (k *keeper) remember(line Kept) {
-	if n := len(k.recent); n > 0 && blank(line.Text) && blank(k.recent[n-1].Text) {
+	if n := len(k.recent); n > 0 && empty(line.Text) && (line.Text == k.recent[n-1].Text || blank(line.Text) && blank(k.recent[n-1].Text)) {
 		return // one of them stands for all: they would fill the tail
 	}
 	if n := len(k.recent); n == cap(k.recent) && 2*n < cap(k.room) { // slid to the end of the room: back to its beginning
@@ -210,20 +211,32 @@ func (k *keeper) remember(line Kept) {
 	if cap(k.recent) > cap(k.room) {
 		k.room = k.recent
 	}
-	k.recentBytes += len(line.Text)
+	k.recentBytes += k.weight(line)
 	for len(k.recent) > max(k.o.Tail, k.o.Before) || (k.recentBytes > k.tail && len(k.recent) > 0) {
-		k.recentBytes -= len(k.recent[0].Text)
+		k.recentBytes -= k.weight(k.recent[0])
 		k.recent = k.recent[1:]
 	}
 }
 
 func (k *keeper) kept() []Kept {
-	left := k.tail
-	for _, line := range slices.Backward(k.recent[max(0, len(k.recent)-k.o.Tail):]) {
-		k.take(line, &left)
+	left, tail := k.tail, k.recent[max(0, len(k.recent)-k.o.Tail):]
+	for _, long := range []bool{false, true} { // a dump of settings is to leave room for what stands above it
+		for _, line := range slices.Backward(tail) {
+			if long == (len(line.Text) > k.weight(line)) {
+				k.take(line, &left)
+			}
+		}
 	}
 	slices.SortFunc(k.chosen, func(a, b Kept) int { return cmp.Compare(a.Number, b.Number) })
 	return k.chosen
+}
+
+// weight is how much of the tail's room a line is counted for before it is known which lines are the tail.
+func (k *keeper) weight(line Kept) int { return min(len(line.Text), k.tail/8) }
+
+// empty says that nothing is said in a text.
+func empty(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -73,7 +73,11 @@ func (d *doctor) tried(ctx context.Context, hook *admissionregistrationv1.Valida
 			return n.Name, nil
 		}
 	}
-	return "", leftOut(ours, fmt.Sprintf(", and no other of %d is reviewed", len(all.Items)))
+	of := ""
+	if all.Continue != "" {
+		of = "the first "
+	}
+	return "", leftOut(ours, fmt.Sprintf(", and no other of %s%d is reviewed", of, len(all.Items)))
 }
 
 // chosenBy says whether jobs of a namespace get to the webhook, whatever the mode of the namespace.
