@@ -36,7 +36,7 @@ func TestWhatWasSurvivedOftenEndsTheProgram(t *testing.T) {
 		"an exception that no signature knows":      {top + "app.errors.Unruly: no way\ngoing on\n", top + "app.errors.Unruly: no way\n", "python-exception-user-code"},
 		"an error that a subject tells the kind of": {top + "ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded\nretrying\n", top + "ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded\n", "network-dns"},
 	} {
-		for _, times := range []int{1, 11, 12, 13, 40} {
+		for _, times := range []int{1, 11, 12, 13, 40, 1000} {
 			t.Run(fmt.Sprintf("%s/%d times", name, times), func(t *testing.T) {
 				var text string
 				for i := range times {

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -149,15 +150,12 @@ func bareBody(text string) bool {
 	if len(text) < 64 || !base64s[text[len(text)-1]] {
 		return false
 	}
-	for _, width := range widths {
-		from := len(text) - width
-		if from < 0 || !base64s[text[from]] || from > 0 && base64s[text[from-1]] || base64s.runBack(text, len(text)) != from {
-			continue
-		}
-		body, stamp := text[from:], strings.TrimSpace(text[:from])
-		return uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
+	from := base64s.runBack(text, len(text))
+	if !slices.Contains(widths[:], len(text)-from) {
+		return false
 	}
-	return false
+	body, stamp := text[from:], strings.TrimSpace(text[:from])
+	return uppers.has(body) && random(body, 64) && (stamp == "" || (digits[stamp[0]] || stamp[0] == '[') && text[from-1] == ' ' && strings.Count(stamp, " ") < 3)
 }
 
 // begins is a line with the beginning of a private key.
@@ -259,8 +257,11 @@ func endsAsName(text string) bool {
 	if at >= 0 && text[at] == '>' {
 		return true // a tag stands behind it
 	}
-	for ; at >= 0 && !letters[text[at]]; at-- {
-		if !inField[text[at]] && strings.TrimRight(text[at:], " \t\r") != "" { // the field has no letter
+	for field := false; at >= 0 && !letters[text[at]]; at-- {
+		switch {
+		case inField[text[at]]:
+			field = field || text[at] != '\r'
+		case field: // it has no letter
 			return false
 		}
 	}

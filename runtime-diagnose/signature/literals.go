@@ -50,14 +50,10 @@ type class struct {
 	gram   int                  // bytes of one
 	beside int                  // bytes on one side of it: literals have them in front of it, or else behind it
 	first  [1<<heads + 1]uint32 // by the highest bits of the hash: where entries begin
-	tags   []tag                // of the entries
+	tags   []uint32             // of the entries: the bits of the hash below those
 	all    []entry              // by hash
 	near   []uint64             // bits of the hashes of grams with what stands beside them: other text holds the same grams
 }
-
-// tag is what is compared before an entry is, which lies far from the next one: the bits of the hash of the gram below
-// the highest, and the hash of it with what stands on one side.
-type tag struct{ gram, near uint32 }
 
 // entry says that a gram stands at an offset of a literal.
 type entry struct {
@@ -138,12 +134,14 @@ func (c *class) index(literals []string) {
 	c.near = make([]uint64, 1<<nearBits/64)
 	for _, e := range c.all {
 		c.first[e.hash>>(64-heads)+1]++
-		front, behind := c.sides(e.hash, literals[e.literal], int(e.offset))
-		near := front
-		if near == noSide {
-			near = behind
+		c.tags = append(c.tags, tagOf(e.hash))
+		l, at, end := literals[e.literal], int(e.offset), int(e.offset)+c.gram
+		near := uint64(0)
+		if at >= c.beside {
+			near = besideOf(e.hash, inFront|gramOf(l[at-c.beside:at]))
+		} else {
+			near = besideOf(e.hash, gramOf(l[end:end+c.beside]))
 		}
-		c.tags = append(c.tags, tag{tagOf(e.hash), near})
 		c.near[near>>6] |= 1 << (near & 63)
 	}
 	for i := range len(c.first) - 1 {
@@ -154,24 +152,23 @@ func (c *class) index(literals []string) {
 // inFront tells bytes in front of a gram from those behind it.
 const inFront = 1 << 32
 
-// sides are the hashes of a gram at a place, of which the hash is given, with the bytes in front of it and with those
-// behind it.
-func (c *class) sides(hash uint64, text string, at int) (front, behind uint32) {
-	front, behind = noSide, noSide
+// besideOf hashes a gram, of which the hash is given, with the bytes on one side of it.
+func besideOf(hash, bytes uint64) uint64 { return hashOf(hash^bytes) >> (64 - nearBits) }
+
+// mayStand says that what stands beside a gram in a text may be of a literal.
+func (c *class) mayStand(hash uint64, text string, at int) bool {
 	if at >= c.beside {
-		front = uint32(hashOf(hash^(inFront|gramOf(text[at-c.beside:at]))) >> (64 - nearBits))
+		if h := besideOf(hash, inFront|gramOf(text[at-c.beside:at])); c.near[h>>6]>>(h&63)&1 != 0 {
+			return true
+		}
 	}
-	if end := at + c.gram; end+c.beside <= len(text) {
-		behind = uint32(hashOf(hash^gramOf(text[end:end+c.beside])) >> (64 - nearBits))
+	end := at + c.gram
+	if end+c.beside > len(text) {
+		return false
 	}
-	return front, behind
+	h := besideOf(hash, gramOf(text[end:end+c.beside]))
+	return c.near[h>>6]>>(h&63)&1 != 0
 }
-
-// noSide stands for bytes beyond an end of a text.
-const noSide = 1 << nearBits
-
-// may says that what stands beside a gram may be of a literal.
-func (c *class) may(near uint32) bool { return near != noSide && c.near[near>>6]>>(near&63)&1 != 0 }
 
 // hashOf spreads a gram over the high bits (Fibonacci hashing).
 func hashOf(gram uint64) uint64 { return gram * 0x9E3779B97F4A7C15 }
@@ -249,16 +246,15 @@ func (s *gramSet) has(gram uint64) bool {
 // verify compares the literals that have the gram where it stands in the text.
 func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int32) bool) bool {
 	hash := hashOf(gram)
-	front, behind := c.sides(hash, text, at)
-	if !c.may(front) && !c.may(behind) {
+	if !c.mayStand(hash, text, at) {
 		return true
 	}
-	begin, end, gramTag := int(c.first[hash>>(64-heads)]), int(c.first[hash>>(64-heads)+1]), tagOf(hash)
-	for i, tag := range c.tags[begin:end] {
-		if tag.gram != gramTag || tag.near != front && tag.near != behind {
+	head, tag := hash>>(64-heads), tagOf(hash)
+	for i := int(c.first[head]); i < int(c.first[head+1]); i++ {
+		if c.tags[i] != tag { // most grams that pass are others: that is seen without the entries, which lie far apart
 			continue
 		}
-		e := &c.all[begin+i]
+		e := &c.all[i]
 		from := at - int(e.offset)
 		if from < 0 || from+int(e.length) > len(text) {
 			continue
