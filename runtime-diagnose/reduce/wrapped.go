@@ -20,12 +20,16 @@ type wrapped struct {
 }
 
 // wrappedIn reads such an object. Docker begins it with the text; shippers have other orders, and name the stream.
-func wrappedIn(b []byte) (w wrapped, ok bool) {
+func wrappedIn(b []byte) (wrapped, bool) {
 	if len(b) == 0 || b[0] != '{' {
-		return w, false
+		return wrapped{}, false
 	}
 	docker := bytes.HasPrefix(b, []byte(jsonFile)) || bytes.HasPrefix(b, []byte(jsonSpaced))
-	if !docker && !bytes.Contains(b, []byte(`"stream"`)) || json.Unmarshal(b, &w) != nil {
+	if !docker && !bytes.Contains(b, []byte(`"stream"`)) {
+		return wrapped{}, false
+	}
+	var w wrapped // on the heap, so not before it is needed
+	if json.Unmarshal(b, &w) != nil {
 		return wrapped{}, false
 	}
 	if w.Log == "" {
