@@ -58,25 +58,30 @@ const (
 )
 
 // ofOneItem says that a complaint is of one of the items that a program works through: it said the same of others before,
-// and did each time what it does below it, to the end of the log.
+// and did each time what it does below it, to the end of the log. What it did before the first of them is its work; else a
+// complaint of many lines would be its own proof.
 func (r *logReader) ofOneItem(s *evidence.Observation, d reduce.Digest) bool {
-	times, below, last := 0, 0, 0
+	times, below, first, last := 0, 0, 0, 0
 	for at := range d.Lines {
 		if l := &d.Lines[at]; l.Number >= r.launches.from && SameStatement(l.Text, s.Line) {
-			times, last = times+1, at
+			if times, last = times+1, at; times == 1 {
+				first = at
+			}
 		}
 	}
 	if times <= timesOfItem || d.Lines[last].Number < s.Item.Source.Line || d.InTraceback {
 		return false
 	}
+	saidAmong := func(lines []reduce.Kept, text string) bool {
+		return slices.ContainsFunc(lines, func(l reduce.Kept) bool { return SameStatement(l.Text, text) })
+	}
 	for at := last + 1; at < len(d.Lines); at++ {
-		if b := r.lineBelow(d, at); b.ends || b.wrong {
+		if b := r.lineBelow(d, at); b.ends || b.wrong || !saidAmong(d.Lines[:last], d.Lines[at].Text) {
 			return false
 		}
-		if !slices.ContainsFunc(d.Lines[:last], func(l reduce.Kept) bool { return SameStatement(l.Text, d.Lines[at].Text) }) {
-			return false
+		if saidAmong(d.Lines[:first], d.Lines[at].Text) {
+			below++
 		}
-		below++
 	}
 	return below >= linesOfItem
 }

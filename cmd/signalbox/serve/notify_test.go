@@ -52,7 +52,7 @@ func TestNotificationsArrive(t *testing.T) {
 	u.SetName("train")
 	u.SetUID("u1")
 	n.Tell(failureOf(controller.Notice{Job: u, Fingerprint: "f", Result: diagnose.Result{Verdict: diagnose.Diagnosed, Category: "out-of-memory", Error: "worker-3 was killed", Solution: []string{"Ask for more."}}}))
-	want := `{"text":"PyTorchJob ml/train: out-of-memory: worker-3 was killed\nAsk for more."}`
+	want := `{"mrkdwn":false,"text":"PyTorchJob ml/train: out-of-memory: worker-3 was killed\nAsk for more.","unfurl_links":false,"unfurl_media":false}`
 	for range 2 {
 		if got := <-bodies; got != want {
 			t.Errorf("sent %s; want %s", got, want)
