@@ -61,7 +61,10 @@ func read(name string) uint64 {
 
 // watch begins to look at the heap, and at the end of a context.
 func watch(ctx context.Context) *watcher {
-	w := &watcher{done: make(chan struct{}), machine: &plan.Machine{}}
+	// The collector lets the heap double (GOGC=100) before it collects. What it is now is asked here, which takes a microsecond: a
+	// first look of a machine that is busy may come when most of what is too much is there.
+	limit := max(2*read(heapLive), read(heapNow)) + mostMemory
+	w := &watcher{limit: limit, done: make(chan struct{}), machine: &plan.Machine{}}
 	w.gone = context.AfterFunc(ctx, func() { w.over.Store(true) })
 	go w.look()
 	return w
@@ -81,12 +84,7 @@ func (w *watcher) look() {
 			return
 		case <-ticker.C:
 		}
-		now := read(heapNow)
-		if w.limit == 0 {
-			// The collector lets the heap double (GOGC=100) before it collects.
-			w.limit = max(2*read(heapLive), now) + mostMemory
-		}
-		if now <= w.limit {
+		if read(heapNow) <= w.limit {
 			continue
 		}
 		w.large.Store(true)

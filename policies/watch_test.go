@@ -11,7 +11,7 @@ import (
 // TestTheWatcherStopsWhatFillsTheHeap: above the bound, and not a quarter of it.
 func TestTheWatcherStopsWhatFillsTheHeap(t *testing.T) {
 	runtime.GC()
-	fill := func(bytes int) error {
+	fill := func(bytes int, patience time.Duration) error {
 		w := watch(t.Context())
 		defer w.stop()
 		ctx, end := w.guard(t.Context())
@@ -24,15 +24,15 @@ func TestTheWatcherStopsWhatFillsTheHeap(t *testing.T) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(patience):
 		}
 		runtime.KeepAlive(held)
 		return context.Cause(ctx)
 	}
-	if err := fill(mostMemory / 4); err != nil {
+	if err := fill(mostMemory/4, 100*time.Millisecond); err != nil {
 		t.Errorf("a quarter of the bound was stopped: %v", err)
 	}
-	if err := fill(mostMemory * 2); !errors.Is(err, errMemory) {
+	if err := fill(mostMemory*2, time.Minute); !errors.Is(err, errMemory) {
 		t.Errorf("twice the bound: %v; want %v", err, errMemory)
 	}
 }
