@@ -58,6 +58,12 @@ func evictionsOn(s *cluster.Snapshot, nodes []*cluster.Node, g gang.Gang, b *ass
 			m.store.KeepPod(p)
 		}
 	}
+	if !b.Spend(stepsPerPod * len(s.Nominated())) {
+		return m
+	}
+	for _, p := range s.Nominated() { // others make room for them, and it is not the gang's
+		m.store.KeepPod(p)
+	}
 	m.look()
 	return m
 }
