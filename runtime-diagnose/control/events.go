@@ -211,7 +211,7 @@ func (r *reader) isOver(events []corev1.Event, i int, after []int) bool {
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && p.outlivedBy(&e) {
 		return true
 	}
-	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && e.Reason == "NodeNotReady" && p.Running() && p.Ready && !r.lost && r.nodeReadyAfter(p.Source.Node, when(e)) {
+	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && e.Reason == "NodeNotReady" && p.Running() && p.Ready && !r.lost && r.readySince(p.Source.Node).After(when(e)) {
 		return true // a kubelet that was not restarted reports the pod as it did before, with the time of before
 	}
 	if e.InvolvedObject.Kind == "Node" && e.Reason == "NodeNotReady" && r.readyBeforePods(e.InvolvedObject.Name, when(e)) {

@@ -41,9 +41,6 @@ func (r *reader) readNode(node *corev1.Node) {
 	}
 }
 
-// nodeReadyAfter says that a node has become ready since.
-func (r *reader) nodeReadyAfter(name string, at time.Time) bool { return r.readySince(name).After(at) }
-
 // readyBeforePods says that a node has become ready since, and before the first program of the job began on it: it stayed so.
 func (r *reader) readyBeforePods(name string, at time.Time) bool {
 	since := r.readySince(name)

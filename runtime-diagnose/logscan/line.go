@@ -370,7 +370,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	full := r.full(s.ID)
 	r.perSignature[s.ID]++
 	r.enough(s, l.Number)
-	if full && !r.makeRoom(s.ID, l.Number, l.Trace != nil, mild(l, recovery.Mild(l.Body()))) {
+	called := recovery.Mild(l.Body())
+	mild := mild(l, called)
+	if full && !r.makeRoom(s.ID, l.Number, l.Trace != nil, mild) {
 		return false
 	}
 	source := r.log.Source
@@ -397,14 +399,13 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if last.logged = stampForm(l.Body()); l.Trace != nil {
 		last.logged = r.inRecord.tracedIn(l.Trace)
 	}
-	called := recovery.Mild(l.Body())
 	last.informed, last.named = r.informed(l, called)
 	last.debugs = called && l.Trace == nil && recovery.Debugs(l.Body())
 	if s.Category == notFiniteCategory {
 		last.shape, last.well = r.sound.Follow(l.Body()), progress.OnlyGradient(l.Body())
 	}
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l, called),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild,
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true

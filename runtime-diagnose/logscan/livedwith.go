@@ -33,19 +33,20 @@ var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Excepti
 // lived with: it calls it a warning, says what it does instead, or goes on below.
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
+	line := written(s)
 	switch {
-	case recovery.FailsCommand(written(s)) && r.endedOtherwise(i), !r.failed && (recovery.Needless(written(s)) || s.Signature.Category == ofTarget && recovery.Warns(written(s))),
+	case recovery.FailsCommand(line) && r.endedOtherwise(i), !r.failed && (recovery.Needless(line) || s.Signature.Category == ofTarget && recovery.Warns(line)),
 		s.Signature.Weak && !s.Raised && r.raisedBelow(i, linesSurvived): // it went on with what runs that end well print as well
 		return true
-	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(written(s)):
+	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(line):
 		return false
 	case said.beside:
 		return r.goesOnBelow(s, d)
-	case recovery.Warns(written(s)) && (r.raisedBelow(i, 0) || r.goesOnBelow(s, d)):
+	case recovery.Warns(line) && (r.raisedBelow(i, 0) || r.goesOnBelow(s, d)):
 		return true
 	case !isSurrounding(s) && !isGuess(s):
 		return false
-	case said.instead, recovery.Instead(written(s)), recovery.CallsWarning(written(s)):
+	case said.instead, recovery.Instead(line), recovery.CallsWarning(line):
 		return true
 	}
 	return !raisedHead.MatchString(reduce.Body(s.Line)) && r.goesOnBelow(s, d) || r.ofOneItem(s, d)

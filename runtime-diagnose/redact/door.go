@@ -183,16 +183,12 @@ func skipWhile[T string | []byte](b T, i int, more func(byte) bool) int {
 	return i
 }
 
-// nameFields are the fields of objects that hold what something is called.
-var nameFields = map[string]bool{"name": true, "generateName": true, "namespace": true, "nodeName": true, "hostname": true, "reason": true, "fieldPath": true, "uid": true}
+// nameFields are the fields of objects that hold what something is called, or what it is told by.
+var nameFields = map[string]bool{"name": true, "generateName": true, "namespace": true, "nodeName": true, "hostname": true, "reason": true, "fieldPath": true, "uid": true, "labels": true}
 
 // Names cleans all texts of an object that came in a file, and makes what names something one line: no API server has looked at
 // them, and what is said of a pod or a node begins with its name.
-func Names(object map[string]any) {
-	for key, v := range object {
-		object[key] = cleanedIn(v, nameFields[key] || key == "labels")
-	}
-}
+func Names(object map[string]any) { cleanedIn(object, false) }
 
 func cleanedIn(v any, line bool) any {
 	switch v := v.(type) {
@@ -207,7 +203,7 @@ func cleanedIn(v any, line bool) any {
 		}
 	case map[string]any:
 		for key := range v {
-			v[key] = cleanedIn(v[key], line || nameFields[key] || key == "labels")
+			v[key] = cleanedIn(v[key], line || nameFields[key])
 		}
 	}
 	return v
