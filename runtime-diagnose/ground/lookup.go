@@ -64,14 +64,12 @@ func (g *grounds) plainly(body string) string {
 		}
 		return m
 	})
-	for _, of := range []*lazy.Regexp{started} {
-		body = of.ReplaceAllStringFunc(body, func(m string) string {
-			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, strings.TrimSpace(m)) }) {
-				return " "
-			}
-			return m
-		})
-	}
+	body = started.ReplaceAllStringFunc(body, func(m string) string {
+		if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return strings.Contains(g.items[id].Text, strings.TrimSpace(m)) }) {
+			return " "
+		}
+		return m
+	})
 	body = inside.ReplaceAllStringFunc(body, func(m string) string {
 		if slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
 			return (strings.HasPrefix(string(i.ID), "event/") || slices.Contains(g.Root, i.ID)) && containsToken(i.Text, m)
