@@ -43,6 +43,8 @@ type part struct {
 	failed           float64         // calls of the webhook that failed and were ignored
 	unchecked, asked float64         // things that Signalbox says it did not check; its calls of the API server
 	cpu              float64         // seconds of the process behind the webhook
+	server           float64         // seconds of processor time of the API server
+	busy             float64         // seconds of processor time of everything on this machine
 }
 
 // histogram is a cumulative histogram of seconds.
@@ -220,8 +222,9 @@ func steadily(ctx context.Context, s settings, b *subject, stretch int, create f
 // through is what came of one part.
 func through(ctx context.Context, plane *cluster.Cluster, b *subject, do func(p *part, note func(time.Duration, error)) error) (p part, err error) {
 	look := func() (p part, err error) {
-		if b == nil {
-			return p, nil
+		p.busy = busy()
+		if p.server, err = serverTime(ctx, plane); err != nil || b == nil {
+			return p, err
 		}
 		if p.hook, p.failed, err = hookTimes(ctx, plane.Clientset(), b.hook); err != nil {
 			return p, err
@@ -257,7 +260,30 @@ func through(ctx context.Context, plane *cluster.Cluster, b *subject, do func(p 
 	after, err := look()
 	p.hook, p.failed, p.cpu = after.hook.minus(before.hook), after.failed-before.failed, after.cpu-before.cpu
 	p.unchecked, p.asked = after.unchecked-before.unchecked, after.asked-before.asked
+	p.server, p.busy = after.server-before.server, after.busy-before.busy
 	return p, err
+}
+
+// serverTime is the processor time of the API server, in seconds.
+func serverTime(ctx context.Context, plane *cluster.Cluster) (float64, error) {
+	raw, err := plane.Clientset().Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	return sum(string(raw), "process_cpu_seconds_total", ""), err
+}
+
+// busy is the processor time of everything on this machine since it started, in seconds (proc(5), stat: user, nice, system,
+// idle, iowait, irq, softirq, in hundredths).
+func busy() (seconds float64) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	for i, field := range strings.Fields(first) {
+		if n, err := strconv.ParseFloat(field, 64); err == nil && i != 4 && i != 5 && i <= 7 {
+			seconds += n / 100
+		}
+	}
+	return seconds
 }
 
 // collect has the API server collect its garbage: a profile of its heap can ask for that (net/http/pprof, "gc").
@@ -274,6 +300,7 @@ func (p *part) add(q part) {
 	p.each = append(p.each, q.each...)
 	p.hook.add(q.hook)
 	p.failed, p.unchecked, p.asked, p.cpu = p.failed+q.failed, p.unchecked+q.unchecked, p.asked+q.asked, p.cpu+q.cpu
+	p.server, p.busy = p.server+q.server, p.busy+q.busy
 }
 
 // at is a quantile of what clients waited.

@@ -57,13 +57,14 @@ second for %s.
 
 From the call to the answer of `+"`create`"+`, as the client measures it.
 
-| | burst: all done after | p50 | p99 | steady: p50 | p99 | created | not created |
-|---|---|---|---|---|---|---|---|
+| | burst: all done after | p50 | p99 | steady: p50 | p99 | created | not created | steady: CPU of the API server a job | processors busy |
+|---|---|---|---|---|---|---|---|---|---|
 `, p.parts(), time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), p.load, p.size.Nodes, p.size.Nodes*p.size.PodsPerNode, p.size.Claims,
 		p.settings.burst, p.settings.rate, p.settings.lasts)
 	for _, r := range p.rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %d | %d |\n", r.name, wall(r.burst.took), wall(r.burst.at(.5)), wall(r.burst.at(.99)),
-			wall(r.steady.at(.5)), wall(r.steady.at(.99)), r.burst.created+r.steady.created, r.burst.refused+r.steady.refused)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %d | %d | %s | %.0f %% |\n", r.name, wall(r.burst.took), wall(r.burst.at(.5)), wall(r.burst.at(.99)),
+			wall(r.steady.at(.5)), wall(r.steady.at(.99)), r.burst.created+r.steady.created, r.burst.refused+r.steady.refused,
+			ms(r.steady.server/float64(max(1, r.steady.created))), share(r.steady.busy, r.steady.took.Seconds()*float64(runtime.NumCPU())))
 	}
 	b.WriteString(`
 ## The webhook, as the API server measures it
