@@ -7,6 +7,7 @@
 package job
 
 import (
+	"iter"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -178,6 +179,17 @@ func (j *Job) GPUs() int64 {
 		n = saturate.Add(n, saturate.Mul(pod, int64(j.Roles[i].Replicas.Max)))
 	}
 	return n
+}
+
+// EachRole are the roles, one after the other.
+func (j *Job) EachRole() iter.Seq[*Role] {
+	return func(yield func(*Role) bool) {
+		for i := range j.Roles {
+			if !yield(&j.Roles[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Role finds a role by name, nil if there is none.

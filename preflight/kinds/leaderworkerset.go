@@ -153,8 +153,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 			Pod: r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
 		})
 	}
-	for i := range j.Roles {
-		role := &j.Roles[i]
+	for role := range j.EachRole() {
 		lwsMarks(j, role, groups, t.SubGroupPolicy != nil)
 		t.addClaims(&role.Pod)
 		settle(role)

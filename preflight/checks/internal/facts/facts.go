@@ -20,8 +20,7 @@ import (
 // EachContainer visits all containers of all roles, init containers last; at is where the
 // container is written.
 func EachContainer(j *job.Job, visit func(r *job.Role, c *corev1.Container, rel job.Path)) {
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		for k := range r.Pod.Spec.Containers {
 			visit(r, &r.Pod.Spec.Containers[k], job.Path("containers").Index(k))
 		}
