@@ -8,6 +8,7 @@ package job
 
 import (
 	"iter"
+	"math"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -150,6 +151,26 @@ func (j *Job) Field(at Path) any {
 		return nil
 	}
 	return v
+}
+
+// Whole is an integer as JSON decoders hand it over; 2.0 is one, "2" is not.
+func Whole(in any) (int64, bool) {
+	switch n := in.(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case int32:
+		return int64(n), true
+	case float64:
+		// 1<<63 is the first float64 that no int64 holds.
+		if n != math.Trunc(n) || n < -(1<<63) || n >= 1<<63 {
+			return 0, false
+		}
+		return int64(n), true
+	default:
+		return 0, false
+	}
 }
 
 // MaxPods is the largest number of pods of all roles together. Roles that run one after

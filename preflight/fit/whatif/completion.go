@@ -76,12 +76,3 @@ func (j *runningJob) add(p *cluster.Pod) {
 func (d *holders) namesake(j *runningJob) bool {
 	return j.namespace == d.gang.Namespace && j.name == d.gang.Name
 }
-
-// own says whether a pod is one of the gang's.
-func (d *holders) own(p *cluster.Pod) bool {
-	if d.gang.Own == nil || p.Namespace() != d.gang.Namespace {
-		return false
-	}
-	_, own := d.gang.Own(p.Metadata(&d.scratch))
-	return own
-}

@@ -96,8 +96,6 @@ type holders struct {
 	tries, made int
 	smallest    bool
 	plan        []fit.Placement // of the last set that will do
-
-	scratch corev1.Pod // of own
 }
 
 func newHolders(s *cluster.Snapshot, g gang.Gang, was fit.Result, b *fit.Budget, tries int) *holders {
@@ -300,10 +298,11 @@ func (q *holders) frees(set []*runningJob) bool {
 // group are the pods of others that have a node, by what they end with; of is empty for what is left out.
 func (d *holders) group(of func(*cluster.Pod) (kind, name string)) []*runningJob {
 	var out []*runningJob
+	var scratch corev1.Pod
 	seen := map[[3]string]*runningJob{}
 	for namespace, in := range d.s.PodLists() {
 		for p := range in.All() {
-			if p.Node() == "" || p.Resident() || d.own(p) {
+			if p.Node() == "" || p.Resident() || p.BelongsTo(&d.gang, &scratch) {
 				continue
 			}
 			kind, name := of(p)
