@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -470,7 +471,7 @@ func placeIn(v any) (string, bool) {
 }
 
 // clip bounds what a rule says, which may repeat what it has read: without what is secret in that.
-func clip(s string) string { return clipTo(redact.Text(s), longestMessage) }
+func clip(s string) string { return words.Clip(redact.Text(s), longestMessage) }
 
 // pathOf is where a rule says it is; it may repeat what it has read, too.
 func pathOf(path string) job.Path { return job.Path(redact.Text(path)) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -149,7 +150,7 @@ func (e *explaining) factAt(place string) Fact {
 	}
 	text := e.hide.in.Replace(string(whole))
 	if out.Value = json.RawMessage(text); len(text) > mostValue {
-		short, _ := json.Marshal(clipTo(text, mostValue))
+		short, _ := json.Marshal(words.Clip(text, mostValue))
 		out.Value = short
 	}
 	return out
@@ -182,7 +183,7 @@ func (f *failures) TraceEvent(e topdown.Event) {
 		if value == nil {
 			return false
 		}
-		operand := Operand{Value: clipTo(f.hide.text(value.String()), mostValue)}
+		operand := Operand{Value: words.Clip(f.hide.text(value.String()), mostValue)}
 		if known, ok := e.LocalMetadata[v]; ok && !known.Name.IsGenerated() {
 			operand.Name = string(known.Name)
 		}
@@ -203,11 +204,4 @@ func (f *failures) TraceEvent(e topdown.Event) {
 	case !f.seen[key]:
 		f.more++
 	}
-}
-
-func clipTo(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return s
 }

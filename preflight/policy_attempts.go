@@ -24,7 +24,7 @@ func operatorOf(j *job.Job) kinds.Operator {
 // deadlineOf is after how many seconds something ends the job; 0: nothing does.
 func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
 	for _, at := range []job.Path{"spec.runPolicy.activeDeadlineSeconds", "spec.activeDeadlineSeconds"} {
-		if n, ok := number(j, at); ok {
+		if n, ok := job.Whole(j.Field(at)); ok {
 			return n
 		}
 	}
@@ -34,7 +34,7 @@ func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
 		return 0
 	}
 	restarts := int64(0) // of a set of Jobs, after the deadline of one of them, too
-	if n, ok := number(j, "spec.failurePolicy.maxRestarts"); ok {
+	if n, ok := job.Whole(j.Field("spec.failurePolicy.maxRestarts")); ok {
 		restarts = max(n, 0)
 	}
 	holds := false
@@ -47,7 +47,7 @@ func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
 		n, within := int64(0), int64(0)
 		of := jobIn(operator, roles[i])
 		if of != nil {
-			n, _ = whole(of["activeDeadlineSeconds"])
+			n, _ = job.Whole(of["activeDeadlineSeconds"])
 			within = jobRetries(of)
 		}
 		if pods := j.Roles[i].Pod.Spec.ActiveDeadlineSeconds; n == 0 && pods != nil { // a Job tries such a pod again
@@ -77,14 +77,14 @@ func jobIn(operator kinds.Operator, role map[string]any) map[string]any {
 // jobRetries is how often a Job tries its pods again, with the API's own defaults
 // (https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy: 6, or for each index as often as is written).
 func jobRetries(of map[string]any) int64 {
-	if n, ok := whole(of["backoffLimit"]); ok {
+	if n, ok := job.Whole(of["backoffLimit"]); ok {
 		return n
 	}
-	n, ok := whole(of["backoffLimitPerIndex"])
+	n, ok := job.Whole(of["backoffLimitPerIndex"])
 	if !ok {
 		return 6
 	}
-	indexes, _ := whole(of["completions"])
+	indexes, _ := job.Whole(of["completions"])
 	return saturate.Mul(n, max(indexes, 1))
 }
 
@@ -99,7 +99,7 @@ var retryPlaces = []job.Path{
 // has no end. A negative number of FrameworkController has none.
 func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 	for _, at := range retryPlaces {
-		n, ok := number(j, at)
+		n, ok := job.Whole(j.Field(at))
 		switch {
 		case ok && n < 0:
 			return 0, false
@@ -125,7 +125,7 @@ func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 		}
 		for _, at := range roleRetryPlaces {
 			v, _, _ := unstructured.NestedFieldNoCopy(role, at...)
-			n, ok := whole(v)
+			n, ok := job.Whole(v)
 			if ok && n < 0 {
 				return 0, false
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
@@ -175,16 +176,9 @@ func (r *RunFacts) diagnosed(o *unstructured.Unstructured) {
 	if at, known := instant(d.ObservedAt); !known || at.Before(o.GetCreationTimestamp().Truncate(time.Second)) {
 		return
 	}
-	r.Category, r.Signature, r.Standing = bounded(d.Category), bounded(d.Root.Signature), bounded(d.Root.Standing)
-	r.Owner, r.Retry = bounded(d.Root.Owner), bounded(d.Root.Retry)
-	r.Line = bounded(redact.Text(d.Root.Line))
-}
-
-func bounded(s string) string {
-	if runes := []rune(s); len(runes) > mostEarlierText {
-		return string(runes[:mostEarlierText-1]) + "…"
-	}
-	return s
+	r.Category, r.Signature, r.Standing = words.Clip(d.Category, mostEarlierText), words.Clip(d.Root.Signature, mostEarlierText), words.Clip(d.Root.Standing, mostEarlierText)
+	r.Owner, r.Retry = words.Clip(d.Root.Owner, mostEarlierText), words.Clip(d.Root.Retry, mostEarlierText)
+	r.Line = words.Clip(redact.Text(d.Root.Line), mostEarlierText)
 }
 
 // rolesUnread says that what the pods ask for is written elsewhere, and was not seen.
@@ -202,7 +196,7 @@ var restartPlaces = []job.Path{"status.restarts", "status.retryCount", "status.r
 
 func attemptsOf(o *unstructured.Unstructured) int64 {
 	for _, at := range restartPlaces {
-		if n, ok := number(&job.Job{Source: o}, at); ok && n >= 0 {
+		if n, ok := job.Whole((&job.Job{Source: o}).Field(at)); ok && n >= 0 {
 			return saturate.Add(n, 1)
 		}
 	}

@@ -198,28 +198,6 @@ func asked(req Request) time.Time {
 	return req.Now
 }
 
-// number is a whole number at a place of the source.
-func number(j *job.Job, at job.Path) (int64, bool) {
-	v, err := at.Resolve(j.Source.Object)
-	if err != nil {
-		return 0, false
-	}
-	return whole(v)
-}
-
-// whole is a whole number as JSON and YAML are decoded.
-func whole(v any) (int64, bool) {
-	switch n := v.(type) {
-	case int64:
-		return n, true
-	case int:
-		return int64(n), true
-	case float64:
-		return int64(n), n == float64(int64(n))
-	}
-	return 0, false
-}
-
 // rolesIn are the roles as they are written, in their order; nil where nothing is. To find a role by its name is to look
 // at all before it.
 func rolesIn(j *job.Job) []map[string]any {

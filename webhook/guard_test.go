@@ -41,7 +41,7 @@ deny contains {"path": f.path, "msg": f.message} if some f in input.findings
 
 // guarded is a handler over real policies, in a namespace that enforces, whose one check does as it
 // is told.
-func guarded(t *testing.T, w world, run func(*check.Pass) error, texts ...string) *Handler {
+func guarded(t *testing.T, w world, run func(*check.Pass), texts ...string) *Handler {
 	t.Helper()
 	fsys := fstest.MapFS{}
 	for i, text := range texts {
@@ -70,7 +70,7 @@ func pods(n string) string { return strings.Replace(train, `"replicas":1`, `"rep
 func TestSlowChecksDoNotSilencePolicies(t *testing.T) {
 	stuck := make(chan struct{})
 	defer close(stuck)
-	wait := func(*check.Pass) error { <-stuck; return nil }
+	wait := func(*check.Pass) { <-stuck }
 	const late = "the review took longer than 50ms"
 	cases := map[string]struct {
 		object, findings string
@@ -118,7 +118,7 @@ func TestSlowChecksDoNotSilencePolicies(t *testing.T) {
 // closed on failure deny.
 func TestWhatCannotBeReadIsUndecided(t *testing.T) {
 	broken := func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(`{"spec":{}}`) }
-	quick := func(*check.Pass) error { return nil }
+	quick := func(*check.Pass) {}
 	got := ask(t, guarded(t, world{}, quick, twoPolicies), request(broken))
 	if why := got.AuditAnnotations["not-checked"]; !got.Allowed || !strings.Contains(why, "policy most-pods: the object cannot be decoded") {
 		t.Errorf("allowed %v, not checked %q; want the policy to be named", got.Allowed, why)
@@ -144,7 +144,7 @@ func TestPaddingDoesNotSilencePolicies(t *testing.T) {
 	}
 	for name, object := range cases {
 		t.Run(name, func(t *testing.T) {
-			h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
+			h := guarded(t, world{}, func(*check.Pass) {}, twoPolicies)
 			h.o.PolicyDeadline, h.o.Deadline = time.Minute, time.Minute
 			got := askUnhurried(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(object) }))
 			if want := "[most-pods] spec: asks for 6 pods; 4 are allowed. Ask for fewer."; got.Allowed || got.Result.Message != want {
@@ -179,7 +179,7 @@ func TestALargeJobIsReadForLonger(t *testing.T) {
 		"a small one that is soon read": {pods("6"), 300 * time.Millisecond, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
+			h := guarded(t, world{}, func(*check.Pass) {}, twoPolicies)
 			o := h.o
 			o.Reviewer, o.Deadline, o.PolicyDeadline = slowly{o.Reviewer, tc.reads}, 0, 0
 			synctest.Test(t, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestChecksEndWithTheReview(t *testing.T) {
 
 // kubectl scale changes the number of pods without an update of the job.
 func TestScaleIsReviewed(t *testing.T) {
-	quick := func(*check.Pass) error { return nil }
+	quick := func(*check.Pass) {}
 	stored := strings.Replace(train, `"name":"train"`, `"name":"train","uid":"9","resourceVersion":"5"`, 1)
 	from := func(was, version, n, name string) change {
 		return func(r *admissionv1.AdmissionRequest) {
@@ -306,7 +306,7 @@ func TestPlaces(t *testing.T) {
 // TestAStatusHidesNoChange: whoever may write the status of a job ends it, changes what it asks for, and takes the status
 // back. Of the first and the last step no webhook hears.
 func TestAStatusHidesNoChange(t *testing.T) {
-	h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
+	h := guarded(t, world{}, func(*check.Pass) {}, twoPolicies)
 	for name, status := range map[string]string{
 		"succeeded": `{"type":"Succeeded","status":"True"}`,
 		"failed":    `{"type":"Failed","status":"True","reason":"BackoffLimitExceeded"}`,

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Keys of the audit annotations; the API server puts the webhook's name and a slash
@@ -234,7 +235,7 @@ func (a answer) warnings() []string {
 	budget := finding.KubectlBudget
 	var last []string
 	if text := a.gapText(); text != "" {
-		line := clipRunes("[signalbox] not checked: "+oneLine(text), budget.Runes)
+		line := words.Clip("[signalbox] not checked: "+oneLine(text), budget.Runes)
 		last, budget.Bytes = []string{line}, budget.Bytes-len(line)
 	}
 	if a.report == nil {

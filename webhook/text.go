@@ -22,14 +22,6 @@ func clip(s string, bytes int) string {
 	return s[:max(end, 0)] + mark
 }
 
-// clipRunes shortens to a number of characters.
-func clipRunes(s string, runes int) string {
-	if utf8.RuneCountInString(s) <= runes {
-		return s
-	}
-	return string([]rune(s)[:runes-1]) + "…"
-}
-
 // oneLine replaces whatever a warning header cannot carry by single spaces, and drops what nobody sees: a mark of
 // direction turns around what a terminal shows behind it.
 func oneLine(s string) string {

@@ -30,9 +30,8 @@ type Check struct {
 	// Eclipses names checks that stay silent at and below a path where this one fires:
 	// the cause hides the consequence.
 	Eclipses []string
-	// Run reports through the pass. An error means that the check itself failed; the job
-	// is not blamed for it.
-	Run func(*Pass) error
+	// Run reports through the pass.
+	Run func(*Pass)
 }
 
 // Needs is a set of inputs without which a check is skipped, saying so.

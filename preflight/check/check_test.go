@@ -39,11 +39,10 @@ func TestNamesLongerThanThereAreAreNotCompared(t *testing.T) {
 func rule(name string, paths ...job.Path) *check.Check {
 	return &check.Check{
 		Name: name, Title: "something is wrong", Remedy: "Do it otherwise.", Since: "0.1", Severity: finding.Warning,
-		Run: func(p *check.Pass) error {
+		Run: func(p *check.Pass) {
 			for _, at := range paths {
 				p.Reportf(at, "%s is wrong", name)
 			}
-			return nil
 		},
 	}
 }
@@ -133,7 +132,7 @@ type bound struct{ Most int }
 func TestSelect(t *testing.T) {
 	withParams := rule("shm-missing")
 	withParams.Params = func() any { return &bound{Most: 3} }
-	withParams.Run = func(p *check.Pass) error { p.Reportf("spec", "most %d", p.Params.(*bound).Most); return nil }
+	withParams.Run = func(p *check.Pass) { p.Reportf("spec", "most %d", p.Params.(*bound).Most) }
 	set := newSet(t, withParams, rule("gang-does-not-fit", "spec.a"))
 	cases := map[string]struct {
 		selection check.Selection
@@ -179,12 +178,11 @@ func TestSelect(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	panics := rule("b-panics")
-	panics.Run = func(p *check.Pass) error {
+	panics.Run = func(p *check.Pass) {
 		p.Reportf("spec", "%d", p.Job.Roles[len(p.Job.Roles)].Replicas.Max)
-		return nil
 	}
 	fails := rule("c-fails")
-	fails.Run = func(p *check.Pass) error { p.Reportf("spec", "half a thought"); return errors.New("no idea") }
+	fails.Run = func(p *check.Pass) { p.Reportf("spec", "half a thought"); p.Fail(errors.New("no idea")) }
 	nodes, objects, labels, update, whole, elsewhere, refused := rule("nodes", "spec"), rule("objects", "spec"), rule("labels", "spec"), rule("update", "spec"), rule("whole", "spec"), rule("elsewhere", "spec"), rule("master-count", "spec")
 	nodes.Needs, objects.Needs, labels.Needs, update.Needs, whole.Needs = check.Cluster, check.Objects, check.Namespace, check.Update, check.Whole
 	elsewhere.Kinds = []string{"TFJob.kubeflow.org"}
@@ -240,7 +238,7 @@ func TestRun(t *testing.T) {
 func TestAPassedDeadlineSkipsWhatIsLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stops := rule("b")
-	stops.Run = func(*check.Pass) error { cancel(); return nil }
+	stops.Run = func(*check.Pass) { cancel() }
 	got := told(newSet(t, rule("a", "spec"), stops, rule("c", "spec")).Run(ctx, check.Input{Job: train(nil)}))
 	want := "a: warning at spec\nb:\nc: skipped, deadline passed before it ran (our fault)\n"
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -252,15 +250,15 @@ func TestACheckThatIsCutOffDidNotRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	cut, again := rule("a"), rule("b", "spec")
-	cut.Run = func(p *check.Pass) error {
+	cut.Run = func(p *check.Pass) {
 		for i := range 3 {
 			if p.Over() {
-				return nil
+				return
 			}
 			p.Reportf("spec", "role %d", i)
 			cancel()
 		}
-		return errors.New("it went on")
+		p.Fail(errors.New("it went on"))
 	}
 	got := told(newSet(t, cut, again).Run(ctx, check.Input{Job: train(nil)}))
 	want := "a: skipped, deadline passed before it ran (our fault)\nb: skipped, deadline passed before it ran (our fault)\n"
@@ -273,7 +271,7 @@ func TestAGivenFitReachesTheChecks(t *testing.T) {
 	asked := 0
 	asks := func(name string) *check.Check {
 		c := rule(name)
-		c.Run = func(p *check.Pass) error { p.Fit(); return nil }
+		c.Run = func(p *check.Pass) { p.Fit() }
 		return c
 	}
 	var b cluster.Builder
@@ -324,7 +322,7 @@ func TestADeadlineInTheFitSparesWhatReadsOnlyTheJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	fits, costly := rule("a-fits"), rule("b-costly", "spec")
 	fits.Needs, costly.Needs = check.Cluster, check.Cluster
-	fits.Run = func(p *check.Pass) error { cancel(); return nil }
+	fits.Run = func(p *check.Pass) { cancel() }
 	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"})
 	got := told(newSet(t, fits, costly, rule("c-cheap", "spec")).Run(ctx, check.Input{Job: train(nil), Cluster: b.Snapshot(noon)}))
@@ -343,12 +341,12 @@ func TestWhatTheViewDoesNotHoldIsSaid(t *testing.T) {
 	} {
 		c := rule("a-rule", "spec.a")
 		found := c.Run
-		c.Run = func(p *check.Pass) error {
+		c.Run = func(p *check.Pass) {
 			for i := range lacking {
 				p.NotHeld(fmt.Sprintf("Secret %q", strconv.Itoa(i)))
 				p.NotHeld(fmt.Sprintf("Secret %q", strconv.Itoa(i))) // of another container
 			}
-			return found(p)
+			found(p)
 		}
 		after := rule("b-rule")
 		got := told(newSet(t, c, after).Run(t.Context(), check.Input{Job: train(nil)}))
@@ -381,12 +379,11 @@ func TestOutcomesStandInRoomThatIsUsedAgain(t *testing.T) {
 func TestManyFindingsTakeTimeAsTheirNumber(t *testing.T) {
 	const many = 300_000
 	c := rule("a-rule")
-	c.Run = func(p *check.Pass) error {
+	c.Run = func(p *check.Pass) {
 		for i := range 2 * many {
 			p.Reportf("", "mistake %d", i%many)
 			p.NotHeld(strconv.Itoa(i % many))
 		}
-		return nil
 	}
 	set, err := check.NewSet(c)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // The annotations with which the author of a job silences checks. Both are promises of
@@ -36,7 +37,7 @@ func (s *Set) ignored(j *job.Job) (map[string]string, []finding.Finding) {
 	if reason == "" {
 		return nil, []finding.Finding{{
 			Check: ignoreCheck, Severity: finding.Note, Path: at,
-			Message: fmt.Sprintf("names %s and has no effect: %s is missing", plural(len(names), "check"), ReasonAnnotation),
+			Message: fmt.Sprintf("names %s and has no effect: %s is missing", words.Count(len(names), "check", "checks"), ReasonAnnotation),
 			Remedy:  "Say why in " + ReasonAnnotation + ".",
 		}}
 	}
@@ -51,7 +52,7 @@ func (s *Set) ignored(j *job.Job) (map[string]string, []finding.Finding) {
 			})
 			continue
 		}
-		out[name] = cut(reason, longestReason)
+		out[name] = words.Clip(reason, longestReason)
 	}
 	finding.Sort(notes)
 	return out, notes
@@ -61,18 +62,4 @@ func splitNames(list string) []string {
 	names := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-func cut(s string, runes int) string {
-	if r := []rune(s); len(r) > runes {
-		return string(r[:runes-1]) + "…"
-	}
-	return s
 }

@@ -33,7 +33,20 @@ type Pass struct {
 	cut       bool // the check ended because the review is over
 	unheld    []string
 	unheldHas map[string]bool // what is in unheld
+	failed    error
 }
+
+// EachRole is what runs a check that looks at one role after the other.
+func EachRole(run func(p *Pass, r *job.Role)) func(*Pass) {
+	return func(p *Pass) {
+		for r := range p.Job.EachRole() {
+			run(p, r)
+		}
+	}
+}
+
+// Fail says that the check itself failed; the job is not blamed for it.
+func (p *Pass) Fail(err error) { p.failed = err }
 
 // Over says that the time of the review is over. A check that does something costly for each role, or for each entry of a
 // list that an author writes, asks before each of them and returns: it then counts as one that did not run.

@@ -135,11 +135,11 @@ func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, 
 		return
 	}
 	pass.Params, pass.check, pass.severity, pass.sink, pass.cut, pass.unheld = params, e.check, e.severity, &out.Findings, false, nil
-	pass.said, pass.unheldHas = nil, nil
+	pass.said, pass.unheldHas, pass.failed = nil, nil, nil
 	pass.answered = out.Skipped.Reason == OperatorAnswers
-	if err := e.check.Run(pass); err != nil {
+	if e.check.Run(pass); pass.failed != nil {
 		out.Findings, out.Failed = nil, true
-		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, err)
+		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, pass.failed)
 	}
 	if len(pass.unheld) > 0 && out.Skipped.Reason == Ran {
 		out.Skipped = Skip{NotHeld, pass.lacks()}

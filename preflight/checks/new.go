@@ -29,9 +29,8 @@ var VARIABLE = &check.Check{
 	Title:    "what is wrong, in at most 72 characters",
 	Remedy:   "Say in one sentence what to do.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		// p.Reportf(path, "what is, with both numbers", …)
-		return nil
 	},
 }
 `

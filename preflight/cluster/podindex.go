@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -227,6 +228,15 @@ func (p *Pod) Metadata(into *corev1.Pod) *corev1.Pod {
 	}
 	into.Spec.NodeName = p.node
 	return into
+}
+
+// BelongsTo says whether the pod is one of a gang's own; scratch is overwritten, as in Metadata.
+func (p *Pod) BelongsTo(g *gang.Gang, scratch *corev1.Pod) bool {
+	if g.Own == nil || p.Namespace() != g.Namespace {
+		return false
+	}
+	_, own := g.Own(p.Metadata(scratch))
+	return own
 }
 
 // Controller is the owner as a pod refers to it.

@@ -144,10 +144,10 @@ func TestWhatIsTriedOfRunningJobsLosesNoMoreThanAHint(t *testing.T) {
 		gang gang.Gang
 		want string // part of it; empty: nothing is said
 	}{
-		"16 jobs together":                     {running(16, whole), gpus(16, "8"), "fits once the jobs default/j000, "},
-		"17 jobs together":                     {running(17, whole), gpus(17, "8"), ""},
-		"the 16th of the smallest is enough":   {running(17, graded(17)), last(17), "fits once the job default/j016 ends"},
-		"the 17th of the smallest is not seen": {running(18, graded(18)), last(18), "fits once the job default/j000 ends"},
+		"16 jobs together":             {running(16, whole), gpus(16, "8"), "fits once the jobs default/j000, "},
+		"17 jobs together":             {running(17, whole), gpus(17, "8"), "fits once the jobs default/j000, "},
+		"the smallest of 31 is enough": {running(31, graded(31)), last(31), "fits once the job default/j030 ends"},
+		"of 32 not each is tried":      {running(32, graded(32)), last(32), "fits once the job default/j000 ends"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

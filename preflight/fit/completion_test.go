@@ -32,7 +32,7 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 		},
 		"two of three": {
 			clusterOf(nodes, of("x", "a-1", "8"), of("y", "a-2", "7"), of("z", "a-3", "6")), gpus(3, "8"),
-			"fits once the jobs ml/x and ml/y end (3 Workers on 3 nodes)",
+			"fits once the jobs ml/y and ml/z end (3 Workers on 3 nodes)",
 		},
 		"a service does not end": {
 			clusterOf(nodes[:1], build.Pod("web", build.On("a-1"), build.Asks("1"))), gpus(1, "8"), "",

@@ -11,7 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
-	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // NodeReason is what a node is to a gang.
@@ -134,6 +133,3 @@ func lack(k *assign.PodSet, class int32, of corev1.ResourceName, room [][]int64,
 	}
 	return NodeReason{}
 }
-
-// Count is a number of pods of a role as people say it: "1 Master", "5 Workers".
-func Count(role string, n int) string { return words.Pods(role, n) }

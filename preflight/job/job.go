@@ -7,6 +7,8 @@
 package job
 
 import (
+	"iter"
+	"math"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -151,6 +153,26 @@ func (j *Job) Field(at Path) any {
 	return v
 }
 
+// Whole is an integer as JSON decoders hand it over; 2.0 is one, "2" is not.
+func Whole(in any) (int64, bool) {
+	switch n := in.(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case int32:
+		return int64(n), true
+	case float64:
+		// 1<<63 is the first float64 that no int64 holds.
+		if n != math.Trunc(n) || n < -(1<<63) || n >= 1<<63 {
+			return 0, false
+		}
+		return int64(n), true
+	default:
+		return 0, false
+	}
+}
+
 // MaxPods is the largest number of pods of all roles together. Roles that run one after
 // another (Role.After) all count: a pod group of the job waits for all of them.
 func (j *Job) MaxPods() int {
@@ -178,6 +200,17 @@ func (j *Job) GPUs() int64 {
 		n = saturate.Add(n, saturate.Mul(pod, int64(j.Roles[i].Replicas.Max)))
 	}
 	return n
+}
+
+// EachRole are the roles, one after the other.
+func (j *Job) EachRole() iter.Seq[*Role] {
+	return func(yield func(*Role) bool) {
+		for i := range j.Roles {
+			if !yield(&j.Roles[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Role finds a role by name, nil if there is none.

@@ -13,7 +13,7 @@ func batchJobCompleted(j *job.Job) map[string]int {
 		return nil
 	}
 	left := number(status, "active")
-	if completions, written := whole(dig(j.Source, "spec", "completions")); written {
+	if completions, written := job.Whole(dig(j.Source, "spec", "completions")); written {
 		left = completions - succeeded
 	}
 	return map[string]int{batchRole: max(0, j.MaxPods()-int(max(0, left)))}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // place is where the decoder is: a chain on the stack, so that a path is spelled out
@@ -220,7 +221,7 @@ func (r *reader) decodeScalar(at *place, in any, out reflect.Value) bool {
 		}
 		out.SetBool(b)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		n, ok := whole(in)
+		n, ok := job.Whole(in)
 		if !ok {
 			r.wrong(at.path(), in, "an integer")
 			return false
@@ -252,31 +253,11 @@ func (r *reader) text(at *place, in any, out reflect.Value) bool {
 	return true
 }
 
-// whole is an integer as JSON decoders hand it over; 2.0 is one, "2" is not.
-func whole(in any) (int64, bool) {
-	switch n := in.(type) {
-	case int64:
-		return n, true
-	case int:
-		return int64(n), true
-	case int32:
-		return int64(n), true
-	case float64:
-		// 1<<63 is the first float64 that no int64 holds.
-		if n != math.Trunc(n) || n < -(1<<63) || n >= 1<<63 {
-			return 0, false
-		}
-		return int64(n), true
-	default:
-		return 0, false
-	}
-}
-
 func span(bits int) string {
 	if bits == 32 {
 		return "from -2147483648 to 2147483647"
 	}
-	return "that fits in " + count(bits, "bit")
+	return "that fits in " + words.Count(bits, "bit", "bits")
 }
 
 func (r *reader) timestamp(at *place, in any, to *time.Time) bool {
@@ -299,7 +280,7 @@ func (r *reader) intOrString(at *place, in any, to *intstr.IntOrString) bool {
 		*to = intstr.FromString(text)
 		return true
 	}
-	n, ok := whole(in)
+	n, ok := job.Whole(in)
 	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
 		r.wrong(at.path(), in, "an integer or a text")
 		return false

@@ -85,7 +85,7 @@ func normal(v any) any {
 			v[i] = normal(v[i])
 		}
 	case float64:
-		if n, ok := whole(v); ok {
+		if n, ok := job.Whole(v); ok {
 			return n
 		}
 	}

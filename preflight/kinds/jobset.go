@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var jobSet = &Kind{
@@ -315,9 +316,9 @@ func jobSetState(u *unstructured.Unstructured) State {
 		return State{Phase: Succeeded}
 	}
 	s := jobsState(digList(u, "status", "replicatedJobsStatus"))
-	if restarts, _ := whole(dig(u, "status", "restarts")); restarts > 0 && s.Phase == Created {
+	if restarts, _ := job.Whole(dig(u, "status", "restarts")); restarts > 0 && s.Phase == Created {
 		s.Phase = Restarting
-		s.Message = fmt.Sprintf("restarted %s; %s", count(int(restarts), "time"), s.Message)
+		s.Message = fmt.Sprintf("restarted %s; %s", words.Count(int(restarts), "time", "times"), s.Message)
 	}
 	return s
 }

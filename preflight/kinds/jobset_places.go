@@ -44,8 +44,7 @@ func ExclusiveTopology(j *job.Job, r *job.Role) (key string, at job.Path) {
 // jobSetNodes sends the pods of each Job to the nodes that were labelled with its name, where the JobSet or the role says
 // that they were (there, addNamespacedJobNodeSelector and addTaintToleration).
 func jobSetNodes(j *job.Job) {
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		places, all := jobSetMarksOf(j, r)
 		for k, marks := range all[:2] {
 			_, byHand := marks[jobSetNodeSelector]

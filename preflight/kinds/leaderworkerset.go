@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 var leaderWorkerSet = &Kind{
@@ -153,8 +154,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 			Pod: r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
 		})
 	}
-	for i := range j.Roles {
-		role := &j.Roles[i]
+	for role := range j.EachRole() {
 		lwsMarks(j, role, groups, t.SubGroupPolicy != nil)
 		t.addClaims(&role.Pod)
 		settle(role)
@@ -261,7 +261,7 @@ func leaderWorkerSetState(u *unstructured.Unstructured) State {
 	}
 	status, _ := dig(u, "status").(map[string]any)
 	ready, wanted := number(status, "readyReplicas"), int64(1)
-	if n, said := whole(dig(u, "spec", "replicas")); said {
+	if n, said := job.Whole(dig(u, "spec", "replicas")); said {
 		wanted = n
 	}
 	if wanted == 0 {
@@ -269,6 +269,6 @@ func leaderWorkerSetState(u *unstructured.Unstructured) State {
 	} else if ready > 0 {
 		s.Phase = Running
 	}
-	s.Message = fmt.Sprintf("%d of %s ready", ready, count(int(wanted), "group"))
+	s.Message = fmt.Sprintf("%d of %s ready", ready, words.Count(int(wanted), "group", "groups"))
 	return s
 }

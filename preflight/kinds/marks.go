@@ -25,8 +25,7 @@ const (
 // newWorker of pkg/controller.v1/mpi/mpijob_controller.go).
 func trainingMarks(j *job.Job, controller string) {
 	leader := slices.ContainsFunc(j.Roles, func(r job.Role) bool { return leads(r.Name) })
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		m := job.Marks{
 			Labels: map[string]string{
 				operatorNameLabel: controller, jobNameLabel: j.Ref.Name, replicaTypeLabel: strings.ToLower(r.Name),
@@ -52,8 +51,7 @@ func leads(role string) bool { return role == "Master" || role == "Chief" || rol
 // (mpi-operator v0.8.0 pkg/controller/mpi_job_controller.go, defaultLabels, newWorker and
 // newLauncherPodTemplate).
 func mpiMarks(j *job.Job, launcherWorks bool) {
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		m := job.Marks{
 			Labels: map[string]string{
 				operatorNameLabel: mpiOperatorName, jobNameLabel: j.Ref.Name, jobRoleLabel: strings.ToLower(r.Name),

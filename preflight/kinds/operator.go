@@ -323,7 +323,7 @@ func textIn(j *job.Job, at job.Path) string {
 
 // countIn is a number that is written, else 1.
 func countIn(j *job.Job, at job.Path) int {
-	if n, ok := whole(j.Field(at)); ok {
+	if n, ok := job.Whole(j.Field(at)); ok {
 		return int(n)
 	}
 	return 1

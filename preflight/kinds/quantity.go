@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // anAmount says what a quantity looks like.
@@ -48,7 +50,7 @@ func amountText(in any) (string, bool) {
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64), true
 	default:
-		n, ok := whole(in)
+		n, ok := job.Whole(in)
 		return strconv.FormatInt(n, 10), ok
 	}
 }

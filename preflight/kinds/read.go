@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 const (
@@ -373,19 +374,12 @@ func describe(v any) string {
 	case bool:
 		return fmt.Sprintf("%t, a boolean", v)
 	case map[string]any:
-		return fmt.Sprintf("an object with %s", count(len(v), "field"))
+		return fmt.Sprintf("an object with %s", words.Count(len(v), "field", "fields"))
 	case []any:
 		return fmt.Sprintf("a list of %d", len(v))
 	default:
 		return fmt.Sprintf("the number %v", v)
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // mostRunes is how much of a value a message quotes.

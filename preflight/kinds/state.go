@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // condition is one element of status.conditions, as far as it can be read.
@@ -95,6 +97,6 @@ func text(m map[string]any, key string) string {
 }
 
 func number(m map[string]any, key string) int64 {
-	n, _ := whole(m[key])
+	n, _ := job.Whole(m[key])
 	return n
 }

@@ -46,7 +46,7 @@ func volcanoPolicies(u *unstructured.Unstructured) []volcanoPolicy {
 					p.events = append(p.events, name)
 				}
 			}
-			if n, ok := whole(one["exitCode"]); ok {
+			if n, ok := job.Whole(one["exitCode"]); ok {
 				p.code = fmt.Sprintf("exit code %d", n)
 			}
 			out = append(out, p)

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 const (
@@ -116,69 +117,22 @@ func blank(text []byte) bool {
 	return true
 }
 
-var gzipMagic, utf16LE, utf16BE, utf8BOM = []byte{0x1f, 0x8b}, []byte{0xff, 0xfe}, []byte{0xfe, 0xff}, []byte{0xef, 0xbb, 0xbf}
-
 // decode undoes compression, of so many layers at most, and byte order marks: PowerShell's >
 // writes UTF-16.
 func decode(in *bufio.Reader, layers int) (*bufio.Reader, error) {
 	head, _ := in.Peek(3)
-	switch {
-	case bytes.HasPrefix(head, gzipMagic) && layers == 0:
+	marked := func(mark string) bool { return strings.HasPrefix(string(head), mark) }
+	switch gzipped := marked("\x1f\x8b"); {
+	case gzipped && layers == 0:
 		return nil, fmt.Errorf("compressed more than %d times", maxLayers)
-	case bytes.HasPrefix(head, gzipMagic):
+	case gzipped:
 		unzipped, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, err
 		}
 		return decode(bufio.NewReaderSize(unzipped, 1<<16), layers-1)
-	case bytes.HasPrefix(head, utf8BOM):
-		_, err := in.Discard(3)
-		return in, err
-	case bytes.HasPrefix(head, utf16LE):
-		_, err := in.Discard(2)
-		return bufio.NewReader(&utf16Reader{in: in, order: binary.LittleEndian}), err
-	case bytes.HasPrefix(head, utf16BE):
-		_, err := in.Discard(2)
-		return bufio.NewReader(&utf16Reader{in: in, order: binary.BigEndian}), err
+	case marked("\xef\xbb\xbf"), marked("\xff\xfe"), marked("\xfe\xff"):
+		return bufio.NewReader(transform.NewReader(in, unicode.BOMOverride(transform.Nop))), nil
 	}
 	return in, nil
-}
-
-// utf16Reader reads UTF-16 as UTF-8.
-type utf16Reader struct {
-	in    *bufio.Reader
-	order binary.ByteOrder
-	rest  []byte
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	if len(u.rest) == 0 {
-		units, err := u.units()
-		if err != nil {
-			return 0, err
-		}
-		u.rest = []byte(string(utf16.Decode(units)))
-	}
-	n := copy(p, u.rest)
-	u.rest = u.rest[n:]
-	return n, nil
-}
-
-// units reads up to a few thousand code units and never ends between two surrogates.
-func (u *utf16Reader) units() ([]uint16, error) {
-	var out []uint16
-	var two [2]byte
-	for len(out) < 4096 || out[len(out)-1]>>10 == 0xd800>>10 {
-		if _, err := io.ReadFull(u.in, two[:]); err != nil {
-			if len(out) > 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
-				return out, nil
-			}
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				err = io.EOF
-			}
-			return nil, err
-		}
-		out = append(out, u.order.Uint16(two[:]))
-	}
-	return out, nil
 }

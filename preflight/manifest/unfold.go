@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // maxUnfolded bounds, in bytes, what the tables of one snapshot may stand for if all their
@@ -113,7 +114,7 @@ func (t *Table) readRows(v any) *Problem {
 	for i, r := range rows {
 		row, ok := r.([]any)
 		if !ok || len(row) > len(t.Columns) {
-			return &Problem{Have: fmt.Sprintf("rows[%d] is %s", i, written(r)), Want: fmt.Sprintf("a list of at most %s", plural(len(t.Columns), "value", "values"))}
+			return &Problem{Have: fmt.Sprintf("rows[%d] is %s", i, written(r)), Want: fmt.Sprintf("a list of at most %s", words.Count(len(t.Columns), "value", "values"))}
 		}
 		for j, v := range row {
 			switch v.(type) {
@@ -122,7 +123,7 @@ func (t *Table) readRows(v any) *Problem {
 			}
 		}
 		if i == 0 && (len(row) < len(t.Columns) || slices.Contains(row, nil)) {
-			return &Problem{Have: fmt.Sprintf("rows[0] is %s", written(r)), Want: fmt.Sprintf("a first row of %s, none of them null", plural(len(t.Columns), "value", "values"))}
+			return &Problem{Have: fmt.Sprintf("rows[0] is %s", written(r)), Want: fmt.Sprintf("a first row of %s, none of them null", words.Count(len(t.Columns), "value", "values"))}
 		}
 		t.Rows[i] = row
 	}
@@ -165,11 +166,4 @@ func (t *Table) objects() []*unstructured.Unstructured {
 		return nil
 	})
 	return out
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

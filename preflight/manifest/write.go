@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Form is how a view is written.
@@ -78,7 +80,7 @@ func (o whole) write(w io.Writer, before, after string) error {
 // lines are the items: objects that follow each other and are of one kind may become tables.
 func (v View) lines(form Form) ([]line, error) {
 	if len(v.Pods) > 0 {
-		return nil, fmt.Errorf("write %s: of pods only what counts was kept", plural(len(v.Pods), "pod", "pods"))
+		return nil, fmt.Errorf("write %s: of pods only what counts was kept", words.Count(len(v.Pods), "pod", "pods"))
 	}
 	var out []line
 	for from := 0; from < len(v.Objects); {

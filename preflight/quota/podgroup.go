@@ -18,7 +18,7 @@ import (
 type groupMark struct {
 	label, annotation string
 	kinds             []schema.GroupVersionKind
-	least             []job.Path // the first that is there counts
+	least             job.Path
 }
 
 // groupMarks are the gang schedulers whose groups are read. Sources:
@@ -26,10 +26,10 @@ type groupMark struct {
 // https://github.com/volcano-sh/apis/blob/v1.13.0/pkg/apis/scheduling/v1beta1/labels.go, the
 // T9k manual (src/modules/scheduling).
 var groupMarks = []groupMark{
-	{label: "scheduling.x-k8s.io/pod-group", kinds: []schema.GroupVersionKind{{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}}, least: []job.Path{"spec.minMember"}},
-	{annotation: "scheduling.k8s.io/group-name", kinds: volcanoGroups, least: []job.Path{"spec.minMember"}},
-	{annotation: "scheduling.volcano.sh/group-name", kinds: volcanoGroups, least: []job.Path{"spec.minMember"}},
-	{label: "scheduler.tensorstack.dev/group-name", kinds: []schema.GroupVersionKind{{Group: "scheduler.tensorstack.dev", Version: "v1beta1", Kind: "PodGroup"}}, least: []job.Path{"spec.minMember"}},
+	{label: "scheduling.x-k8s.io/pod-group", kinds: []schema.GroupVersionKind{{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}}, least: "spec.minMember"},
+	{annotation: "scheduling.k8s.io/group-name", kinds: volcanoGroups, least: "spec.minMember"},
+	{annotation: "scheduling.volcano.sh/group-name", kinds: volcanoGroups, least: "spec.minMember"},
+	{label: "scheduler.tensorstack.dev/group-name", kinds: []schema.GroupVersionKind{{Group: "scheduler.tensorstack.dev", Version: "v1beta1", Kind: "PodGroup"}}, least: "spec.minMember"},
 }
 
 var volcanoGroups = []schema.GroupVersionKind{{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}}
@@ -42,7 +42,7 @@ var nativeGroups = groupMark{
 		{Group: "scheduling.k8s.io", Version: "v1alpha3", Kind: "PodGroup"},
 		{Group: "scheduling.k8s.io", Version: "v1alpha2", Kind: "PodGroup"},
 	},
-	least: []job.Path{"spec.schedulingPolicy.gang.minCount"},
+	least: "spec.schedulingPolicy.gang.minCount",
 }
 
 // namedGroup is a pod group that pods name.
@@ -62,7 +62,7 @@ func (o *check) podGroups() {
 			return
 		}
 		at := slices.IndexFunc(all, func(n *namedGroup) bool {
-			return n.name == name && n.mark.kinds[0] == mark.kinds[0] && slices.Equal(n.mark.least, mark.least)
+			return n.name == name && n.mark.kinds[0] == mark.kinds[0] && n.mark.least == mark.least
 		})
 		if at < 0 {
 			at, all = len(all), append(all, &namedGroup{mark: mark, name: name, first: g})
@@ -75,7 +75,7 @@ func (o *check) podGroups() {
 			count(g, m, cmp.Or(g.Pod.Labels[m.label], g.Pod.Annotations[m.annotation]))
 		}
 		if g.Workload != "" {
-			m := groupMark{kinds: []schema.GroupVersionKind{gang.WorkloadKind}, least: []job.Path{job.Path("spec.podGroups").Named(g.WorkloadGroup).Child("policy", "gang", "minCount")}}
+			m := groupMark{kinds: []schema.GroupVersionKind{gang.WorkloadKind}, least: job.Path("spec.podGroups").Named(g.WorkloadGroup).Child("policy", "gang", "minCount")}
 			count(g, m, g.Workload)
 		}
 		if s := g.Pod.Spec.SchedulingGroup; s != nil && s.PodGroupName != nil {
@@ -93,10 +93,11 @@ func (o *check) podGroup(n *namedGroup) {
 	if group == nil {
 		return
 	}
-	if least, at := leastMembers(group, n.mark.least); least > n.pods {
+	v, _ := n.mark.least.Resolve(group.Object)
+	if least, _ := job.Whole(v); least > n.pods {
 		o.add(Violation{
 			Rule: RuleMembers, When: Never, Kind: n.mark.kinds[0].Kind, Namespace: o.gang.Namespace, Name: n.name,
-			Resource: "pods", Asked: n.pods, Hard: least, Path: at, At: n.first.Path,
+			Resource: "pods", Asked: n.pods, Hard: least, Path: n.mark.least, At: n.first.Path,
 			Message: fmt.Sprintf("it waits for %d pods; the job has %d that name it", least, n.pods),
 		})
 	}
@@ -135,19 +136,4 @@ func (m *groupMark) find(s *cluster.Snapshot, namespace, name string) *unstructu
 // NativeGroup is one of Kubernetes' own pod groups; nil: it is not in the view.
 func NativeGroup(s *cluster.Snapshot, namespace, name string) *unstructured.Unstructured {
 	return nativeGroups.find(s, namespace, name)
-}
-
-// leastMembers is how many pods a group waits for, 0 where it does not say.
-func leastMembers(object *unstructured.Unstructured, paths []job.Path) (int64, job.Path) {
-	for _, at := range paths {
-		if v, err := at.Resolve(object.Object); err == nil {
-			if n, ok := v.(int64); ok {
-				return n, at
-			}
-			if n, ok := v.(float64); ok {
-				return int64(n), at
-			}
-		}
-	}
-	return 0, ""
 }

@@ -32,6 +32,18 @@ func Pods(role string, n int) string {
 	}
 }
 
+// Clip is a text of so many characters at most; … stands for what is cut off.
+func Clip(s string, most int) string {
+	switch r := []rune(s); {
+	case len(r) <= most:
+		return s
+	case most < 1:
+		return ""
+	default:
+		return string(r[:most-1]) + "…"
+	}
+}
+
 // Count is a count with its noun: "1 node", "4 nodes".
 func Count(n int, one, more string) string {
 	if n == 1 {

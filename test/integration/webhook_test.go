@@ -89,15 +89,14 @@ func notes(name string) *check.Check {
 	return &check.Check{
 		Name: name, Title: "a check of this test ran", Doc: "It reports every job.", Remedy: "Do nothing.", Since: "0.1",
 		Severity: finding.Warning,
-		Run: func(p *check.Pass) error {
+		Run: func(p *check.Pass) {
 			p.Reportf("metadata.name", "%d pods at most", p.Job.MaxPods())
-			return nil
 		},
 	}
 }
 
 // does runs a function of the spec's own.
-func does(name string, run func(*check.Pass) error) *check.Check {
+func does(name string, run func(*check.Pass)) *check.Check {
 	c := notes(name)
 	c.Run = run
 	return c
@@ -245,9 +244,8 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 
 	It("admits a job when a check panics, and says which", func(ctx SpecContext) {
 		var none map[string]*check.Pass // what a careless check forgets to make
-		s := serve(address, whole, notes("speaks"), does("panics", func(p *check.Pass) error {
+		s := serve(address, whole, notes("speaks"), does("panics", func(p *check.Pass) {
 			none[p.Job.Ref.Name] = p
-			return nil
 		}))
 		defer s.stop()
 		got := write(ctx, sample("pytorchjob.yaml", warning, "panicked"))
@@ -261,11 +259,10 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 
 	It("admits a job within its own deadline when a check hangs", func(ctx SpecContext) {
 		release := make(chan struct{})
-		s := serve(address, whole, 200*time.Millisecond, does("hangs", func(p *check.Pass) error {
+		s := serve(address, whole, 200*time.Millisecond, does("hangs", func(p *check.Pass) {
 			if p.Job.Ref.Name == "hung" {
 				<-release
 			}
-			return nil
 		}))
 		defer s.stop()
 		defer close(release)
@@ -297,7 +294,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 	It("admits jobs while the view is not whole, and says so once", func(ctx SpecContext) {
 		s := serve(address, fixed{incomplete: "nodes are still being listed"}, notes("speaks"), &check.Check{
 			Name: "fits", Title: "the job does not fit", Doc: "It asks the cluster.", Remedy: "Do nothing.", Since: "0.1",
-			Severity: finding.Warning, Needs: check.Cluster, Run: func(p *check.Pass) error { p.Fit(); return nil },
+			Severity: finding.Warning, Needs: check.Cluster, Run: func(p *check.Pass) { p.Fit() },
 		})
 		defer s.stop()
 		Expect(s.ready()).To(MatchError(ContainSubstring("nodes are still being listed")))

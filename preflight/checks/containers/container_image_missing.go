@@ -16,13 +16,12 @@ var containerImageMissing = &check.Check{
 	Title:    "a container has no image",
 	Remedy:   "Write the image of the container.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			at := r.Pod.At(rel)
 			if written := p.Job.Field(at.Child("image")); strings.TrimSpace(c.Image) == "" && !r.Pod.Partial && (written == nil || written == c.Image) { // of what is no text the reader speaks
 				p.Reportf(at, "container %q of %s has no image; the API server rejects its pods", c.Name, r.Name)
 			}
 		})
-		return nil
 	},
 }

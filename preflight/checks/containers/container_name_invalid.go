@@ -18,7 +18,7 @@ var containerNameInvalid = &check.Check{
 	Remedy:   "Name the container with lower-case letters, digits and dashes.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Eclipses: []string{"container-name-missing"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			_, _, templated := job.Placeholder(c.Name)
 			if templated || len(validation.IsDNS1123Label(c.Name)) == 0 {
@@ -27,6 +27,5 @@ var containerNameInvalid = &check.Check{
 			message := fmt.Sprintf("%s has a container named %q; a name is 1 to 63 lower-case letters, digits and dashes", r.Name, c.Name)
 			p.Report(finding.Finding{Path: r.Pod.At(rel), Message: message})
 		})
-		return nil
 	},
 }

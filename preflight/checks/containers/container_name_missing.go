@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var containerNameMissing = &check.Check{
@@ -13,18 +14,14 @@ var containerNameMissing = &check.Check{
 	Title:    "no container has the name that the operator looks for",
 	Remedy:   "Give the container that trains the name that the operator looks for.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if c, _ := r.Trainer(); c != nil || r.Container == "" || len(r.Pod.Spec.Containers) == 0 {
-				continue
-			}
-			var names []string
-			for _, c := range r.Pod.Spec.Containers {
-				names = append(names, strconv.Quote(c.Name))
-			}
-			p.Reportf(r.Pod.At("containers"), "%s has no container named %q, which the operator requires; it has %s", r.Name, r.Container, strings.Join(names, ", "))
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if c, _ := r.Trainer(); c != nil || r.Container == "" || len(r.Pod.Spec.Containers) == 0 {
+			return
 		}
-		return nil
-	},
+		var names []string
+		for _, c := range r.Pod.Spec.Containers {
+			names = append(names, strconv.Quote(c.Name))
+		}
+		p.Reportf(r.Pod.At("containers"), "%s has no container named %q, which the operator requires; it has %s", r.Name, r.Container, strings.Join(names, ", "))
+	}),
 }

@@ -17,7 +17,7 @@ var imageNameInvalid = &check.Check{
 	Title:    "a container's image has a name that cannot be pulled",
 	Remedy:   "Write registry/path:tag, the path in lower case.",
 	Severity: finding.Error, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if _, _, templated := job.Placeholder(c.Image); templated || c.Image == "" {
 				return // unreadable-field, container-image-missing
@@ -26,7 +26,6 @@ var imageNameInvalid = &check.Check{
 				p.Reportf(r.Pod.At(rel.Child("image")), "image %q is no valid name: it has %s", c.Image, wrong)
 			}
 		})
-		return nil
 	},
 }
 

@@ -18,18 +18,14 @@ var imageWithoutGPUBuild = &check.Check{
 	Remedy:   "Name the image's build for GPUs, or ask for no GPUs.",
 	Severity: finding.Warning, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			c, k := r.Trainer()
-			gpus := r.Pod.GPUs()
-			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || gpus.N == 0 || !builtFor(gpus.Resource) || !imageForCPU(c.Image) {
-				continue
-			}
-			p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("image")), "image %s is a build for the CPU, but each pod of %s asks for %s, which nothing in it uses", facts.Quoted(c.Image), r.Name, facts.Count(gpus.N, "GPU"))
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		c, k := r.Trainer()
+		gpus := r.Pod.GPUs()
+		if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || gpus.N == 0 || !builtFor(gpus.Resource) || !imageForCPU(c.Image) {
+			return
 		}
-		return nil
-	},
+		p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("image")), "image %s is a build for the CPU, but each pod of %s asks for %s, which nothing in it uses", facts.Quoted(c.Image), r.Name, facts.Count(gpus.N, "GPU"))
+	}),
 }
 
 // builtFor says whether publishers have builds of their own for the device, as they do for GPUs. What reaches a TPU or a Neuron

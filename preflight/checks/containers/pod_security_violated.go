@@ -21,19 +21,19 @@ var podSecurityViolated = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Namespace,
 	// The API server looks at the template of a Job itself, and warns.
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		levels, ok := podspec.SecurityLevels(p.Namespace)
 		if !ok {
-			return nil // a label that the API server would have refused
+			return // a label that the API server would have refused
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if r.Replicas.Max == 0 || r.Pod.Partial || len(r.Pod.Spec.Containers) == 0 {
 				continue
 			}
 			enforced, err := podspec.Insecure(levels.Enforce, &r.Pod)
 			if err != nil {
-				return err
+				p.Fail(err)
+				return
 			}
 			if len(enforced) > 0 {
 				p.Report(finding.Finding{Path: forbiddenAt(r), Message: securityMessage(r, enforced, "enforces", levels.Enforce)})
@@ -41,13 +41,13 @@ var podSecurityViolated = &check.Check{
 			}
 			warned, err := podspec.Insecure(levels.Warn, &r.Pod)
 			if err != nil {
-				return err
+				p.Fail(err)
+				return
 			}
 			if len(warned) > 0 {
 				p.Report(finding.Finding{Severity: finding.Warning, Path: forbiddenAt(r), Message: securityMessage(r, warned, "warns about", levels.Warn)})
 			}
 		}
-		return nil
 	},
 }
 

@@ -21,39 +21,35 @@ var podValueRefused = &check.Check{
 	Remedy:   "Write a value that the API takes.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Eclipses: []string{"secret-missing", "config-map-missing"},
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if r.Replicas.Max == 0 {
-				continue
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if r.Replicas.Max == 0 {
+			return
+		}
+		refuse := func(at job.Path, format string, args ...any) {
+			if at == "" || p.Job.Field(at) == nil { // what an operator or a runtime adds is not the author's
+				return
 			}
-			refuse := func(at job.Path, format string, args ...any) {
-				if at == "" || p.Job.Field(at) == nil { // what an operator or a runtime adds is not the author's
-					return
-				}
-				if text, ok := p.Job.Field(at).(string); !ok || !templated(text) {
-					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
-				}
-			}
-			for _, x := range podspec.Refusals(&r.Pod) { // what decides where the pods go; the fit goes by it, too
-				if at := r.Pod.At(x.At); x.Gate == "" {
-					refuse(at, "%s", x.Text)
-				} else if p.Job.Field(at) != nil {
-					p.Report(finding.Finding{
-						Path: at, Severity: finding.Note,
-						Message: fmt.Sprintf("%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate),
-					})
-				}
-			}
-			for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
-				refusedPorts, refusedNames, refusedOfPod, refusedVariables, refusedMounts,
-				refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts, refusedOfContainers,
-			} {
-				refused(r, refuse)
+			if text, ok := p.Job.Field(at).(string); !ok || !templated(text) {
+				p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 			}
 		}
-		return nil
-	},
+		for _, x := range podspec.Refusals(&r.Pod) { // what decides where the pods go; the fit goes by it, too
+			if at := r.Pod.At(x.At); x.Gate == "" {
+				refuse(at, "%s", x.Text)
+			} else if p.Job.Field(at) != nil {
+				p.Report(finding.Finding{
+					Path: at, Severity: finding.Note,
+					Message: fmt.Sprintf("%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate),
+				})
+			}
+		}
+		for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){
+			refusedPorts, refusedNames, refusedOfPod, refusedVariables, refusedMounts,
+			refusedVolumes, refusedProbes, refusedRights, refusedPulls, refusedAmounts, refusedOfContainers,
+		} {
+			refused(r, refuse)
+		}
+	}),
 }
 
 // templated says that somebody fills a text in before pods are made of it.

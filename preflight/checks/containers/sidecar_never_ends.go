@@ -21,30 +21,26 @@ var sidecarNeverEnds = &check.Check{
 	Remedy:   "Make it an init container with restartPolicy: Always, which ends with the pod.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return !o.PolicyEnds },
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			trainer, _ := r.Trainer()
-			if trainer == nil || !facts.EndDecides(p.Job, r) {
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		trainer, _ := r.Trainer()
+		if trainer == nil || !facts.EndDecides(p.Job, r) {
+			return
+		}
+		for k := range r.Pod.Spec.Containers {
+			c := &r.Pod.Spec.Containers[k]
+			if own := c.RestartPolicy; own != nil && *own == corev1.ContainerRestartPolicyAlways {
+				at := r.Pod.At(job.Path("containers").Index(k).Child("restartPolicy"))
+				p.Reportf(at, "container %s of %s has its own restartPolicy Always and is no init container: its pod never completes, and Kubernetes before 1.35 rejects it", c.Name, r.Name)
 				continue
 			}
-			for k := range r.Pod.Spec.Containers {
-				c := &r.Pod.Spec.Containers[k]
-				if own := c.RestartPolicy; own != nil && *own == corev1.ContainerRestartPolicyAlways {
-					at := r.Pod.At(job.Path("containers").Index(k).Child("restartPolicy"))
-					p.Reportf(at, "container %s of %s has its own restartPolicy Always and is no init container: its pod never completes, and Kubernetes before 1.35 rejects it", c.Name, r.Name)
-					continue
-				}
-				if what := endless(c); c != trainer && what != "" {
-					p.Report(finding.Finding{
-						Path:    r.Pod.At(job.Path("containers").Index(k)),
-						Message: fmt.Sprintf("container %s of %s runs %s, which does not end, so the pod never completes", c.Name, r.Name, what),
-					})
-				}
+			if what := endless(c); c != trainer && what != "" {
+				p.Report(finding.Finding{
+					Path:    r.Pod.At(job.Path("containers").Index(k)),
+					Message: fmt.Sprintf("container %s of %s runs %s, which does not end, so the pod never completes", c.Name, r.Name, what),
+				})
 			}
 		}
-		return nil
-	},
+	}),
 }
 
 // services are images whose program serves until it is stopped.

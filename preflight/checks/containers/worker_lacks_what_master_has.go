@@ -22,15 +22,15 @@ var workerLacksWhatMasterHas = &check.Check{
 	Kinds:    []string{"PyTorchJob.kubeflow.org"},
 	Eclipses: []string{"gpu-not-requested"},
 	Needs:    check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if master == nil || worker == nil || master.Replicas.Max == 0 || worker.Replicas.Max == 0 {
-			return nil
+			return
 		}
 		m, _ := master.Trainer()
 		w, _ := worker.Trainer()
 		if m == nil || w == nil || m.Image == "" || m.Image != w.Image {
-			return nil // two programs may want different things
+			return // two programs may want different things
 		}
 		switch {
 		case !slices.Equal(m.Command, w.Command):
@@ -38,7 +38,6 @@ var workerLacksWhatMasterHas = &check.Check{
 		default:
 			dataMissing(p, master, worker, m, w)
 		}
-		return nil
 	},
 }
 

@@ -18,24 +18,24 @@ var autoProcsOnCPU = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.trainer.numProcPerNode")
 		node := p.Job.Role(p.Operator.Procs.Role)
 		if node == nil || p.Job.Field("spec.trainer") == nil {
-			return nil
+			return
 		}
 		devices := node.Pod.GPUs()
 		if word, _ := facts.Text(p.Job, at); word == "gpu" && devices.N == 0 && (!node.Pod.Partial || p.Job.Field("spec.trainer.resourcesPerNode") != nil) {
 			// torch/distributed/run.py of PyTorch v2.8, determine_local_world_size
 			p.Reportf(at, "numProcPerNode is gpu and the pods ask for no GPU: torchrun counts the GPUs that it sees, and ends with an error where it sees none")
-			return nil
+			return
 		}
 		if procsOf(p, at) != "auto" {
-			return nil
+			return
 		}
 		for name := range node.Pod.Requests {
 			if strings.Contains(strings.ToLower(string(name)), "gpu") {
-				return nil
+				return
 			}
 		}
 		cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000
@@ -52,7 +52,6 @@ var autoProcsOnCPU = &check.Check{
 			}
 			p.Reportf(where, "numProcPerNode is auto, which counts only resources with gpu in their name: %s start on %d %s", facts.Count(max(cores, 1), "process"), devices.N, devices.Resource)
 		}
-		return nil
 	},
 }
 

@@ -21,34 +21,30 @@ var batchSizesContradict = &check.Check{
 	Remedy:   "Leave train_batch_size out: DeepSpeed works it out from the other two.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if r.Replicas.Max == 0 {
-				continue
-			}
-			configs := deepSpeedConfigs(p, r)
-			if len(configs) == 0 {
-				continue
-			}
-			world, known := deepSpeedWorld(p.Job, r)
-			for _, c := range configs {
-				whole, micro, steps := c.sizes["train_batch_size"], c.sizes["train_micro_batch_size_per_gpu"], c.sizes["gradient_accumulation_steps"]
-				switch {
-				case whole == 0:
-				case micro > 0 && steps > 0 && known && whole != saturate.Mul(saturate.Mul(micro, steps), world):
-					c.report(p, fmt.Sprintf("train_batch_size is %d, but %d per GPU × %d accumulated × %s = %s", whole, micro, steps, facts.Count(world, "process"), saturate.Text(saturate.Mul(saturate.Mul(micro, steps), world))))
-				case micro > 0 && steps > 0 && whole%saturate.Mul(micro, steps) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d per GPU × %d accumulated = %d", whole, micro, steps, saturate.Mul(micro, steps)))
-				case micro > 0 && steps == 0 && known && whole%saturate.Mul(micro, world) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d per GPU × %s = %s", whole, micro, facts.Count(world, "process"), saturate.Text(saturate.Mul(micro, world))))
-				case micro == 0 && known && whole%saturate.Mul(max(steps, 1), world) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d accumulated × %s = %s", whole, max(steps, 1), facts.Count(world, "process"), saturate.Text(saturate.Mul(max(steps, 1), world))))
-				}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if r.Replicas.Max == 0 {
+			return
+		}
+		configs := deepSpeedConfigs(p, r)
+		if len(configs) == 0 {
+			return
+		}
+		world, known := deepSpeedWorld(p.Job, r)
+		for _, c := range configs {
+			whole, micro, steps := c.sizes["train_batch_size"], c.sizes["train_micro_batch_size_per_gpu"], c.sizes["gradient_accumulation_steps"]
+			switch {
+			case whole == 0:
+			case micro > 0 && steps > 0 && known && whole != saturate.Mul(saturate.Mul(micro, steps), world):
+				c.report(p, fmt.Sprintf("train_batch_size is %d, but %d per GPU × %d accumulated × %s = %s", whole, micro, steps, facts.Count(world, "process"), saturate.Text(saturate.Mul(saturate.Mul(micro, steps), world))))
+			case micro > 0 && steps > 0 && whole%saturate.Mul(micro, steps) != 0:
+				c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d per GPU × %d accumulated = %d", whole, micro, steps, saturate.Mul(micro, steps)))
+			case micro > 0 && steps == 0 && known && whole%saturate.Mul(micro, world) != 0:
+				c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d per GPU × %s = %s", whole, micro, facts.Count(world, "process"), saturate.Text(saturate.Mul(micro, world))))
+			case micro == 0 && known && whole%saturate.Mul(max(steps, 1), world) != 0:
+				c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d accumulated × %s = %s", whole, max(steps, 1), facts.Count(world, "process"), saturate.Text(saturate.Mul(max(steps, 1), world))))
 			}
 		}
-		return nil
-	},
+	}),
 }
 
 // deepSpeedConfig is a configuration for DeepSpeed as far as it is about batches; sizes that

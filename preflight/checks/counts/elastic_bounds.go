@@ -15,16 +15,16 @@ var elasticBounds = &check.Check{
 	Remedy:   "Keep minReplicas ≤ replicas ≤ maxReplicas.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Elastic != nil },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		policy := p.Operator.Elastic.At
 		least, hasLeast := facts.Number(p.Job, policy.Child("minReplicas"))
 		most, hasMost := facts.Number(p.Job, policy.Child("maxReplicas"))
 		if hasLeast && hasMost && least > most {
-			return nil // the reader says that nothing lies between them
+			return // the reader says that nothing lies between them
 		}
 		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil {
-			return nil
+			return
 		}
 		at := worker.Path.Child("replicas")
 		replicas, ok := facts.Number(p.Job, at)
@@ -41,6 +41,5 @@ var elasticBounds = &check.Check{
 		case hasMost && replicas > most:
 			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s are more than elasticPolicy.maxReplicas, which is %d", facts.Count(replicas, "worker"), most)})
 		}
-		return nil
 	},
 }

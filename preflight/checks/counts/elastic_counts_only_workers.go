@@ -17,15 +17,15 @@ var elasticCountsOnlyWorkers = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const policy = job.Path("spec.elasticPolicy")
 		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if p.Job.Field(policy) == nil || master == nil || worker == nil {
-			return nil
+			return
 		}
 		for _, r := range []*job.Role{master, worker} {
 			if r.Launch.Program != "torchrun" || r.Launch.Has("nnodes", "standalone") {
-				return nil
+				return
 			}
 		}
 		pods := facts.PodsThatJoin(p.Job, worker)[0]
@@ -38,6 +38,5 @@ var elasticCountsOnlyWorkers = &check.Check{
 		if int64(pods) > most {
 			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s run torchrun (1 Master + %s), but at most %s may join: the others wait for a place that never comes", facts.Count(pods, "pod"), facts.Count(pods-1, "Worker"), facts.Count(most, "node"))})
 		}
-		return nil
 	},
 }

@@ -14,24 +14,23 @@ var elasticNoEffect = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const policy = job.Path("spec.mlPolicy.torch.elasticPolicy")
 		gvk, namespace, name := facts.RuntimeOf(p.Job)
 		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
 		if there != job.Present || runtime == nil {
-			return nil
+			return
 		}
 		bounds := &job.Job{Source: runtime}
 		if bounds.Field(policy) == nil {
-			return nil
+			return
 		}
 		most, written := facts.Number(bounds, policy.Child("maxNodes"))
 		nodes := p.Job.MaxPods()
 		if written {
 			p.Reportf("spec.runtimeRef", "runtime %s has an elasticPolicy of up to %s, which no version of Trainer reads: the job starts %s and never changes that", name, facts.Count(most, "node"), facts.Count(nodes, "pod"))
-			return nil
+			return
 		}
 		p.Reportf("spec.runtimeRef", "runtime %s has an elasticPolicy, which no version of Trainer reads: the job starts %s and never changes that", name, facts.Count(nodes, "pod"))
-		return nil
 	},
 }

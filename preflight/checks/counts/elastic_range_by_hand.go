@@ -15,9 +15,8 @@ var elasticRangeByHand = &check.Check{
 	Remedy:   "Write the number of nodes, or leave --nnodes to Trainer.",
 	Severity: finding.Note, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+	Run: func(p *check.Pass) {
+		for r := range p.Job.EachRole() {
 			o, ok := facts.Find(facts.OptionsOf(p.Job, r), "nnodes")
 			least, most, ranges := strings.Cut(o.Value, ":")
 			low, fine := facts.AtLeastOne(least)
@@ -33,8 +32,7 @@ var elasticRangeByHand = &check.Check{
 			default:
 				continue // see nnodes-differ-from-pods
 			}
-			return nil
+			return
 		}
-		return nil
 	},
 }

@@ -14,11 +14,10 @@ var elasticWithoutWorker = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.elasticPolicy")
 		if p.Job.Field(at) != nil && p.Operator.Role(p.Job, kinds.Worker) == nil && len(p.Job.Roles) > 0 {
 			p.Reportf(at, "elasticPolicy is set, but the job has no Worker; the operator rejects it")
 		}
-		return nil
 	},
 }

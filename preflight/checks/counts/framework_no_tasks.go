@@ -13,11 +13,10 @@ var frameworkNoTasks = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const roles = job.Path("spec.taskRoles")
 		if p.Job.MaxPods() == 0 {
 			p.Reportf(roles, "the taskRoles have 0 tasks (a taskNumber that is left out is 0), and an attempt without tasks never completes by itself")
 		}
-		return nil
 	},
 }

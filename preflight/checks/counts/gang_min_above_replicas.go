@@ -14,7 +14,7 @@ var gangMinAboveReplicas = &check.Check{
 	Remedy:   "Lower the minimum to the number of pods, or add replicas.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if most := p.Job.MaxPods(); p.Job.Gang.MinMembers > most && len(p.Job.Roles) > 0 {
 			p.Report(finding.Finding{
 				Path:    p.Job.Gang.Path,
@@ -24,6 +24,5 @@ var gangMinAboveReplicas = &check.Check{
 				},
 			})
 		}
-		return nil
 	},
 }

@@ -16,20 +16,19 @@ var gangMinBelowPods = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Collective },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		g, pods := p.Job.Gang, p.Job.MaxPods()
 		gpus, needed := p.Job.GPUs(), pods
 		if launcher := p.Operator.Role(p.Job, kinds.Launcher); launcher != nil {
 			needed -= launcher.Replicas.Max // it waits for the workers
 		}
 		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || p.Job.Field("spec.elasticPolicy") != nil {
-			return nil
+			return
 		}
 		p.Report(finding.Finding{
 			Path:    g.Path,
 			Message: fmt.Sprintf("the gang starts with %d of %s; those that start hold GPUs and wait for the others", g.MinMembers, facts.Count(pods, "pod")),
 			Facts:   []finding.Fact{{Name: "minimum", Value: int64(g.MinMembers)}, {Name: "pods", Value: int64(pods)}},
 		})
-		return nil
 	},
 }

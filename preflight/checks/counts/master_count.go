@@ -14,7 +14,7 @@ var masterCount = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Masters != nil },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		masters, last := 0, (*job.Role)(nil)
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; p.Operator.Part(r.Name) == kinds.Leader {
@@ -29,6 +29,5 @@ var masterCount = &check.Check{
 		case last != nil && masters > want.Most:
 			p.Reportf(last.ReplicasPath, "Chief and Master have %d pods together; the operator takes at most one", masters)
 		}
-		return nil
 	},
 }

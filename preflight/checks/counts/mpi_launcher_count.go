@@ -13,9 +13,9 @@ var mpiLauncherCount = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if len(p.Job.Roles) == 0 {
-			return nil
+			return
 		}
 		launcher := p.Operator.Role(p.Job, kinds.Launcher)
 		switch {
@@ -24,6 +24,5 @@ var mpiLauncherCount = &check.Check{
 		case launcher.Replicas.Max != 1:
 			p.Reportf(launcher.ReplicasPath, "Launcher has %d pods; the operator requires exactly one and makes no pods otherwise", launcher.Replicas.Max)
 		}
-		return nil
 	},
 }

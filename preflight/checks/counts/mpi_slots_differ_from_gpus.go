@@ -17,22 +17,21 @@ var mpiSlotsDifferFromGPUs = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.slotsPerWorker")
 		slots, written := facts.Number(p.Job, at)
 		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil || !written || slots < 2 {
-			return nil // one process may drive all devices of its worker
+			return // one process may drive all devices of its worker
 		}
 		gpus := worker.Pod.GPUs()
 		if gpus.N == 0 || gpus.N == slots || job.AcceleratorUnit(gpus.Resource) != job.Device {
-			return nil
+			return
 		}
 		p.Report(finding.Finding{
 			Path:    at,
 			Message: fmt.Sprintf("every worker has %s, but %d %s", facts.Count(slots, "slot"), gpus.N, gpus.Resource),
 			Facts:   []finding.Fact{{Name: "slots", Value: slots}, {Name: "gpus", Value: gpus.N}},
 		})
-		return nil
 	},
 }

@@ -14,21 +14,20 @@ var mpiWorkerCount = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil {
 			launchedAlone(p)
-			return nil
+			return
 		}
 		if worker.Replicas.Max > 0 {
-			return nil
+			return
 		}
 		f := finding.Finding{Path: worker.ReplicasPath, Message: "Worker has 0 replicas: mpirun finds no host but the launcher's"}
 		if p.Operator.NeedsWorkers {
 			f.Severity, f.Message = finding.Error, "Worker has 0 replicas; the operator requires at least one and makes no pods otherwise"
 		}
 		p.Report(f)
-		return nil
 	},
 }
 

@@ -18,27 +18,23 @@ var mpirunExceedsSlots = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"MPIJob.kubeflow.org", "TrainJob.trainer.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			launcher := &p.Job.Roles[i]
-			l := &launcher.Launch
-			hosts, each := int64(l.Slots.Hosts), int64(l.Slots.Each)
-			slots := saturate.Mul(hosts, each)
-			if hosts == 0 || !l.Procs.Fixed() || int64(l.Procs.Min) <= slots || l.ProcsPath == "" || !keepsToSlots(launcher) {
-				continue
-			}
-			if c, _ := launcher.Trainer(); len(c.EnvFrom) > 0 { // a variable there may allow it
-				p.NotHeld(fmt.Sprintf("the variables of envFrom of container %s, which may let mpirun start %s on %s", c.Name, facts.Count(l.Procs.Min, "process"), facts.Count(slots, "slot")))
-				continue
-			}
-			p.Report(finding.Finding{
-				Path:    l.ProcsPath,
-				Message: fmt.Sprintf("mpirun starts %s, but %s with %s each make %d", facts.Count(l.Procs.Min, "process"), facts.Count(hosts, "host"), facts.Count(each, "slot"), slots),
-				Facts:   []finding.Fact{{Name: "processes", Value: int64(l.Procs.Min)}, {Name: "slots", Value: slots}},
-			})
+	Run: check.EachRole(func(p *check.Pass, launcher *job.Role) {
+		l := &launcher.Launch
+		hosts, each := int64(l.Slots.Hosts), int64(l.Slots.Each)
+		slots := saturate.Mul(hosts, each)
+		if hosts == 0 || !l.Procs.Fixed() || int64(l.Procs.Min) <= slots || l.ProcsPath == "" || !keepsToSlots(launcher) {
+			return
 		}
-		return nil
-	},
+		if c, _ := launcher.Trainer(); len(c.EnvFrom) > 0 { // a variable there may allow it
+			p.NotHeld(fmt.Sprintf("the variables of envFrom of container %s, which may let mpirun start %s on %s", c.Name, facts.Count(l.Procs.Min, "process"), facts.Count(slots, "slot")))
+			return
+		}
+		p.Report(finding.Finding{
+			Path:    l.ProcsPath,
+			Message: fmt.Sprintf("mpirun starts %s, but %s with %s each make %d", facts.Count(l.Procs.Min, "process"), facts.Count(hosts, "host"), facts.Count(each, "slot"), slots),
+			Facts:   []finding.Fact{{Name: "processes", Value: int64(l.Procs.Min)}, {Name: "slots", Value: slots}},
+		})
+	}),
 }
 
 // keepsToSlots says whether the launcher starts Open MPI's mpirun on the operator's own

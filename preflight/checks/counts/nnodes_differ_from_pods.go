@@ -19,42 +19,38 @@ var nnodesDifferFromPods = &check.Check{
 	Remedy:   "Let the launcher's number of nodes be the number of pods, or leave it out where the operator sets it.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			l := &r.Launch
-			if !l.Nodes.Said() || l.NodesPath == "" || l.Has("standalone") || r.Replicas.Max == 0 {
-				continue
-			}
-			pods := facts.PodsThatJoin(p.Job, r)
-			if len(pods) == 0 || slices.ContainsFunc(pods, func(n int) bool { return l.Nodes.Min <= n && n <= l.Nodes.Max }) {
-				continue
-			}
-			most := pods[len(pods)-1]
-			f := finding.Finding{
-				Path:    l.NodesPath,
-				Message: fmt.Sprintf("%s waits for %s, but the job has %s", l.Program, facts.Count(l.Nodes.Min, "node"), facts.Count(most, "pod")),
-				Facts:   []finding.Fact{{Name: "nodes", Value: int64(l.Nodes.Min)}, {Name: "pods", Value: int64(most)}},
-			}
-			switch {
-			case l.Nodes.Max == 1 && p.Operator.World != kinds.WorldOfJob && p.Operator.World != kinds.WorldOfRole:
-				continue // as many trainings as pods, and nobody says otherwise
-			case l.Nodes.Max == 1:
-				f.Severity = finding.Warning
-				f.Message = fmt.Sprintf("%s runs with 1 node, so each of the %s trains alone", l.Program, facts.Count(most, "pod"))
-			case l.Nodes.Max < most:
-				f.Severity = finding.Warning
-				f.Message = fmt.Sprintf("%s takes %s, but the job has %s: %d too many", l.Program, facts.Count(l.Nodes.Max, "node"), facts.Count(most, "pod"), most-l.Nodes.Max)
-			}
-			if all, ok := completions(p.Job, r); ok && all > most && l.Nodes.Min <= all && all <= l.Nodes.Max {
-				f.Severity = finding.Error // the others come when the first have ended, and those wait for them
-				f.Message = fmt.Sprintf("%s waits for %s, but only %d of the job's %s run at a time (parallelism %[3]d)", l.Program, facts.Count(l.Nodes.Min, "node"), most, facts.Count(all, "pod"))
-				f.Remedy = fmt.Sprintf("Set parallelism to %d, as completions is: ranks that wait for each other have to run at the same time.", all)
-			}
-			p.Report(f)
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		l := &r.Launch
+		if !l.Nodes.Said() || l.NodesPath == "" || l.Has("standalone") || r.Replicas.Max == 0 {
+			return
 		}
-		return nil
-	},
+		pods := facts.PodsThatJoin(p.Job, r)
+		if len(pods) == 0 || slices.ContainsFunc(pods, func(n int) bool { return l.Nodes.Min <= n && n <= l.Nodes.Max }) {
+			return
+		}
+		most := pods[len(pods)-1]
+		f := finding.Finding{
+			Path:    l.NodesPath,
+			Message: fmt.Sprintf("%s waits for %s, but the job has %s", l.Program, facts.Count(l.Nodes.Min, "node"), facts.Count(most, "pod")),
+			Facts:   []finding.Fact{{Name: "nodes", Value: int64(l.Nodes.Min)}, {Name: "pods", Value: int64(most)}},
+		}
+		switch {
+		case l.Nodes.Max == 1 && p.Operator.World != kinds.WorldOfJob && p.Operator.World != kinds.WorldOfRole:
+			return // as many trainings as pods, and nobody says otherwise
+		case l.Nodes.Max == 1:
+			f.Severity = finding.Warning
+			f.Message = fmt.Sprintf("%s runs with 1 node, so each of the %s trains alone", l.Program, facts.Count(most, "pod"))
+		case l.Nodes.Max < most:
+			f.Severity = finding.Warning
+			f.Message = fmt.Sprintf("%s takes %s, but the job has %s: %d too many", l.Program, facts.Count(l.Nodes.Max, "node"), facts.Count(most, "pod"), most-l.Nodes.Max)
+		}
+		if all, ok := completions(p.Job, r); ok && all > most && l.Nodes.Min <= all && all <= l.Nodes.Max {
+			f.Severity = finding.Error // the others come when the first have ended, and those wait for them
+			f.Message = fmt.Sprintf("%s waits for %s, but only %d of the job's %s run at a time (parallelism %[3]d)", l.Program, facts.Count(l.Nodes.Min, "node"), most, facts.Count(all, "pod"))
+			f.Remedy = fmt.Sprintf("Set parallelism to %d, as completions is: ranks that wait for each other have to run at the same time.", all)
+		}
+		p.Report(f)
+	}),
 }
 
 // completions is how many pods a Job makes in all where its parallelism is fewer.

@@ -14,23 +14,22 @@ var noPodsAsked = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return !o.ZeroPods },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.RuntimeWithoutJobs {
 				p.Reportf(u.Path, "the runtime has no replicated Jobs: there are no pods, and nothing trains")
-				return nil
+				return
 			}
 		}
 		if len(p.Job.Roles) == 0 || trainers(p) > 0 || p.Job.Suspended {
-			return nil
+			return
 		}
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; r.Replicas.Max == 0 {
 				p.Report(withoutPods(p.Operator, r))
-				return nil
+				return
 			}
 		}
-		return nil
 	},
 }
 

@@ -16,7 +16,7 @@ var nprocGivenTwice = &check.Check{
 	Remedy:   "Keep spec.nprocPerNode, and remove elasticPolicy.nProcPerNode.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"PyTorchJob.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const old = job.Path("spec.elasticPolicy.nProcPerNode")
 		n, ok := facts.Number(p.Job, old)
 		if other, written := facts.Text(p.Job, "spec.nprocPerNode"); ok && written {
@@ -34,6 +34,5 @@ var nprocGivenTwice = &check.Check{
 				})
 			}
 		}
-		return nil
 	},
 }

@@ -17,28 +17,24 @@ var parallelSizesDoNotDivide = &check.Check{
 	Remedy:   "Choose sizes whose product divides the number of processes.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			world, known := facts.WorldOf(p.Job, r)
-			if !known {
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		world, known := facts.WorldOf(p.Job, r)
+		if !known {
+			return
+		}
+		for _, rule := range parallelRules {
+			s, ok := rule.sizes(&r.Launch)
+			if !ok || s.product == 1 || world%s.product == 0 && (!rule.whole || s.product == world) {
 				continue
 			}
-			for _, rule := range parallelRules {
-				s, ok := rule.sizes(&r.Launch)
-				if !ok || s.product == 1 || world%s.product == 0 && (!rule.whole || s.product == world) {
-					continue
-				}
-				p.Report(finding.Finding{
-					Path:    s.at,
-					Message: rule.message(world, s),
-					Facts:   []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}},
-				})
-				break
-			}
+			p.Report(finding.Finding{
+				Path:    s.at,
+				Message: rule.message(world, s),
+				Facts:   []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}},
+			})
+			break
 		}
-		return nil
-	},
+	}),
 }
 
 // parallelRule is sizes that a framework multiplies, under the names of their arguments.

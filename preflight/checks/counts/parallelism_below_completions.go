@@ -4,6 +4,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -14,22 +15,18 @@ var parallelismBelowCompletions = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Jobs != nil },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			spec, _ := p.Operator.JobSpec(r)
-			completions, written := facts.Number(p.Job, spec.Child("completions"))
-			together, ok := facts.Number(p.Job, spec.Child("parallelism"))
-			if !ok {
-				together = 1
-			}
-			if mode, _ := facts.Text(p.Job, spec.Child("completionMode")); mode == "NonIndexed" || mode == "" && !p.Operator.Jobs.Indexed {
-				continue
-			}
-			if written && together < completions && r.Pod.Requests["google.com/tpu"] > 0 {
-				p.Reportf(spec.Child("completions"), "completions is %d, but only %d pods run at a time; the hosts of a slice find each other only if all of them run", completions, together)
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		spec, _ := p.Operator.JobSpec(r)
+		completions, written := facts.Number(p.Job, spec.Child("completions"))
+		together, ok := facts.Number(p.Job, spec.Child("parallelism"))
+		if !ok {
+			together = 1
 		}
-		return nil
-	},
+		if mode, _ := facts.Text(p.Job, spec.Child("completionMode")); mode == "NonIndexed" || mode == "" && !p.Operator.Jobs.Indexed {
+			return
+		}
+		if written && together < completions && r.Pod.Requests["google.com/tpu"] > 0 {
+			p.Reportf(spec.Child("completions"), "completions is %d, but only %d pods run at a time; the hosts of a slice find each other only if all of them run", completions, together)
+		}
+	}),
 }

@@ -20,7 +20,7 @@ var procsDifferFromGPUs = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.World != kinds.WorldUnknown },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		type mistake struct {
 			at          job.Path
 			procs, gpus int64
@@ -29,8 +29,7 @@ var procsDifferFromGPUs = &check.Check{
 		}
 		var all []mistake
 		roles := map[mistake][]string{} // one number serves every role: it is wrong once
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			gpus := r.Pod.GPUs()
 			at, procs, ok := facts.ProcsWritten(p.Job, p.Operator.Procs)
 			if ok && r.Launch.Program == "torchrun" && r.Launch.ProcsPath != "" && r.Launch.ProcsPath != at {
@@ -70,7 +69,6 @@ var procsDifferFromGPUs = &check.Check{
 				Facts:   []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}},
 			})
 		}
-		return nil
 	},
 }
 

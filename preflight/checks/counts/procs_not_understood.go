@@ -16,7 +16,7 @@ var procsNotUnderstood = &check.Check{
 	Title:    "the number of processes per pod is none",
 	Remedy:   "Write a number of 1 or more, or auto where the kind takes it.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, at := range []job.Path{"spec.nprocPerNode", "spec.trainer.numProcPerNode", "spec.slotsPerWorker", "spec.worker.procPerWorker", "spec.elasticPolicy.nProcPerNode"} {
 			if n, ok := facts.Number(p.Job, at); ok && n < 1 {
 				p.Reportf(at, "%s is %d: no process starts in any pod; it must be 1 or more", facts.LastStep(at), n)
@@ -31,12 +31,11 @@ var procsNotUnderstood = &check.Check{
 		const at = job.Path("spec.nprocPerNode")
 		procs, written := facts.Text(p.Job, at)
 		if _, _, templated := job.Placeholder(procs); !written || templated || slices.Contains(deviceWords, procs) {
-			return nil
+			return
 		}
 		if n, err := strconv.Atoi(procs); err != nil || n < 1 {
 			p.Reportf(at, "nprocPerNode is %q; torchrun takes a number of 1 or more, auto, cpu, gpu or the name of a kind of device", procs)
 		}
-		return nil
 	},
 }
 

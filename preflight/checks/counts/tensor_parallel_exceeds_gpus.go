@@ -16,32 +16,28 @@ var tensorParallelExceedsGPUs = &check.Check{
 	Remedy:   "Ask for as many GPUs as tensor and pipeline parallelism multiply to, or lower them.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			l := &r.Launch
-			if l.Program != "vllm" && l.Program != "sglang" {
-				continue
-			}
-			gpus, who := sharing(p.Job)
-			if gpus.N == 0 || job.AcceleratorUnit(gpus.Resource) != job.Device {
-				continue
-			}
-			tensor, at, ok := anyCount(l, "tensor-parallel-size", "tp-size", "tp")
-			pipeline, alsoAt, too := anyCount(l, "pipeline-parallel-size", "pp-size", "pp")
-			if at == "" {
-				at = alsoAt
-			}
-			if parts := saturate.Mul(tensor, pipeline); ok && too && parts > gpus.N {
-				p.Report(finding.Finding{
-					Path:    at,
-					Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %s, but %s %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), who, gpus.N, gpus.Resource),
-					Facts:   []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}},
-				})
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		l := &r.Launch
+		if l.Program != "vllm" && l.Program != "sglang" {
+			return
 		}
-		return nil
-	},
+		gpus, who := sharing(p.Job)
+		if gpus.N == 0 || job.AcceleratorUnit(gpus.Resource) != job.Device {
+			return
+		}
+		tensor, at, ok := anyCount(l, "tensor-parallel-size", "tp-size", "tp")
+		pipeline, alsoAt, too := anyCount(l, "pipeline-parallel-size", "pp-size", "pp")
+		if at == "" {
+			at = alsoAt
+		}
+		if parts := saturate.Mul(tensor, pipeline); ok && too && parts > gpus.N {
+			p.Report(finding.Finding{
+				Path:    at,
+				Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %s, but %s %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), who, gpus.N, gpus.Resource),
+				Facts:   []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}},
+			})
+		}
+	}),
 }
 
 // sharing are the devices of all pods that can share one model, and who has them: of a LeaderWorkerSet the pods of one
@@ -53,8 +49,7 @@ func sharing(j *job.Job) (all job.Amount, who string) {
 			groups = max(1, j.Role(j.Roles[i].Along).Replicas.Max)
 		}
 	}
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		gpus := r.Pod.GPUs()
 		if r.Replicas.Max == 0 {
 			continue

@@ -15,18 +15,14 @@ var torchrunStartsOneProcess = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfPod },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			c, _ := r.Trainer()
-			gpus := r.Pod.GPUs()
-			if c == nil || r.Launch.Program != "torchrun" || r.Launch.Has("nproc-per-node") || facts.Sets(c, "PET_NPROC_PER_NODE", "nproc") {
-				continue
-			}
-			if gpus.N > 1 && job.AcceleratorUnit(gpus.Resource) == job.Device {
-				p.Reportf(r.Launch.Path, "torchrun runs without --nproc-per-node and starts one process in each pod, which has %d %s", gpus.N, gpus.Resource)
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		c, _ := r.Trainer()
+		gpus := r.Pod.GPUs()
+		if c == nil || r.Launch.Program != "torchrun" || r.Launch.Has("nproc-per-node") || facts.Sets(c, "PET_NPROC_PER_NODE", "nproc") {
+			return
 		}
-		return nil
-	},
+		if gpus.N > 1 && job.AcceleratorUnit(gpus.Resource) == job.Device {
+			p.Reportf(r.Launch.Path, "torchrun runs without --nproc-per-node and starts one process in each pod, which has %d %s", gpus.N, gpus.Resource)
+		}
+	}),
 }

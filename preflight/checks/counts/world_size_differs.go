@@ -20,7 +20,7 @@ var worldSizeDiffers = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.World != kinds.WorldUnknown && o.World != kinds.WorldOfLauncher },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
 			size, ok := facts.WholeNumber(e)
 			if !ok || e.Name != "WORLD_SIZE" || facts.Overwritten(p.Job, r, c, e.Name) || r.Launch.Program == "torchrun" {
@@ -36,7 +36,6 @@ var worldSizeDiffers = &check.Check{
 				Facts:   []finding.Fact{{Name: "worldSize", Value: size}, {Name: "pods", Value: int64(pods[len(pods)-1])}},
 			})
 		})
-		return nil
 	},
 }
 

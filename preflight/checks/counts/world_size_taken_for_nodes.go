@@ -19,14 +19,13 @@ var worldSizeTakenForNodes = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		said, _ := facts.Text(p.Job, "spec.nprocPerNode")
 		procs, err := strconv.Atoi(said)
 		if err != nil || procs < 2 || p.Operator.Role(p.Job, kinds.Leader) == nil || p.Job.Field("spec.elasticPolicy") != nil {
-			return nil
+			return
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if r.Launch.Program != "torchrun" || r.Launch.Nodes.Said() {
 				continue
 			}
@@ -37,6 +36,5 @@ var worldSizeTakenForNodes = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }

@@ -17,7 +17,7 @@ var environmentNotExpanded = &check.Check{
 	Title:    "a variable is meant to grow and is replaced by its own name",
 	Remedy:   "Write the whole value, or set the variable in the command, where a shell expands it.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachVariable(p.Job, func(_ *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
 			if e.ValueFrom != nil || !strings.Contains(e.Value, ":") {
 				return // alone, it is a template's
@@ -32,7 +32,6 @@ var environmentNotExpanded = &check.Check{
 				p.Reportf(at, "%s keeps the text %s: no variable that is listed above it replaces %s", e.Name, facts.Quoted(e.Value), form)
 			}
 		})
-		return nil
 	},
 }
 

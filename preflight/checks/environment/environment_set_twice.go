@@ -16,7 +16,7 @@ var environmentSetTwice = &check.Check{
 	Title:    "a container sets one variable to two values",
 	Remedy:   "Keep the one that is meant; the last one counts.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			for n := range c.Env {
 				last, at := facts.Variable(c, c.Env[n].Name)
@@ -26,7 +26,6 @@ var environmentSetTwice = &check.Check{
 				p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s is set to %s here and to %s in env[%d], which wins", last.Name, shownValue(&c.Env[n]), shownValue(last), at)
 			}
 		})
-		return nil
 	},
 }
 

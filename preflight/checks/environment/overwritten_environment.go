@@ -16,18 +16,14 @@ var overwrittenEnvironment = &check.Check{
 	Remedy:   "Remove the variable, or give it another name if the program needs its own value.",
 	Severity: finding.Note, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Env != nil },
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			for k, c := range r.Pod.Spec.Containers {
-				reserved := facts.SetByOperator(p.Job, r, k)
-				for n, e := range c.Env {
-					if slices.Contains(reserved, e.Name) && e.ValueFrom == nil {
-						p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("env").Index(n)), "%s is set to %s in %s, but the operator appends its own value, which wins", e.Name, facts.Quoted(e.Value), r.Name)
-					}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		for k, c := range r.Pod.Spec.Containers {
+			reserved := facts.SetByOperator(p.Job, r, k)
+			for n, e := range c.Env {
+				if slices.Contains(reserved, e.Name) && e.ValueFrom == nil {
+					p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("env").Index(n)), "%s is set to %s in %s, but the operator appends its own value, which wins", e.Name, facts.Quoted(e.Value), r.Name)
 				}
 			}
 		}
-		return nil
-	},
+	}),
 }

@@ -16,7 +16,7 @@ var reservedEnvironment = &check.Check{
 	Remedy:   "Remove the variable; numNodes and numProcPerNode say the same.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const env = job.Path("spec.trainer.env")
 		list, _ := p.Job.Field(env).([]any)
 		reserved, why := reservedByRuntime(p)
@@ -40,7 +40,6 @@ var reservedEnvironment = &check.Check{
 			}
 			p.Reportf(env.Index(i), "%s is set to %s, but Trainer works it out itself: %s", name, value, then)
 		}
-		return nil
 	},
 }
 

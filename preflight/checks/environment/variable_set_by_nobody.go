@@ -22,54 +22,50 @@ var variableSetByNobody = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.NoEnv != "" },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			c, k := r.Trainer()
-			if c == nil || len(c.EnvFrom) > 0 || r.Replicas.Max == 0 {
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		c, k := r.Trainer()
+		if c == nil || len(c.EnvFrom) > 0 || r.Replicas.Max == 0 {
+			return
+		}
+		set := setFor(p.Job, r, k)
+		rel := job.Path("containers").Index(k)
+		seen := map[string]bool{}
+		visit := func(words []string, list job.Path) {
+			for n, w := range words {
+				for _, name := range referredTo(w) {
+					if e, _ := facts.Variable(c, name); seen[name] || e != nil || slices.Contains(set, name) || assigns(c, name) {
+						continue
+					}
+					seen[name] = true
+					f := finding.Finding{Path: r.Pod.At(list.Index(n))}
+					unset, remedy := setter(p.Job, p.Operator, name)
+					f.Message, f.Remedy = fmt.Sprintf("$%s is empty in %s: env does not set it, and %s", name, facts.PodsOf(r), unset), remedy
+					p.Report(f)
+				}
+				for _, m := range kubeletReference.FindAllStringSubmatchIndex(w, -1) {
+					name := w[m[2]:m[3]]
+					escaped := m[0] > 0 && w[m[0]-1] == '$'
+					if e, _ := facts.Variable(c, name); escaped || seen[name] || e != nil || slices.Contains(set, name) || brought(name) || assigns(c, name) {
+						continue
+					}
+					seen[name] = true
+					p.Reportf(r.Pod.At(list.Index(n)), "$(%s) stays as it is written in %s: env does not set it, and %s", name, facts.PodsOf(r), p.Operator.NoEnv)
+				}
+			}
+		}
+		for n, e := range c.Env {
+			if e.ValueFrom == nil || e.ValueFrom.FieldRef == nil || !strings.HasSuffix(e.ValueFrom.FieldRef.FieldPath, indexField) || slices.Contains(set, "JOB_COMPLETION_INDEX") {
 				continue
 			}
-			set := setFor(p.Job, r, k)
-			rel := job.Path("containers").Index(k)
-			seen := map[string]bool{}
-			visit := func(words []string, list job.Path) {
-				for n, w := range words {
-					for _, name := range referredTo(w) {
-						if e, _ := facts.Variable(c, name); seen[name] || e != nil || slices.Contains(set, name) || assigns(c, name) {
-							continue
-						}
-						seen[name] = true
-						f := finding.Finding{Path: r.Pod.At(list.Index(n))}
-						unset, remedy := setter(p.Job, p.Operator, name)
-						f.Message, f.Remedy = fmt.Sprintf("$%s is empty in %s: env does not set it, and %s", name, facts.PodsOf(r), unset), remedy
-						p.Report(f)
-					}
-					for _, m := range kubeletReference.FindAllStringSubmatchIndex(w, -1) {
-						name := w[m[2]:m[3]]
-						escaped := m[0] > 0 && w[m[0]-1] == '$'
-						if e, _ := facts.Variable(c, name); escaped || seen[name] || e != nil || slices.Contains(set, name) || brought(name) || assigns(c, name) {
-							continue
-						}
-						seen[name] = true
-						p.Reportf(r.Pod.At(list.Index(n)), "$(%s) stays as it is written in %s: env does not set it, and %s", name, facts.PodsOf(r), p.Operator.NoEnv)
-					}
-				}
-			}
-			for n, e := range c.Env {
-				if e.ValueFrom == nil || e.ValueFrom.FieldRef == nil || !strings.HasSuffix(e.ValueFrom.FieldRef.FieldPath, indexField) || slices.Contains(set, "JOB_COMPLETION_INDEX") {
-					continue
-				}
-				unset, remedy := setter(p.Job, p.Operator, "JOB_COMPLETION_INDEX")
-				p.Report(finding.Finding{
-					Path: r.Pod.At(rel.Child("env").Index(n)), Remedy: remedy,
-					Message: fmt.Sprintf("%s is empty in %s: it is the number of a pod in an Indexed Job, and %s", e.Name, facts.PodsOf(r), unset),
-				})
-			}
-			visit(c.Command, rel.Child("command"))
-			visit(c.Args, rel.Child("args"))
+			unset, remedy := setter(p.Job, p.Operator, "JOB_COMPLETION_INDEX")
+			p.Report(finding.Finding{
+				Path: r.Pod.At(rel.Child("env").Index(n)), Remedy: remedy,
+				Message: fmt.Sprintf("%s is empty in %s: it is the number of a pod in an Indexed Job, and %s", e.Name, facts.PodsOf(r), unset),
+			})
 		}
-		return nil
-	},
+		visit(c.Command, rel.Child("command"))
+		visit(c.Args, rel.Child("args"))
+	}),
 }
 
 // indexField ends the field of a pod from which a variable takes its number in a Job; where the pod has no such annotation

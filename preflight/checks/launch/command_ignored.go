@@ -14,7 +14,7 @@ var commandIgnored = &check.Check{
 	Remedy:   "Move the training command to spec.worker.command.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const containers = job.Path("spec.worker.template.spec.containers")
 		list, _ := p.Job.Field(containers).([]any)
 		for i, c := range list {
@@ -29,6 +29,5 @@ var commandIgnored = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }

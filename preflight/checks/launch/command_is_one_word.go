@@ -18,7 +18,7 @@ var commandIsOneWord = &check.Check{
 	Title:    "the command line is written as the name of one program",
 	Remedy:   "Write each word as an element of the list, or hand the line to a shell: [bash, -c, …].",
 	Severity: finding.Error, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if len(c.Command) == 0 || p.Operator.SSHD.Replaces {
 				return // sshd runs instead
@@ -29,7 +29,6 @@ var commandIsOneWord = &check.Check{
 			}
 			p.Reportf(r.Pod.At(rel.Child("command").Index(0)), "the command of %s is %s, %d words in one string; no program has that name", facts.Whose(c.Name, r.Name), facts.Quoted(c.Command[0]), len(words))
 		})
-		return nil
 	},
 }
 

@@ -17,7 +17,7 @@ var deepspeedArgumentsTaken = &check.Check{
 	Remedy:   "Leave the argument out of otherArgs: config.localRank, config.autotune and config.run say it.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"DeepSpeedJob.batch.tensorstack.dev"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const config = job.Path("spec.config")
 		args, _ := p.Job.Field(config.Child("otherArgs")).([]any)
 		for i, arg := range args {
@@ -39,6 +39,5 @@ var deepspeedArgumentsTaken = &check.Check{
 				Remedy: "Leave one program in config.run.",
 			})
 		}
-		return nil
 	},
 }

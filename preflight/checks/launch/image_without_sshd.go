@@ -20,18 +20,17 @@ var imageWithoutSSHD = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.SSHD.Role != "" },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		c, rel, r := sshdContainer(p.Job, p.Operator.SSHD)
 		if c == nil || r.Replicas.Max == 0 || r.Pod.Partial {
-			return nil
+			return
 		}
 		base, bare := bareImage(c.Image)
 		if !bare {
-			return nil
+			return
 		}
 		at := r.Pod.At(rel.Child("image"))
 		p.Reportf(at, "image %s is %s as it is published, without openssh-server, but %s run sshd in it", facts.Quoted(c.Image), base, facts.Count(r.Replicas.Max, "worker"))
-		return nil
 	},
 }
 

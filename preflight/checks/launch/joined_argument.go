@@ -14,7 +14,7 @@ var joinedArgument = &check.Check{
 	Title:    "a flag and its value are written as one word",
 	Remedy:   "Write flag and value as two elements of the list, or join them by =.",
 	Severity: finding.Error, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for i := range p.Job.Roles {
 			l := &p.Job.Roles[i].Launch
 			if len(l.Glued) == 0 {
@@ -25,6 +25,5 @@ var joinedArgument = &check.Check{
 			message := fmt.Sprintf("%s gets %s as one word, but its flag is %s", l.Program, facts.Quoted(first.Text), flag)
 			p.Report(finding.Finding{Path: first.Path, Message: message + facts.AndMore(len(l.Glued))})
 		}
-		return nil
 	},
 }

@@ -20,30 +20,29 @@ var launcherDirectoryNotMounted = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.launcher.workingDir")
 		dir, _ := facts.Text(p.Job, at)
 		r := p.Operator.Role(p.Job, kinds.Worker)
 		words, _ := p.Job.Field("spec.worker.command").([]any)
 		if r == nil || !strings.HasPrefix(dir, "/") || len(words) == 0 {
-			return nil
+			return
 		}
 		c, _ := r.Trainer()
 		script, _ := words[0].(string)
 		if c == nil || script == "" || strings.HasPrefix(script, "/") || mountsAround(c, path.Clean(dir)) {
-			return nil
+			return
 		}
 		if image, _, _ := strings.Cut(c.Image, ":"); publishedImages[strings.TrimPrefix(image, "docker.io/")] {
 			p.Reportf(at, "the launcher starts %s in %s, where the workers mount nothing, and their image %s is the published one without any script of yours", facts.Quoted(script), dir, c.Image)
-			return nil
+			return
 		}
 		for _, m := range c.VolumeMounts {
 			if v := facts.VolumeOf(&r.Pod.Spec, m.Name); v != nil && facts.LastingOf(v) == facts.Kept && !strings.Contains(m.MountPath, "/.") { // a hidden folder holds caches and settings, and no code
 				p.Reportf(at, "the launcher starts %s in %s, where the workers mount nothing; they mount volume %s at %s", facts.Quoted(script), dir, m.Name, m.MountPath)
-				return nil
+				return
 			}
 		}
-		return nil
 	},
 }
 

@@ -20,28 +20,27 @@ var mpiWorkerWithoutSSHD = &check.Check{
 	Remedy:   "Remove the worker's command: the operator starts sshd, and mpirun the program.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.SSHD.Role != "" && !o.SSHD.Replaces },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		worker := p.Job.Role(p.Operator.SSHD.Role)
 		if worker == nil || len(worker.Pod.Spec.Containers) == 0 {
-			return nil
+			return
 		}
 		workers := facts.Count(worker.Replicas.Max, "worker")
 		if written, unread := facts.Text(p.Job, worker.ReplicasPath); unread {
 			workers = written + " workers"
 		} else if worker.Replicas.Max == 0 {
-			return nil
+			return
 		}
 		c := &worker.Pod.Spec.Containers[0]
 		words := slices.Concat(c.Command, c.Args)
 		if len(words) == 0 || facts.Mentions(c, "ssh") || !runsNoServer(c, words) {
-			return nil
+			return
 		}
 		at := worker.Pod.At("containers[0].command")
 		if len(c.Command) == 0 { // with arguments alone the operator starts no sshd either
 			at = worker.Pod.At("containers[0].args")
 		}
 		p.Reportf(at, "%s run %s, which starts no sshd; mpirun reaches workers by ssh", workers, facts.Quoted(path.Base(words[0])))
-		return nil
 	},
 }
 

@@ -17,12 +17,11 @@ var nodeRankMissing = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfJob || o.World == kinds.WorldOfPod },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if beside := p.Operator.EnvBeside; beside != "" && p.Job.Role(beside) != nil || p.Job.Field("spec.elasticPolicy") != nil {
-			return nil // the operator sets PET_NODE_RANK, or PET_RDZV_BACKEND
+			return // the operator sets PET_NODE_RANK, or PET_RDZV_BACKEND
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			l := &r.Launch
 			c, _ := r.Trainer()
 			nodes, known := facts.NodesOf(p.Job, r)
@@ -44,6 +43,5 @@ var nodeRankMissing = &check.Check{
 			f.Message = fmt.Sprintf("%s: the %s all start as rank 0 and wait for each other", told, facts.Count(r.Replicas.Max, "pod"))
 			p.Report(f)
 		}
-		return nil
 	},
 }

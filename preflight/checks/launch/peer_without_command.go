@@ -16,10 +16,10 @@ var peerWithoutCommand = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if master == nil || worker == nil || master.Replicas.Max == 0 || worker.Replicas.Max == 0 {
-			return nil
+			return
 		}
 		for _, pair := range [][2]*job.Role{{master, worker}, {worker, master}} {
 			starts, idle := pair[0], pair[1]
@@ -37,6 +37,5 @@ var peerWithoutCommand = &check.Check{
 				p.Reportf(idle.Launch.Path, "%s starts torchrun for %d nodes, but %s start%s python without it", starts.Name, nodes, facts.PodsOf(idle), words.Verb(idle.Replicas.Max))
 			}
 		}
-		return nil
 	},
 }

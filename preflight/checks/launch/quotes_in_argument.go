@@ -18,7 +18,7 @@ var quotesInArgument = &check.Check{
 	Title:    "quotes around a value reach the program",
 	Remedy:   "Remove the quotes inside the word; YAML needs none there.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			shell := false
 			facts.EachWord(c, func(word string, _ job.Path) { shell = shell || isShell(word) })
@@ -37,7 +37,6 @@ var quotesInArgument = &check.Check{
 				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets %s with its quotes%s: no shell removes them", facts.Whose(c.Name, r.Name), flag, facts.AndMore(times))
 			}
 		})
-		return nil
 	},
 }
 

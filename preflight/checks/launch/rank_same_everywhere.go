@@ -19,16 +19,15 @@ var rankSameEverywhere = &check.Check{
 	Remedy:   "Take the rank from the index of the pod, or let the operator set it.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+	Run: func(p *check.Pass) {
+		for r := range p.Job.EachRole() {
 			l := &r.Launch
 			rank, err := strconv.Atoi(l.NodeRank.Text)
 			if err != nil || r.Replicas.Max < 2 || l.Nodes.Max < 2 || !slices.Contains([]string{"", "static"}, l.Backend) {
 				continue
 			}
 			p.Reportf(l.NodeRank.Path, "%s runs with --node-rank=%d in all %s: they all join as that node", l.Program, rank, facts.PodsOf(r))
-			return nil // the variable that it may come from is the same mistake
+			return // the variable that it may come from is the same mistake
 		}
 		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
 			rank, ok := facts.WholeNumber(e)
@@ -43,7 +42,6 @@ var rankSameEverywhere = &check.Check{
 				Message: fmt.Sprintf("%s is %d in all %s, and must differ from pod to pod", e.Name, rank, facts.PodsOf(r)),
 			})
 		})
-		return nil
 	},
 }
 

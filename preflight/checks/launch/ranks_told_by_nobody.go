@@ -30,13 +30,12 @@ var ranksToldByNobody = &check.Check{
 	Severity: finding.Error, Since: "0.2",
 	Where: func(o *kinds.Operator) bool { return o.EnvBeside != "" },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		leader := p.Operator.EnvBeside
 		if p.Job.Role(leader) != nil || p.Operator.Elastic != nil && p.Job.Field(p.Operator.Elastic.At) != nil {
-			return nil
+			return
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			c, k := r.Trainer()
 			if c == nil || r.Replicas.Max == 0 || r.Launch.Program != "" && r.Launch.Program != "python" || len(c.EnvFrom) > 0 || hasVariable(c, ranks) {
 				continue
@@ -51,7 +50,6 @@ var ranksToldByNobody = &check.Check{
 			p.Reportf(at, "the program in %s calls init_process_group, and without a %s the operator sets no %s for it",
 				facts.PodsOf(r), leader, strings.Join(ranks, ", "))
 		}
-		return nil
 	},
 }
 

@@ -17,10 +17,9 @@ var rayHeadAfterWorkers = &check.Check{
 	Remedy:   "Let the head start first, and the workers join it by its name.",
 	Severity: finding.Warning, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		heads, joins := map[string]rayStart{}, []rayStart{}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			head, join := rayStartsOf(p.Job, r)
 			if head.at != "" && join.at != "" {
 				continue // one script for both, and it decides by itself
@@ -44,7 +43,6 @@ var rayHeadAfterWorkers = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var rayStartReturns = &check.Check{
@@ -14,26 +15,22 @@ var rayStartReturns = &check.Check{
 	Title:    "ray start goes to the background, and the container ends",
 	Remedy:   "Write --block after ray start, or let the program that uses Ray follow it.",
 	Severity: finding.Error, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if !startsRay(r) {
-				continue
-			}
-			all := facts.CommandsOf(p.Job, r)
-			if len(all) == 0 || r.Replicas.Max == 0 || choosesByItself(r) {
-				continue
-			}
-			last := all[len(all)-1]
-			if len(last.Words) < 2 || last.Words[0] != "ray" || last.Words[1] != "start" ||
-				slices.ContainsFunc(last.Words, func(w string) bool { return strings.HasPrefix(w, "--block") }) {
-				continue
-			}
-			c, _ := r.Trainer()
-			p.Reportf(last.At[0], "container %s ends with \"ray start\" without --block: the command returns, and %s", c.Name, ends(facts.PodsOf(r), r.Replicas.Max))
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if !startsRay(r) {
+			return
 		}
-		return nil
-	},
+		all := facts.CommandsOf(p.Job, r)
+		if len(all) == 0 || r.Replicas.Max == 0 || choosesByItself(r) {
+			return
+		}
+		last := all[len(all)-1]
+		if len(last.Words) < 2 || last.Words[0] != "ray" || last.Words[1] != "start" ||
+			slices.ContainsFunc(last.Words, func(w string) bool { return strings.HasPrefix(w, "--block") }) {
+			return
+		}
+		c, _ := r.Trainer()
+		p.Reportf(last.At[0], "container %s ends with \"ray start\" without --block: the command returns, and %s", c.Name, ends(facts.PodsOf(r), r.Replicas.Max))
+	}),
 }
 
 // ends is "2 pods of worker end".

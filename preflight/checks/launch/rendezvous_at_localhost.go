@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Each agent of torchrun takes localhost for itself and serves a store of its own there:
@@ -17,20 +18,16 @@ var rendezvousAtLocalhost = &check.Check{
 	Remedy:   "Write the name of the first pod, as the operator makes it, or leave the address out where the operator sets it.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			l := &r.Launch
-			if l.RendezvousPath == "" || l.Has("standalone") || !loopback(l.Rendezvous) {
-				continue
-			}
-			if nodes, known := facts.NodesOf(p.Job, r); known && nodes > 1 && p.Job.MaxPods() > 1 {
-				p.Reportf(l.RendezvousPath, "%s of %s waits for %d nodes at %s, which is another place in each of the %s",
-					l.Program, r.Name, nodes, l.Rendezvous, facts.Count(p.Job.MaxPods(), "pod"))
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		l := &r.Launch
+		if l.RendezvousPath == "" || l.Has("standalone") || !loopback(l.Rendezvous) {
+			return
 		}
-		return nil
-	},
+		if nodes, known := facts.NodesOf(p.Job, r); known && nodes > 1 && p.Job.MaxPods() > 1 {
+			p.Reportf(l.RendezvousPath, "%s of %s waits for %d nodes at %s, which is another place in each of the %s",
+				l.Program, r.Name, nodes, l.Rendezvous, facts.Count(p.Job.MaxPods(), "pod"))
+		}
+	}),
 }
 
 // loopback says that an address, with or without a port, is the pod's own.

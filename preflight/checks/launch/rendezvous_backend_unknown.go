@@ -15,7 +15,7 @@ var rendezvousBackendUnknown = &check.Check{
 	Title:    "torchrun does not know this kind of rendezvous",
 	Remedy:   "Write c10d, unless the image brings a backend of its own.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		judge := func(at job.Path, name string) {
 			if _, _, templated := job.Placeholder(name); name == "" || templated || slices.Contains(rendezvousBackends, name) {
 				return
@@ -30,7 +30,6 @@ var rendezvousBackendUnknown = &check.Check{
 				judge(l.Path, l.Backend)
 			}
 		}
-		return nil
 	},
 }
 

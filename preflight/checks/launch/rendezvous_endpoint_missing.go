@@ -14,12 +14,11 @@ var rendezvousEndpointMissing = &check.Check{
 	Remedy:   "Write --rdzv-endpoint with the name and port of the first pod.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.Field("spec.elasticPolicy") != nil {
-			return nil // the operator sets PET_RDZV_ENDPOINT
+			return // the operator sets PET_RDZV_ENDPOINT
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			l := &r.Launch
 			c, _ := r.Trainer()
 			if c == nil || l.Program != "torchrun" || !slices.Contains([]string{"c10d", "etcd", "etcd-v2"}, l.Backend) || l.Has("rdzv-endpoint", "standalone") {
@@ -30,6 +29,5 @@ var rendezvousEndpointMissing = &check.Check{
 			}
 			p.Reportf(l.Path, "torchrun of %s runs with --rdzv-backend=%s but without an endpoint: each of the %s waits at its own localhost", r.Name, l.Backend, facts.Count(p.Job.MaxPods(), "pod"))
 		}
-		return nil
 	},
 }

@@ -17,33 +17,29 @@ var shellVariableWithoutShell = &check.Check{
 	Title:    "a command without a shell counts on one",
 	Remedy:   "Write $(NAME), which Kubernetes replaces, or run the command in a shell.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			for k := range r.Pod.Spec.Containers {
-				c := &r.Pod.Spec.Containers[k]
-				if !startsItself(c) || p.Operator.SSHD.Replaces {
-					continue
-				}
-				known := facts.SetByOperator(p.Job, r, k)
-				at, form, times := job.Path(""), "", 0
-				facts.EachWord(c, func(word string, here job.Path) {
-					for _, m := range shellVariable.FindAllStringSubmatch(word, -1) {
-						if e, _ := facts.Variable(c, m[1]+m[2]); e == nil && !slices.Contains(known, m[1]+m[2]) {
-							continue
-						}
-						if times++; times == 1 {
-							at, form = job.Path("containers").Index(k).Join(here), m[0]+" is not replaced in "+facts.Quoted(word)
-						}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		for k := range r.Pod.Spec.Containers {
+			c := &r.Pod.Spec.Containers[k]
+			if !startsItself(c) || p.Operator.SSHD.Replaces {
+				continue
+			}
+			known := facts.SetByOperator(p.Job, r, k)
+			at, form, times := job.Path(""), "", 0
+			facts.EachWord(c, func(word string, here job.Path) {
+				for _, m := range shellVariable.FindAllStringSubmatch(word, -1) {
+					if e, _ := facts.Variable(c, m[1]+m[2]); e == nil && !slices.Contains(known, m[1]+m[2]) {
+						continue
 					}
-				})
-				if times > 0 {
-					p.Reportf(r.Pod.At(at), "%s%s: %s runs without a shell", form, facts.AndMore(times), facts.Whose(c.Name, r.Name))
+					if times++; times == 1 {
+						at, form = job.Path("containers").Index(k).Join(here), m[0]+" is not replaced in "+facts.Quoted(word)
+					}
 				}
+			})
+			if times > 0 {
+				p.Reportf(r.Pod.At(at), "%s%s: %s runs without a shell", form, facts.AndMore(times), facts.Whose(c.Name, r.Name))
 			}
 		}
-		return nil
-	},
+	}),
 }
 
 // shellVariable is $X or ${X}.

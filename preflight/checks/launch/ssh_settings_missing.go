@@ -16,13 +16,13 @@ var sshSettingsMissing = &check.Check{
 	Remedy:   "Write spec.ssh.sshdPath as an absolute path, such as /usr/sbin/sshd, and authMountPath as one too.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev", "MPIJob.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if keys := p.Operator.SSHD.Keys; keys != "" {
 			keysOfRoot(p, keys)
-			return nil
+			return
 		}
 		if p.Operator.SSHD.Program == "" {
-			return nil
+			return
 		}
 		const sshd, keys = job.Path("spec.ssh.sshdPath"), job.Path("spec.ssh.authMountPath")
 		if p.Job.Field(sshd) == nil { // what is written is another check's
@@ -34,7 +34,6 @@ var sshSettingsMissing = &check.Check{
 		if path, _ := facts.Text(p.Job, keys); path != "" && !strings.HasPrefix(path, "/") {
 			p.Reportf(keys, "authMountPath is %q, which is not absolute: the container runtime refuses to mount the key there", path)
 		}
-		return nil
 	},
 }
 
@@ -44,8 +43,7 @@ func keysOfRoot(p *check.Pass, place job.Path) {
 	if at, _ := facts.Text(p.Job, place); at != "" && at != "/root/.ssh" {
 		return
 	}
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		c, k := r.Trainer()
 		if c == nil || r.Replicas.Max == 0 {
 			continue

@@ -22,7 +22,7 @@ var sshdPathNotAbsolute = &check.Check{
 	Remedy:   "Write where sshd is in the image, such as /usr/sbin/sshd.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if at := p.Operator.SSHD.Program; at != "" {
 			switch called, ok := facts.Text(p.Job, at); {
 			case ok && !path.IsAbs(called):
@@ -30,10 +30,9 @@ var sshdPathNotAbsolute = &check.Check{
 			case ok && strings.HasSuffix(called, "/"):
 				p.Reportf(at, "sshdPath is %q, which is a directory; the operator starts what it names", called)
 			}
-			return nil // the worker's own command is not run
+			return // the worker's own command is not run
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			for k := range r.Pod.Spec.Containers {
 				c := &r.Pod.Spec.Containers[k]
 				if field, call := relativeSSHD(c); call != "" {
@@ -42,7 +41,6 @@ var sshdPathNotAbsolute = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }
 

@@ -14,12 +14,11 @@ var trainingCommandMissing = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		debug, _ := p.Job.Field("spec.runMode.debug.enabled").(bool)
 		if words, _ := p.Job.Field("spec.worker.command").([]any); len(words) > 0 || debug || p.Job.Suspended || p.Job.Field("spec.worker") == nil {
-			return nil
+			return
 		}
 		p.Reportf("spec.worker", "worker.command is missing: the launcher has nothing to start on %s", facts.Count(p.Operator.Role(p.Job, kinds.Worker).Replicas.Max, "worker"))
-		return nil
 	},
 }

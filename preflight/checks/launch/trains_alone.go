@@ -15,24 +15,20 @@ var trainsAlone = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfPod },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			c, k := r.Trainer()
-			if c == nil || r.Replicas.Max < 2 || r.Launch.Program != "torchrun" || r.Launch.Has("nnodes", "standalone") {
-				continue
-			}
-			if facts.Sets(c, "PET_NNODES", "nnodes") || !meansToJoin(r, facts.Sets(c, "MASTER_ADDR", "WORLD_SIZE")) {
-				continue
-			}
-			at := r.Launch.Path
-			if at == "" {
-				at = r.Pod.At(job.Path("containers").Index(k))
-			}
-			p.Reportf(at, "torchrun runs without --nnodes, so each of the %s trains alone", facts.Count(r.Replicas.Max, "pod"))
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		c, k := r.Trainer()
+		if c == nil || r.Replicas.Max < 2 || r.Launch.Program != "torchrun" || r.Launch.Has("nnodes", "standalone") {
+			return
 		}
-		return nil
-	},
+		if facts.Sets(c, "PET_NNODES", "nnodes") || !meansToJoin(r, facts.Sets(c, "MASTER_ADDR", "WORLD_SIZE")) {
+			return
+		}
+		at := r.Launch.Path
+		if at == "" {
+			at = r.Pod.At(job.Path("containers").Index(k))
+		}
+		p.Reportf(at, "torchrun runs without --nnodes, so each of the %s trains alone", facts.Count(r.Replicas.Max, "pod"))
+	}),
 }
 
 // meansToJoin says whether the pods of a role are to find each other: they have a name of

@@ -18,11 +18,11 @@ var backoffLimitNoEffect = &check.Check{
 	Where: func(o *kinds.Operator) bool {
 		return slices.Contains(o.RestartPolicies, "ExitCode") && !o.Has(kinds.Launcher)
 	},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.runPolicy.backoffLimit")
 		limit, ok := facts.Number(p.Job, at)
 		if !ok || limit < 1 {
-			return nil
+			return
 		}
 		byExitCode := false
 		for i := range p.Job.Roles {
@@ -31,12 +31,11 @@ var backoffLimitNoEffect = &check.Check{
 				byExitCode = true
 			case "Never":
 			default: // restarts in place, written or by default, are counted
-				return nil
+				return
 			}
 		}
 		if byExitCode {
 			p.Reportf(at, "backoffLimit is %d and is never reached: pods that restart by exit code are created anew, and count from 0 each time", limit)
 		}
-		return nil
 	},
 }

@@ -15,7 +15,7 @@ var cleanUpDeletesLogs = &check.Check{
 	Remedy:   "Leave the pods where they are, and let ttlSecondsAfterFinished remove them later.",
 	Severity: finding.Note, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.CleanPods != nil || o.CleanWorkers != "" },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, at := range p.Operator.CleanPods {
 			if policy, _ := facts.Text(p.Job, at); policy == "All" {
 				p.Reportf(at, "cleanPodPolicy is All: %s and their logs are deleted when the job ends, also when it fails", facts.Count(p.Job.MaxPods(), "pod"))
@@ -31,6 +31,5 @@ var cleanUpDeletesLogs = &check.Check{
 				})
 			}
 		}
-		return nil
 	},
 }

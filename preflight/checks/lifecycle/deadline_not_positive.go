@@ -12,13 +12,12 @@ var deadlineNotPositive = &check.Check{
 	Title:    "the deadline has passed when the job begins",
 	Remedy:   "Write how many seconds the job may run, or leave the deadline out.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var places []job.Path
 		if at := p.Operator.Deadline; at != "" {
 			places = append(places, at)
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if spec, ok := p.Operator.JobSpec(r); ok && spec.Child("activeDeadlineSeconds") != p.Operator.Deadline {
 				places = append(places, spec.Child("activeDeadlineSeconds"))
 			}
@@ -29,6 +28,5 @@ var deadlineNotPositive = &check.Check{
 				p.Reportf(at, "activeDeadlineSeconds is %d; it must be 1 or more, or the job ends as it begins", seconds)
 			}
 		}
-		return nil
 	},
 }

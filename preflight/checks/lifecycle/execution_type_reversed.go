@@ -17,7 +17,7 @@ var executionTypeReversed = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Update,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.executionType")
 		order := []string{"Create", "Start", "Stop"}
 		was, _ := facts.Text(p.Old, at)
@@ -25,6 +25,5 @@ var executionTypeReversed = &check.Check{
 		if from, to := slices.Index(order, was), slices.Index(order, is); from >= 0 && to >= 0 && to < from {
 			p.Reportf(at, "executionType changed from %s to %s, but it only goes forward: %s", was, is, strings.Join(order, ", "))
 		}
-		return nil
 	},
 }

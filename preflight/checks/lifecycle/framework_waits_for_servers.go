@@ -17,12 +17,12 @@ var frameworkWaitsForServers = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		servers, others := -1, 0
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			if least, _ := facts.Number(p.Job, r.Path.Child("frameworkAttemptCompletionPolicy", "minSucceededTaskCount")); least >= 1 {
-				return nil
+				return
 			}
 			switch {
 			case r.Replicas.Max == 0:
@@ -33,11 +33,10 @@ var frameworkWaitsForServers = &check.Check{
 			}
 		}
 		if servers < 0 || others == 0 {
-			return nil
+			return
 		}
 		r := &p.Job.Roles[servers]
 		p.Reportf(r.Path, "no role has a minSucceededTaskCount of 1 or more: when the other %s have succeeded, %s of %s goes on serving, and the attempt never completes", facts.Count(others, "task"), facts.Count(r.Replicas.Max, "task"), r.Name)
-		return nil
 	},
 }
 

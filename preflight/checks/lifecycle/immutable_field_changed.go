@@ -17,7 +17,7 @@ var immutableFieldChanged = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Fixed != nil },
 	Needs: check.Update,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, f := range p.Operator.Fixed {
 			if f.WhileRunning && (p.Old.Suspended || p.Job.Suspended) {
 				continue
@@ -30,7 +30,6 @@ var immutableFieldChanged = &check.Check{
 				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s %s, but may not change: %s", f.At, facts.Changed(where, was, is), f.Reason)})
 			}
 		}
-		return nil
 	},
 }
 

@@ -16,13 +16,12 @@ var jobHeld = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Stops: true,
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		hold := job.Path(kinds.Of(p.Job.Ref).Hold)
 		if on, _ := p.Job.Field(hold).(bool); !on || !p.Job.Suspended || debugs(p.Job) {
-			return nil // debug-holds-gpus says it there
+			return // debug-holds-gpus says it there
 		}
 		p.Reportf(hold, "paused: no pods will start until %s is false", strings.TrimPrefix(string(hold), "spec.runMode."))
-		return nil
 	},
 }
 

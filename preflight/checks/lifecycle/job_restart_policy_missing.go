@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var jobRestartPolicyMissing = &check.Check{
@@ -12,12 +13,9 @@ var jobRestartPolicyMissing = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"Job.batch"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			if r := &p.Job.Roles[i]; r.Pod.Spec.RestartPolicy == "" && len(r.Pod.Spec.Containers) > 0 {
-				p.Reportf(r.Pod.At(""), "restartPolicy is missing and counts as Always; a Job takes only OnFailure and Never")
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if r.Pod.Spec.RestartPolicy == "" && len(r.Pod.Spec.Containers) > 0 {
+			p.Reportf(r.Pod.At(""), "restartPolicy is missing and counts as Always; a Job takes only OnFailure and Never")
 		}
-		return nil
-	},
+	}),
 }

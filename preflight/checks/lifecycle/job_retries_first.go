@@ -13,13 +13,12 @@ var jobRetriesFirst = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		restarts, _ := facts.Number(p.Job, "spec.failurePolicy.maxRestarts")
 		if restarts < 1 {
-			return nil
+			return
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			spec := r.Path.Child("template", "spec")
 			if r.Pod.GPUs().N == 0 || r.Replicas.Max < 2 || p.Job.Field(spec.Child("podFailurePolicy")) != nil || p.Job.Field(spec.Child("backoffLimitPerIndex")) != nil {
 				continue
@@ -33,6 +32,5 @@ var jobRetriesFirst = &check.Check{
 				p.Reportf(at, "backoffLimit of %s is %d: a failed pod is tried again alone, with its %s waiting, before maxRestarts %d starts them all anew", r.Name, tries, facts.Count(p.Job.MaxPods()-1, "peer"), restarts)
 			}
 		}
-		return nil
 	},
 }

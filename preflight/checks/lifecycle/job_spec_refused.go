@@ -24,25 +24,21 @@ var jobSpecRefused = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Where: func(o *kinds.Operator) bool { return o.Jobs != nil },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			at, ok := p.Operator.JobSpec(r)
-			if !ok {
-				continue
-			}
-			s := jobSpec{at: at, role: r, refuse: func(at job.Path, format string, args ...any) {
-				p.Reportf(at, "%s; the API server rejects such a Job", fmt.Sprintf(format, args...))
-			}}
-			if s.read(p.Job, p.Operator.Jobs.Indexed) {
-				s.refusedNumbers()
-				s.refusedSuccess()
-				s.refusedFailure()
-				s.refusedSelector()
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		at, ok := p.Operator.JobSpec(r)
+		if !ok {
+			return
 		}
-		return nil
-	},
+		s := jobSpec{at: at, role: r, refuse: func(at job.Path, format string, args ...any) {
+			p.Reportf(at, "%s; the API server rejects such a Job", fmt.Sprintf(format, args...))
+		}}
+		if s.read(p.Job, p.Operator.Jobs.Indexed) {
+			s.refusedNumbers()
+			s.refusedSuccess()
+			s.refusedFailure()
+			s.refusedSelector()
+		}
+	}),
 }
 
 // jobSpec is the spec of the Jobs of a role, without its pod template.

@@ -16,13 +16,12 @@ var replicasChangedWhileRunning = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.CountsPods },
 	Needs: check.Update,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		dynamic, _ := p.Job.Field("spec.enableDynamicWorker").(bool)
 		if p.Old.Suspended || p.Job.Suspended || dynamic || p.Job.Field("spec.elasticPolicy") != nil {
-			return nil
+			return
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			old := p.Old.Role(r.Name)
 			if old == nil || old.Replicas == r.Replicas {
 				continue
@@ -33,6 +32,5 @@ var replicasChangedWhileRunning = &check.Check{
 				Facts:   []finding.Fact{{Name: "was", Value: int64(old.Replicas.Max)}, {Name: "is", Value: int64(r.Replicas.Max)}},
 			})
 		}
-		return nil
 	},
 }

@@ -13,7 +13,7 @@ var restartCannotRejoin = &check.Check{
 	Remedy:   "Write restartPolicy Never, so that a failed worker shows as failed.",
 	Severity: finding.Note, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.worker.template.spec.restartPolicy")
 		policy, _ := facts.Text(p.Job, at)
 		found := finding.Finding{Path: at, Message: "restartPolicy is " + policy + "; colossalairun does not take a restarted worker back, so the training stays broken while its pods look healthy"}
@@ -24,6 +24,5 @@ var restartCannotRejoin = &check.Check{
 		case "OnFailure":
 			p.Report(found)
 		}
-		return nil
 	},
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -17,23 +18,19 @@ var restartPolicyAlways = &check.Check{
 	Remedy:   "Write restartPolicy OnFailure or Never.",
 	Severity: finding.Warning, Refuses: true, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Jobs != nil || o.RestartPolicies != nil },
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if p.Operator.Jobs != nil {
-				if r.Pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
-					p.Report(finding.Finding{
-						Severity: finding.Error, Path: r.Pod.At("restartPolicy"),
-						Message: fmt.Sprintf("restartPolicy of %s is Always; a Job takes only OnFailure and Never", r.Name),
-					})
-				}
-				continue
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if p.Operator.Jobs != nil {
+			if r.Pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
+				p.Report(finding.Finding{
+					Severity: finding.Error, Path: r.Pod.At("restartPolicy"),
+					Message: fmt.Sprintf("restartPolicy of %s is Always; a Job takes only OnFailure and Never", r.Name),
+				})
 			}
-			at := r.Path.Child("restartPolicy")
-			if policy, _ := facts.Text(p.Job, at); policy == "Always" && facts.EndDecides(p.Job, r) {
-				p.Reportf(at, "restartPolicy of %s is Always: a container that ends well is started again, and the job never succeeds", r.Name)
-			}
+			return
 		}
-		return nil
-	},
+		at := r.Path.Child("restartPolicy")
+		if policy, _ := facts.Text(p.Job, at); policy == "Always" && facts.EndDecides(p.Job, r) {
+			p.Reportf(at, "restartPolicy of %s is Always: a container that ends well is started again, and the job never succeeds", r.Name)
+		}
+	}),
 }

@@ -18,12 +18,11 @@ var resumeSpecsChanged = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Update,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.runMode.pause.resumeSpecs")
 		if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed {
 			p.Reportf(where, "resumeSpecs changed from %s to %s, but cannot be changed once the job exists", was, is)
 		}
-		return nil
 	},
 }
 

@@ -14,10 +14,10 @@ var retriesWithoutEnd = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		gpus := p.Job.GPUs()
 		if gpus == 0 {
-			return nil
+			return
 		}
 		judge := func(at job.Path) {
 			fancy, _ := p.Job.Field(at.Child("fancyRetryPolicy")).(bool)
@@ -32,6 +32,5 @@ var retriesWithoutEnd = &check.Check{
 		for i := range p.Job.Roles {
 			judge(p.Job.Roles[i].Path.Child("task", "retryPolicy"))
 		}
-		return nil
 	},
 }

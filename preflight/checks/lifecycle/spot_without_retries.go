@@ -14,13 +14,12 @@ var spotWithoutRetries = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Jobs != nil },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		restarts, _ := facts.Number(p.Job, "spec.failurePolicy.maxRestarts")
 		if restarts > 0 || p.Job.Field("spec.failurePolicy.rules") != nil {
-			return nil
+			return
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			spec, _ := p.Operator.JobSpec(r)
 			_, what := facts.SpotSelection(&r.Pod.Spec)
 			tries, written := facts.Number(p.Job, spec.Child("backoffLimit"))
@@ -29,6 +28,5 @@ var spotWithoutRetries = &check.Check{
 			}
 			p.Reportf(spec.Child("backoffLimit"), "backoffLimit is %d, and %s runs on spot nodes (%s): the first of %s whose node is taken back ends the job", tries, r.Name, what, facts.Count(p.Job.MaxPods(), "pod"))
 		}
-		return nil
 	},
 }

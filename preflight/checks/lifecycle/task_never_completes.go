@@ -22,10 +22,9 @@ var taskNeverCompletes = &check.Check{
 	Severity: finding.Warning, Since: "0.2",
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		ends, told := false, false
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if policy := r.Pod.Spec.RestartPolicy; policy != "" && policy != corev1.RestartPolicyAlways {
 				ends = true
 				continue
@@ -36,17 +35,16 @@ var taskNeverCompletes = &check.Check{
 			}
 		}
 		if ends || told || p.Job.MaxPods() == 0 {
-			return nil
+			return
 		}
 		at := completion(p.Job, "spec.policies")
 		if at == "" {
 			if !slices.ContainsFunc(p.Job.Roles, func(r job.Role) bool { return r.Pod.GPUs().N > 0 && r.Replicas.Max > 0 }) {
-				return nil // it may be there to serve
+				return // it may be there to serve
 			}
 			at = "spec.tasks"
 		}
 		p.Reportf(at, "no task ever completes: restartPolicy of all is Always, so a container that ends well is started again")
-		return nil
 	},
 }
 

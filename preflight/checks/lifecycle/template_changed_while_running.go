@@ -17,9 +17,9 @@ var templateChangedWhileRunning = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.KeepsTemplates || o.KeptFields != nil },
 	Needs: check.Update,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Old.Suspended || p.Job.Suspended {
-			return nil
+			return
 		}
 		for _, at := range p.Operator.KeptFields {
 			if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed {
@@ -27,7 +27,7 @@ var templateChangedWhileRunning = &check.Check{
 			}
 		}
 		if !p.Operator.KeepsTemplates {
-			return nil
+			return
 		}
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("template")
@@ -35,7 +35,6 @@ var templateChangedWhileRunning = &check.Check{
 				reportKept(p, where, was, is, "running pods of "+p.Job.Roles[i].Name+" keep the old value")
 			}
 		}
-		return nil
 	},
 }
 

@@ -16,7 +16,7 @@ var ttlDeletesLogs = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Where:  func(o *kinds.Operator) bool { return o.TTL != "" },
 	Params: func() any { return &ttlParams{LeastSeconds: 300} },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		least := p.Params.(*ttlParams).LeastSeconds
 		at := p.Operator.TTL
 		if ttl, ok := facts.Number(p.Job, at); ok && ttl >= 0 && ttl < least {
@@ -26,7 +26,6 @@ var ttlDeletesLogs = &check.Check{
 				Facts:   []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}},
 			})
 		}
-		return nil
 	},
 }
 

@@ -17,15 +17,14 @@ var ttlNoEffect = &check.Check{
 	Where: func(o *kinds.Operator) bool {
 		return o.TTL != "" && slices.Contains(o.RestartPolicies, "ExitCode") && !o.Has(kinds.Launcher)
 	},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		at := p.Operator.TTL
 		seconds, written := facts.Number(p.Job, at)
 		for i := range p.Job.Roles {
 			if policy, _ := facts.Text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); written && policy == "ExitCode" {
 				p.Reportf(at, "ttlSecondsAfterFinished is %d, but a job that %s ends by a permanent exit code has no completion time to count from", seconds, p.Job.Roles[i].Name)
-				return nil
+				return
 			}
 		}
-		return nil
 	},
 }

@@ -17,7 +17,7 @@ var unknownCleanPodPolicy = &check.Check{
 	Remedy:   "Write All, Running or None.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.CleanPods != nil },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		known := []string{"All", "Running", "None"}
 		for _, at := range p.Operator.CleanPods {
 			if policy, _ := facts.Text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
@@ -27,6 +27,5 @@ var unknownCleanPodPolicy = &check.Check{
 				})
 			}
 		}
-		return nil
 	},
 }

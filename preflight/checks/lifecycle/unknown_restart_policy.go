@@ -16,7 +16,7 @@ var unknownRestartPolicy = &check.Check{
 	Remedy:   "Write one of the policies that the operator knows.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.RestartPolicies != nil },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		known := p.Operator.RestartPolicies
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("restartPolicy")
@@ -24,6 +24,5 @@ var unknownRestartPolicy = &check.Check{
 				p.Reportf(at, "restartPolicy is %q; it takes \"%s\"%s", policy, strings.Join(known, `", "`), check.DidYouMean(policy, known))
 			}
 		}
-		return nil
 	},
 }

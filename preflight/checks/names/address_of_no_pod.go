@@ -22,9 +22,9 @@ var addressOfNoPod = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Hosts != nil },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.Source.GetName() == "" {
-			return nil
+			return
 		}
 		judge := func(at job.Path, what, address string) {
 			problem, unserved := noPod(p.Job, p.Operator, address)
@@ -51,7 +51,6 @@ var addressOfNoPod = &check.Check{
 				judge(at, e.Name, value)
 			}
 		})
-		return nil
 	},
 }
 

@@ -17,7 +17,7 @@ var annotationNotRead = &check.Check{
 	Title:    "an annotation is almost one that is read",
 	Remedy:   "Write the key that is read.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		known := slices.Clone(p.Operator.Annotations)
 		if p.Operator.Kueue {
 			known = append(known, gang.TopologyAnnotations()...)
@@ -37,7 +37,6 @@ var annotationNotRead = &check.Check{
 			pod := &p.Job.Roles[i].Pod
 			report(pod.Annotations, pod.Path.Parent().Child("metadata", "annotations"))
 		}
-		return nil
 	},
 }
 

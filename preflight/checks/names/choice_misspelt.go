@@ -19,7 +19,7 @@ var choiceMisspelt = &check.Check{
 	Remedy:   "Write the word as the API spells it.",
 	Severity: finding.Error, Since: "0.1",
 	Eclipses: []string{"pod-value-refused"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		judge := func(at job.Path, known []string) {
 			word, ok := facts.Text(p.Job, at)
 			if !ok || word == "" || slices.Contains(known, word) {
@@ -47,8 +47,7 @@ var choiceMisspelt = &check.Check{
 		for _, c := range p.Operator.Choices {
 			choose(c, c.At)
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			for _, c := range p.Operator.RoleChoices {
 				choose(c, r.Path.Join(c.At))
 			}
@@ -60,6 +59,5 @@ var choiceMisspelt = &check.Check{
 		facts.EachContainer(p.Job, func(r *job.Role, _ *corev1.Container, rel job.Path) {
 			judge(r.Pod.At(rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"})
 		})
-		return nil
 	},
 }

@@ -16,7 +16,7 @@ var deviceClassMissing = &check.Check{
 	Remedy:   "Correct the class in the claim, or have the driver of the device installed.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, ref := range facts.References(p.Job) {
 			if ref.Kind != facts.DeviceClaimKind && ref.Kind != facts.ClaimTemplateKind {
 				continue
@@ -32,7 +32,6 @@ var deviceClassMissing = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }
 

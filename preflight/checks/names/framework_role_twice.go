@@ -13,7 +13,7 @@ var frameworkRoleTwice = &check.Check{
 	Remedy:   "Give every task role a name of its own.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const roles = job.Path("spec.taskRoles")
 		list, _ := p.Job.Field(roles).([]any)
 		first := map[string]int{}
@@ -29,6 +29,5 @@ var frameworkRoleTwice = &check.Check{
 			}
 			first[name] = i
 		}
-		return nil
 	},
 }

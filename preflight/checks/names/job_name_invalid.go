@@ -15,13 +15,13 @@ var jobNameInvalid = &check.Check{
 	Title:    "the job's name is not one that the API takes",
 	Remedy:   "Use lower-case letters, digits and dashes, and begin with a letter.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.Source == nil || p.Job.Source.GetName() == "" {
-			return nil
+			return
 		}
 		name := p.Job.Source.GetName()
 		if _, _, templated := job.Placeholder(name); templated {
-			return nil // unreadable-field says so
+			return // unreadable-field says so
 		}
 		form, ok := "lower-case letters, digits, dashes and dots", len(validation.IsDNS1123Subdomain(name)) == 0
 		remedy := ""
@@ -31,6 +31,5 @@ var jobNameInvalid = &check.Check{
 		if !ok {
 			p.Report(finding.Finding{Path: "metadata.name", Remedy: remedy, Message: fmt.Sprintf("name %q is not valid for a %s; it takes %s", name, p.Job.Ref.Kind, form)})
 		}
-		return nil
 	},
 }

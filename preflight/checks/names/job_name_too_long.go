@@ -12,13 +12,13 @@ var jobNameTooLong = &check.Check{
 	Remedy:   "Shorten the name of the job.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.LongestName != nil },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		name := p.Job.Ref.Name
 		if p.Job.Source != nil && p.Job.Source.GetName() == "" && name != "" {
 			name += kinds.GeneratedSuffix
 		}
 		if name == "" {
-			return nil
+			return
 		}
 		longest, what := "", ""
 		for i := range p.Job.Roles {
@@ -31,7 +31,6 @@ var jobNameTooLong = &check.Check{
 		if len(longest) > longestLabel {
 			p.Reportf("metadata.name", "the %s would be called %s, which has %d characters; 63 are allowed", what, longest, len(longest))
 		}
-		return nil
 	},
 }
 

@@ -13,7 +13,7 @@ var keyWrittenTwice = &check.Check{
 	Title:    "a key stands twice in one place, and the first one is lost",
 	Remedy:   "Put what both say under one key.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, t := range p.Job.DuplicateKeys {
 			f := finding.Finding{Path: t.Path, Message: fmt.Sprintf("%s is written at line %d and again at line %d; only the last one counts", facts.LastStep(t.Path), t.First, t.Line)}
 			switch {
@@ -24,6 +24,5 @@ var keyWrittenTwice = &check.Check{
 			}
 			p.Report(f)
 		}
-		return nil
 	},
 }

@@ -44,7 +44,7 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 		Severity: severity, Since: "0.1",
 		Stops: true,
 		Needs: check.Objects,
-		Run: func(p *check.Pass) error {
+		Run: func(p *check.Pass) {
 			for _, ref := range facts.AllReferences(p.Job) {
 				namespace := p.Job.Ref.Namespace
 				if ref.Cluster {
@@ -72,7 +72,6 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 				}
 				p.Reportf(ref.At, "%s needs %s %q, which %s %s%s", ref.Use, thing, ref.Name, there, namespace, meant)
 			}
-			return nil
 		},
 	}
 }
@@ -92,9 +91,8 @@ func missingKey(name, thing string, kind schema.GroupVersionKind, fields ...stri
 		Severity: finding.Warning, Since: "0.1",
 		Stops: true,
 		Needs: check.Objects,
-		Run: func(p *check.Pass) error {
+		Run: func(p *check.Pass) {
 			facts.ReportMissingKeys(p, kind, thing, fields...)
-			return nil
 		},
 	}
 }

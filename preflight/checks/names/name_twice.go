@@ -16,19 +16,15 @@ var nameTwice = &check.Check{
 	Title:    "two parts of a pod have one name, or one place",
 	Remedy:   "Give each container, volume and port a name of its own, and each mount its own path.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if r.Pod.Partial {
-				continue // what an override adds may replace
-			}
-			report := func(rel job.Path, format string, args ...any) {
-				p.Reportf(r.Pod.At(rel), "%s %s; the API server rejects its pods", r.Name, fmt.Sprintf(format, args...))
-			}
-			eachTwin(&r.Pod.Spec, report)
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if r.Pod.Partial {
+			return // what an override adds may replace
 		}
-		return nil
-	},
+		report := func(rel job.Path, format string, args ...any) {
+			p.Reportf(r.Pod.At(rel), "%s %s; the API server rejects its pods", r.Name, fmt.Sprintf(format, args...))
+		}
+		eachTwin(&r.Pod.Spec, report)
+	}),
 }
 
 // eachTwin reports containers, volumes, mounts and ports whose name or path an earlier one

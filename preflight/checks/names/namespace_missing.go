@@ -14,10 +14,10 @@ var namespaceMissing = &check.Check{
 	Remedy:   "Create the namespace, or name the one that was meant.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		name := p.Job.Ref.Namespace
 		if _, there := p.Cluster.Lookup(namespaceKind, "", name); name == "" || there != job.Absent || p.Admission {
-			return nil
+			return
 		}
 		all, _ := p.Cluster.Objects(namespaceKind.GroupKind(), "")
 		names := make([]string, len(all))
@@ -25,7 +25,6 @@ var namespaceMissing = &check.Check{
 			names[i] = o.GetName()
 		}
 		p.Reportf("metadata.namespace", "namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, names))
-		return nil
 	},
 }
 

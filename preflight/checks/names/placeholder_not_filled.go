@@ -20,9 +20,8 @@ var placeholderNotFilled = &check.Check{
 	Title:    "a name that was to be filled in stands there as in the example",
 	Remedy:   "Write the name of your own, or run the template through what fills it in.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+	Run: func(p *check.Pass) {
+		for r := range p.Job.EachRole() {
 			for k := range r.Pod.Spec.Volumes {
 				unfilledVolume(&r.Pod.Spec.Volumes[k], func(rel job.Path, written string) {
 					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Join(rel)), "volume %s of %s names %s, which nothing replaces there", r.Pod.Spec.Volumes[k].Name, facts.PodsOf(r), facts.Quoted(written))
@@ -75,7 +74,6 @@ var placeholderNotFilled = &check.Check{
 				reader(w, "the arguments", r.Pod.At(rel.Child("args").Index(k)))
 			}
 		})
-		return nil
 	},
 }
 

@@ -13,16 +13,12 @@ var roleNameInvalid = &check.Check{
 	Remedy:   "Use lower-case letters and digits, and dashes where the kind takes them.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.RoleNames != nil },
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if _, _, templated := job.Placeholder(r.Name); templated || r.Pod.Partial {
-				continue
-			}
-			if form := p.Operator.RoleNames; !form.Takes(r.Name) {
-				p.Reportf(r.Path, "role name %q is not valid in a %s; it takes %s", r.Name, p.Job.Ref.Kind, form.Says)
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if _, _, templated := job.Placeholder(r.Name); templated || r.Pod.Partial {
+			return
 		}
-		return nil
-	},
+		if form := p.Operator.RoleNames; !form.Takes(r.Name) {
+			p.Reportf(r.Path, "role name %q is not valid in a %s; it takes %s", r.Name, p.Job.Ref.Kind, form.Says)
+		}
+	}),
 }

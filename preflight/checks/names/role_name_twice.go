@@ -13,7 +13,7 @@ var roleNameTwice = &check.Check{
 	Remedy:   "Give each of them a name of its own.",
 	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"JobSet.jobset.x-k8s.io", "Job.batch.volcano.sh", "RayCluster.ray.io", "RayJob.ray.io"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		first := map[string]job.Path{}
 		for i := range p.Job.Roles {
 			for _, field := range []string{"name", "groupName"} {
@@ -29,6 +29,5 @@ var roleNameTwice = &check.Check{
 				first[name] = p.Job.Roles[i].Path
 			}
 		}
-		return nil
 	},
 }

@@ -19,15 +19,14 @@ var roleReferenceMissing = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.DependsOn || o.TypeLists != nil || o.RoleFlags != nil },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		missingTypes(p)
 		missingFlags(p)
 		if !p.Operator.DependsOn {
-			return nil
+			return
 		}
 		var names []string
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			before, _ := p.Job.Field(r.Path.Child("dependsOn")).([]any)
 			for k := range before {
 				at := r.Path.Child("dependsOn").Index(k).Child("name")
@@ -53,7 +52,6 @@ var roleReferenceMissing = &check.Check{
 		if name, ok := facts.Text(p.Job, "spec.coordinator.replicatedJob"); ok && !slices.Contains(names, name) {
 			p.Reportf("spec.coordinator.replicatedJob", "replicated Job %q does not exist in this JobSet%s", name, check.DidYouMean(name, names))
 		}
-		return nil
 	},
 }
 

@@ -13,7 +13,7 @@ var typeGivenTwice = &check.Check{
 	Remedy:   "Keep one element for each type.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.TypeLists != nil },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, list := range p.Operator.TypeLists {
 			all, _ := p.Job.Field(list).([]any)
 			first := map[string]int{}
@@ -30,6 +30,5 @@ var typeGivenTwice = &check.Check{
 				first[name] = k
 			}
 		}
-		return nil
 	},
 }

@@ -12,7 +12,7 @@ var unknownField = &check.Check{
 	Title:    "a field or role that the kind does not have",
 	Remedy:   "Correct the name or move the field; as it is, it has no effect.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, u := range p.Job.Unread {
 			message := u.String()
 			switch {
@@ -40,6 +40,5 @@ var unknownField = &check.Check{
 			}
 			p.Report(f)
 		}
-		return nil
 	},
 }

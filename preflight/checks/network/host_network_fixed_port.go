@@ -17,16 +17,15 @@ var hostNetworkFixedPort = &check.Check{
 	Title:    "pods share the network of their node and want fixed ports of it",
 	Remedy:   "Use the pod's own network, or take a whole node per pod and a port that is free on it.",
 	Severity: finding.Note, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var widest *job.Role
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if r.Pod.Spec.HostNetwork && (widest == nil || r.Replicas.Max > widest.Replicas.Max) {
 				widest = r
 			}
 		}
 		if widest == nil || widest.Replicas.Max == 0 || widest.Pod.Requests["google.com/tpu"] > 0 {
-			return nil // a pod with TPUs has all of its host
+			return // a pod with TPUs has all of its host
 		}
 		if ports := fixedPorts(&widest.Pod.Spec); len(ports) > 0 {
 			free := "port " + ports[0] + " is free"
@@ -35,7 +34,6 @@ var hostNetworkFixedPort = &check.Check{
 			}
 			p.Reportf(widest.Pod.At("hostNetwork"), "%s use%s the network of %s node: each needs a node on which %s", facts.PodsOf(widest), words.Verb(widest.Replicas.Max), words.Its(widest.Replicas.Max), free)
 		}
-		return nil
 	},
 }
 

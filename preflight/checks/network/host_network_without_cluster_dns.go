@@ -19,12 +19,11 @@ var hostNetworkWithoutClusterDNS = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Peers != kinds.PeersUnknown },
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.MaxPods() < 2 {
-			return nil
+			return
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			spec := &r.Pod.Spec
 			plain := slices.Contains([]corev1.DNSPolicy{"", corev1.DNSClusterFirst, corev1.DNSDefault}, spec.DNSPolicy)
 			if !spec.HostNetwork || !plain || spec.DNSConfig != nil || p.Operator.Peers == kinds.PeersBySubdomain && spec.Subdomain == "" {
@@ -32,6 +31,5 @@ var hostNetworkWithoutClusterDNS = &check.Check{
 			}
 			p.Reportf(r.Pod.At("hostNetwork"), "%s use%s the network and the name servers of %s node, which do not know the names of the job's pods", facts.PodsOf(r), words.Verb(r.Replicas.Max), words.Its(r.Replicas.Max))
 		}
-		return nil
 	},
 }

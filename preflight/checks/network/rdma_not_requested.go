@@ -18,9 +18,8 @@ var rdmaNotRequested = &check.Check{
 	Remedy:   "Ask for the network device under limits, as many as the nodes' operators say.",
 	Severity: finding.Note, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+	Run: func(p *check.Pass) {
+		for r := range p.Job.EachRole() {
 			gpus := r.Pod.GPUs()
 			c, _ := r.Trainer()
 			if c == nil || gpus.N == 0 || r.Replicas.Max < 2 || !facts.WorksWithPeers(p.Job, r) || !onlyPodNetwork(r) || privileged(c) || len(otherDevices(c)) > 0 || p.Over() {
@@ -28,10 +27,9 @@ var rdmaNotRequested = &check.Check{
 			}
 			if name, has := fastNetwork(facts.Candidates(p.Cluster, r), gpus); name != "" {
 				p.Reportf(gpus.Path, "%s take all %d %s of a node each, but no %s, of which every node that they may use has %d", facts.PodsOf(r), gpus.N, gpus.Resource, name, has)
-				return nil
+				return
 			}
 		}
-		return nil
 	},
 }
 

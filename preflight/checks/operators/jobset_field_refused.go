@@ -20,7 +20,7 @@ var jobSetFieldRefused = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if name, ok := facts.Text(p.Job, "spec.network.subdomain"); ok && name != "" && len(validation.IsDNS1035Label(name)) > 0 {
 			p.Reportf("spec.network.subdomain", "subdomain is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 		}
@@ -36,7 +36,6 @@ var jobSetFieldRefused = &check.Check{
 		}
 		refusedRules(p)
 		refusedCoordinator(p)
-		return nil
 	},
 }
 

@@ -18,13 +18,12 @@ var leaderWorkerSetFieldRefused = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"LeaderWorkerSet.leaderworkerset.x-k8s.io"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		refusedSubgroups(p)
 		const rollout = job.Path("spec.rolloutStrategy.rollingUpdateConfiguration")
 		if nothing(p.Job, rollout.Child("maxUnavailable")) && nothing(p.Job, rollout.Child("maxSurge")) {
 			p.Reportf(rollout, "maxUnavailable and maxSurge are both 0: no roll-out could begin")
 		}
-		return nil
 	},
 }
 

@@ -19,17 +19,16 @@ var managedByUnknown = &check.Check{
 	Remedy:   "Leave managedBy out, or write kueue.x-k8s.io/multikueue.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.ManagedBy.At != "" },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		at, known := p.Operator.ManagedBy.At, p.Operator.ManagedBy.Known
 		name, ok := facts.Text(p.Job, at)
 		if _, _, templated := job.Placeholder(name); !ok || templated {
-			return nil
+			return
 		}
 		if known != nil && !slices.Contains(known, name) {
 			p.Reportf(at, "managedBy is %q; no controller runs the job unless it is one of %s", name, `"`+strings.Join(known, `", "`)+`"`)
 		} else if known == nil && len(validation.IsDomainPrefixedPath(nil, name)) > 0 {
 			p.Reportf(at, "managedBy is %q; it takes a domain, a slash and a name, such as kueue.x-k8s.io/multikueue", name)
 		}
-		return nil
 	},
 }

@@ -17,7 +17,7 @@ var operatorLabelOverwritten = &check.Check{
 	Remedy:   "Remove the label, or use one with a prefix of your own.",
 	Severity: finding.Note, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.LabelsBy != "" },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var places []job.Path
 		var marks []job.Marks
 		for i := range p.Job.Roles {
@@ -45,7 +45,6 @@ var operatorLabelOverwritten = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }
 

@@ -12,7 +12,7 @@ var patchTargetMissing = &check.Check{
 	Remedy:   "Name a Job and a container that the runtime has.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.PatchedJobMissing || u.Kind == job.PatchedContainerMissing {
 				p.Reportf(u.Path, "%s", u)
@@ -26,6 +26,5 @@ var patchTargetMissing = &check.Check{
 				p.Report(finding.Finding{Severity: finding.Warning, Path: at, Message: "targetJobs is empty: the override changes no Job"})
 			}
 		}
-		return nil
 	},
 }

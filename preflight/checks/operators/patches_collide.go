@@ -19,7 +19,7 @@ var patchesCollide = &check.Check{
 	Remedy:   "Keep one of the two, or give the volume another name.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		managersTwice(p)
 		seen := map[string]patched{}
 		for _, c := range changesOf(p.Job) {
@@ -36,7 +36,6 @@ var patchesCollide = &check.Check{
 				seen[key] = w
 			}
 		}
-		return nil
 	},
 }
 

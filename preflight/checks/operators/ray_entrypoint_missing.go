@@ -14,14 +14,13 @@ var rayEntrypointMissing = &check.Check{
 	Remedy:   "Write the command as entrypoint, or submissionMode InteractiveMode where somebody submits it by hand.",
 	Severity: finding.Error, Since: "0.2",
 	Kinds: []string{"RayJob.ray.io"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		mode, _ := facts.Text(p.Job, "spec.submissionMode")
 		entrypoint, _ := facts.Text(p.Job, "spec.entrypoint")
 		// A submitter of one's own may have a command of its own.
 		if mode == "InteractiveMode" || strings.TrimSpace(entrypoint) != "" || p.Job.Field("spec.submitterPodTemplate") != nil {
-			return nil
+			return
 		}
 		p.Reportf("spec.entrypoint", "entrypoint is not written: the cluster starts, and nothing is submitted to it")
-		return nil
 	},
 }

@@ -16,15 +16,14 @@ var rayFieldRefused = &check.Check{
 	Remedy:   "Write values that KubeRay takes together.",
 	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"RayCluster.ray.io", "RayJob.ray.io"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.Field("spec.headGroupSpec") != nil { // a cluster by itself
 			refusedRestarts(p, "spec")
-			return nil
+			return
 		}
 		refusedEnd(p)
 		refusedMode(p)
 		refusedRestarts(p, "spec.rayClusterSpec")
-		return nil
 	},
 }
 

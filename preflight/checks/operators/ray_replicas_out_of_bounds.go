@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var rayReplicasOutOfBounds = &check.Check{
@@ -15,25 +16,21 @@ var rayReplicasOutOfBounds = &check.Check{
 	Severity: finding.Warning, Since: "0.2",
 	Kinds: []string{"RayJob.ray.io", "RayCluster.ray.io"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			asked, written := facts.Number(p.Job, r.Path.Child("replicas"))
-			if suspended, _ := p.Job.Field(r.Path.Child("suspend")).(bool); !written || suspended {
-				continue
-			}
-			bound := func(field string, beyond func(n int64) bool) {
-				if n, ok := facts.Number(p.Job, r.Path.Child(field)); ok && beyond(n) {
-					p.Report(finding.Finding{
-						Path:    r.Path.Child("replicas"),
-						Message: fmt.Sprintf("replicas of %s is %d, and %s is %d: KubeRay makes %[4]d", r.Name, asked, field, n),
-						Facts:   []finding.Fact{{Name: "replicas", Value: asked}, {Name: "bound", Value: n}},
-					})
-				}
-			}
-			bound("maxReplicas", func(n int64) bool { return asked > n })
-			bound("minReplicas", func(n int64) bool { return asked < n && asked > 0 }) // 0 leaves it to the minimum
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		asked, written := facts.Number(p.Job, r.Path.Child("replicas"))
+		if suspended, _ := p.Job.Field(r.Path.Child("suspend")).(bool); !written || suspended {
+			return
 		}
-		return nil
-	},
+		bound := func(field string, beyond func(n int64) bool) {
+			if n, ok := facts.Number(p.Job, r.Path.Child(field)); ok && beyond(n) {
+				p.Report(finding.Finding{
+					Path:    r.Path.Child("replicas"),
+					Message: fmt.Sprintf("replicas of %s is %d, and %s is %d: KubeRay makes %[4]d", r.Name, asked, field, n),
+					Facts:   []finding.Fact{{Name: "replicas", Value: asked}, {Name: "bound", Value: n}},
+				})
+			}
+		}
+		bound("maxReplicas", func(n int64) bool { return asked > n })
+		bound("minReplicas", func(n int64) bool { return asked < n && asked > 0 }) // 0 leaves it to the minimum
+	}),
 }

@@ -14,7 +14,7 @@ var rayVersionMissing = &check.Check{
 	Severity: finding.Error, Since: "0.2",
 	Kinds: []string{"RayJob.ray.io", "RayCluster.ray.io"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, at := range []job.Path{"spec.rayClusterSpec", "spec"} {
 			version, _ := facts.Text(p.Job, at.Child("rayVersion"))
 			if p.Job.Field(at.Child("headGroupSpec")) == nil || version != "" {
@@ -27,6 +27,5 @@ var rayVersionMissing = &check.Check{
 				p.Reportf(at, "rayVersion is not written, and authOptions.mode is token, for which it has to be 2.52.0 or later: KubeRay refuses the cluster")
 			}
 		}
-		return nil
 	},
 }

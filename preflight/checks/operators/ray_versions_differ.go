@@ -16,7 +16,7 @@ var rayVersionsDiffer = &check.Check{
 	Severity: finding.Error, Since: "0.2",
 	Kinds: []string{"RayJob.ray.io", "RayCluster.ray.io"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var first build
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
@@ -38,7 +38,6 @@ var rayVersionsDiffer = &check.Check{
 				p.Reportf(at, "image %s of %s is of Python %s, and that of %s of %s: a worker of another version does not join", facts.Quoted(c.Image), r.Name, b.python, first.of, first.python)
 			}
 		}
-		return nil
 	},
 }
 

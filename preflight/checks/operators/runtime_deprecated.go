@@ -14,13 +14,12 @@ var runtimeDeprecated = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		gvk, namespace, name := facts.RuntimeOf(p.Job)
 		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
 		if there != job.Present || runtime == nil || runtime.GetLabels()["trainer.kubeflow.org/support"] != "deprecated" {
-			return nil
+			return
 		}
 		p.Reportf("spec.runtimeRef.name", "%s %q has the label trainer.kubeflow.org/support: \"deprecated\"; a later release removes it", gvk.Kind, name)
-		return nil
 	},
 }

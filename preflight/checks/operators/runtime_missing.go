@@ -19,26 +19,26 @@ var runtimeMissing = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		gvk, namespace, name := facts.RuntimeOf(p.Job)
 		if name == "" {
-			return nil
+			return
 		}
 		if group, ok := facts.Text(p.Job, "spec.runtimeRef.apiGroup"); ok && group != gvk.Group {
 			p.Reportf("spec.runtimeRef.apiGroup", "runtimeRef.apiGroup is %q; Trainer knows runtimes of %s%s", group, gvk.Group, check.DidYouMean(group, []string{gvk.Group}))
-			return nil
+			return
 		}
 		if !slices.Contains(runtimeKinds, gvk.Kind) {
 			p.Reportf("spec.runtimeRef.kind", "runtimeRef.kind is %q; Trainer knows %s%s", gvk.Kind, strings.Join(runtimeKinds, " and "), check.DidYouMean(gvk.Kind, runtimeKinds))
-			return nil
+			return
 		}
 		switch _, there := p.Cluster.Lookup(gvk, namespace, name); there {
 		case job.Absent:
 		case job.Present:
-			return nil
+			return
 		default:
 			p.NotHeld(facts.NotHeld(p, gvk.Kind, gvk.GroupKind(), namespace, name))
-			return nil
+			return
 		}
 		existing, _ := p.Cluster.Objects(gvk.GroupKind(), namespace)
 		var names []string
@@ -46,7 +46,6 @@ var runtimeMissing = &check.Check{
 			names = append(names, o.GetName())
 		}
 		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, names))
-		return nil
 	},
 }
 

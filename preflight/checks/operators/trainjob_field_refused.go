@@ -20,11 +20,11 @@ var trainJobFieldRefused = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		gvk, namespace, name := facts.RuntimeOf(p.Job)
 		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
 		if there != job.Present || runtime == nil {
-			return nil
+			return
 		}
 		refusedInitializers(p, name)
 		refusedVariables(p)
@@ -38,7 +38,6 @@ var trainJobFieldRefused = &check.Check{
 		if policy.Field("spec.mlPolicy.torch") != nil {
 			refusedForTune(p, name)
 		}
-		return nil
 	},
 }
 

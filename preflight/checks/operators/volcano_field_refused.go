@@ -18,7 +18,7 @@ var volcanoFieldRefused = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.2",
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		refusedVolumes(p)
 		refusedPolicies(p, "spec.policies")
 		for i := range p.Job.Roles {
@@ -26,7 +26,6 @@ var volcanoFieldRefused = &check.Check{
 		}
 		refusedOrder(p)
 		refusedMaster(p)
-		return nil
 	},
 }
 
@@ -94,8 +93,7 @@ func eventsOf(j *job.Job, at job.Path) []string {
 // refusedOrder: tasks that wait for each other, or for one that there is not, have no order.
 func refusedOrder(p *check.Pass) {
 	waits := map[string][]string{}
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		names, _ := p.Job.Field(r.Path.Child("dependsOn", "name")).([]any)
 		for _, n := range names {
 			if name, ok := n.(string); ok {
@@ -115,8 +113,7 @@ func refusedOrder(p *check.Pass) {
 			left--
 		}
 	}
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		if done[r.Name] {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var everyMatchingNodeTainted = &check.Check{
@@ -18,21 +19,17 @@ var everyMatchingNodeTainted = &check.Check{
 	Remedy:   "Tolerate the taint if the pods belong there, or select other nodes.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if p.Over() {
-				return nil
-			}
-			why, chosen := facts.ShapeOf(p.Cluster, r)
-			if why != facts.Tainted || facts.BringsNodes(p, r) {
-				continue
-			}
-			p.Reportf(r.Pod.At("tolerations"), "%s tolerates the taints of none of the %s that it may use: %s",
-				r.Name, facts.Count(facts.NodesIn(chosen), "node"), facts.ShortList(taintsOf(chosen, p.Cluster.Tolerations(&r.Pod.Spec))))
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if p.Over() {
+			return
 		}
-		return nil
-	},
+		why, chosen := facts.ShapeOf(p.Cluster, r)
+		if why != facts.Tainted || facts.BringsNodes(p, r) {
+			return
+		}
+		p.Reportf(r.Pod.At("tolerations"), "%s tolerates the taints of none of the %s that it may use: %s",
+			r.Name, facts.Count(facts.NodesIn(chosen), "node"), facts.ShortList(taintsOf(chosen, p.Cluster.Tolerations(&r.Pod.Spec))))
+	}),
 }
 
 // taintsOf are the first taints that keep pods with such tolerations away, most frequent first.

@@ -24,13 +24,12 @@ var exclusiveTopologyTooSmall = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for i := range p.Job.Roles {
 			if at, why := tooFewPlaces(p, &p.Job.Roles[i]); why != "" {
 				p.Reportf(at, "%s", why)
 			}
 		}
-		return nil
 	},
 }
 

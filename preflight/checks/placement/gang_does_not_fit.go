@@ -20,26 +20,26 @@ var gangDoesNotFit = &check.Check{
 	Stops:    true,
 	Needs:    check.Cluster,
 	Eclipses: []string{"no-deadline-on-whole-cluster"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for i := range p.Job.Roles {
 			if why, _ := facts.ShapeOf(p.Cluster, &p.Job.Roles[i]); why != facts.Fitting || p.Over() {
-				return nil // a check of its own says which pod and why, or an autoscaler may help
+				return // a check of its own says which pod and why, or an autoscaler may help
 			}
 			if _, why := tooFewPlaces(p, &p.Job.Roles[i]); why != "" {
-				return nil // exclusive-topology-too-small
+				return // exclusive-topology-too-small
 			}
 		}
 		if len(facts.OutOfReach(p)) > 0 {
-			return nil // claim-out-of-reach
+			return // claim-out-of-reach
 		}
 		answer := p.Fit()
 		if answer.Unresolvable || spreadNeverHolds(p) {
-			return nil // a check of its own says what is missing, or which rule cannot hold
+			return // a check of its own says what is missing, or which rule cannot hold
 		}
 		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
 		// could ever hold; whoever is suspended is not told that there is no room now.
 		if !answer.Warns() || p.Job.Suspended && answer.Verdict != fit.TooBig {
-			return nil
+			return
 		}
 		f := finding.Finding{Path: rolePath(p.Job, answer), Message: answer.OnNodes(), Facts: []finding.Fact{
 			{Name: "verdict", Value: answer.Verdict.String()}, {Name: "placed", Value: int64(answer.Placed)}, {Name: "wanted", Value: int64(answer.Wanted)},
@@ -52,7 +52,7 @@ var gangDoesNotFit = &check.Check{
 				f.Remedy = "Relax that rule, or ask for fewer pods: it does not hold for all of them on the idle cluster either."
 			}
 		case answer.Queue != "" || answer.Autoscaler != "" || p.Job.Suspended:
-			return nil // the nodes that are away may come back in time
+			return // the nodes that are away may come back in time
 		default:
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
@@ -69,14 +69,12 @@ var gangDoesNotFit = &check.Check{
 			f.Message += "; " + answer.Idle
 		}
 		p.Report(f)
-		return nil
 	},
 }
 
 // spreadNeverHolds says that a role has a spread constraint that spread-cannot-hold is about.
 func spreadNeverHolds(p *check.Pass) bool {
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		for k := range r.Pod.Spec.TopologySpreadConstraints {
 			if c := &r.Pod.Spec.TopologySpreadConstraints[k]; c.WhenUnsatisfiable != corev1.ScheduleAnyway && !p.Over() && brokenSpread(p, r, c) != "" {
 				return true
@@ -91,8 +89,7 @@ func spreadNeverHolds(p *check.Pass) bool {
 func rolePath(j *job.Job, answer fit.Result) job.Path {
 	at, most := job.Path("spec"), 0
 	alone := len(answer.Asks) == 1
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		if r.Name == answer.Group && (alone || r.Replicas.Max > 1) {
 			return r.ReplicasPath
 		}

@@ -21,10 +21,10 @@ var mixedGPUModels = &check.Check{
 	Remedy:   "Select one model by the label nvidia.com/gpu.product.",
 	Severity: finding.Note, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		g, ok := gpuGangOf(p)
 		if !ok || p.Cluster.Autoscaler() != "" {
-			return nil // one pod, one model, or nodes that are not there yet
+			return // one pod, one model, or nodes that are not there yet
 		}
 		at := g.roles[0].Pod.GPUs().Path
 		if parts, never := g.poolsTooSmall(); never {
@@ -32,17 +32,16 @@ var mixedGPUModels = &check.Check{
 				Path: at, Severity: finding.Warning, Remedy: "Ask for fewer pods, or for fewer GPUs in each, and select one model.",
 				Message: fmt.Sprintf("%s train together, and no model of GPU has room for all of them: %s", facts.Count(g.pods, "pod"), facts.ShortList(parts)),
 			})
-			return nil
+			return
 		}
 		// A queue decides when the pods start, and so on which nodes.
 		answer := p.Fit()
 		if answer.Verdict != fit.Fits || answer.Queue != "" {
-			return nil
+			return
 		}
 		if parts := g.spread(answer.Plan); len(parts) > 1 {
 			p.Reportf(at, "%s train together, but now they would run on %d models of GPU: %s", facts.Count(g.pods, "pod"), len(parts), facts.ShortList(parts))
 		}
-		return nil
 	},
 }
 
@@ -62,8 +61,7 @@ type gpuGang struct {
 // one model, and where somebody does not say which.
 func gpuGangOf(p *check.Pass) (gpuGang, bool) {
 	g := gpuGang{view: p.Cluster, holds: map[string]map[*job.Role]int64{}}
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		gpus := r.Pod.GPUs()
 		if !strings.HasPrefix(string(gpus.Resource), "nvidia.com/") || r.Replicas.Max == 0 || !facts.WorksWithPeers(p.Job, r) || p.Over() {
 			continue

@@ -19,28 +19,26 @@ var noDeadlineOnWholeCluster = &check.Check{
 	Where:  func(o *kinds.Operator) bool { return o.Deadline != "" || o.Jobs != nil },
 	Needs:  check.Cluster,
 	Params: func() any { return &deadlineParams{SharePercent: 80, LeastGPUs: 16} },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.Gang.Queue != "" || facts.HasDeadline(p.Job) || p.Cluster.Autoscaler() != "" {
-			return nil
+			return
 		}
 		params := p.Params.(*deadlineParams)
 		asked := job.Amount{}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if g := r.Pod.GPUs(); g.N > 0 && (asked.N == 0 || g.Resource == asked.Resource) && len(r.After) == 0 {
 				asked = job.Amount{Resource: g.Resource, N: saturate.Add(asked.N, saturate.Mul(g.N, int64(r.Replicas.Max))), Path: r.ReplicasPath}
 			}
 		}
 		there := p.Cluster.Offered(asked.Resource)
 		if asked.N > there || there < params.LeastGPUs || saturate.Mul(asked.N, 100) < saturate.Mul(there, params.SharePercent) {
-			return nil // too much is gang-does-not-fit's
+			return // too much is gang-does-not-fit's
 		}
 		p.Report(finding.Finding{
 			Path:    asked.Path,
 			Message: fmt.Sprintf("%s take %d of the cluster's %d %s, with no queue and no activeDeadlineSeconds: if the job hangs, it holds them", facts.Count(p.Job.MaxPods(), "pod"), asked.N, there, asked.Resource),
 			Facts:   []finding.Fact{{Name: "asked", Value: asked.N}, {Name: "cluster", Value: there}},
 		})
-		return nil
 	},
 }
 

@@ -20,19 +20,15 @@ var nodeSelectorMatchesNoNode = &check.Check{
 	Remedy:   "Select labels that nodes have: kubectl get nodes --show-labels.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if p.Over() {
-				return nil
-			}
-			if why, _ := facts.ShapeOf(p.Cluster, r); why == facts.Unselected && !facts.BringsNodes(p, r) {
-				at, message := emptySelection(p.Cluster, r)
-				p.Reportf(r.Pod.At(at), "%s", message)
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if p.Over() {
+			return
 		}
-		return nil
-	},
+		if why, _ := facts.ShapeOf(p.Cluster, r); why == facts.Unselected && !facts.BringsNodes(p, r) {
+			at, message := emptySelection(p.Cluster, r)
+			p.Reportf(r.Pod.At(at), "%s", message)
+		}
+	}),
 }
 
 // emptySelection names the one label that no node has, if it is one.

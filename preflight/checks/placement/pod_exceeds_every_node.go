@@ -19,33 +19,29 @@ var podExceedsEveryNode = &check.Check{
 	Remedy:   "Ask for no more than the largest node has, and spread the work over more pods.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if p.Over() {
-				return nil
-			}
-			why, open := facts.ShapeOf(p.Cluster, r)
-			if why != facts.Oversized || facts.BringsNodes(p, r) {
-				continue
-			}
-			for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {
-				meant, remedy := meantResource(e, open)
-				if n := enough(p.Cluster.Nodes(), e); n > 0 {
-					meant = fmt.Sprintf("; %s it may not use %s enough", facts.Count(n, "node"), words.Has(n))
-					remedy = "Let the pods onto nodes that have enough (selector, affinity, tolerations), or ask for less."
-				}
-				p.Report(finding.Finding{
-					Path: r.Pod.AmountPath(e.Resource), Remedy: remedy,
-					Message: fmt.Sprintf("%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.Resource, e.Asked), e.Resource, largest(e, facts.NodesIn(open), len(p.Cluster.Nodes())), meant),
-					Facts: []finding.Fact{
-						{Name: "resource", Value: string(e.Resource)}, {Name: "asked", Value: e.Asked}, {Name: "largest", Value: e.Most},
-					},
-				})
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if p.Over() {
+			return
 		}
-		return nil
-	},
+		why, open := facts.ShapeOf(p.Cluster, r)
+		if why != facts.Oversized || facts.BringsNodes(p, r) {
+			return
+		}
+		for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {
+			meant, remedy := meantResource(e, open)
+			if n := enough(p.Cluster.Nodes(), e); n > 0 {
+				meant = fmt.Sprintf("; %s it may not use %s enough", facts.Count(n, "node"), words.Has(n))
+				remedy = "Let the pods onto nodes that have enough (selector, affinity, tolerations), or ask for less."
+			}
+			p.Report(finding.Finding{
+				Path: r.Pod.AmountPath(e.Resource), Remedy: remedy,
+				Message: fmt.Sprintf("%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.Resource, e.Asked), e.Resource, largest(e, facts.NodesIn(open), len(p.Cluster.Nodes())), meant),
+				Facts: []finding.Fact{
+					{Name: "resource", Value: string(e.Resource)}, {Name: "asked", Value: e.Asked}, {Name: "largest", Value: e.Most},
+				},
+			})
+		}
+	}),
 }
 
 // enough counts the nodes, of those that are closed to the pods, that have what they ask for.

@@ -16,17 +16,13 @@ var podsHeldByGates = &check.Check{
 	Remedy:   "Remove the gate, unless something in the cluster opens it.",
 	Severity: finding.Note, Since: "0.1",
 	Stops: true,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			for k, g := range r.Pod.Spec.SchedulingGates {
-				at := r.Pod.At(job.Path("schedulingGates").Index(k))
-				if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || p.Job.Field(at) == nil {
-					continue
-				}
-				p.Reportf(at, "%s wait%s for the scheduling gate %q: until something removes it nothing is scheduled, with SchedulingGated as the only sign", facts.PodsOf(r), words.Verb(r.Replicas.Max), g.Name)
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		for k, g := range r.Pod.Spec.SchedulingGates {
+			at := r.Pod.At(job.Path("schedulingGates").Index(k))
+			if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || p.Job.Field(at) == nil {
+				continue
 			}
+			p.Reportf(at, "%s wait%s for the scheduling gate %q: until something removes it nothing is scheduled, with SchedulingGated as the only sign", facts.PodsOf(r), words.Verb(r.Replicas.Max), g.Name)
 		}
-		return nil
-	},
+	}),
 }

@@ -19,30 +19,26 @@ var spreadCannotHold = &check.Check{
 	Remedy:   "Spread with whenUnsatisfiable ScheduleAnyway, or over a label that the nodes have.",
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if p.Over() {
-				return nil
-			}
-			if len(r.Pod.Spec.TopologySpreadConstraints) == 0 || r.Replicas.Min == 0 {
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if p.Over() {
+			return
+		}
+		if len(r.Pod.Spec.TopologySpreadConstraints) == 0 || r.Replicas.Min == 0 {
+			return
+		}
+		if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || facts.BringsNodes(p, r) {
+			return // a check of its own says so, or nodes may come
+		}
+		for k, c := range r.Pod.Spec.TopologySpreadConstraints {
+			if c.WhenUnsatisfiable == corev1.ScheduleAnyway || p.Over() {
 				continue
 			}
-			if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || facts.BringsNodes(p, r) {
-				continue // a check of its own says so, or nodes may come
-			}
-			for k, c := range r.Pod.Spec.TopologySpreadConstraints {
-				if c.WhenUnsatisfiable == corev1.ScheduleAnyway || p.Over() {
-					continue
-				}
-				at := r.Pod.At(job.Path("topologySpreadConstraints").Index(k))
-				if message := brokenSpread(p, r, &c); message != "" {
-					p.Reportf(at, "%s", message)
-				}
+			at := r.Pod.At(job.Path("topologySpreadConstraints").Index(k))
+			if message := brokenSpread(p, r, &c); message != "" {
+				p.Reportf(at, "%s", message)
 			}
 		}
-		return nil
-	},
+	}),
 }
 
 // brokenSpread is why a constraint can never hold for all pods of a role; empty: it can,

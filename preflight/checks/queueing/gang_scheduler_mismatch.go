@@ -18,11 +18,10 @@ var gangSchedulerMismatch = &check.Check{
 	Remedy:   "Write the schedulerName that the mark belongs to, in every role.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.SchedulerField == "" },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		// Operators of the training kinds may be set to name the scheduler where the job does not.
 		filledIn := p.Operator.PodGroups == kinds.PodGroupsByFlag
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			mark, wants := markOf(r)
 			has := r.Pod.Spec.SchedulerName
 			if wants == "" || r.Pod.Partial || has == wants || has == "" && filledIn {
@@ -34,7 +33,6 @@ var gangSchedulerMismatch = &check.Check{
 			}
 			p.Reportf(at, "%s on %s is read by scheduler %s only; the scheduler they name is %s", mark, facts.PodsOf(r), wants, cmp.Or(has, corev1.DefaultSchedulerName))
 		}
-		return nil
 	},
 }
 

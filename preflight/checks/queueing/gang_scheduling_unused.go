@@ -20,16 +20,15 @@ var gangSchedulingUnused = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Kueue },
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		pods, gpus, at := gangOfGPUs(p.Job)
 		g := p.Job.Gang
 		if pods < 2 || g.Queue != "" || g.Scheduler != "" || g.MinMembers > 0 || p.Job.Suspended || marked(p.Job) || grouped(p) {
-			return nil
+			return
 		}
 		if offer := offered(p); offer != "" {
 			p.Reportf(at, "%s with %s start one by one: the job names no queue and no gang scheduler, while %s", facts.Count(pods, "pod"), facts.Count(gpus, "GPU"), offer)
 		}
-		return nil
 	},
 }
 
@@ -37,8 +36,7 @@ var gangSchedulingUnused = &check.Check{
 // The pods of a Job without indices are on their own.
 func gangOfGPUs(j *job.Job) (pods int, gpus int64, at job.Path) {
 	operator := kinds.Of(j.Ref)
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		if spec, ok := operator.JobSpec(r); ok && !operator.Jobs.Indexed && facts.TextAt(j, spec.Child("completionMode")) != "Indexed" {
 			continue
 		}

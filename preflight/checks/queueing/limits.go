@@ -31,7 +31,7 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 		Severity: severity, Since: "0.1",
 		Stops: true,
 		Needs: check.Objects | check.Whole,
-		Run: func(p *check.Pass) error {
+		Run: func(p *check.Pass) {
 			for _, l := range p.Limits() {
 				if l.Rule != rule || rule == quota.RuleQueueQuota && l.When != quota.Never {
 					continue // waiting is what a queue is for
@@ -50,7 +50,6 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 				}
 				p.Report(f)
 			}
-			return nil
 		},
 	}
 }

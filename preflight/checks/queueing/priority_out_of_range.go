@@ -13,11 +13,10 @@ var priorityOutOfRange = &check.Check{
 	Remedy:   "Write a priority from 0 to 100.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.scheduler.t9kScheduler.priority")
 		if n, ok := facts.Number(p.Job, at); ok && (n < 0 || n > 100) {
 			p.Reportf(at, "priority is %d; the scheduler takes 0 to 100", n)
 		}
-		return nil
 	},
 }

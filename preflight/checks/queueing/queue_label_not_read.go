@@ -16,10 +16,10 @@ var queueLabelNotRead = &check.Check{
 	Title:    "the name of the queue is where Kueue does not look",
 	Remedy:   "Write the label under metadata.labels of the job.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const label = "kueue.x-k8s.io/queue-name"
 		if p.Job.Source == nil {
-			return nil
+			return
 		}
 		queue := p.Job.Source.GetLabels()[label]
 		covered := p.Operator.Kueue
@@ -30,7 +30,7 @@ var queueLabelNotRead = &check.Check{
 			})
 		}
 		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
-			return nil
+			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(p.Job.Source.GetLabels())) {
 			domain, name, _ := strings.Cut(key, "/")
@@ -39,17 +39,15 @@ var queueLabelNotRead = &check.Check{
 					Path: job.Path("metadata.labels").Key(key), Remedy: "Write the label as kueue.x-k8s.io/queue-name.",
 					Message: "nobody reads label " + facts.Quoted(key) + ", which names queue " + facts.Quoted(p.Job.Source.GetLabels()[key]) + "; kueue.x-k8s.io/queue-name is read: the job starts without the queue",
 				})
-				return nil
+				return
 			}
 		}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			name := r.Pod.Labels[label]
 			if at := r.Pod.Path.Parent().Child("metadata", "labels").Key(label); name != "" && p.Job.Field(at) != nil {
 				p.Reportf(at, "queue %s is named on the pods of %s, but Kueue reads it on the %s: the pods start without the queue", facts.Quoted(name), r.Name, p.Job.Ref.Kind)
-				return nil
+				return
 			}
 		}
-		return nil
 	},
 }

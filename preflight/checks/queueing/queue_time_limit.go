@@ -21,11 +21,11 @@ var queueTimeLimit = &check.Check{
 	Remedy:   "Save checkpoints on a volume that stays, and go on from the last one; or name a queue with a longer maxDuration.",
 	Severity: finding.Note, Since: "0.1",
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		g := gang.Of(p.Job)
 		most, written, limited := quota.MaxDuration(p.Cluster, g)
 		if !limited {
-			return nil
+			return
 		}
 		f := finding.Finding{Path: g.At, Message: fmt.Sprintf("queue %s lets no pod become older than %s (maxDuration); T9k then %s", g.Queue, written, atMaxDuration(p.Job.Ref, p.Operator.Hold))}
 		if seconds, ok := facts.Number(p.Job, p.Operator.Deadline); ok && seconds > int64(most/time.Second) {
@@ -34,7 +34,6 @@ var queueTimeLimit = &check.Check{
 			f.Remedy = fmt.Sprintf("Write a deadline of at most %s, or name a queue with a longer maxDuration in %s.", written, g.At)
 		}
 		p.Report(f)
-		return nil
 	},
 }
 

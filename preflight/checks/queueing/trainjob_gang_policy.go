@@ -20,12 +20,12 @@ var trainJobGangPolicy = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const policy = job.Path("spec.podGroupPolicy")
 		gvk, namespace, name := facts.RuntimeOf(p.Job)
 		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
 		if there != job.Present || runtime == nil {
-			return nil
+			return
 		}
 		r := &job.Job{Source: runtime}
 		switch volcano := r.Field(policy.Child("volcano")) != nil; {
@@ -46,15 +46,13 @@ var trainJobGangPolicy = &check.Check{
 		if seconds, written := facts.Number(r, policy.Child("coscheduling", "scheduleTimeoutSeconds")); written {
 			reportGangTime(p, "spec.runtimeRef", "runtime "+name+" gives", seconds)
 		}
-		return nil
 	},
 }
 
 // readByAnother warns of a group that nobody reads: Trainer makes the PodGroup and marks the pods, and leaves their
 // schedulerName to the runtime (kubeflow/trainer v2.1 pkg/runtime/framework/plugins/{volcano,coscheduling}).
 func readByAnother(p *check.Pass, runtime, of, wants string, others ...string) {
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		has := cmp.Or(r.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 		if r.Replicas.Max > 0 && !r.Pod.Partial && slices.Contains(others, has) {
 			p.Report(finding.Finding{

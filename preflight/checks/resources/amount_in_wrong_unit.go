@@ -19,7 +19,7 @@ var amountInWrongUnit = &check.Check{
 	Remedy:   "Write cores as 8 or 500m, and memory with Mi or Gi.",
 	Severity: finding.Error, Since: "0.1",
 	Eclipses: []string{"requests-above-limits", "pod-exceeds-every-node"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			for list, amounts := range map[string]corev1.ResourceList{"requests": c.Resources.Requests, "limits": c.Resources.Limits} {
 				at := func(name corev1.ResourceName) job.Path {
@@ -33,7 +33,6 @@ var amountInWrongUnit = &check.Check{
 				}
 			}
 		})
-		return nil
 	},
 }
 

@@ -19,10 +19,9 @@ var cpuBelowDataLoaders = &check.Check{
 	Remedy:   "Raise the cpu limit to the number of loaders, or start fewer of them.",
 	Severity: finding.Warning, Since: "0.1",
 	Params: func() any { return &loaderParams{LoadersPerCPU: 2} },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		most := p.Params.(*loaderParams).LoadersPerCPU
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			c, _ := r.Trainer()
 			if c == nil || r.Pod.Partial {
 				continue
@@ -46,7 +45,6 @@ var cpuBelowDataLoaders = &check.Check{
 				})
 			}
 		}
-		return nil
 	},
 }
 

@@ -19,10 +19,9 @@ var cpuSmallBesideGPUs = &check.Check{
 	Remedy:   "Raise the limits to what feeds the GPUs; clouds sell 4 CPUs and 16 GiB with one GPU at least.",
 	Severity: finding.Warning, Since: "0.1",
 	Params: func() any { return &besideParams{MilliCPU: 1000, Memory: 1 << 30} },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		least := p.Params.(*besideParams)
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			c, k := r.Trainer()
 			if c == nil || r.Pod.Partial || r.Replicas.Max == 0 {
 				continue
@@ -46,7 +45,6 @@ var cpuSmallBesideGPUs = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }
 

@@ -17,7 +17,7 @@ var debugHoldsGPUs = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		const at = job.Path("spec.runMode.debug.enabled")
 		gpus := p.Job.GPUs()
 		switch on, _ := p.Job.Field(at).(bool); {
@@ -30,6 +30,5 @@ var debugHoldsGPUs = &check.Check{
 		case on && gpus > 0:
 			p.Reportf(at, "debug mode is on: no training starts, and %s hold %s", facts.Count(p.Job.MaxPods(), "pod"), facts.Count(gpus, "GPU"))
 		}
-		return nil
 	},
 }

@@ -16,7 +16,7 @@ var deviceClaimNotDeclared = &check.Check{
 	Title:    "a container uses a device claim that its pod does not have",
 	Remedy:   "Declare the claim under resourceClaims of the pod, or correct its name.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if r.Pod.Partial {
 				return
@@ -31,8 +31,7 @@ var deviceClaimNotDeclared = &check.Check{
 				}
 			}
 		})
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			for k, claim := range r.Pod.Spec.ResourceClaims {
 				both := claim.ResourceClaimName != nil && claim.ResourceClaimTemplateName != nil
 				neither := claim.ResourceClaimName == nil && claim.ResourceClaimTemplateName == nil
@@ -41,6 +40,5 @@ var deviceClaimNotDeclared = &check.Check{
 				}
 			}
 		}
-		return nil
 	},
 }

@@ -17,7 +17,7 @@ var devicesWithoutAsking = &check.Check{
 	Title:    "a container takes its node's GPUs without asking for one",
 	Remedy:   "Ask for the GPUs under limits, or write NVIDIA_VISIBLE_DEVICES: void.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
 			value, ok := facts.Literal(e)
 			if !ok || e.Name != "NVIDIA_VISIBLE_DEVICES" || slices.Contains([]string{"", "void", "none"}, value) || r.Pod.Partial || r.Pod.GPUs().N > 0 || facts.Overwritten(p.Job, r, c, e.Name) {
@@ -33,6 +33,5 @@ var devicesWithoutAsking = &check.Check{
 			}
 			p.Reportf(at, "NVIDIA_VISIBLE_DEVICES is %q in %s, which asks for no GPU: it sees those that other pods of its node hold", value, facts.Whose(c.Name, r.Name))
 		})
-		return nil
 	},
 }

@@ -19,9 +19,8 @@ var gpuNotRequested = &check.Check{
 	Remedy:   "Write the GPUs under limits of the container that trains, or start it for the CPU.",
 	Severity: finding.Warning, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+	Run: func(p *check.Pass) {
+		for r := range p.Job.EachRole() {
 			c, _ := r.Trainer()
 			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || !p.Operator.Trains(r) || facts.ReachesGPUs(p.Job, r) {
 				continue
@@ -36,12 +35,11 @@ var gpuNotRequested = &check.Check{
 			for _, o := range options {
 				if why := wantsGPU(o); why != "" {
 					p.Reportf(o.At, "%s is started with %s, which %s, but its pod asks for none", facts.Whose(c.Name, r.Name), o, why)
-					return nil
+					return
 				}
 			}
 		}
 		onlyImages(p)
-		return nil
 	},
 }
 
@@ -81,14 +79,12 @@ func onlyImages(p *check.Pass) {
 	if strings.HasPrefix(p.Job.Ref.APIVersion, "ray.io/") {
 		return
 	}
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		if r.Pod.Partial || facts.ReachesGPUs(p.Job, r) {
 			return
 		}
 	}
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		c, k := r.Trainer()
 		if c == nil || r.Replicas.Max == 0 || !p.Operator.Trains(r) || !imageForGPUs(c.Image) || len(facts.CommandsOf(p.Job, r)) == 0 || saysCPU(p.Job, r) {
 			continue

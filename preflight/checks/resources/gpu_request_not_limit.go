@@ -15,7 +15,7 @@ var gpuRequestNotLimit = &check.Check{
 	Title:    "a device is requested without an equal, whole limit",
 	Remedy:   "Write the same whole number under limits; the request follows by itself.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			requests, limits := c.Resources.Requests, c.Resources.Limits
 			at := func(list string, name corev1.ResourceName) job.Path {
@@ -38,6 +38,5 @@ var gpuRequestNotLimit = &check.Check{
 				}
 			}
 		})
-		return nil
 	},
 }

@@ -14,26 +14,22 @@ var gpusAtPodLevel = &check.Check{
 	Remedy:   "Indent resources so that it belongs to the container.",
 	Severity: finding.Error, Since: "0.1",
 	Eclipses: []string{"unknown-field", "pod-value-refused"},
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if r.Pod.Spec.Resources == nil {
-				continue
-			}
-			amounts := job.ResourcesOf(r.Pod.Spec.Resources.Limits)
-			for name, n := range job.ResourcesOf(r.Pod.Spec.Resources.Requests) {
-				amounts[name] = max(amounts[name], n)
-			}
-			for _, name := range amounts.Names() {
-				if n := amounts[name]; job.AcceleratorUnit(name) != job.NotAccelerator && n > 0 {
-					p.Report(finding.Finding{
-						Path:    r.Pod.At("resources"),
-						Message: fmt.Sprintf("resources of the %s pod as a whole ask for %d %s, but take only cpu, memory and huge pages: its containers get none", r.Name, n, name),
-					})
-					break
-				}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if r.Pod.Spec.Resources == nil {
+			return
+		}
+		amounts := job.ResourcesOf(r.Pod.Spec.Resources.Limits)
+		for name, n := range job.ResourcesOf(r.Pod.Spec.Resources.Requests) {
+			amounts[name] = max(amounts[name], n)
+		}
+		for _, name := range amounts.Names() {
+			if n := amounts[name]; job.AcceleratorUnit(name) != job.NotAccelerator && n > 0 {
+				p.Report(finding.Finding{
+					Path:    r.Pod.At("resources"),
+					Message: fmt.Sprintf("resources of the %s pod as a whole ask for %d %s, but take only cpu, memory and huge pages: its containers get none", r.Name, n, name),
+				})
+				break
 			}
 		}
-		return nil
-	},
+	}),
 }

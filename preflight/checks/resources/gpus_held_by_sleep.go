@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -19,20 +20,16 @@ var gpusHeldBySleep = &check.Check{
 	Remedy:   "Start the training itself, or debug with activeDeadlineSeconds set.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return !o.Has(kinds.Launcher) },
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			gpus := r.Pod.GPUs()
-			all := facts.CommandsOf(p.Job, r)
-			if gpus.N == 0 || len(all) == 0 || r.Replicas.Max == 0 || facts.HasDeadline(p.Job) {
-				continue
-			}
-			if last := lastOf(all); sleepsForEver(last) || loops(all) {
-				p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until the job is deleted", strings.Join(last.Words, " "), facts.PodsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
-			}
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		gpus := r.Pod.GPUs()
+		all := facts.CommandsOf(p.Job, r)
+		if gpus.N == 0 || len(all) == 0 || r.Replicas.Max == 0 || facts.HasDeadline(p.Job) {
+			return
 		}
-		return nil
-	},
+		if last := lastOf(all); sleepsForEver(last) || loops(all) {
+			p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until the job is deleted", strings.Join(last.Words, " "), facts.PodsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
+		}
+	}),
 }
 
 // lastOf is the command that a container ends with, without what only starts it: exec sleep infinity. A shell that waits

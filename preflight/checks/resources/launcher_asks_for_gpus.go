@@ -15,13 +15,13 @@ var launcherAsksForGPUs = &check.Check{
 	Remedy:   "Remove the GPUs from the launcher.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if works, _ := p.Job.Field("spec.runLauncherAsWorker").(bool); works {
-			return nil
+			return
 		}
 		launcher, worker := p.Operator.Role(p.Job, kinds.Launcher), p.Operator.Role(p.Job, kinds.Worker)
 		if launcher == nil || worker == nil || worker.Replicas.Max == 0 || worker.Pod.GPUs().N == 0 {
-			return nil
+			return
 		}
 		if gpus := launcher.Pod.GPUs(); gpus.N > 0 {
 			p.Report(finding.Finding{
@@ -30,6 +30,5 @@ var launcherAsksForGPUs = &check.Check{
 				Remedy:  p.Operator.Launcher,
 			})
 		}
-		return nil
 	},
 }

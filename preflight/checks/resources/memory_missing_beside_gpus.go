@@ -18,11 +18,10 @@ var memoryMissingBesideGPUs = &check.Check{
 	Title:    "a container with GPUs says nothing about its memory",
 	Remedy:   "Write a memory limit for the container; the request follows by itself.",
 	Severity: finding.Note, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var roles []string
 		var first finding.Finding
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if r.Pod.Partial || r.Replicas.Max == 0 || saysAmount(r.Pod.Spec.Resources, corev1.ResourceMemory) || defaulted(p, corev1.ResourceMemory) {
 				continue
 			}
@@ -46,7 +45,6 @@ var memoryMissingBesideGPUs = &check.Check{
 		if len(roles) > 0 {
 			p.Report(first)
 		}
-		return nil
 	},
 }
 

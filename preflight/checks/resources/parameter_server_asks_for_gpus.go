@@ -17,10 +17,10 @@ var parameterServerAsksForGPUs = &check.Check{
 	Remedy:   "Remove the GPUs from PS.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TFJob.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		ps, worker := p.Operator.Role(p.Job, kinds.Server), p.Operator.Role(p.Job, kinds.Worker)
 		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Replicas.Max == 0 {
-			return nil
+			return
 		}
 		if gpus := ps.Pod.GPUs(); gpus.N > 0 {
 			all := saturate.Mul(gpus.N, int64(ps.Replicas.Max))
@@ -30,6 +30,5 @@ var parameterServerAsksForGPUs = &check.Check{
 				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
 			})
 		}
-		return nil
 	},
 }

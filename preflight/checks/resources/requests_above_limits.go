@@ -17,7 +17,7 @@ var requestsAboveLimits = &check.Check{
 	Title:    "a container requests more than its limit",
 	Remedy:   "Raise the limit to the request, or lower the request.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			aboveLimits(p, r, facts.Whose(c.Name, r.Name), c.Resources.Requests, c.Resources.Limits, rel.Child("resources"))
 		})
@@ -26,7 +26,6 @@ var requestsAboveLimits = &check.Check{
 				aboveLimits(p, r, "the pod of "+r.Name, r.Pod.Spec.Resources.Requests, r.Pod.Spec.Resources.Limits, "resources")
 			}
 		}
-		return nil
 	},
 }
 

@@ -16,11 +16,10 @@ var resourcesMissing = &check.Check{
 	Title:    "the container that trains asks for nothing",
 	Remedy:   "Write requests for cpu and memory, and limits for what the training needs.",
 	Severity: finding.Note, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		more := 0
 		var first finding.Finding
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			c, k := r.Trainer()
 			if c == nil || !p.Operator.Trains(r) || r.Pod.Partial || r.Replicas.Max == 0 || r.Pod.Spec.Resources != nil || len(r.Pod.Spec.ResourceClaims) > 0 {
 				continue
@@ -41,7 +40,6 @@ var resourcesMissing = &check.Check{
 		if first.Message != "" {
 			p.Report(first)
 		}
-		return nil
 	},
 }
 

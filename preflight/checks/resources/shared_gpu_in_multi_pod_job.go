@@ -16,11 +16,10 @@ var sharedGPUInMultiPodJob = &check.Check{
 	Remedy:   "Ask for whole GPUs, or train in one pod on one slice.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.NCCL },
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var first job.Amount
 		var slices, pods int64
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
+		for r := range p.Job.EachRole() {
 			if g := r.Pod.GPUs(); r.Replicas.Min > 0 && (job.AcceleratorUnit(g.Resource) == job.Partition || job.AcceleratorUnit(g.Resource) == job.Share) {
 				if slices == 0 {
 					first = g
@@ -29,7 +28,7 @@ var sharedGPUInMultiPodJob = &check.Check{
 			}
 		}
 		if slices < 2 {
-			return nil
+			return
 		}
 		what := "hardware slices of GPUs, between which there is no direct way"
 		if job.AcceleratorUnit(first.Resource) == job.Share {
@@ -44,6 +43,5 @@ var sharedGPUInMultiPodJob = &check.Check{
 			Message: fmt.Sprintf("training runs on %d %s in %s: %s", first.N, first.Resource, each, what),
 			Facts:   []finding.Fact{{Name: "pods", Value: pods}, {Name: "slices", Value: slices}},
 		})
-		return nil
 	},
 }

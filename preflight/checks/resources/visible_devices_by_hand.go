@@ -17,7 +17,7 @@ var visibleDevicesByHand = &check.Check{
 	Title:    "the job shows its processes another number of GPUs than it holds",
 	Remedy:   "Remove the variable: a container sees the GPUs it asked for, numbered from 0.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
 			value, ok := facts.Literal(e)
 			held := c.Resources.Limits["nvidia.com/gpu"]
@@ -28,7 +28,6 @@ var visibleDevicesByHand = &check.Check{
 				p.Reportf(at, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu: it sees only the ones that are listed", facts.Quoted(value), facts.Whose(c.Name, r.Name), held.String())
 			}
 		})
-		return nil
 	},
 }
 

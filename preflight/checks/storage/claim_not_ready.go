@@ -20,13 +20,12 @@ var claimNotReady = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Stops: true,
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, u := range facts.ClaimsOf(p) {
 			if why := notReady(p, u.Claim); why != "" {
 				p.Reportf(u.At, "claim %q %s; %s cannot start before it is bound", u.Claim.Name, why, facts.PodsOf(u.Role))
 			}
 		}
-		return nil
 	},
 }
 

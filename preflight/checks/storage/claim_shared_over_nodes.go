@@ -19,7 +19,7 @@ var claimSharedOverNodes = &check.Check{
 	Remedy:   "Use a claim with ReadWriteMany or ReadOnlyMany, or mount it in one pod only.",
 	Severity: finding.Warning, Since: "0.1",
 	Needs: check.Objects,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		pods, first := map[string]int{}, map[string]facts.ClaimUse{}
 		var names []string
 		for _, u := range facts.ClaimsOf(p) {
@@ -41,7 +41,6 @@ var claimSharedOverNodes = &check.Check{
 				p.Report(f)
 			}
 		}
-		return nil
 	},
 }
 

@@ -16,7 +16,7 @@ var memoryVolumeWithoutSize = &check.Check{
 	Title:    "a volume in memory has no size of its own",
 	Remedy:   "Write a sizeLimit below the memory limit.",
 	Severity: finding.Note, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
 			var memory map[string][]int // by name
 			for k, v := range r.Pod.Spec.Volumes {
@@ -41,6 +41,5 @@ var memoryVolumeWithoutSize = &check.Check{
 				}
 			}
 		})
-		return nil
 	},
 }

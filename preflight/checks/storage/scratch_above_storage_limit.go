@@ -16,28 +16,24 @@ var scratchAboveStorageLimit = &check.Check{
 	Title:    "a scratch volume may grow beyond the pod's storage limit",
 	Remedy:   "Raise the ephemeral-storage limit above the volume's sizeLimit, or lower sizeLimit.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			limit := storageLimit(&r.Pod.Spec)
-			if limit == 0 {
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		limit := storageLimit(&r.Pod.Spec)
+		if limit == 0 {
+			return
+		}
+		for k, v := range r.Pod.Spec.Volumes {
+			if v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumDefault || v.EmptyDir.SizeLimit == nil {
 				continue
 			}
-			for k, v := range r.Pod.Spec.Volumes {
-				if v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumDefault || v.EmptyDir.SizeLimit == nil {
-					continue
-				}
-				if most := v.EmptyDir.SizeLimit.Value(); most > limit {
-					p.Report(finding.Finding{
-						Path:    r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "sizeLimit")),
-						Message: fmt.Sprintf("volume %s of %s may grow to %s, but the pod is evicted above %s of ephemeral-storage", v.Name, r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceEphemeralStorage, limit)),
-						Facts:   []finding.Fact{{Name: "volume", Value: most}, {Name: "limit", Value: limit}},
-					})
-				}
+			if most := v.EmptyDir.SizeLimit.Value(); most > limit {
+				p.Report(finding.Finding{
+					Path:    r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "sizeLimit")),
+					Message: fmt.Sprintf("volume %s of %s may grow to %s, but the pod is evicted above %s of ephemeral-storage", v.Name, r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceEphemeralStorage, limit)),
+					Facts:   []finding.Fact{{Name: "volume", Value: most}, {Name: "limit", Value: limit}},
+				})
 			}
 		}
-		return nil
-	},
+	}),
 }
 
 // storageLimit is how much local storage a pod may use before the kubelet evicts it: the

@@ -17,7 +17,7 @@ var shmAboveEveryNode = &check.Check{
 	Remedy:   "Lower sizeLimit, and write a memory limit that covers it and the process itself.",
 	Severity: finding.Warning, Since: "0.1",
 	Needs: check.Cluster,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		var most int64
 		for _, n := range p.Cluster.Alike() {
 			most = max(most, n.Allocatable[corev1.ResourceMemory])
@@ -38,6 +38,5 @@ var shmAboveEveryNode = &check.Check{
 				})
 			}
 		})
-		return nil
 	},
 }

@@ -17,7 +17,7 @@ var shmAboveMemoryLimit = &check.Check{
 	Title:    "/dev/shm may grow beyond the memory limit it counts against",
 	Remedy:   "Lower sizeLimit, or raise the memory limit to cover it and the process itself.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
 			v, rel := sharedMemory(&r.Pod.Spec, c)
 			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil {
@@ -39,7 +39,6 @@ var shmAboveMemoryLimit = &check.Check{
 				},
 			})
 		})
-		return nil
 	},
 }
 

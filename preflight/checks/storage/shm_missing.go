@@ -19,31 +19,27 @@ var shmMissing = &check.Check{
 	Title:    "several GPUs share the 64 MiB that containers get as /dev/shm",
 	Remedy:   "Mount an emptyDir with medium Memory and a sizeLimit at /dev/shm.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if r.Pod.Spec.HostIPC || r.Replicas.Max == 0 || r.Pod.Partial {
+	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
+		if r.Pod.Spec.HostIPC || r.Replicas.Max == 0 || r.Pod.Partial {
+			return
+		}
+		for k := range r.Pod.Spec.Containers {
+			c := &r.Pod.Spec.Containers[k]
+			gpus := job.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{*c}}, Requests: job.ResourcesOf(c.Resources.Limits)}.GPUs()
+			if sshd := p.Operator.SSHD; sshd.Replaces && r.Name == sshd.Role && c.Name == r.Container && gpus.N < 2 && r.Launch.ProcsPerNode.Max > 1 && !mountsSharedMemory(c) {
+				p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s starts %d processes and has no volume at /dev/shm: they share the default of 64 MiB", facts.Whose(c.Name, r.Name), r.Launch.ProcsPerNode.Max)
 				continue
 			}
-			for k := range r.Pod.Spec.Containers {
-				c := &r.Pod.Spec.Containers[k]
-				gpus := job.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{*c}}, Requests: job.ResourcesOf(c.Resources.Limits)}.GPUs()
-				if sshd := p.Operator.SSHD; sshd.Replaces && r.Name == sshd.Role && c.Name == r.Container && gpus.N < 2 && r.Launch.ProcsPerNode.Max > 1 && !mountsSharedMemory(c) {
-					p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s starts %d processes and has no volume at /dev/shm: they share the default of 64 MiB", facts.Whose(c.Name, r.Name), r.Launch.ProcsPerNode.Max)
-					continue
-				}
-				if gpus.N < 2 || job.AcceleratorUnit(gpus.Resource) != job.Device || !usesSharedMemory(gpus.Resource) || mountsSharedMemory(c) || looksOnly(c) {
-					continue
-				}
-				p.Report(finding.Finding{
-					Path:    r.Pod.At(job.Path("containers").Index(k)),
-					Message: fmt.Sprintf("%s has %d %s and no volume at /dev/shm: its processes share the default of 64 MiB", facts.Whose(c.Name, r.Name), gpus.N, gpus.Resource),
-					Facts:   []finding.Fact{{Name: "gpus", Value: gpus.N}},
-				})
+			if gpus.N < 2 || job.AcceleratorUnit(gpus.Resource) != job.Device || !usesSharedMemory(gpus.Resource) || mountsSharedMemory(c) || looksOnly(c) {
+				continue
 			}
+			p.Report(finding.Finding{
+				Path:    r.Pod.At(job.Path("containers").Index(k)),
+				Message: fmt.Sprintf("%s has %d %s and no volume at /dev/shm: its processes share the default of 64 MiB", facts.Whose(c.Name, r.Name), gpus.N, gpus.Resource),
+				Facts:   []finding.Fact{{Name: "gpus", Value: gpus.N}},
+			})
 		}
-		return nil
-	},
+	}),
 }
 
 // usesSharedMemory says whether processes of these devices on one node talk through

@@ -14,7 +14,7 @@ var shmWithoutSize = &check.Check{
 	Title:    "/dev/shm has no size of its own",
 	Remedy:   "Write a sizeLimit below the memory limit.",
 	Severity: finding.Note, Since: "0.1",
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
 			v, rel := sharedMemory(&r.Pod.Spec, c)
 			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit != nil {
@@ -27,6 +27,5 @@ var shmWithoutSize = &check.Check{
 			}
 			p.Reportf(r.Pod.At(rel.Child("emptyDir")), "/dev/shm of %s has no sizeLimit; it may take all of the %s that container %s has", r.Name, limit.String(), c.Name)
 		})
-		return nil
 	},
 }

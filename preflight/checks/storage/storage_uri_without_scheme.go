@@ -15,13 +15,12 @@ var storageURIWithoutScheme = &check.Check{
 	Remedy:   "Write the scheme in front: hf://, s3:// or cache://.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		for _, at := range []job.Path{"spec.initializer.dataset.storageUri", "spec.initializer.model.storageUri"} {
 			uri, ok := facts.Text(p.Job, at)
 			if _, _, templated := job.Placeholder(uri); ok && uri != "" && !templated && !strings.Contains(uri, "://") {
 				p.Reportf(at, "storageUri is %s, without a scheme such as hf://; the initializer fails at once", facts.Quoted(uri))
 			}
 		}
-		return nil
 	},
 }

@@ -17,9 +17,9 @@ var volumeNotDeclared = &check.Check{
 	Remedy:   "Declare the volume under volumes, or correct the name in volumeMounts.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Needs: check.Whole,
-	Run: func(p *check.Pass) error {
+	Run: func(p *check.Pass) {
 		if p.Job.Field("spec.volumeClaimPolicies") != nil {
-			return nil // JobSet adds the volumes it makes claims for
+			return // JobSet adds the volumes it makes claims for
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			var names []string
@@ -38,6 +38,5 @@ var volumeNotDeclared = &check.Check{
 					facts.Whose(c.Name, r.Name), m.Name, check.DidYouMean(m.Name, names))
 			}
 		})
-		return nil
 	},
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Pool is nodes with the same device, for who draws the map otherwise than in text.
@@ -110,7 +111,7 @@ const roomForHolders = 60
 
 func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools []Pool) {
 	for _, p := range all {
-		out := Pool{Name: p.name, Nodes: p.nodes, Text: many(p.nodes, "node")}
+		out := Pool{Name: p.name, Nodes: p.nodes, Text: words.Count(p.nodes, "node", "nodes")}
 		if p.each > 0 {
 			out.Text += " of " + amountOf(of, p.each)
 		}
@@ -121,7 +122,7 @@ func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools 
 				out.Rows = append(out.Rows, Row{Names: r.names, Note: r.note, Held: r.holders.text(of, roomForHolders), Parts: r.sum.parts(func(n int64) string { return amountOf(of, n) })})
 			}
 			if rest != nil {
-				out.More = many(rest.nodes, "more node") + ": " + rest.sum.text(of, known)
+				out.More = words.Count(rest.nodes, "more node", "more nodes") + ": " + rest.sum.text(of, known)
 			}
 		}
 		out.Parts = p.sum.parts(func(n int64) string { return amountOf(of, n) })

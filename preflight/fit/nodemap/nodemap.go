@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Question is a gang, the cluster it was put on, and the answer.
@@ -118,7 +119,7 @@ func (p *panel) head() {
 		nodes += pool.nodes
 	}
 	if all.total() == 0 {
-		p.lines("", fmt.Sprintf("none of %s has %s", many(nodes, "node"), p.of))
+		p.lines("", fmt.Sprintf("none of %s has %s", words.Count(nodes, "node", "nodes"), p.of))
 		p.pools = nil
 		return
 	}
@@ -126,7 +127,7 @@ func (p *panel) head() {
 		return
 	}
 	sum := fmt.Sprintf("%s: %s", p.of, all.text(p.of, p.known))
-	if more := fmt.Sprintf("; %s on %s", amountOf(p.of, all.total()), many(nodes, "node")); utf8.RuneCountInString(sum+more) <= p.o.Width {
+	if more := fmt.Sprintf("; %s on %s", amountOf(p.of, all.total()), words.Count(nodes, "node", "nodes")); utf8.RuneCountInString(sum+more) <= p.o.Width {
 		sum += more
 	}
 	p.above = p.lines("", sum)
@@ -159,7 +160,7 @@ func (p *panel) body() {
 		nodes += pool.nodes
 	}
 	p.line("")
-	p.heading(many(len(rest), "more pool"), ", "+many(nodes, "node")+": "+sum.text(p.of, p.known))
+	p.heading(words.Count(len(rest), "more pool", "more pools"), ", "+words.Count(nodes, "node", "nodes")+": "+sum.text(p.of, p.known))
 }
 
 // heading is a name and what is said of it, below where it has no room beside.
@@ -186,10 +187,10 @@ func (p *panel) pool(of *pool, rows int) int {
 		p.line("")
 	}
 	if of.sum.total() == 0 {
-		p.heading(of.name, ": "+many(of.nodes, "node"))
+		p.heading(of.name, ": "+words.Count(of.nodes, "node", "nodes"))
 		return 0
 	}
-	each := ", " + many(of.nodes, "node")
+	each := ", " + words.Count(of.nodes, "node", "nodes")
 	if of.each > 0 {
 		each += " of " + amountOf(p.of, of.each)
 	}
@@ -230,7 +231,7 @@ func (p *panel) pool(of *pool, rows int) int {
 const indented = "    "
 
 func restText(rest *remainder, p *panel) string {
-	return fmt.Sprintf("and %s in other states: %s", many(rest.nodes, "node"), rest.sum.text(p.of, p.known))
+	return fmt.Sprintf("and %s in other states: %s", words.Count(rest.nodes, "node", "nodes"), rest.sum.text(p.of, p.known))
 }
 
 // rowTable is the rows of a pool and how their columns are shared out.
@@ -248,7 +249,7 @@ func (p *panel) tableOf(of *pool, most int) rowTable {
 	var rt rowTable
 	rt.rows, rt.rest = of.pick(most)
 	for _, r := range rt.rows {
-		rt.heads = append(rt.heads, many(len(r.names), "node"))
+		rt.heads = append(rt.heads, words.Count(len(r.names), "node", "nodes"))
 		rt.wide = max(rt.wide, utf8.RuneCountInString(rt.heads[len(rt.heads)-1]))
 	}
 	rt.room = p.o.Width - 2 - of.cells - 2 - rt.wide - 2
@@ -423,12 +424,4 @@ func wrapped(text string, width int) (lines []string) {
 		}
 	}
 	return append(lines, line)
-}
-
-// many is a count with its noun.
-func many(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

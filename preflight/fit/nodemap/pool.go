@@ -275,7 +275,7 @@ func (s *share) String() string {
 	}
 	out := make([]string, len(s.roles))
 	for i, role := range s.roles {
-		out[i] = fit.Count(role, s.pods[role])
+		out[i] = words.Pods(role, s.pods[role])
 	}
 	return strings.Join(out, " + ")
 }
@@ -304,13 +304,8 @@ func heldOn(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) holders {
 	var scratch corev1.Pod
 	for _, one := range n.Pods() {
 		amount := one.Takes(of)
-		if amount <= 0 {
+		if amount <= 0 || one.BelongsTo(&asker, &scratch) {
 			continue
-		}
-		if asker.Own != nil && one.Namespace() == asker.Namespace {
-			if _, ok := asker.Own(one.Metadata(&scratch)); ok {
-				continue
-			}
 		}
 		name := words.VisibleLine(one.Namespace() + "/" + wholeOf(one))
 		out[name] = saturate.Add(out[name], amount)

@@ -61,16 +61,11 @@ func HoldersWithin(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fi
 	case s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented:
 		return Departure{Reason: "whether it fits is not known, so who is in its way is not known either"}
 	}
-	q := &holders{completions: completions{s: s, gang: fit.InParts(s, g), budget: fit.NewBudget(tries * fit.Steps)}, tries: tries}
+	q := newHolders(s, g, was, fit.NewBudget(tries*fit.Steps), tries)
 	if !q.budget.Until(ctx) {
 		return Departure{Reason: q.budget.Why()}
 	}
-	if len(was.Shortfall) > 0 {
-		q.lacks = was.Shortfall[0].Resource
-	}
-	q.jobs = q.group(holderOf)
-	q.copy()
-	found := q.search()
+	found := q.search(holderOf)
 	if found == nil {
 		reason := "no set of running jobs and pods was found whose end makes room"
 		if why := q.budget.Why(); why != "" {
@@ -92,11 +87,23 @@ func HoldersWithin(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fi
 
 // holders looks for a small set of holders in whose place a gang fits.
 type holders struct {
-	completions
+	s           *cluster.Snapshot
+	gang        gang.Gang
+	budget      *fit.Budget
+	jobs        []*runningJob
+	store       *cluster.Store      // the view once more, to take pods from
 	lacks       corev1.ResourceName // what there is too little of; empty: that is not known
 	tries, made int
 	smallest    bool
 	plan        []fit.Placement // of the last set that will do
+}
+
+func newHolders(s *cluster.Snapshot, g gang.Gang, was fit.Result, b *fit.Budget, tries int) *holders {
+	q := &holders{s: s, gang: fit.InParts(s, g), budget: b, tries: tries}
+	if len(was.Shortfall) > 0 {
+		q.lacks = was.Shortfall[0].Resource
+	}
+	return q
 }
 
 // holderOf is what a pod ends with: its job, its controller, or itself.
@@ -151,8 +158,20 @@ func (j *runningJob) marks() (out []string) {
 	return out
 }
 
-// search finds a set that will do, leaves out of it what it can, and then tries all smaller sets.
-func (q *holders) search() []*runningJob {
+// search finds a set of what pods end with that will do, leaves out of it what it can, and then tries all smaller sets.
+func (q *holders) search(of func(*cluster.Pod) (kind, name string)) []*runningJob {
+	if q.jobs = q.group(of); len(q.jobs) == 0 {
+		return nil
+	}
+	q.store = q.s.Fork()
+	for _, n := range q.s.Nodes() {
+		q.store.SetNode(n.Object())
+	}
+	for _, in := range q.s.PodLists() {
+		for p := range in.All() {
+			q.store.KeepPod(p)
+		}
+	}
 	slices.SortStableFunc(q.jobs, func(a, b *runningJob) int { return cmp.Compare(b.takes(q.lacks), a.takes(q.lacks)) })
 	set := q.enough()
 	if set == nil {
@@ -192,7 +211,7 @@ func (j *runningJob) takes(name corev1.ResourceName) (n int64) {
 // enough is the shortest beginning of the list that will do, to a power of two; nil: even the
 // whole list will not.
 func (q *holders) enough() []*runningJob {
-	for size := 1; len(q.jobs) > 0; size *= 2 {
+	for size := 1; ; size *= 2 {
 		set := q.jobs[:min(size, len(q.jobs))]
 		if q.frees(set) {
 			return set
@@ -201,7 +220,6 @@ func (q *holders) enough() []*runningJob {
 			return nil
 		}
 	}
-	return nil
 }
 
 // thinned leaves out of a set what it can do without, halves first, from the end.
@@ -278,12 +296,13 @@ func (q *holders) frees(set []*runningJob) bool {
 }
 
 // group are the pods of others that have a node, by what they end with; of is empty for what is left out.
-func (d *completions) group(of func(*cluster.Pod) (kind, name string)) []*runningJob {
+func (d *holders) group(of func(*cluster.Pod) (kind, name string)) []*runningJob {
 	var out []*runningJob
+	var scratch corev1.Pod
 	seen := map[[3]string]*runningJob{}
 	for namespace, in := range d.s.PodLists() {
 		for p := range in.All() {
-			if p.Node() == "" || p.Resident() || d.own(p) {
+			if p.Node() == "" || p.Resident() || p.BelongsTo(&d.gang, &scratch) {
 				continue
 			}
 			kind, name := of(p)
@@ -305,7 +324,7 @@ func (d *completions) group(of func(*cluster.Pod) (kind, name string)) []*runnin
 }
 
 // solved is the answer once some holders have ended, and whether the gang fits then.
-func (d *completions) solved(jobs []*runningJob) (fit.Result, bool) {
+func (d *holders) solved(jobs []*runningJob) (fit.Result, bool) {
 	for _, j := range jobs {
 		for _, p := range j.pods {
 			d.store.DropPod(p.Namespace(), p.Name())

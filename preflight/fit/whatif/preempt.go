@@ -162,7 +162,7 @@ func sharesClaims(s *cluster.Snapshot, g gang.Gang) bool {
 // victimSearch is a search for victims on the nodes that matter: those of the plan as far as it
 // got, and those that could be cleared, with least to clear first.
 type victimSearch struct {
-	scratch corev1.Pod // of own
+	scratch corev1.Pod // of BelongsTo
 	s       *cluster.Snapshot
 	gang    gang.Gang
 	budget  *assign.Budget
@@ -283,20 +283,12 @@ func (h *victimSearch) roomy(n *cluster.Node, gone []*cluster.Pod) bool {
 func (h *victimSearch) victims(n *cluster.Node) []*cluster.Pod {
 	var out []*cluster.Pod
 	for _, p := range n.Pods() {
-		if rank, mayGo := h.by.of(p); p.Resident() && !(h.residents && p.Owner().Kind == "DaemonSet") || !mayGo || rank >= h.by.own || h.own(p) {
+		if rank, mayGo := h.by.of(p); p.Resident() && !(h.residents && p.Owner().Kind == "DaemonSet") || !mayGo || rank >= h.by.own || p.BelongsTo(&h.gang, &h.scratch) {
 			continue
 		}
 		out = append(out, p)
 	}
 	return out
-}
-
-func (h *victimSearch) own(p *cluster.Pod) bool {
-	if h.gang.Own == nil || p.Namespace() != h.gang.Namespace {
-		return false
-	}
-	_, own := h.gang.Own(p.Metadata(&h.scratch))
-	return own
 }
 
 // fewest clears as few nodes as it can, and lets every pod stay that can; nil: not even

@@ -18,8 +18,7 @@ type ClaimUse struct {
 // ClaimsOf are the claims that pods mount and that the view has, in the order of the roles.
 func ClaimsOf(p *check.Pass) []ClaimUse {
 	var out []ClaimUse
-	for i := range p.Job.Roles {
-		r := &p.Job.Roles[i]
+	for r := range p.Job.EachRole() {
 		for k, v := range r.Pod.Spec.Volumes {
 			if v.PersistentVolumeClaim == nil {
 				continue

@@ -15,13 +15,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // EachContainer visits all containers of all roles, init containers last; at is where the
 // container is written.
 func EachContainer(j *job.Job, visit func(r *job.Role, c *corev1.Container, rel job.Path)) {
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		for k := range r.Pod.Spec.Containers {
 			visit(r, &r.Pod.Spec.Containers[k], job.Path("containers").Index(k))
 		}
@@ -45,10 +45,7 @@ func Whose(container, role string) string {
 // Quoted is a value in quotes, cut to what a message has room for.
 func Quoted(value string) string {
 	const most = 60
-	if r := []rune(value); len(r) > most {
-		value = string(r[:most-1]) + "…"
-	}
-	return strconv.Quote(value)
+	return strconv.Quote(words.Clip(value, most))
 }
 
 // PodsOf is "4 Worker pods"; the one role of a Job has no name of its own.
@@ -76,17 +73,7 @@ func Text(j *job.Job, at job.Path) (s string, ok bool) {
 }
 
 // Number is the whole number at a path; ok is false where there is none.
-func Number(j *job.Job, at job.Path) (n int64, ok bool) {
-	switch v := j.Field(at).(type) {
-	case int64:
-		return v, true
-	case int:
-		return int64(v), true
-	case float64:
-		return int64(v), v == float64(int64(v))
-	}
-	return 0, false
-}
+func Number(j *job.Job, at job.Path) (n int64, ok bool) { return job.Whole(j.Field(at)) }
 
 // Count is "1 pod" or "3 pods".
 func Count[N int | int64](n N, thing string) string {

@@ -44,8 +44,7 @@ var (
 // the job's operator makes itself.
 func References(j *job.Job) []Reference {
 	var out []Reference
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
 			if name != "" && (optional == nil || !*optional) {
 				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
@@ -86,8 +85,7 @@ func References(j *job.Job) []Reference {
 // pods name, which a view of the cluster lists anyway.
 func AllReferences(j *job.Job) []Reference {
 	out := References(j)
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		spec := &r.Pod.Spec
 		add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
 			if name != "" {
@@ -201,8 +199,7 @@ func keyReferences(j *job.Job) (out []keyReference) {
 			out = append(out, keyReference{SecretKind, from.SecretKeyRef.Name, from.SecretKeyRef.Key, use, at.Child("valueFrom", "secretKeyRef", "key")})
 		}
 	})
-	for i := range j.Roles {
-		r := &j.Roles[i]
+	for r := range j.EachRole() {
 		for k, v := range r.Pod.Spec.Volumes {
 			at := job.Path("volumes").Index(k)
 			items := func(kind schema.GroupVersionKind, name string, all []corev1.KeyToPath, rel job.Path) {

@@ -28,13 +28,8 @@ func (cycle *Cycle) findNominees(g gang.Gang) {
 	var scratch corev1.Pod
 	for _, p := range cycle.s.Nominated() {
 		at, ok := cycle.s.NodeAt(p.NominatedTo())
-		if !ok {
+		if !ok || p.BelongsTo(&g, &scratch) {
 			continue
-		}
-		if g.Own != nil && p.Namespace() == g.Namespace {
-			if _, own := g.Own(p.Metadata(&scratch)); own {
-				continue
-			}
 		}
 		cycle.nominees = append(cycle.nominees, nominee{p, int32(at), 0, cycle.s.PriorityOf(p)})
 	}
