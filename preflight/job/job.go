@@ -88,6 +88,8 @@ type Role struct {
 	PodsBeside int
 	// Jobs is how many batch Jobs are made for its pods, at least; 0: none.
 	Jobs int
+	// Services is how many Services are made for its pods, at least; 0: none, or that is not known.
+	Services int
 	// Along is the role with each of whose pods equally many of this one come; empty: the number stands by itself.
 	Along string
 	// Single says that the operator takes exactly one pod of this role: a launcher, a Master.

@@ -51,14 +51,14 @@ var jobSet = &Kind{
 		TTL:         "spec.ttlSecondsAfterFinished",
 		Fixed:       jobSetFixed,
 		Choices: []Choice{ // v0.12.0 api/jobset/v1alpha2/jobset_types.go
-			{At: "spec.successPolicy.operator", Words: []string{"All", "Any"}},
-			{At: "spec.startupPolicy.startupPolicyOrder", Words: []string{"AnyOrder", "InOrder"}},
+			{At: "spec.successPolicy.operator", Words: []string{"All", "Any"}, Required: true},
+			{At: "spec.startupPolicy.startupPolicyOrder", Words: []string{"AnyOrder", "InOrder"}, Required: true},
 			{At: "spec.failurePolicy.restartStrategy", Words: []string{"Recreate", "BlockingRecreate", "InPlaceRestart"}},
-			{At: "spec.failurePolicy.rules", Each: "action", Words: []string{"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"}},
+			{At: "spec.failurePolicy.rules", Each: "action", Words: []string{"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"}, Required: true},
 		},
 		RoleChoices: []Choice{
 			{At: "template.spec.completionMode", Words: completionModes},
-			{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}},
+			{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}, Required: true},
 		},
 		DependsOn: true,
 		Jobs:      &Jobs{Spec: "template.spec", Indexed: true}, // the webhook's default

@@ -157,6 +157,9 @@ func (m replicaMap) role(r *reader, name, key string, spec *replicaSpec) job.Rol
 		Pod:          r.pod(&spec.Template, at.Child("template")),
 	}
 	m.overwriteRestart(r, &role, spec)
+	if m.portName != "" { // each pod gets a Service (pkg/controller.v1/common/service.go, ReconcileServices)
+		role.Services = replicas
+	}
 	m.addPort(&role.Pod)
 	return role
 }

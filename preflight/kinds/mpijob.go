@@ -38,6 +38,8 @@ var mpiJob = &Kind{
 		Env:         mpiEnv, Mounts: mpiMounts,
 	})),
 	Versions: map[string]*Operator{"v2beta1": new(withLauncher(underRunPolicy(mpiOperator, Operator{
+		Names:           dnsLabel1035, // of the workers' hosts, which begin with it (validateMPIJobName)
+		CleanOrNothing:  true,         // validateRunPolicy
 		LongestName:     mpiV2LongestName,
 		RestartPolicies: []string{"OnFailure", "Never"}, // mpi-operator v0.7.0 pkg/apis/kubeflow/validation
 		Choices: []Choice{

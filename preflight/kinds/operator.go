@@ -41,6 +41,8 @@ type Operator struct {
 	// where it says that the workers do.
 	CleanPods    []job.Path
 	CleanWorkers job.Path
+	// CleanOrNothing says that the operator makes no pods where CleanPods hold another word.
+	CleanOrNothing bool
 	// Restamped are pod templates, two fields below spec, into which the operator's mutating webhook writes an
 	// empty metadata.creationTimestamp at every update; the API server drops it again.
 	Restamped []job.Path
@@ -181,6 +183,8 @@ type Choice struct {
 	At    job.Path
 	Each  job.Path // the field below each element of the list at At; empty: At is the field
 	Words []string
+	// Required says that the object which holds the field is refused without it.
+	Required bool
 }
 
 // Jobs says where the spec of the batch/v1 Job of a role is written, and what its pods are

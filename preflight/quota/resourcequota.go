@@ -72,6 +72,11 @@ func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(
 	all, more := o.sum(name, each)
 	taken, known := quota.Used[name]
 	never := all > hard
+	if !known && !never && more > 0 {
+		if taken, known = o.inUse(quota, name); !known {
+			o.doubt("the ResourceQuota %s does not say how much %s is in use", quota.Name, name)
+		}
+	}
 	if !never && (!known || more <= 0 || saturate.Add(taken, more) <= hard) {
 		return
 	}
@@ -98,6 +103,29 @@ func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(
 	o.add(l)
 }
 
+// inUse is what the pods in the view take of a quota whose status does not say it; known: nothing else counts.
+func (o *check) inUse(quota *cluster.Quota, name corev1.ResourceName) (taken int64, known bool) {
+	in := o.s.PodLists()[o.gang.Namespace]
+	if in == nil || !o.s.PodsKnown() {
+		return 0, o.s.PodsKnown()
+	}
+	summed := quota.Unscoped && !claimed(name) && !strings.HasPrefix(string(name), "limits.") && !strings.HasPrefix(string(name), "count/")
+	for p := range in.All() {
+		if !summed {
+			return 0, false
+		}
+		if name == corev1.ResourcePods {
+			taken++
+		}
+		for _, a := range p.Requests() {
+			if a.Name == cluster.PlainName(name) {
+				taken = saturate.Add(taken, a.N)
+			}
+		}
+	}
+	return taken, true
+}
+
 // sum is how much of a resource the pods take that certainly exist together: all of
 // them, and those that do not exist yet. Whatever has been created counts as an object
 // until it is deleted, groups that completed included.
@@ -120,15 +148,18 @@ func (o *check) sum(name corev1.ResourceName, each func(group int) int64) (all, 
 	return all, missing
 }
 
-// self compares the job itself, and the Jobs that are made for it, with a quota on the number of objects of their kind.
+// self compares the job itself, and the Jobs and Services that are made for it, with a quota on the number of objects of their kind.
 func (o *check) self(quota *cluster.Quota) {
 	if o.gang.Self.Empty() || o.gang.Exists || !quota.Unscoped {
 		return
 	}
 	made := map[corev1.ResourceName]int64{countOf(o.gang.Self): 1}
 	for i := range o.gang.Groups {
-		if n := o.gang.Groups[i].Jobs; n > 0 {
-			made[jobCount] = saturate.Add(made[jobCount], int64(n))
+		g := &o.gang.Groups[i]
+		for name, n := range map[corev1.ResourceName]int{jobCount: g.Jobs, corev1.ResourceServices: g.Services, serviceCount: g.Services} {
+			if n > 0 {
+				made[name] = saturate.Add(made[name], int64(n))
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(made)) {
@@ -198,10 +229,11 @@ func countOf(r schema.GroupResource) corev1.ResourceName {
 }
 
 var (
-	podCount    = countOf(cluster.PodsResource)
-	volumeCount = countOf(schema.GroupResource{Resource: "persistentvolumeclaims"})
-	jobCount    = countOf(schema.GroupResource{Group: "batch", Resource: "jobs"})
-	claimCount  = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
+	podCount     = countOf(cluster.PodsResource)
+	volumeCount  = countOf(schema.GroupResource{Resource: "persistentvolumeclaims"})
+	serviceCount = countOf(schema.GroupResource{Resource: "services"})
+	jobCount     = countOf(schema.GroupResource{Group: "batch", Resource: "jobs"})
+	claimCount   = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
 )
 
 // claimed says whether a quota counts claims under the name, of devices or of volumes, and not pods.

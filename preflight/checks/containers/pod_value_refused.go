@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
@@ -122,25 +123,11 @@ func refusedNames(r *job.Role, refuse refuse) {
 		}
 		refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q is not valid: it takes at most 63 lower-case letters, digits and dashes", v.Name)
 	}
-	labels := func(at func(key string) job.Path, set map[string]string) {
-		for _, key := range slices.Sorted(maps.Keys(set)) {
-			badValue, badName := len(validation.IsValidLabelValue(set[key])) > 0, len(validation.IsQualifiedName(key)) > 0
-			if !badValue && !badName || templated(key) {
-				continue
-			}
-			if badValue {
-				refuse(at(key), "label value %q is not valid: it takes at most 63 letters, digits, - _ and .", set[key])
-			} else {
-				refuse(at(key), "label name %q is not valid: it takes a domain, a slash and a name of at most 63 characters", key)
-			}
-		}
+	meta := job.Path(strings.TrimSuffix(string(r.Pod.Path), ".spec")).Child("metadata")
+	for at, text := range facts.RefusedMetadata(meta, r.Pod.Labels, r.Pod.Annotations) {
+		refuse(at, "%s", text)
 	}
-	meta := job.Path(strings.TrimSuffix(string(r.Pod.Path), ".spec")).Child("metadata", "labels")
-	labels(func(key string) job.Path { return meta.Key(key) }, r.Pod.Labels)
-	for _, key := range slices.Sorted(maps.Keys(r.Pod.Annotations)) {
-		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 && !templated(key) {
-			refuse(meta.Parent().Child("annotations").Key(key), "annotation name %q is not valid: it takes a domain, a slash and a name of at most 63 characters", key)
-		}
+	for at, text := range facts.RefusedLabels(r.Pod.At("nodeSelector"), r.Pod.Spec.NodeSelector) {
+		refuse(at, "%s", text)
 	}
-	labels(func(key string) job.Path { return r.Pod.At(job.Path("nodeSelector").Key(key)) }, r.Pod.Spec.NodeSelector)
 }

@@ -8,6 +8,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -195,7 +197,13 @@ func (s *jobSpec) refusedFailure() {
 
 // refusedSelector: the API server makes the selector, unless it is told not to. That of a Job which is there has its label.
 func (s *jobSpec) refusedSelector() {
-	if s.Selector == nil || s.ManualSelector != nil && *s.ManualSelector {
+	if s.Selector == nil {
+		return
+	}
+	if s.ManualSelector != nil && *s.ManualSelector {
+		if selector, err := metav1.LabelSelectorAsSelector(s.Selector); err == nil && !selector.Matches(labels.Set(s.role.Pod.Labels)) {
+			s.refuse(s.at.Child("selector"), "the selector does not select the labels of the pod template")
+		}
 		return
 	}
 	for _, own := range []string{batchv1.ControllerUidLabel, "controller-uid"} {

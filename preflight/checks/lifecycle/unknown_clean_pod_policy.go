@@ -21,10 +21,13 @@ var unknownCleanPodPolicy = &check.Check{
 		known := []string{"All", "Running", "None"}
 		for _, at := range p.Operator.CleanPods {
 			if policy, _ := facts.Text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
-				p.Report(finding.Finding{
-					Path: at, Meant: check.DidYouMean(policy, known).Name(),
-					Message: fmt.Sprintf("cleanPodPolicy is %q, which is none of %s: all pods and their logs are deleted when the job ends", policy, strings.Join(known, ", ")),
-				})
+				f := finding.Finding{Path: at, Meant: check.DidYouMean(policy, known).Name()}
+				then := "all pods and their logs are deleted when the job ends"
+				if p.Operator.CleanOrNothing {
+					f.Severity, then = finding.Error, "the operator makes no pods"
+				}
+				f.Message = fmt.Sprintf("cleanPodPolicy is %q, which is none of %s: %s", policy, strings.Join(known, ", "), then)
+				p.Report(f)
 			}
 		}
 	},

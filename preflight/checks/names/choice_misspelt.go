@@ -15,9 +15,9 @@ import (
 
 var choiceMisspelt = &check.Check{
 	Name:     "choice-misspelt",
-	Title:    "a word is not spelt as the API spells it",
+	Title:    "a word is missing, or is not spelt as the API spells it",
 	Remedy:   "Write the word as the API spells it.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Eclipses: []string{"pod-value-refused"},
 	Run: func(p *check.Pass) {
 		judge := func(at job.Path, known []string) {
@@ -34,14 +34,22 @@ var choiceMisspelt = &check.Check{
 			}
 			p.Reportf(at, "%s is %q; it takes %s%s", facts.LastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)
 		}
+		one := func(at job.Path, c kinds.Choice) {
+			holder, there := p.Job.Field(at.Parent()).(map[string]any)
+			if word := holder[facts.LastStep(at)]; c.Required && there && (word == nil || word == "") {
+				p.Reportf(at.Parent(), "%s has no %s; it takes %s", facts.LastStep(at.Parent()), facts.LastStep(at), `"`+strings.Join(c.Words, `", "`)+`"`)
+				return
+			}
+			judge(at, c.Words)
+		}
 		choose := func(c kinds.Choice, at job.Path) {
 			if c.Each == "" {
-				judge(at, c.Words)
+				one(at, c)
 				return
 			}
 			list, _ := p.Job.Field(at).([]any)
 			for k := range list {
-				judge(at.Index(k).Join(c.Each), c.Words)
+				one(at.Index(k).Join(c.Each), c)
 			}
 		}
 		for _, c := range p.Operator.Choices {

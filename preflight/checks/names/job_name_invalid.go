@@ -6,21 +6,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var jobNameInvalid = &check.Check{
 	Name:     "job-name-invalid",
-	Title:    "the job's name is not one that the API takes",
+	Title:    "the job lacks a name, or its name or a label is none that the API takes",
 	Remedy:   "Use lower-case letters, digits and dashes, and begin with a letter.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) {
-		if p.Job.Source == nil || p.Job.Source.GetName() == "" {
+		if p.Job.Source == nil {
 			return
 		}
+		for at, text := range facts.RefusedMetadata("metadata", p.Job.Source.GetLabels(), p.Job.Source.GetAnnotations()) {
+			p.Report(finding.Finding{Path: at, Message: text + "; the API server rejects the job", Remedy: "Write a label or an annotation that the API takes."})
+		}
 		name := p.Job.Source.GetName()
-		if _, _, templated := job.Placeholder(name); templated {
+		if name == "" && p.Job.Source.GetGenerateName() == "" {
+			p.Report(finding.Finding{
+				Path: "metadata.name", Remedy: "Write metadata.name.",
+				Message: "the job has no name: the API takes metadata.name, or metadata.generateName to make one from",
+			})
+		}
+		if _, _, templated := job.Placeholder(name); templated || name == "" {
 			return // unreadable-field says so
 		}
 		form, ok := "lower-case letters, digits, dashes and dots", len(validation.IsDNS1123Subdomain(name)) == 0

@@ -15,7 +15,7 @@ import (
 
 var jobSetFieldRefused = &check.Check{
 	Name:     "jobset-field-refused",
-	Title:    "a field of the JobSet has a value that its webhook refuses",
+	Title:    "a field of the JobSet has a value that its CRD or its webhook refuses",
 	Remedy:   "Write a value that JobSet takes.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
@@ -24,12 +24,18 @@ var jobSetFieldRefused = &check.Check{
 		if name, ok := facts.Text(p.Job, "spec.network.subdomain"); ok && name != "" && len(validation.IsDNS1035Label(name)) > 0 {
 			p.Reportf("spec.network.subdomain", "subdomain is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 		}
+		if seconds, ok := facts.Number(p.Job, p.Operator.TTL); ok && seconds < 0 {
+			p.Reportf(p.Operator.TTL, "ttlSecondsAfterFinished is %d; it takes 0 or more", seconds)
+		}
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("groupName")
 			if name, ok := facts.Text(p.Job, at); ok && len(validation.IsDNS1035Label(name)) > 0 {
 				p.Reportf(at, "groupName is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 			}
 			after, _ := p.Job.Field(p.Job.Roles[i].Path.Child("dependsOn")).([]any)
+			if len(after) > mostDependsOn {
+				p.Reportf(p.Job.Roles[i].Path.Child("dependsOn"), "dependsOn of %s has %d entries; it takes 5 at most", p.Job.Roles[i].Name, len(after))
+			}
 			if order, _ := facts.Text(p.Job, "spec.startupPolicy.startupPolicyOrder"); order == "InOrder" && len(after) > 0 {
 				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has dependsOn: a JobSet takes one of the two", p.Job.Roles[i].Name)
 			}
@@ -38,6 +44,9 @@ var jobSetFieldRefused = &check.Check{
 		refusedCoordinator(p)
 	},
 }
+
+// mostDependsOn is maxItems of dependsOn (jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go).
+const mostDependsOn = 5
 
 // ruleName and reasons: jobset v0.10.1 pkg/webhooks/jobset_webhook.go; the reasons are those of
 // k8s.io/api batch/v1.
@@ -75,6 +84,9 @@ func refusedRules(p *check.Pass) {
 func refusedCoordinator(p *check.Pass) {
 	const at = job.Path("spec.coordinator")
 	name, ok := facts.Text(p.Job, at.Child("replicatedJob"))
+	if !ok && p.Job.Field(at) != nil {
+		p.Reportf(at, "the coordinator has no replicatedJob: it takes the name of the role that it is a pod of")
+	}
 	r := p.Job.Role(name)
 	if !ok || r == nil {
 		return // role-reference-missing

@@ -19,6 +19,11 @@ var volcanoFieldRefused = &check.Check{
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) {
+		for _, at := range []job.Path{p.Operator.TTL, "spec.maxRetry"} {
+			if n, ok := facts.Number(p.Job, at); ok && n < 0 {
+				p.Reportf(at, "%s is %d; it takes 0 or more", facts.LastStep(at), n)
+			}
+		}
 		refusedVolumes(p)
 		refusedPolicies(p, "spec.policies")
 		for i := range p.Job.Roles {
