@@ -301,17 +301,6 @@ func saidBefore(lines []reduce.Kept, l reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(k reduce.Kept) bool { return k.Number <= l.Number-linesSurvived && SameStatement(k.Text, l.Text) })
 }
 
-// endsAsARun says that one of the last two lines of a text counts a step, or says how long what is done took: a page ends
-// otherwise, and what a model wrote stands between the lines of the run that asked it.
-func (r *logReader) endsAsARun(d reduce.Digest) bool {
-	for _, l := range d.Lines[max(0, len(d.Lines)-2):] {
-		if l.Number == r.series.Last.Line || strings.ContainsFunc(l.Text, unicode.IsDigit) && recovery.EndsWell(l.Text) && !recovery.SpoilsTheEnd(l.Text, true) {
-			return true
-		}
-	}
-	return false
-}
-
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
 // codes do not show.
 func (r *logReader) heed(word control.Word) {
