@@ -72,9 +72,9 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 	}
 }
 
-// What a model wrote stands between the lines of the run that asked it: errors in it are quoted, and the run is well where it
-// counts, or says what it took, to the end. A page with the steps of somebody's run in it is no run.
-func TestARunThatPrintsTextsIsNoPage(t *testing.T) {
+// What a model wrote stands between the lines of the run that asked it: errors in it are quoted, and nothing shows that the run
+// is well.
+func TestARunThatPrintsTexts(t *testing.T) {
 	const (
 		said  = "The answer is that this is an error of the driver, because the memory that it asked for is not there and the others have to wait.\n"
 		steps = "step 1 loss: 2.310\nstep 2 loss: 2.214\n"
@@ -87,8 +87,8 @@ func TestARunThatPrintsTextsIsNoPage(t *testing.T) {
 		log  string
 		want diagnose.Verdict
 	}{
-		"it counts to the end":            {texts + "step 1 loss: 2.310\n" + texts + said + "step 2 loss: 2.214\nepoch 0, step 2\n", diagnose.Healthy},
-		"it says what it took":            {texts + steps + said + texts + "[Done] Evaluation completed in 4496.48 seconds.\n{\"accuracy\": 0.925}\n", diagnose.Healthy},
+		"it counts to the end":            {texts + "step 1 loss: 2.310\n" + texts + said + "step 2 loss: 2.214\nepoch 0, step 2\n", diagnose.Unknown},
+		"it says what it took":            {texts + steps + said + texts + "[Done] Evaluation completed in 4496.48 seconds.\n{\"accuracy\": 0.925}\n", diagnose.Unknown},
 		"its last words are text":         {texts + steps + texts + said, diagnose.Unknown},
 		"it took something further up":    {texts + steps + "[Done] Evaluation completed in 4496.48 seconds.\n" + said + said, diagnose.Unknown},
 		"it never counted":                {texts + said + "Evaluation completed in 4496.48 seconds.\n", diagnose.Unknown},

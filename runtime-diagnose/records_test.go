@@ -80,30 +80,3 @@ func TestARecordWhoseMessageGoesOnHoldsItsTraceback(t *testing.T) {
 
 // recordsBelow is how many records of information show that a process outlived what it logged.
 const recordsBelow = 8
-
-// A process that says something else below an exception that it logged has outlived it.
-func TestAProcessThatLoggedAnExceptionGoesOn(t *testing.T) {
-	const (
-		of     = "(Loop pid=141) "
-		raised = of + "ERROR:2026-03-02 11:30:01,691:Traceback (most recent call last):\n" + of + "  File \"/app/env.py\", line 470, in update\n" + of + "    a, b = find(text)\n" + of + "TypeError: cannot unpack non-iterable NoneType object\n"
-		failed = of + "ERROR:2026-03-02 11:30:01,692:no action in item 49\n"
-		more   = of + "the tokenizer is a fast one\n"
-		other  = "(Loop pid=142) the tokenizer is a fast one\n"
-	)
-	for name, tc := range map[string]struct {
-		log  string
-		want diagnose.Verdict
-	}{
-		"it says more":                        {raised + failed + more + other, diagnose.Unknown},
-		"others do":                           {raised + failed + other + other + other, diagnose.Diagnosed},
-		"another one complains":               {raised + failed + more + strings.Replace(failed, "141", "142", 1), diagnose.Diagnosed},
-		"its last word is a complaint":        {raised + more + failed, diagnose.Diagnosed},
-		"what was raised stands in no record": {strings.Replace(raised, "ERROR:2026-03-02 11:30:01,691:", "", 1) + more + other, diagnose.Diagnosed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if r := read(t, "", strings.NewReader(tc.log)); r.Verdict != tc.want {
-				t.Errorf("%s, category %q, root %+v; want %s", r.Verdict, r.Category, r.Root, tc.want)
-			}
-		})
-	}
-}

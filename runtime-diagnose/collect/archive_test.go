@@ -170,9 +170,10 @@ func TestFilesThatTheIndexDoesNotNameAreCounted(t *testing.T) {
 
 func TestNumbersOfLinesThatDoNotFitTheLog(t *testing.T) {
 	cases := map[string]struct{ spans, text, want string }{
-		"fewer lines":      {"[[1,3]]", "a\nb\n", "it has 2 lines; its numbers are of 3"},
-		"a billion lines":  {"[[1,1073741823]]", "a\n", "it has 1 lines; its numbers are of 1073741823"},
-		"numbers that fit": {"[[1,1],[7,1]]", "a\nb", ""},
+		"fewer lines":                      {"[[1,3]]", "a\nb\n", "it has 2 lines; its numbers are of 3"},
+		"a billion lines":                  {"[[1,1073741823]]", "a\n", "it has 1 lines; its numbers are of 1073741823"},
+		"numbers that fit":                 {"[[1,1],[7,1]]", "a\nb", ""},
+		"one line too many to be numbered": {"[[1,1048577]]", strings.Repeat("\n", mostNumbered+1), "it has 1048577 lines; expected at most 1048576"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,50 @@ func TestJobsOnTheNextPageAreRead(t *testing.T) {
 	}
 	if !slices.Contains(have, "first") || !slices.Contains(have, "last") {
 		t.Errorf("read: %q", have)
+	}
+}
+
+// A server whose list has no end is not asked for ever, and it is said that there was more.
+func TestPagesOfJobsAreBounded(t *testing.T) {
+	for pages, want := range map[int]bool{mostJobPages: false, mostJobPages + 1: true} {
+		set := object("jobset.x-k8s.io/v1alpha2", "JobSet", "train", "now", nil, nil)
+		c, asked := serving(set), 0
+		c.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("list", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+			list := &unstructured.UnstructuredList{Object: map[string]any{"kind": "JobList", "apiVersion": "batch/v1"}}
+			if asked++; asked < pages {
+				list.SetContinue("more")
+			}
+			return true, list, nil
+		})
+		got, err := c.Case(t.Context(), kind(t, "JobSet"), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := says(got.Missing, "Jobs: there are more than 10000"); said != want || asked != mostJobPages {
+			t.Errorf("%d pages: %d were asked for, missing %q", pages, asked, got.Missing)
+		}
+	}
+}
+
+// Why workers cannot be made is the same for all groups: of so many it is asked, and the others are counted.
+func TestGroupsOfWorkersAreBounded(t *testing.T) {
+	for groups, want := range map[int]bool{mostGroups: false, mostGroups + 1: true} {
+		set := object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "train", "lws", nil, nil)
+		c := serving(set)
+		for g := range groups {
+			labels := map[string]string{"leaderworkerset.sigs.k8s.io/name": "train", "leaderworkerset.sigs.k8s.io/group-index": strconv.Itoa(g), "leaderworkerset.sigs.k8s.io/worker-index": "0"}
+			p := pod(fmt.Sprintf("train-%d", g), by("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "train", "lws"), labels)
+			if err := c.Kube.(*kubefake.Clientset).Tracker().Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := c.Case(t.Context(), kind(t, "LeaderWorkerSet"), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := says(got.Missing, "the job has 65 groups; those of the first 64 were read"); said != want || len(got.Pods) != groups {
+			t.Errorf("%d groups, %d pods: missing %q", groups, len(got.Pods), got.Missing)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -146,8 +147,8 @@ func (r *reading) readBetween(ctx context.Context) {
 		return
 	}
 	resource := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-	options := metav1.ListOptions{LabelSelector: r.kind.Pods(r.out.Job.Ref).String(), Limit: 500}
-	for {
+	options := metav1.ListOptions{LabelSelector: r.kind.Pods(r.out.Job.Ref).String(), Limit: jobPage}
+	for range mostJobPages {
 		list, err := r.Dynamic.Resource(resource).Namespace(namespace).List(ctx, options)
 		if err != nil {
 			r.missing("Jobs", err)
@@ -163,7 +164,14 @@ func (r *reading) readBetween(ctx context.Context) {
 			return
 		}
 	}
+	r.missing("Jobs", fmt.Errorf("there are more than %d of the job; the rest was not read", jobPage*mostJobPages))
 }
+
+// A job's Jobs are read in pages, and no more of them than this: a server that never ends its list would be asked for ever.
+const (
+	jobPage      = 500
+	mostJobPages = 20
+)
 
 // mostGroups bounds of how many groups what makes the workers is asked for: why they cannot be made is the
 // same for all.
@@ -177,10 +185,14 @@ func (r *reading) readGroups(ctx context.Context) {
 	}
 	groups := 0
 	for i := range r.out.Pods {
-		if role, _, ok := r.kind.Place(&r.out.Pods[i]); ok && role == "leader" && groups < mostGroups {
-			groups++
-			r.readMade(ctx, "apps/v1", "StatefulSet", r.out.Pods[i].Name)
+		if role, _, ok := r.kind.Place(&r.out.Pods[i]); ok && role == "leader" {
+			if groups++; groups <= mostGroups {
+				r.readMade(ctx, "apps/v1", "StatefulSet", r.out.Pods[i].Name)
+			}
 		}
+	}
+	if groups > mostGroups {
+		r.missing("StatefulSets of workers", fmt.Errorf("the job has %d groups; those of the first %d were read", groups, mostGroups))
 	}
 }
 

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,9 @@ func (r *reading) readT9kQueue(ctx context.Context) {
 	if err != nil {
 		r.missing("Queue "+name, err)
 		return
+	}
+	if list.GetContinue() != "" {
+		r.missing("Queue "+name, fmt.Errorf("more than %d namespaces have one; the rest was not read", mostQueues))
 	}
 	for i := range list.Items {
 		u := &list.Items[i]

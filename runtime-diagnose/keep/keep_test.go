@@ -285,6 +285,12 @@ func TestAForeignFormIsRefused(t *testing.T) {
 		"a log that is gone": {member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x"}]}`)), `"x" is not in the archive`},
 		"numbers that run back": {slices.Concat(member("x", []byte("a\nb\n")),
 			member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x","spans":[[9,1],[3,1]]}]}`))), "follow line 9"},
+		"a number above the bound": {slices.Concat(member("x", []byte("a\n")),
+			member(indexFile, fmt.Appendf(nil, `{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x","spans":[[%d,1]]}]}`, mostLines+1))), "1073741825"},
+		"a log above the bound":    {member("x", make([]byte, mostFile+1)), "x: it has more than 1048576 bytes"},
+		"an index above the bound": {member(indexFile, make([]byte, mostIndex+1)), "bundle.json: it has more than 8388608 bytes"},
+		"a file too many":          {members(mostFiles+1, nil), "it has more than 20000 files"},
+		"together above the bound": {members(mostTotal/mostFile+1, make([]byte, mostFile)), "or all files more than 67108864"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Decode(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -292,6 +298,17 @@ func TestAForeignFormIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// members are so many logs of one text.
+func members(n int, text []byte) []byte {
+	a := &archive{}
+	a.member(func(t *tar.Writer) {
+		for i := range n {
+			file(t, fmt.Sprintf("%d.log", i), text)
+		}
+	})
+	return a.out.Bytes()
 }
 
 func member(name string, text []byte) []byte {

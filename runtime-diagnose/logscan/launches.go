@@ -29,7 +29,6 @@ type launches struct {
 	near   bool   // the two differ by a word or two, as what one logger writes: the same words have to come again
 	runs   []launch
 	from   int // the line that begins the one that is read, where there are several
-	bad    int // the line with which the launch that is written goes wrong; 0: it does not
 }
 
 // launch is one of several; the first begins with the log.
@@ -37,7 +36,6 @@ type launch struct {
 	line     int // its first
 	seen     int // sightings before it
 	progress int // lines that show training in it, until the next one begins
-	bad      int // the line with which it goes wrong; 0: it does not
 }
 
 // mostLaunches bounds how many are told apart. Of more, the second counts as the first: what became of the program is told
@@ -68,9 +66,6 @@ func (r *logReader) launched(l *reduce.Line) {
 	}
 	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
 		return
-	}
-	if n.bad == 0 && (len(r.sightings) > n.last().seen || (body[0] == 'T' || body[0] == 'C') && (strings.HasPrefix(body, "Traceback (") || strings.HasPrefix(body, "C++ Traceback ("))) {
-		n.bad = l.Number
 	}
 	if !isLetter(body[0]) && !strings.ContainsFunc(body, unicode.IsLetter) { // a rule
 		return
@@ -133,12 +128,12 @@ func (r *logReader) launchedAt(line int) {
 		n.runs = slices.Delete(n.runs, 1, 2)
 	}
 	last := &n.runs[len(n.runs)-1]
-	last.progress, last.bad = r.progress, n.bad
+	last.progress = r.progress
 	if len(r.sightings) > mostSightings/2 {
 		r.forget(last.seen)
 	}
 	n.runs = append(n.runs, launch{line: line, seen: len(r.sightings)})
-	r.progress, n.bad = 0, 0
+	r.progress = 0
 	clear(r.latest)
 	clear(r.bursts)
 	clear(r.perSignature) // what was said often before is new of this one
@@ -232,11 +227,11 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 	if len(runs) == 0 {
 		return
 	}
-	runs[len(runs)-1].progress, runs[len(runs)-1].bad = r.progress, r.launches.bad
+	runs[len(runs)-1].progress = r.progress
 	end, until := len(r.sightings), d.Last.Number+1
 	done := !d.InTraceback && d.Last.Number > runs[len(runs)-1].line+1 && recovery.EndsWell(recovery.WithoutCounts(d.Last.Text))
 	for i, run := range slices.Backward(runs) {
-		if i == 0 || i == len(runs)-1 && (done || d.Last.Number-run.line >= linesBegun) || r.tells(run, min(run.seen, end), end, until) || further(runs[:i], run, until) {
+		if i == 0 || i == len(runs)-1 && (done || d.Last.Number-run.line >= linesBegun) || r.tells(run, min(run.seen, end), end, until) {
 			for k := range r.sightings[:min(run.seen, end)] {
 				r.sightings[k].Over = true
 			}
@@ -254,17 +249,6 @@ func (r *logReader) onlyLast(d reduce.Digest) {
 
 // linesBegun is how many lines the last launch of a file has at least that has begun: one that fails at once has said so.
 const linesBegun = 6
-
-// further says that a launch, whose lines end before one, has come at least two lines further than the last of those before
-// it that went wrong had: it has passed where that one failed.
-func further(before []launch, run launch, until int) bool {
-	for _, b := range slices.Backward(before) {
-		if b.bad > 0 {
-			return run.bad == 0 && until-run.line > b.bad-max(b.line, 1)+1
-		}
-	}
-	return false
-}
 
 // tells says that a launch, whose sightings are those between two and whose lines end before one, trains, ends well,
 // goes wrong or just goes on.

@@ -150,34 +150,11 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 	body := recovery.WithoutCounts(l.Text)
 	b.known = true
 	b.ends = recovery.EndsBadly(body) || strings.Contains(body, "Traceback (") || strings.Contains(body, "tack trace")
-	b.wrong = recovery.HandsOn(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body) && !isSample(d.Lines, at)
+	b.wrong = recovery.HandsOn(body) || recovery.Wrong(body) && !recovery.GoesOn(body) && !recovery.Instead(body) && !recovery.CallsWarning(body)
 	b.mild, b.form, b.informs = recovery.Mild(l.Text), stampForm(l.Text), recovery.Informs(l.Text)
 	b.begun = recovery.Instead(body) || l.Number == r.series.Last.Line || b.informs || progress.Measures(body)
 	b.words = strings.ContainsFunc(body, unicode.IsLetter) && !recovery.TriesAgain(body)
 	return *b
-}
-
-// quoted is what stands between quotation marks at the end of a line.
-var quoted = lazy.MustCompile(`["'][^"']{2,}["']$`)
-
-// isSample says that what a line complains of is quoted at its end, and that the line above or below quotes something else
-// in the same words and complains of nothing: they are rows of data.
-func isSample(lines []reduce.Kept, at int) bool {
-	row := lines[at]
-	head := quoted.ReplaceAllString(row.Text, "")
-	if head == row.Text || recovery.Wrong(head) || recovery.EndsBadly(head) {
-		return false
-	}
-	for _, i := range []int{at - 1, at + 1} {
-		if i < 0 || i >= len(lines) || lines[i].Number-row.Number != i-at {
-			continue
-		}
-		other := lines[i].Text
-		if before := quoted.ReplaceAllString(other, ""); before != other && SameStatement(before, head) && !recovery.Wrong(other) {
-			return true
-		}
-	}
-	return false
 }
 
 // goesOnBelow says that below a complaint, to the end of the log, nothing else complains, and the program informs of its

@@ -68,8 +68,8 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 	case s.Raised && !r.said[i].top:
 		wanted = recordsGoneOnCaught
 	}
-	if form == "" || s.Raised && r.processGoesOn(i, d) {
-		return form != ""
+	if form == "" {
+		return false
 	}
 	for at, l := range slices.Backward(d.Lines) {
 		if l.Number <= s.Item.Source.Line || wanted == 0 {
@@ -85,26 +85,4 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		}
 	}
 	return wanted == 0
-}
-
-// processGoesOn says that the process which a sighting is of, as its prefix tells, says something else below, and that no
-// other one complains there.
-func (r *logReader) processGoesOn(i int, d reduce.Digest) bool {
-	lane, goesOn := r.said[i].lane, false
-	if lane == "" {
-		return false
-	}
-	for at, l := range slices.Backward(d.Lines) {
-		if l.Number <= r.sightings[i].Item.Source.Line {
-			break
-		}
-		own, b := strings.HasPrefix(l.Text, lane), r.lineBelow(d, at)
-		switch {
-		case own && b.words && !b.ends && !b.wrong:
-			goesOn = true
-		case !(own && goesOn) && (b.ends || b.wrong):
-			return false
-		}
-	}
-	return goesOn
 }

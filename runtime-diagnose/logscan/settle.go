@@ -35,14 +35,11 @@ func (r *logReader) settle(d reduce.Digest) {
 			r.explainAway()
 		}
 	}
-	again, below := map[*signature.Signature]bool{}, work{}
-	if r.options.uses(worksOn) && len(r.sightings) > 0 {
-		below = r.worksOn(d)
-	}
+	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.outlived(i, below) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
 	}
@@ -302,17 +299,6 @@ func (r *logReader) complains(lines []reduce.Kept) bool {
 // saidBefore says that the same was said well before, with other numbers: the program goes on after it.
 func saidBefore(lines []reduce.Kept, l reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(k reduce.Kept) bool { return k.Number <= l.Number-linesSurvived && SameStatement(k.Text, l.Text) })
-}
-
-// endsAsARun says that one of the last two lines of a text counts a step, or says how long what is done took: a page ends
-// otherwise, and what a model wrote stands between the lines of the run that asked it.
-func (r *logReader) endsAsARun(d reduce.Digest) bool {
-	for _, l := range d.Lines[max(0, len(d.Lines)-2):] {
-		if l.Number == r.series.Last.Line || strings.ContainsFunc(l.Text, unicode.IsDigit) && recovery.EndsWell(l.Text) && !recovery.SpoilsTheEnd(l.Text, true) {
-			return true
-		}
-	}
-	return false
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
