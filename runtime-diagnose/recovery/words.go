@@ -76,10 +76,10 @@ var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 // noneOf are counts of nothing, failures that were expected, what a result, a loss or a setting is called, and when something terminated, which
 // batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html,
 // https://www.molpro.net/manual/doku.php?id=running_molpro).
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?\+\d` +
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no|without(?: any)?) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?\+\d` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
 	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b|^ ?Molpro calculation terminated$` +
-	`|\b(?:\w+_time_?outs?|time_?outs?_\w+)['"]?(?: ?[:=] ?| {2,})-?\d[\d.]*|\b\w*_(?:fail|error|abort|exception|missing|invalid)\w*['"]?(?: ?[:=] ?| {2,})(?:true|false|none|null)\b`)
+	`|\b\w*time_?outs?(?:_\w+)?['"]?(?: ?[:=] ?| {2,})-?\d[\d.]*|\b\w*_(?:fail|error|abort|exception|missing|invalid)\w*['"]?(?: ?[:=] ?| {2,})(?:true|false|none|null)\b`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
