@@ -18,6 +18,7 @@ import (
 // nothing else. So are requests that a server answers, and the rows of a table of results.
 type Counters struct {
 	series   map[uint64]*growing
+	lone     map[uint64]*lone
 	measures map[uint64]*measure
 	steps    int
 	answered int // requests
@@ -26,6 +27,34 @@ type Counters struct {
 	table    table
 	sheet    sheet
 	grid     grid
+}
+
+// lone is lines of one shape that hold one number alone, which grows by as much each time.
+type lone struct {
+	number, by float64
+	rows       int
+	last       int // number of the last line
+}
+
+// ofOthers are the words of lines that count who takes part, or how long something is waited for: no work is done by them.
+var ofOthers = []string{"wait", "retr", "attempt", "tries", "sleep", "elapsed", "second", "rank", "process", "worker", "node", "device", "gpu", "thread", "pid", "host", "port", "member", "replica", "connect"}
+
+// alone is told of lines with one number.
+func (c *Counters) alone(line int, body string, number float64) {
+	key := shape(body)
+	l := c.lone[key]
+	switch {
+	case l == nil && len(c.lone) < mostSeries && !slices.ContainsFunc(ofOthers, func(word string) bool { return contains(body, word) }):
+		if c.lone == nil {
+			c.lone = map[uint64]*lone{}
+		}
+		c.lone[key] = &lone{number: number, last: line}
+	case l == nil:
+	case number > l.number && (l.rows == 0 || number-l.number == l.by):
+		*l = lone{number: number, by: number - l.number, rows: l.rows + 1, last: line}
+	default:
+		*l = lone{number: number, last: line}
+	}
 }
 
 type growing struct {
@@ -83,6 +112,8 @@ const (
 	enoughGrown  = 6
 	fewGrown     = 2
 	enoughSpoilt = 10
+	risingRows   = 12
+	loneRows     = 12
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	sheetRows    = 5
 	sheetResults = 4 // two by their last word, or four by any
@@ -112,6 +143,9 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		return false
 	}
 	numbers, rest := leadingIn(body)
+	if numbers[0] >= 0 && !hasNumber(rest) && !hasNone(rest) {
+		c.alone(line, body, numbers[0])
+	}
 	if numbers[0] < 0 || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
 		return false
 	}
@@ -159,7 +193,7 @@ func (c *Counters) Failure(body string) {
 	if m := c.measures[shape(body)]; m != nil {
 		*m = measure{none: true}
 	}
-	c.table.rows = 0
+	c.table.rows, c.table.rising = 0, 0
 }
 
 // answers says that a line is a server's word that it has answered a request: the request as the common log format
@@ -288,12 +322,15 @@ func (c *Counters) SpoiltSteps(recent []Step, lines int) (Step, bool) {
 }
 
 // Moves says that something is measured with other results in three lines at least, or counted up in four and never
-// anew, or that results are listed, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
+// anew, or by as much in each of thirteen that say nothing else, or that results are listed, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
 func (c *Counters) Moves(lines int) bool {
 	near := lines - max(8, lines/4)
 	moves := c.sheet.last > max(0, near) || c.grid.last > max(0, near)
 	for _, s := range c.series {
 		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
+	}
+	for _, l := range c.lone {
+		moves = moves || l.rows >= loneRows && l.last > near
 	}
 	for _, m := range c.measures {
 		if m.worse && m.last > near {
@@ -316,5 +353,5 @@ func (c *Counters) Advances(lines int) bool {
 			return true
 		}
 	}
-	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.rows >= enoughRows && c.table.last > lines-max(8, lines/4)
+	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.enough() && c.table.last > lines-max(8, lines/4)
 }

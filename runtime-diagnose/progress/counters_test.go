@@ -63,6 +63,9 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 		"rows of a table":               {lines(30, func(i int) string { return fmt.Sprintf("%d.jpg cat 0.%d", (i*7919)%500, 100+i) }), true},
 		"rows of an array":              {lines(30, func(i int) string { return fmt.Sprintf(" [%d.5e+01  8.%de-01]", i, 10+i) }), true},
 		"rows that are a few":           {lines(12, func(i int) string { return fmt.Sprintf("%d.jpg cat 0.%d", (i*7919)%500, 100+i) }), false},
+		"a curve of two columns":        {lines(13, func(i int) string { return fmt.Sprintf("0.%d\t0.05%d\t", 100+7*i, 99-i) }), true},
+		"one with a point less":         {lines(12, func(i int) string { return fmt.Sprintf("0.%d\t0.05%d\t", 100+7*i, 99-i) }), false},
+		"points in no order":            {lines(20, func(i int) string { return fmt.Sprintf("0.%d\t0.05%d\t", 100+(i*7919)%500, 99-i) }), false},
 		"rows that begin alike":         {lines(30, func(i int) string { return fmt.Sprintf("waited %d.5", 40-i) }), false},
 		"too few":                       {lines(6, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) }), false},
 		"a number that comes and goes":  {lines(20, func(i int) string { return fmt.Sprintf("queue %d of 3 waiting", i%2) }), false},
@@ -85,6 +88,49 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A number that grows by as much in each line moves, though the line says nothing else; who takes part, and how long
+// somebody waits, is counted as well.
+func TestNumbersThatStandAloneMove(t *testing.T) {
+	count := func(n int, form string) (log []string) {
+		for i := range n {
+			log = append(log, fmt.Sprintf(form, 100*(i+1)))
+		}
+		return log
+	}
+	for name, tc := range map[string]struct {
+		log  []string
+		want bool
+	}{
+		"batches":                {count(13, " Simulating batch %d"), true},
+		"one less":               {count(12, " Simulating batch %d"), false},
+		"graphs, then silence":   {append(count(13, "Graph Number: %d"), strings.Split(strings.Repeat("\n", 60), "\n")...), false},
+		"by as much as comes":    {[]string{"ite 1", "ite 2", "ite 4", "ite 5", "ite 9", "ite 10", "ite 12", "ite 13", "ite 15", "ite 16", "ite 18", "ite 19", "ite 22", "ite 23"}, false},
+		"begun anew":             {append(count(10, "ite %d"), count(10, "ite %d")...), false},
+		"seconds of a wait":      {count(40, "still waiting (%d)"), false},
+		"members that have come": {count(40, "rank %d has come"), false},
+		"more shapes than are followed, and then another": {append(append([]string(nil), shapes(64)...), count(20, "ite %d")...), false},
+		"as many as are followed":                         {append(append([]string(nil), shapes(63)...), count(20, "ite %d")...), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c progress.Counters
+			for i, line := range tc.log {
+				c.See(i+1, line)
+			}
+			if got := c.Moves(len(tc.log)); got != tc.want {
+				t.Errorf("moves = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// shapes are lines of so many shapes that have one number each.
+func shapes(n int) (log []string) {
+	for i := range n {
+		log = append(log, strings.Repeat(string(rune('a'+i%26)), 2+i/26)+" 7")
+	}
+	return log
 }
 
 // A number that was one for a while and is none to the end of the log has gone wrong, whatever it is called.
