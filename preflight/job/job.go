@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Job is one training job, whatever resource it came from. It is never changed
@@ -42,10 +43,11 @@ type Ref struct{ Kind, APIVersion, Namespace, Name, UID string }
 
 // String is "PyTorchJob ml/train", the way messages name a job.
 func (r Ref) String() string {
-	if r.Namespace == "" {
-		return r.kind() + " " + r.Name
+	at := r.Name
+	if r.Namespace != "" {
+		at = r.Namespace + "/" + r.Name
 	}
-	return r.kind() + " " + r.Namespace + "/" + r.Name
+	return words.VisibleLine(r.kind() + " " + at) // what a file or a server calls a job may be anything
 }
 
 // plainGroups are the groups whose kind goes by its name alone, of kinds that several groups have: another one's is
