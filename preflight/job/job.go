@@ -8,12 +8,13 @@ package job
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
-	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Job is one training job, whatever resource it came from. It is never changed
@@ -47,7 +48,12 @@ func (r Ref) String() string {
 	if r.Namespace != "" {
 		at = r.Namespace + "/" + r.Name
 	}
-	return words.VisibleLine(r.kind() + " " + at) // what a file or a server calls a job may be anything
+	return strings.Map(func(c rune) rune { // what a file or a server calls a job may be anything
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+			return utf8.RuneError
+		}
+		return c
+	}, r.kind()+" "+at)
 }
 
 // plainGroups are the groups whose kind goes by its name alone, of kinds that several groups have: another one's is
