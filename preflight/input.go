@@ -92,8 +92,11 @@ func queued(j *job.Job) bool {
 	system, at := gang.QueueOf(j)
 	switch system {
 	case gang.Kueue:
-		onJob := strings.HasPrefix(string(at), "metadata.")
-		return onJob == operatorOf(j).Kueue // pods of another kind may be queued each by itself
+		if operatorOf(j).Kueue {
+			return j.Source.GetLabels()[gang.QueueLabel] == j.Gang.Queue
+		}
+		// Pods of another kind may be queued each by itself.
+		return slices.ContainsFunc(j.Roles, func(r job.Role) bool { return r.Pod.Labels[gang.QueueLabel] == j.Gang.Queue })
 	case gang.Volcano, gang.KAI:
 		return strings.HasPrefix(string(at), "spec.runPolicy") || !passesBy(j)
 	case gang.T9k: // its scheduler is named with it

@@ -20,6 +20,10 @@ const (
 	// mostConnections is how many may be open. The API server runs 600 requests at once as it is delivered
 	// (--max-requests-inflight and --max-mutating-requests-inflight); one costs us some 40 KB.
 	mostConnections = 2048
+	// mostHeads is how many bytes of handshakes and of heads that have not ended are held, of all connections. A head of short
+	// lines takes sixteen times its bytes (TestHeadsWithoutEndAreBounded); that of an API server and its handshake have two
+	// kilobytes.
+	mostHeads = 4096 * mostConnections
 	// lull is how long no call has come when a webhook that ends stops to wait for more, and drain
 	// how long it waits at most.
 	lull  = 300 * time.Millisecond
@@ -32,6 +36,7 @@ type connections struct {
 
 	mu       sync.Mutex
 	open     map[net.Conn]*connection
+	heads    int // the sum over all connections
 	lastCall time.Time
 }
 
@@ -39,6 +44,7 @@ type connection struct {
 	from  string    // the address without its port
 	quiet bool      // nothing is asked
 	since time.Time // it is quiet, or something is asked
+	head  int       // bytes that came while nothing was asked
 }
 
 func newConnections(most int) *connections {
@@ -49,9 +55,14 @@ func newConnections(most int) *connections {
 // has been quiet for longest: who opens thousands and says nothing, or a byte a minute, closes his own. So does
 // who asks something by each of them and sends no body: where none is quiet, the one that has asked for longest goes.
 func (c *connections) state(conn net.Conn, to http.ConnState) {
+	conn = plain(conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
+	if of := c.open[conn]; of != nil { // what came was read to its end, or to no end
+		c.heads -= of.head
+		of.head = 0
+	}
 	switch to {
 	case http.StateNew:
 		c.open[conn] = &connection{from: addressOf(conn.RemoteAddr().String()), quiet: true, since: now}
@@ -83,8 +94,13 @@ func (c *connections) closeOne() {
 			chosen = conn
 		}
 	}
-	delete(c.open, chosen)
-	hangUp(chosen)
+	c.close(chosen)
+}
+
+func (c *connections) close(conn net.Conn) {
+	c.heads -= c.open[conn].head
+	delete(c.open, conn)
+	_ = conn.Close() // without a farewell, which may have to wait
 }
 
 // before says which of two is closed first, by how many connections addresses have.
@@ -106,17 +122,70 @@ func (c *connections) hangUp() {
 	defer c.mu.Unlock()
 	for conn, of := range c.open {
 		if of.quiet {
-			hangUp(conn)
+			_ = conn.Close()
 		}
 	}
 }
 
-// hangUp closes a connection without a farewell, which may have to wait.
-func hangUp(conn net.Conn) {
+// plain is a connection without what encrypts it.
+func plain(conn net.Conn) net.Conn {
 	if over, ok := conn.(*tls.Conn); ok {
-		conn = over.NetConn()
+		return over.NetConn()
 	}
-	_ = conn.Close()
+	return conn
+}
+
+// counted is a listener whose connections count what comes.
+func (c *connections) counted(l net.Listener) net.Listener { return countedListener{l, c} }
+
+type countedListener struct {
+	net.Listener
+
+	by *connections
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &countedConn{conn, l.by}, nil
+}
+
+type countedConn struct {
+	net.Conn
+
+	by *connections
+}
+
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.by.came(c, n)
+	return n, err
+}
+
+// came counts bytes of a head. Where all of them are too many, the connection ends that has most.
+func (c *connections) came(conn net.Conn, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := c.open[conn]
+	if of == nil || !of.quiet {
+		return
+	}
+	of.head += n
+	c.heads += n
+	for c.heads > mostHeads {
+		largest := conn
+		for other, o := range c.open {
+			if o.head > c.open[largest].head {
+				largest = other
+			}
+		}
+		c.close(largest)
+		if largest == conn {
+			return
+		}
+	}
 }
 
 // drained returns when no call has come for a while, or when too long has been waited for that. Meanwhile each answer

@@ -40,7 +40,7 @@ func Plain(handler http.Handler) *http.Server {
 		ReadTimeout:       plainAnswer,
 		WriteTimeout:      plainAnswer,
 		IdleTimeout:       silence,
-		MaxHeaderBytes:    1 << 14,
+		MaxHeaderBytes:    1 << 12,
 	}
 	s.RegisterOnShutdown(open.hangUp) // it would wait for those who have asked nothing yet
 	return s

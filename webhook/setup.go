@@ -154,7 +154,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connections) error {
 	ended := make(chan error, 1)
 	go func() {
-		err := server.Serve(tls.NewListener(w.listener, w.tls()))
+		err := server.Serve(tls.NewListener(open.counted(w.listener), w.tls()))
 		if errors.Is(err, http.ErrServerClosed) {
 			err = nil
 		}

@@ -15,6 +15,14 @@ named contains input.job.priority_class if input.job.priority_class != ""
 # Kueue reads a class of its own, which preempts others.
 named contains input.job.labels["kueue.x-k8s.io/priority-class"]
 
+# So does KAI, of the job or of its pods
+# (github.com/NVIDIA/KAI-Scheduler pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go, calcPodGroupPriorityClass).
+named contains labels.priorityClassName if {
+	some of in array.concat([input.job], input.job.roles)
+	labels := of.labels
+	labels.priorityClassName != ""
+}
+
 # Pods of one role may have another class than those of the next.
 named contains role.pod.priorityClassName if {
 	some role in input.job.roles

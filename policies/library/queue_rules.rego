@@ -14,7 +14,7 @@ rule := object.get(object.get(data.config.queues, "namespaces", {}), input.job.n
 # Each scheduler reads a mark of its own, and a job may bear several, of itself and on its pods.
 marks := {
 	"kueue.x-k8s.io/queue-name", "scheduling.volcano.sh/queue-name", "volcano.sh/queue-name",
-	"scheduler.tensorstack.dev/queue", "kai.scheduler/queue", "runai/queue",
+	"scheduler.tensorstack.dev/queue", "kai.scheduler/queue", "runai/queue", "yunikorn.apache.org/queue",
 }
 
 named contains input.job.queue if input.job.queue != ""
@@ -25,6 +25,14 @@ named contains queue if {
 	some mark in marks
 	queue := list[mark]
 	queue != ""
+}
+
+# YuniKorn has a word without a domain, too, on the pods that it places
+# (https://yunikorn.apache.org/docs/user_guide/labels_and_annotations_in_yunikorn).
+named contains role.labels.queue if {
+	some role in input.job.roles
+	role.pod.schedulerName == "yunikorn"
+	role.labels.queue != ""
 }
 
 counts if input.job.gpus > object.get(rule, "above_gpus", -1)

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -39,7 +40,9 @@ type Place struct {
 const (
 	mostManifest = 1 << 20
 	mostLayer    = 16 << 20
-	fetchTime    = 30 * time.Second
+	// mostRedirects are as many as Go's own client follows.
+	mostRedirects = 10
+	fetchTime     = 30 * time.Second
 )
 
 // layerTypes are those of a layer that is a compressed tar: `oras push` names the first unless it is
@@ -150,7 +153,7 @@ func (p Place) open() (*remote.Repository, error) {
 		}
 		transport.TLSClientConfig.RootCAs = pool
 	}
-	client := &auth.Client{Client: &http.Client{Transport: transport}}
+	client := &auth.Client{Client: &http.Client{Transport: transport, CheckRedirect: redirected}}
 	client.SetUserAgent("signalbox")
 	if p.Credentials != "" {
 		if _, err := os.Stat(p.Credentials); err != nil {
@@ -164,4 +167,21 @@ func (p Place) open() (*remote.Repository, error) {
 	}
 	repository.Client = client
 	return repository, nil
+}
+
+// redirected lets a registry send to where it keeps its layers: not in the clear, not with a password in a body, and not to
+// an address of the node or of the cluster.
+func redirected(to *http.Request, via []*http.Request) error {
+	first, ip := via[0], net.ParseIP(to.URL.Hostname())
+	switch {
+	case len(via) >= mostRedirects:
+		return fmt.Errorf("the registry has sent on %d times", len(via))
+	case first.Method != http.MethodGet && first.Method != http.MethodHead:
+		return errors.New("the registry sends on what holds credentials")
+	case first.URL.Scheme == "https" && to.URL.Scheme != "https":
+		return errors.New("the registry sends from https to " + to.URL.Scheme)
+	case ip != nil && to.URL.Hostname() != first.URL.Hostname() && (ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()):
+		return errors.New("the registry sends to " + ip.String() + ", which is an address of the node or of the cluster")
+	}
+	return nil
 }

@@ -15,6 +15,10 @@ const (
 	KAI     QueueSystem = "KAI"
 )
 
+// QueueLabel names a queue of Kueue, on jobs of its kinds and on pods; an annotation of that name is not read any more
+// (https://github.com/kubernetes-sigs/kueue/blob/main/CHANGELOG/CHANGELOG-0.15.md).
+const QueueLabel = "kueue.x-k8s.io/queue-name"
+
 // QueuePriorityLabel names a WorkloadPriorityClass, on jobs
 // (https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/).
 const QueuePriorityLabel = "kueue.x-k8s.io/priority-class"
@@ -26,7 +30,7 @@ var queueMarks = []struct {
 	key    string
 	system QueueSystem
 }{
-	{"kueue.x-k8s.io/queue-name", Kueue},
+	{QueueLabel, Kueue},
 	{"scheduling.volcano.sh/queue-name", Volcano},
 	{"volcano.sh/queue-name", Volcano},
 	{"scheduler.tensorstack.dev/queue", T9k},

@@ -38,6 +38,9 @@ var framework = &Kind{
 		World:     WorldOfPod,
 		NoEnv:     "neither does the operator",
 		LabelsBy:  "FrameworkController", PolicyEnds: true,
+		// "Container RetryPolicy is the RestartPolicy in Pod Spec" (pkg/apis/frameworkcontroller/v1/types.go): it counts
+		// pods that ended.
+		UncountedRestarts: true,
 	},
 }
 

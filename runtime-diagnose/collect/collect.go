@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
@@ -163,8 +164,11 @@ func (r *reading) missing(what string, err error) {
 		r.barred = append(r.barred, what)
 		return
 	}
-	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %v", what, err))
+	r.out.Missing = append(r.out.Missing, words.OneLine(words.VisibleLine(fmt.Sprintf("%s: %v", what, err)), longestMissing))
 }
+
+// longestMissing is where what a server says of a refusal is cut: it may say anything.
+const longestMissing = 1000
 
 // mostBarred bounds what is named of what the asker may not read.
 const mostBarred = 6

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -32,6 +33,9 @@ func inert(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' {
 			return -1
+		}
+		if unicode.Is(unicode.Bidi_Control, c) {
+			return utf8.RuneError
 		}
 		return c
 	}, text)

@@ -47,6 +47,7 @@ var caps = map[string]string{
 	"policies/oci.mostBytes":     "policies/oci.TestAnErrorInAnAnnotationIsBounded",
 	"policies/oci.mostLayer":     "policies/oci.TestWhatIsNotFetched",
 	"policies/oci.mostManifest":  "policies/oci.TestWhatIsNotFetched",
+	"policies/oci.mostRedirects": "policies/oci.TestARegistryDoesNotSendUsAnywhere/ten times",
 
 	"preflight/check.mostCompared":                   "preflight/check.TestNamesLongerThanThereAreAreNotCompared",
 	"preflight/check.mostUnheld":                     "preflight/check.TestWhatTheViewDoesNotHoldIsSaid",

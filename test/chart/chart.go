@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,6 +45,9 @@ var sources = []source{
 
 // namespace is what stands in the manifests where helm fills in the namespace of the release.
 const namespace = "signalbox-system"
+
+// whole are lines whose value is the namespace and nothing else: 123, true and null are names of namespaces, too.
+var whole = regexp.MustCompile(`(?m)^( *(?:- |\w+: |- \w+: ))` + namespace + `$`)
 
 // Templates are the files below config/chart/templates by name, made of the manifests below root.
 func Templates(root string) (map[string]string, error) {
@@ -92,6 +96,7 @@ func Copies(root string) (map[string]string, error) {
 // template is a manifest with the namespace of the release and the labels of the chart.
 func template(manifest string) string {
 	manifest = strings.TrimPrefix(manifest, "# Code generated from preflight/kinds by webhook/generate.go. DO NOT EDIT.\n")
+	manifest = whole.ReplaceAllString(manifest, "$1{{ .Release.Namespace | quote }}")
 	manifest = strings.ReplaceAll(manifest, namespace, "{{ .Release.Namespace }}")
 	var b strings.Builder
 	begun := false
@@ -119,7 +124,7 @@ func parametrise(templates map[string]string) error {
     cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/signalbox-webhook
   {{- end }}
 webhooks:`},
-		{"webhook.yaml", "      - {{ .Release.Namespace }}\n    - key: signalbox.dev/mode", `      - {{ .Release.Namespace }}
+		{"webhook.yaml", "      - {{ .Release.Namespace | quote }}\n    - key: signalbox.dev/mode", `      - {{ .Release.Namespace | quote }}
       {{- with .Values.namespaces.exclude }}
       {{- toYaml . | nindent 6 }}
       {{- end }}

@@ -168,10 +168,46 @@ var _ = Describe("The chart", func() {
 		Expect(plain(without)[settings].(map[string]any)["data"].(config.Config).Diagnosis.Aegis).To(BeFalse())
 	})
 
+	It("is installed in a namespace that YAML takes for a number, a word or nothing", func(ctx SpecContext) {
+		for _, name := range []string{"123", "true", "null", "1e3", strings.Repeat("n", 63)} {
+			_ = plane.CreateNamespace(ctx, name, nil)
+			text, err := helm(ctx, "", "template", name[:min(len(name), 53)], chartFolder, "--namespace", name, "--set", "closed.enabled=true")
+			Expect(err).NotTo(HaveOccurred())
+			file := filepath.Join(GinkgoT().TempDir(), "chart.yaml")
+			Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+			_, err = plane.Kubectl(ctx, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", file)
+			Expect(err).NotTo(HaveOccurred(), name)
+			made := plain(text)
+			for _, configuration := range []string{"signalbox", "signalbox-closed"} {
+				hooks, _, _ := unstructured.NestedSlice(made["ValidatingWebhookConfiguration /"+configuration].(map[string]any), "webhooks")
+				where, _, _ := unstructured.NestedSlice(hooks[0].(map[string]any), "namespaceSelector", "matchExpressions")
+				Expect(where[0]).To(HaveKeyWithValue("values", ContainElements("kube-system", name)), configuration+" leaves out our own namespace")
+			}
+		}
+	})
+
+	It("lets no setting say what its manifests hold, too", func(ctx SpecContext) {
+		for _, wrong := range []string{
+			"config.namespace=other", "config.webhook.exclude={a}", "config.webhook.closed.enabled=true", "config.certificates.service=other",
+			"config.certificates.mode=files", "config.listen.webhook=:1", "config.listen.health=:1", "config.leaderElection.enabled=false", "config.diagnosis.aegis=true",
+		} {
+			path, _, _ := strings.Cut(wrong, "=")
+			_, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system", "--set", wrong)
+			Expect(err).To(MatchError(ContainSubstring(strings.TrimSuffix(path, ".enabled"))), wrong)
+			Expect(err).To(MatchError(ContainSubstring("is set, and is for")), wrong)
+		}
+		_, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system", "--set",
+			"config.namespace=signalbox-system,config.leaderElection.enabled=true,config.listen.debug=127.0.0.1:1,config.webhook.deadline=150ms")
+		Expect(err).NotTo(HaveOccurred())
+	})
+
 	It("refuses values that it does not know", func(ctx SpecContext) {
 		for _, wrong := range []string{
 			"replica=3", "certificates.mode=vault", "config.webhok.deadline=1s", "config.webhook.dedline=1s", "image.digest=latest",
 			"resources.limits.memory=lots", "resources.limits.memory=-1Gi", "resources.limit.memory=1Gi", "priorityClassName=Very High",
+			"image.repository=registry.example/signalbox@sha256", "image.repository=null", "image.tag=1 2", "imagePullSecrets[0].name=A_B",
+			"namespaces.exclude={" + strings.Repeat("n", 64) + "}", "closed=null", "certificates.mode=null", "replicas=null", "replicas=2147483648",
+			"model.apiKeySecret=A_B", "model.apiKeySecretKey=../key", "notifications.secret=a/b", "policyBundle.keySecretKey=", "policies.\\.\\.rego=x",
 		} {
 			text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--set", wrong)
 			Expect(err).To(HaveOccurred(), wrong+": "+text)

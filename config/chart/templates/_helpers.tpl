@@ -1,9 +1,9 @@
 {{- define "signalbox.labels" -}}
 app.kubernetes.io/name: signalbox
 app.kubernetes.io/part-of: signalbox
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end }}
 
@@ -15,8 +15,27 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end -}}
 {{- end }}
 
-{{- /* What differs from the defaults of the program; .Values.config comes last. */ -}}
+{{- /* What differs from the defaults of the program; .Values.config comes last. What manifests hold, too, is said by one
+value for both. */ -}}
 {{- define "signalbox.config" -}}
+{{- $by := dict "namespace" "the namespace of the release" "webhook.exclude" "namespaces.exclude" "webhook.closed" "closed" "diagnosis.aegis" "aegis.enabled" "leaderElection.enabled" "the Deployment, of which two pods run while one is replaced" -}}
+{{- range list "mode" "dir" "secret" "service" "webhookConfiguration" -}}
+{{- $_ := set $by (print "certificates." .) "certificates.mode" -}}
+{{- end -}}
+{{- range list "webhook" "metrics" "health" -}}
+{{- $_ := set $by (print "listen." .) "the ports of the Deployment" -}}
+{{- end -}}
+{{- range $path, $says := $by -}}
+{{- $at := $.Values.config -}}
+{{- range splitList "." $path -}}
+{{- if kindIs "map" $at -}}
+{{- $at = index $at . -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or (kindIs "invalid" $at) (eq (toString $at) (get (dict "namespace" $.Release.Namespace "leaderElection.enabled" "true") $path))) -}}
+{{- fail (printf "config.%s is set, and is for %s to say" $path $says) -}}
+{{- end -}}
+{{- end -}}
 {{- $c := dict "leaderElection" (dict "enabled" true) "listen" (dict "debug" "127.0.0.1:8082") "log" (dict "format" "json") -}}
 {{- if ne .Release.Namespace "signalbox-system" -}}
 {{- $_ := set $c "namespace" .Release.Namespace -}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -97,6 +98,7 @@ func (c *Cluster) EachPage(ctx context.Context, namespace, selector string, want
 			if err != nil {
 				break
 			}
+			page.Items = slices.DeleteFunc(page.Items, func(o unstructured.Unstructured) bool { return kinds.For(o.GroupVersionKind()) != k })
 			take(k, served[0], page)
 			if next = page.GetContinue(); next == "" {
 				break
