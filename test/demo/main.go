@@ -34,6 +34,9 @@ func main() {
 		os.Exit(130)
 	default:
 		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			fmt.Fprintln(os.Stderr, "demo: a part was not ready in time, as on a machine that is busy otherwise; make demo tries again")
+		}
 		os.Exit(1)
 	}
 }

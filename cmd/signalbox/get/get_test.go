@@ -120,7 +120,7 @@ func TestAWaitHasItsOwnBeginning(t *testing.T) {
 		t.Fatalf("the state began at %s", r.Since)
 	}
 	annotations := o.GetAnnotations()
-	annotations[controller.Waiting] = "1 of 4 pods is running, 3 wait. It waits since 2026-03-04 10:15 UTC."
+	annotations[controller.Waiting] = "1 of 4 pods is running, 3 wait. It has waited since 2026-03-04 10:15 UTC."
 	o.SetAnnotations(annotations)
 	if r, want := rowOf(k, o), time.Date(2026, 3, 4, 10, 15, 0, 0, time.UTC); r.Since == nil || !r.Since.Equal(want) {
 		t.Errorf("since %v; want %v", r.Since, want)

@@ -48,9 +48,10 @@ func (p Page) Write(text string) error {
 		if text == line {
 			end = ""
 		}
-		if plain := ansi.Strip(text); p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
+		plain := ansi.Strip(text)
+		if p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
 			text = wrap(text, p.Width, len(decisive))
-		} else if !p.code || !indented4.MatchString(text) {
+		} else if !p.code || !indented4.MatchString(plain) {
 			text = Fold(text, p.Width)
 		}
 		b.WriteString(text + end)
@@ -105,7 +106,7 @@ var (
 	quoted    = regexp.MustCompile(`^ *\d* │|^  > |[━─█■◆□×]{3}`)
 	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
 	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
-	lead = regexp.MustCompile(`^ *(?:\d+\. |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
+	lead = regexp.MustCompile(`^ *(?:\d+\. |\[\d+\] |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
 )
 
 // hangOf is the column below which a line goes on.
