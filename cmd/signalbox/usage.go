@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ func headings(root *cobra.Command) {
 		{"With a language model:", "prompt model learn mcp"},
 		{"Reference:", "explain list schema version completion help"},
 	} {
-		id := fmt.Sprint(i)
+		id := strconv.Itoa(i)
 		root.AddGroup(&cobra.Group{ID: id, Title: h.title})
 		for _, c := range root.Commands() {
 			if slices.Contains(strings.Fields(h.commands), c.Name()) {
