@@ -90,6 +90,9 @@ before they run, and explains why they wait or fail.`,
 	headings(root)
 	groups(root)
 	useUsage(root, sh)
+	if len(sh.Typed) > 0 && strings.HasPrefix(sh.Typed[0], cobra.ShellCompRequestCmd) {
+		unquoteFlags(root)
+	}
 	return root
 }
 

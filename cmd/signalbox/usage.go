@@ -86,3 +86,12 @@ func useUsage(root *cobra.Command, sh *shell.Shell) {
 		return err
 	})
 }
+
+// unquoteFlags takes the quotes from descriptions of flags that --help has for the name of the value: completion shows all as
+// it is written.
+func unquoteFlags(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	for _, sub := range c.Commands() {
+		unquoteFlags(sub)
+	}
+}

@@ -67,3 +67,12 @@ func TestHelpOfNoCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestCompletionShowsDescriptionsWithoutQuotes: only --help reads them.
+func TestCompletionShowsDescriptionsWithoutQuotes(t *testing.T) {
+	var out bytes.Buffer
+	run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &bytes.Buffer{}, Now: time.Now}, []string{"__complete", "diagnose", "--b"})
+	if want := "--bundle\tsaved evidence: a file or folder written by the bundle command\n:4\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
