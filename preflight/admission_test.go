@@ -197,7 +197,7 @@ spec: {pytorchReplicaSpecs: {Worker: {replicas: 1, restartPolicy: Never, templat
 		t.Fatal(err)
 	}
 	for admission, want := range map[bool]string{
-		true:  `Worker needs ServiceAccount "trainer", which was not there when the job came to namespace ml`,
+		true:  `Worker needs ServiceAccount "trainer", which is not yet in namespace ml`,
 		false: `Worker needs ServiceAccount "trainer", which does not exist in namespace ml`,
 	} {
 		report := review(t, nil, preflight.Request{Object: object(t, job), Cluster: seen, Admission: admission})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,11 @@ func newRoot(sh *shell.Shell) *cobra.Command {
 		Short: "review training jobs before they run, and explain why they failed",
 		Long: `Signalbox reviews distributed training jobs (PyTorchJob, TrainJob, MPIJob, JobSet …)
 before they run, and explains why they wait or fail.`,
+		Example: fmt.Sprintf(`  %[1]s check job.yaml                      what is wrong with a manifest
+  %[1]s fit job.yaml                        is there room for all its pods at once, and where
+  %[1]s diagnose pytorchjob/train -n ml     why it waits or failed
+  %[1]s diagnose logs/                      the same from files, without a cluster
+  %[1]s get jobs -A                         every training job, what hurts first`, sh.Name),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -79,7 +85,14 @@ before they run, and explains why they wait or fail.`,
 		list, reference.NewExplain(sh, shelves()), schema.New(sh), doctor.New(sh), mcpcmd.New(sh, run), board.New(sh), newMan(sh), version.New(sh),
 	)
 	root.InitDefaultCompletionCmd()
+	root.SetHelpCommand(newHelp(sh))
+	root.InitDefaultHelpCmd()
+	headings(root)
 	groups(root)
+	useUsage(root, sh)
+	if len(sh.Typed) > 0 && strings.HasPrefix(sh.Typed[0], cobra.ShellCompRequestCmd) {
+		unquoteFlags(root)
+	}
 	return root
 }
 

@@ -73,7 +73,7 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 	case slices.Contains([]string{"severity", "kind", "category", "owner", "needs"}, name) && c.Parent() != nil && c.Parent().Name() == "list":
 		return fmt.Sprintf("; its words filter: %s error", c.CommandPath())
 	case name == "logs" && c.Name() == "diagnose":
-		return "; the answer prints the decisive lines with those around them, and kubectl logs POD a log whole"
+		return "; --log FILE reads a log, a folder or a .tgz of them; the answer prints the decisive lines, and kubectl logs POD a log whole"
 	case name == "no-cluster" && c.Flags().Lookup("offline") != nil:
 		return "; --offline asks no cluster"
 	case slices.Contains([]string{"add-node", "add-nodes", "node", "nodes"}, name) && c.Name() == "fit":

@@ -5,7 +5,7 @@ import "github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 // The vetoes: what no score makes up for. Which member went after which is decided in package gang, from
 // times whose order is sure alone.
 const (
-	vetoConfirmation = "it supports a cause and is none"
+	vetoConfirmation = "it supports another cause and is none itself"
 	vetoExplained    = "it only says how its member ended, and its log says why, or somebody told it to"
 	vetoDownstream   = "its member went after another one had failed, or says itself that another one was gone"
 )

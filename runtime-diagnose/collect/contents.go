@@ -109,7 +109,13 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 		}
 		if !isObjects(p) {
 			// The root is not kept open: nobody closes a case.
-			open := func() (io.ReadCloser, error) { return os.OpenInRoot(dir, p) }
+			open := func() (io.ReadCloser, error) {
+				in, err := os.OpenInRoot(dir, p)
+				if refused, ok := errors.AsType[*fs.PathError](err); ok {
+					return nil, refused.Err // the file is named where it is said
+				}
+				return in, err
+			}
 			f.logs[p] = &logFile{open: open, order: len(f.logs), lines: func() (int, error) { return countLines(ctx, open) }}
 			return nil
 		}

@@ -306,7 +306,7 @@ func (v view) tooEarly(r diagnose.Result) bool {
 }
 
 // waitsSince ends what a job waits for.
-const waitsSince = " It waits since 2006-01-02 15:04 UTC."
+const waitsSince = " It has waited since 2006-01-02 15:04 UTC."
 
 // since adds to why a job waits since when it does: who reads it later knows for how long.
 func (v view) since(why string) string {
@@ -319,8 +319,12 @@ func (v view) since(why string) string {
 
 // WaitsSince is since when a job waits, to the minute, as its annotation Waiting says it; false: it does not.
 func WaitsSince(waiting string) (time.Time, bool) {
-	at, err := time.Parse(waitsSince, waiting[max(0, len(waiting)-len(waitsSince)):])
-	return at, err == nil
+	for _, form := range []string{waitsSince, " It waits since 2006-01-02 15:04 UTC."} { // the second as 0.1 wrote it
+		if at, err := time.Parse(form, waiting[max(0, len(waiting)-len(form)):]); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // trouble says that a pod failed, or that a container of it ended badly or waits for something

@@ -267,3 +267,18 @@ func TestJobsOf(t *testing.T) {
 		})
 	}
 }
+
+// What 0.1 wrote on jobs is read, too.
+func TestWaitsSince(t *testing.T) {
+	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	for waiting, want := range map[string]time.Time{
+		"1 of 4 pods is running, 3 wait. It has waited since 2026-11-20 08:00 UTC.": at,
+		"1 of 4 pods is running, 3 wait. It waits since 2026-11-20 08:00 UTC.":      at,
+		"1 of 4 pods is running, 3 wait.":                                           {},
+		"":                                                                          {},
+	} {
+		if got, known := WaitsSince(waiting); !got.Equal(want) || known == want.IsZero() {
+			t.Errorf("%q: %v, %v", waiting, got, known)
+		}
+	}
+}

@@ -234,7 +234,7 @@ func TestAWaitingJobSaysWhyAndTakesItBack(t *testing.T) {
 		t.Errorf("next look after %s, want when 30s of waiting are over", again)
 	}
 	got := w.job.GetAnnotations()
-	if _, judged := got[Healthy]; judged || !strings.Contains(got[Waiting], "nvidia.com/gpu") || !strings.HasSuffix(got[Waiting], ". It waits since 2026-11-20 08:00 UTC.") {
+	if _, judged := got[Healthy]; judged || !strings.Contains(got[Waiting], "nvidia.com/gpu") || !strings.HasSuffix(got[Waiting], ". It has waited since 2026-11-20 08:00 UTC.") {
 		t.Errorf("after a second the job says %v; want only why it waits", got)
 	}
 	if len(w.events()) != 0 {

@@ -62,6 +62,12 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
+// Wrong is what is wrong with a receiver's template; nil: it can be filled in.
+func Wrong(r Receiver) error {
+	_, err := parse(r.Template)
+	return err
+}
+
 // parse reads a template of an operator's own. json writes a value as JSON, so that a text cannot end its string.
 func parse(text string) (*template.Template, error) {
 	if text == "" {

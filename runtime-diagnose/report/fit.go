@@ -104,10 +104,19 @@ func (d *draft) selects(pod string) string {
 }
 
 // unplaced is why pods wait, after a sentence that says how many have a place.
-func unplaced(answer fit.Result, placed int) string {
+func unplaced(answer fit.Result, placed int, asked string) string {
 	busy := answer.Verdict == fit.Full || answer.Verdict == fit.Fragmented
-	if why := answer.Why(); why != "" && busy && answer.Placed == placed {
-		return ": " + why + "." // nothing of the headline is new
+	if why := answer.Why(); why != "" && busy && answer.Placed == placed { // nothing of the headline is new
+		return ": " + untold(why, asked) + "."
 	}
 	return "; " + answer.String() + "."
+}
+
+// untold is why pods wait without what they ask for, which stands before it.
+func untold(why, asked string) string {
+	head, short, ok := strings.Cut(why, ", but ")
+	if ok && asked != "" && strings.HasSuffix(strings.TrimSuffix(head, " each"), " for "+asked) {
+		return short
+	}
+	return why
 }

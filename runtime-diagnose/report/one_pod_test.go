@@ -17,7 +17,24 @@ func TestSentencesAboutOnePodCountOnePod(t *testing.T) {
 
 func TestTheFitContinuesTheSentence(t *testing.T) {
 	never := fit.Result{Verdict: fit.TooBig, PodTooBig: true, Wanted: 1}
-	if got, want := "1 waits"+unplaced(never, 0), "1 waits; the pod does not fit."; got != want {
+	if got, want := "1 waits"+unplaced(never, 0, ""), "1 waits; the pod does not fit."; got != want {
 		t.Errorf("unplaced gives %q, want %q", got, want)
+	}
+}
+
+func TestWhatPodsAskForIsToldOnce(t *testing.T) {
+	const gpus = "8 nvidia.com/gpu"
+	for why, want := range map[string]string{
+		"the 2 pods that wait ask for 8 nvidia.com/gpu each, but no node has more than 5 free (8 in all)": "no node has more than 5 free (8 in all)",
+		"it asks for 8 nvidia.com/gpu, but no node has more than 5 free (8 in all)":                       "no node has more than 5 free (8 in all)",
+		"they ask for 48 nvidia.com/gpu, but only 8 are free on the 6 nodes they may use":                 "they ask for 48 nvidia.com/gpu, but only 8 are free on the 6 nodes they may use",
+		"no node may take it": "no node may take it",
+	} {
+		if got := untold(why, gpus); got != want {
+			t.Errorf("after %q: %q, want %q", gpus, got, want)
+		}
+		if got := untold(why, ""); got != why {
+			t.Errorf("after nothing: %q, want %q", got, why)
+		}
 	}
 }

@@ -21,9 +21,9 @@ const aroundRoot = 2
 // widest is where a shown line is cut.
 const widest = 200
 
-// Text is the diagnosis for a tired person: one sentence, the decisive line in its
-// context, what followed, what to do. No colours; the caller may add them. Nothing in it
-// is obeyed by a terminal: names may come from files of strangers.
+// Text is the diagnosis for a tired person: one sentence, who has to act and how, then what
+// shows it: the decisive line in its context, what followed, why. No colours; the caller may add
+// them. Nothing in it is obeyed by a terminal: names may come from files of strangers.
 func Text(r Report) string {
 	return inert(text(r))
 }
@@ -51,18 +51,18 @@ func text(r Report) string {
 	for _, remark := range r.Remarks {
 		fmt.Fprintf(&b, "\nnote: %s\n", n.short(remark))
 	}
-	if r.Root != nil {
-		b.WriteString("\n" + aroundLine(r))
-	} else if r.Verdict != Healthy {
-		b.WriteString(ends(r))
-	}
-	b.WriteString(followersText(r.Followers, OthersHead(r)))
 	if len(r.Solution) > 0 {
 		fmt.Fprintf(&b, "\nwhat to do%s\n", whoActs(r.Root))
 		for i, step := range r.Solution {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
 		}
 	}
+	if r.Root != nil {
+		b.WriteString("\n" + aroundLine(r))
+	} else if r.Verdict != Healthy {
+		b.WriteString(ends(r))
+	}
+	b.WriteString(followersText(r.Followers, OthersHead(r)))
 	if why := cmp.Or(r.Plain, r.Analysis); why != "" {
 		if OfObject(r) { // it stands above, whole
 			why = strings.Replace(why, strings.TrimRight(r.Root.Line, ".")+". ", "", 1)

@@ -95,7 +95,8 @@ func (d *draft) waiting() string {
 	var b strings.Builder
 	b.WriteString(d.again())
 	fmt.Fprintf(&b, "%d of %d pod%s %s running, %d %s", len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(pending), "wait"+words.Verb(len(pending)))
-	if ask := d.askOf(pending[0].Source.Role); ask != "" {
+	ask := d.askOf(pending[0].Source.Role)
+	if ask != "" {
 		b.WriteString(" for " + ask)
 		if len(pending) > 1 {
 			b.WriteString(" each")
@@ -112,7 +113,7 @@ func (d *draft) waiting() string {
 	}
 	b.WriteString(d.nominated(pending))
 	if known {
-		return b.String() + unplaced(fit, len(running)+len(starting)) + d.gaveWay()
+		return b.String() + unplaced(fit, len(running)+len(starting), ask) + d.gaveWay()
 	}
 	return b.String() + "." + d.gaveWay()
 }

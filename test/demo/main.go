@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/fatih/color"
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 )
 
 func main() {
@@ -26,6 +28,7 @@ func main() {
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
+	klog.SetLogger(logr.Discard()) // a watch that ends is begun anew, and is no part of a scene
 	err := run(ctx, os.Stdout, *once)
 	switch {
 	case err == nil:
@@ -34,6 +37,9 @@ func main() {
 		os.Exit(130)
 	default:
 		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			fmt.Fprintln(os.Stderr, "demo: a part was not ready in time, as on a machine that is busy otherwise; make demo tries again")
+		}
 		os.Exit(1)
 	}
 }

@@ -148,7 +148,7 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		for _, name := range []string{"cluster.yaml", "cluster.json", "cluster.yaml.gz"} {
 			file := filepath.Join(dir, name)
 			_, said := run(0, "snapshot", "-o", file)
-			Expect(said).To(ContainSubstring("2 Node, "))
+			Expect(said).To(ContainSubstring("2 Nodes, "))
 			live, _ := run(1, "check", "-f", job, "-o", "json")
 			saved, _ := run(1, "check", "-f", job, "-o", "json", "--snapshot", file)
 			Expect(saved).To(Equal(live), name)

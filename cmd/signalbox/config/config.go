@@ -14,13 +14,15 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/notify"
 )
 
 // New is the command config.
 func New(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "config",
-		Short: "check files with settings, and show all settings there are",
+		Use:     "config",
+		Short:   "check files with settings, and show all settings there are",
+		Example: fmt.Sprintf("  %[1]s config show > config.yaml\n  %[1]s config check config.yaml", sh.Name),
 	}
 	c.AddCommand(newConfigCheck(sh), newConfigShow(sh))
 	return c
@@ -31,6 +33,7 @@ func newConfigShow(sh *shell.Shell) *cobra.Command {
 		Use:        "show",
 		SuggestFor: []string{"view", "print", "dump", "get", "defaults"},
 		Short:      "print every setting with its default and what it is for, as a file to begin with",
+		Example:    fmt.Sprintf("  %s config show > config.yaml", sh.Name),
 		Args:       shell.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := sh.Out.Write(config.File())
@@ -105,6 +108,11 @@ func checkConfig(sh *shell.Shell, file string) (wrong []error) {
 			if !slices.Contains(many, one) {
 				many = append(many, one)
 			}
+		}
+	}
+	for i, r := range settings.Notifications.Receivers {
+		if err := notify.Wrong(notify.Receiver{Template: r.Template}); err != nil {
+			many = append(many, fmt.Sprintf("notifications.receivers[%d].template %s; expected text/template over .Kind .Namespace .Name and others of a failure", i, strings.TrimPrefix(err.Error(), "template: template:")))
 		}
 	}
 	for _, m := range many {

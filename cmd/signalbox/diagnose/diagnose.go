@@ -91,9 +91,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if !f.model.Explain && (f.model.Record != "" || f.model.Replay != "") {
 				return shell.Usagef("--record and --replay are of --explain; expected it beside them")
 			}
-			if f.model.Explain && f.model.Only {
-				return shell.Usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
-			}
+			f.model.Explain = f.model.Explain && !f.model.Only // the question alone, whoever would be asked
 			f.model.Early = output.Value == "text"
 			if err := f.runbooks.Wrong(); err != nil {
 				return err

@@ -28,8 +28,9 @@ import (
 // NewPrompt is the command prompt.
 func NewPrompt(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "prompt render|show|lint",
-		Short: "show what a language model would be asked, and check prompts",
+		Use:     "prompt render|show|lint",
+		Short:   "show what a language model would be asked, and check prompts",
+		Example: fmt.Sprintf("  %[1]s prompt show pytorchjob > prompts/pytorchjob.tmpl\n  %[1]s prompt lint prompts/*.tmpl\n  %[1]s prompt render pytorchjob/train -n ml --prompts prompts/", sh.Name),
 	}
 	c.AddCommand(newPromptRender(sh), newPromptShow(sh), newPromptLint(sh))
 	return c

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint termi
 // citation is the number of a piece of evidence that a text names: [2].
 var citation = regexp.MustCompile(`\[\d+\]`)
 
+// headings are the lines of a diagnosis that stand above others.
+var headings = []string{"why", "after it", "the others", "attempts that failed", "evidence", "points of what could be the cause"}
+
 // painted is the text of a diagnosis with its first line and headings bold, the decisive line red,
 // and what stands around it, and citations, dim.
 func painted(text string, paint terminal.Painter) string {
@@ -89,7 +93,7 @@ func painted(text string, paint terminal.Painter) string {
 			line = paint.As("error", line)
 		case strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "missing: "):
 			line = paint.As("dim", line)
-		case strings.HasPrefix(line, "what to do") || line == "why" || line == "after it" || line == "evidence":
+		case strings.HasPrefix(line, "what to do") || slices.Contains(headings, line):
 			line = paint.As("bold", line)
 		default:
 			line = citation.ReplaceAllStringFunc(line, func(c string) string { return paint.As("dim", c) })

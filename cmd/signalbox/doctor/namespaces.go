@@ -47,6 +47,7 @@ func NewNamespaces(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use: "namespaces", Short: "list the namespaces of the cluster of the kubeconfig with their mode: off, warn or enforce",
 		Aliases: []string{"namespace", "ns"},
+		Example: fmt.Sprintf("  %s list namespaces", sh.Name),
 		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			live, err := apiserver.Reach(c.Context(), kube, "")

@@ -54,7 +54,7 @@ func New(sh *shell.Shell) *cobra.Command {
 		kube: apiserver.Flags(), healthy: shell.OneOf("", "Yes", "No", "Unknown"), state: shell.OneOf("", slices.Sorted(maps.Values(phaseNames))...), sortBy: shell.OneOf("hurt", "age", "name"), groupBy: shell.OneOf("", "category", "owner", "queue", "namespace", "context"),
 		output: shell.OneOf("text", "wide", "json", "yaml", "md", "html", "name"), coloured: shell.OneOf("auto", "always", "never"),
 	}
-	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health"}
+	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Example: fmt.Sprintf("  %[1]s get jobs -A\n  %[1]s get jobs --help", sh.Name)}
 	jobs := &cobra.Command{
 		Use:     "jobs [NAME…]",
 		Aliases: []string{"job"},

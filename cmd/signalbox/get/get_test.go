@@ -120,7 +120,7 @@ func TestAWaitHasItsOwnBeginning(t *testing.T) {
 		t.Fatalf("the state began at %s", r.Since)
 	}
 	annotations := o.GetAnnotations()
-	annotations[controller.Waiting] = "1 of 4 pods is running, 3 wait. It waits since 2026-03-04 10:15 UTC."
+	annotations[controller.Waiting] = "1 of 4 pods is running, 3 wait. It has waited since 2026-03-04 10:15 UTC."
 	o.SetAnnotations(annotations)
 	if r, want := rowOf(k, o), time.Date(2026, 3, 4, 10, 15, 0, 0, time.UTC); r.Since == nil || !r.Since.Equal(want) {
 		t.Errorf("since %v; want %v", r.Since, want)
@@ -238,6 +238,7 @@ func TestANarrowListKeepsWhatANightIsAbout(t *testing.T) {
 		columns, healthy, want string
 	}{
 		{"80", "No", "NAMESPACE NAME CATEGORY WAITS FOR"},
+		{"80", "", "NAMESPACE NAME HEALTHY CATEGORY WAITS FOR"},
 		{"100", "", "NAMESPACE NAME AGE HEALTHY CATEGORY WAITS FOR"},
 		{"100", "No", "NAMESPACE KIND NAME AGE CATEGORY WAITS FOR"},
 		{"140", "", "NAMESPACE KIND NAME AGE STATE HEALTHY CATEGORY DEVICES WAITS FOR"},

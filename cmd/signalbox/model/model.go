@@ -21,8 +21,9 @@ import (
 // New is the command model.
 func New(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "model test",
-		Short: "try a language model before it is trusted",
+		Use:     "model test",
+		Short:   "try a language model before it is trusted",
+		Example: fmt.Sprintf("  %s model test --config config.yaml", sh.Name),
 	}
 	c.AddCommand(newModelTest(sh))
 	return c

@@ -31,6 +31,10 @@ func New(sh *shell.Shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy new|check|audit|replay|test|bench",
 		Short: "begin, check, audit, replay, test and measure policies",
+		Example: fmt.Sprintf(`  %[1]s policy new whole-node --dir policies/
+  %[1]s policy test policies/
+  %[1]s policy check job.yaml --policy policies/ --as ana
+  %[1]s policy audit -A --policy policies/`, sh.Name),
 	}
 	c.AddCommand(newPolicyCheck(sh), audit.NewPolicyAudit(sh), newPolicyTest(sh), newPolicyReplay(sh), newPolicyNew(sh), newPolicyBench(sh))
 	return c
@@ -193,6 +197,7 @@ func newPolicyTest(sh *shell.Shell) *cobra.Command {
 		Use:        "test DIR",
 		SuggestFor: []string{"verify", "coverage"},
 		Short:      "run the examples and tests of policies",
+		Example:    fmt.Sprintf("  %[1]s policy test policies/\n  %[1]s policy test policies/ --coverage -o junit > policies.xml\n  %[1]s policy test policies/ --update", sh.Name),
 		Long: `Policy test runs, for every policy of the folder, the examples beside it in testdata/NAME, with the
 name of its file or of its package: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
 warn-*.yaml, each with a .want that holds what it must say. An example is a job, the

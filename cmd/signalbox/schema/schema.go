@@ -46,6 +46,7 @@ func New(sh *shell.Shell) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(schemaNames(), "|"),
 		Short:     "print the JSON schema of an output, of the configuration or of the policy input",
+		Example:   fmt.Sprintf("  %[1]s schema config > signalbox.schema.json\n  %[1]s schema diagnosis", sh.Name),
 		ValidArgs: schemaNames(),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(schemaNames(), args[0]) {

@@ -40,8 +40,9 @@ func New(sh *shell.Shell) *cobra.Command {
 	var onlyWebhook, onlyController bool
 	kube := apiserver.Flags()
 	c := &cobra.Command{
-		Use:   "serve [--webhook] [--controller] [--config FILE]",
-		Short: "run the admission webhook and the diagnosis controller",
+		Use:     "serve [--webhook] [--controller] [--config FILE]",
+		Short:   "run the admission webhook and the diagnosis controller",
+		Example: fmt.Sprintf("  %[1]s serve --config config.yaml\n  %[1]s serve --controller --config config.yaml", sh.Name),
 		Long: `Serve runs the server in a cluster: the admission webhook that reviews jobs and the
 controller that writes diagnoses on them. Both run unless one is chosen.`,
 		Args: cobra.NoArgs,

@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	phrase "github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
@@ -137,7 +138,7 @@ func takeView(ctx context.Context, sh *shell.Shell, kube *genericclioptions.Conf
 	return view, skipped, err
 }
 
-// contents is "4 Node, 12 Pod, …" in the order of the file.
+// contents is "4 Nodes, 12 Pods, …" in the order of the file.
 func contents(v manifest.View) string {
 	var order []string
 	n := map[string]int{}
@@ -148,12 +149,23 @@ func contents(v manifest.View) string {
 		n[o.GetKind()]++
 	}
 	for i, kind := range order {
-		order[i] = fmt.Sprintf("%d %s", n[kind], kind)
+		order[i] = phrase.Count(n[kind], kind, plural(kind))
 	}
 	if len(order) == 0 {
 		return "no objects"
 	}
 	return strings.Join(order, ", ")
+}
+
+// plural is a kind of which there are several: NetworkPolicies, PriorityClasses.
+func plural(kind string) string {
+	switch {
+	case strings.HasSuffix(kind, "y"):
+		return strings.TrimSuffix(kind, "y") + "ies"
+	case strings.HasSuffix(kind, "s"):
+		return kind + "es"
+	}
+	return kind + "s"
 }
 
 // saveView writes a view to a file, whole or not at all.

@@ -29,8 +29,9 @@ type installed struct {
 func New(sh *shell.Shell) *cobra.Command {
 	output, kube, client := shell.OneOf("text", "json"), apiserver.Flags(), false
 	c := &cobra.Command{
-		Use:   "version",
-		Short: "print the version of this program, and what the cluster runs",
+		Use:     "version",
+		Short:   "print the version of this program, and what the cluster runs",
+		Example: fmt.Sprintf("  %[1]s version\n  %[1]s version --client -o json", sh.Name),
 		Long: `Version prints this program's version, commit and Go version, and where a kubeconfig names a cluster those
 of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
 		Args: cobra.NoArgs,

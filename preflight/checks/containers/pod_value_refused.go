@@ -31,7 +31,11 @@ var podValueRefused = &check.Check{
 				return
 			}
 			if text, ok := p.Job.Field(at).(string); !ok || !templated(text) {
-				p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
+				said, meant, _ := strings.Cut(fmt.Sprintf(format, args...), "; did you mean ")
+				if meant != "" { // a question stands at the end
+					meant = "; did you mean " + meant
+				}
+				p.Reportf(at, "%s; the API server rejects the pods of %s%s", said, r.Name, meant)
 			}
 		}
 		for _, x := range podspec.Refusals(&r.Pod) { // what decides where the pods go; the fit goes by it, too

@@ -68,7 +68,7 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 				}
 				there := "does not exist in namespace"
 				if p.Admission { // applied with the job, it may be there before the view has seen it
-					there = "was not there when the job came to namespace"
+					there = "is not yet in namespace"
 				}
 				p.Reportf(ref.At, "%s needs %s %q, which %s %s%s", ref.Use, thing, ref.Name, there, namespace, meant)
 			}

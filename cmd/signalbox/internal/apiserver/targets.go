@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,6 +98,9 @@ func onlyNames(args []string) bool {
 
 // unresolved is the error about what is no KIND/NAME.
 func unresolved(arg string) error {
+	if _, err := os.Stat(arg); err == nil && strings.ContainsAny(arg, "/.") {
+		return shell.Usagef("%s is a file or folder here; expected KIND/NAME, a job of the cluster", arg)
+	}
 	if shell.NamesFile(arg) && !shell.IsAddress(arg) {
 		return shell.Usagef("%s: no such file or folder", arg)
 	}

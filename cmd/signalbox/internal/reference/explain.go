@@ -29,6 +29,10 @@ func NewExplain(sh *shell.Shell, all []Shelf) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain NAME | --line LINE",
 		Short: "explain a name that an output shows: a check, a cause, a verdict, an annotation …",
+		Example: fmt.Sprintf(`  %[1]s explain shm-missing
+  %[1]s explain fragmented
+  %[1]s explain 137
+  %[1]s explain --line "RuntimeError: CUDA error: an illegal memory access was encountered"`, sh.Name),
 		Args: func(c *cobra.Command, args []string) error {
 			if line != "" && len(args) == 0 {
 				return nil

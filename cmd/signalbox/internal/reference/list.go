@@ -58,14 +58,16 @@ func NewList(sh *shell.Shell, all []Shelf) *cobra.Command {
 		names = append(names, s.Name)
 	}
 	c := &cobra.Command{
-		Use:   "list " + strings.Join(append(names, "namespaces"), "|"),
-		Short: "list what Signalbox knows, as text, Markdown or JSON",
-		RunE:  func(*cobra.Command, []string) error { return shell.Own(listShelves(sh, all)) },
+		Use:     "list " + strings.Join(append(names, "namespaces"), "|"),
+		Short:   "list what Signalbox knows, as text, Markdown or JSON",
+		Example: fmt.Sprintf("  %[1]s list checks\n  %[1]s list signatures nccl timeout\n  %[1]s list policies -o json", sh.Name),
+		RunE:    func(*cobra.Command, []string) error { return shell.Own(listShelves(sh, all)) },
 	}
 	for _, s := range all {
 		output, kube := shell.OneOf("text", "md", "json"), apiserver.Flags()
 		sub := &cobra.Command{
-			Use: s.Name + " [WORD…]", Short: "list " + s.Name + ", or those with the words in what they say",
+			Use: s.Name + " [WORD…]", Aliases: []string{strings.TrimSuffix(s.Name, "s")}, Short: "list " + s.Name + ", or those with the words in what they say",
+			Example: fmt.Sprintf("  %[1]s list %[2]s\n  %[1]s list %[2]s -o json", sh.Name, s.Name),
 			RunE: func(c *cobra.Command, words []string) error {
 				entries, err := s.Entries()
 				if err != nil {

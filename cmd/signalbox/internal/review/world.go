@@ -175,12 +175,15 @@ func (f *Flags) view(ctx context.Context, sh *shell.Shell, w *World, in *input.I
 	}
 	asked, err := f.reach(ctx, w, in)
 	if none, ok := errors.AsType[*apiserver.NoCluster](err); ok {
-		in.Notes = append(in.Notes, "no cluster view: "+none.Why+"; --snapshot FILE gives one")
+		note := "no cluster view: " + none.Why + "; --snapshot FILE gives one"
+		if none.Silent {
+			note += ", --offline wants none"
+		}
+		in.Notes = append(in.Notes, note)
 		if f.MustAsk() && !none.Silent {
 			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.Why)
 		}
 		if none.Silent {
-			in.Notes = append(in.Notes, "no cluster was asked; give --offline if that is what you want")
 			w.Silent = none.Why
 			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.Why}}
 		}

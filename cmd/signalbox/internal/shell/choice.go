@@ -54,8 +54,15 @@ func (c *Choice) complete(*cobra.Command, []string, string) ([]string, cobra.She
 	return c.named(), cobra.ShellCompDirectiveNoFileComp
 }
 
+// widestChoice is how many columns the values of a flag take beside its name; what is wider stands in its description, or the
+// descriptions of all flags begin far to the right.
+const widestChoice = 24
+
 // AddChoice adds a choice as a flag, with its values for completion.
 func AddChoice(c *cobra.Command, to *Choice, name, short, usage string) {
+	if what, ok := strings.CutPrefix(usage, "output format"); ok && len(to.Type()) > widestChoice {
+		usage = "output `format`: " + terminal.OrList(to.named()) + what
+	}
 	c.Flags().VarP(to, name, short, usage)
 	_ = c.RegisterFlagCompletionFunc(name, to.complete) // fails only for a flag that does not exist
 }

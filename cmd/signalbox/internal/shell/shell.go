@@ -3,8 +3,10 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
@@ -24,7 +26,8 @@ type Shell struct {
 
 // Tell writes one line to stderr. That nobody may be listening there changes nothing.
 func (sh *Shell) Tell(format string, args ...any) {
-	_, _ = io.WriteString(sh.Err, "signalbox: "+terminal.VisibleLine(fmt.Sprintf(format, args...))+"\n")
+	text := strings.TrimPrefix(fmt.Sprintf(format, args...), cmp.Or(sh.Name, "signalbox")+" ") // the command's path: its first word stands there already
+	_, _ = io.WriteString(sh.Err, "signalbox: "+terminal.VisibleLine(text)+"\n")
 }
 
 // Notes tells what is of note, a line each.

@@ -18,7 +18,7 @@ import (
 type Page struct {
 	To    io.Writer
 	Width int   // 0: lines are not wrapped
-	Tight []int // columns that a table leaves out only where it is wider than the page
+	Tight []int // columns that a table leaves out only where it is wider than the page, the first one first
 	Short bool  // a row of a table is one line: what the last column has no room for is cut
 	Least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
 	Loose bool  // a cell that is much wider than the others of its column pads none of them
@@ -48,9 +48,10 @@ func (p Page) Write(text string) error {
 		if text == line {
 			end = ""
 		}
-		if plain := ansi.Strip(text); p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
+		plain := ansi.Strip(text)
+		if p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
 			text = wrap(text, p.Width, len(decisive))
-		} else if !p.code || !indented4.MatchString(text) {
+		} else if !p.code || !indented4.MatchString(plain) {
 			text = Fold(text, p.Width)
 		}
 		b.WriteString(text + end)
@@ -64,6 +65,10 @@ const decisive = "  > "
 
 // narrowest is the least room that a wrapped line leaves for words.
 const narrowest = 24
+
+// shortest is the least room that the words of a last column leave, where they are cut, to the column that goes last: that one,
+// whole, says more than their next ones.
+const shortest = 16
 
 // Fold breaks a line between words, and lets what follows hang below the words of the first part.
 // Words longer than the room stay whole: names and paths are copied. Lines of logs, which are
@@ -105,7 +110,7 @@ var (
 	quoted    = regexp.MustCompile(`^ *\d* │|^  > |[━─█■◆□×]{3}`)
 	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
 	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
-	lead = regexp.MustCompile(`^ *(?:\d+\. |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
+	lead = regexp.MustCompile(`^ *(?:\d+\. |\[\d+\] |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
 )
 
 // hangOf is the column below which a line goes on.
@@ -182,7 +187,9 @@ func (p Page) columns(rows [][]string, spare []int) (widths []int, width int) {
 		return widths, sum()
 	}
 	leave(spare, p.Width-min(widths[last], 2*narrowest))
-	leave(p.Tight, p.Width-min(widths[last], narrowest))
+	most := max(0, len(p.Tight)-1)
+	leave(p.Tight[:most], p.Width-min(widths[last], narrowest))
+	leave(p.Tight[most:], p.Width-min(widths[last], shortest))
 	for _, o := range slices.Backward(left) { // a wide column made room for a narrow one that went before it
 		if widths[o.column] = whole[o.column]; sum()-widths[last] > o.room {
 			widths[o.column] = 0

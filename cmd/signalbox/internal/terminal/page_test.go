@@ -20,6 +20,7 @@ func TestLinesAreFoldedBetweenWords(t *testing.T) {
 		"a numbered step":         {"  1. Raise the limit to the request, or lower it.", 30, "  1. Raise the limit to the\n     request, or lower it."},
 		"a row with a heading":    {"    short    nvidia.com/gpu: 48 asked, 8 free in all of it", 40, "    short    nvidia.com/gpu: 48 asked, 8\n             free in all of it"},
 		"a row with two headings": {"  ok       bounds of the account  two policies hold it to its own annotations", 60, "  ok       bounds of the account  two policies hold it to\n                                  its own annotations"},
+		"a piece of evidence":     {"  [2] logs/worker-5.log:29  E1130 failed (exitcode: 1) local_rank: 3", 40, "  [2] logs/worker-5.log:29  E1130 failed\n      (exitcode: 1) local_rank: 3"},
 		"a word that is too long": {"spec.pytorchReplicaSpecs.Master.template.spec.containers is long", 20, "spec.pytorchReplicaSpecs.Master.template.spec.containers\nis long"},
 		"a quoted log line":       {"  > torch.OutOfMemoryError: CUDA out of memory. Tried to allocate", 30, "  > torch.OutOfMemoryError: CUDA out of memory. Tried to allocate"},
 		"a line of a manifest":    {"    14 │               requests: {cpu: 8, memory: 1Gi}", 30, "    14 │               requests: {cpu: 8, memory: 1Gi}"},

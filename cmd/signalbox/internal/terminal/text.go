@@ -41,7 +41,7 @@ const MostNames = 4
 // Few is a list of names that does not fill the screen.
 func Few(names []string) string {
 	const most = 5
-	if len(names) <= most {
+	if len(names) <= most+1 { // "and 1 more" is no shorter than its name
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)

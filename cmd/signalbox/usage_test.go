@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+)
+
+// TestEveryCommandShowsAnExample: who asks for help wants a line to paste.
+func TestEveryCommandShowsAnExample(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Example == "" && !c.Hidden && (c.Parent() == nil || c.Parent().Name() != "completion") { // cobra's own
+			t.Errorf("%s --help shows no example", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(&shell.Shell{Name: "signalbox"}))
+}
+
+// TestCommandsAreListedByWhenTheyAreNeeded: none is left over.
+func TestCommandsAreListedByWhenTheyAreNeeded(t *testing.T) {
+	for _, c := range newRoot(&shell.Shell{Name: "signalbox"}).Commands() {
+		if c.IsAvailableCommand() && c.GroupID == "" {
+			t.Errorf("%s stands under no heading of signalbox --help; headings has the list", c.Name())
+		}
+	}
+}
+
+// TestHelpNamesFlagsOfKubectlOnce: without their descriptions, which would be half of the list.
+func TestHelpNamesFlagsOfKubectlOnce(t *testing.T) {
+	t.Setenv("COLUMNS", "80")
+	var out bytes.Buffer
+	if code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &out, Now: time.Now}, []string{"check", "--help"}); code != shell.ExitFine {
+		t.Fatalf("exit code %d: %s", code, out.String())
+	}
+	_, flags, _ := strings.Cut(out.String(), "\nFlags:\n")
+	for text, want := range map[string]int{"--kubeconfig": 1, "Path to the kubeconfig": 0, "The cluster is chosen as by kubectl: ": 1, "-n, --namespace": 1} {
+		if got := strings.Count(flags, text); got != want {
+			t.Errorf("%q stands there %d times, want %d", text, got, want)
+		}
+	}
+	for line := range strings.Lines(flags) {
+		if n := len([]rune(strings.TrimSpace(line))); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// TestHelpOfNoCommand is as wrong as the word in front, and says what is meant.
+func TestHelpOfNoCommand(t *testing.T) {
+	for args, want := range map[string]string{
+		"help fti":        `signalbox: no command is called "fti"; did you mean "fit"?; see signalbox --help` + "\n",
+		"help policy tst": `signalbox: policy: "tst" is no command; expected audit, bench, check, new, replay or test` + "\n",
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, strings.Fields(args))
+		if code != shell.ExitUsage || out.Len() > 0 || errs.String() != want {
+			t.Errorf("%s: exit code %d, %q, want %q", args, code, errs.String(), want)
+		}
+	}
+}
+
+// TestCompletionShowsDescriptionsWithoutQuotes: only --help reads them.
+func TestCompletionShowsDescriptionsWithoutQuotes(t *testing.T) {
+	var out bytes.Buffer
+	run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &bytes.Buffer{}, Now: time.Now}, []string{"__complete", "diagnose", "--b"})
+	if want := "--bundle\tsaved evidence: a file or folder written by the bundle command\n:4\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
