@@ -45,11 +45,11 @@ func explainer(t *testing.T, model string, sources ...prompt.Source) (Explainer,
 func TestStories(t *testing.T) {
 	told := &diagnose.Story{
 		Model: fakellm.Grounded,
-		Text: "Error: The job failed because of what train-master-0 reports [pod/train-master-0/pytorch/exit].\n" +
-			"Analysis: train-master-0 shows \"exit 137, OOMKilled, limit 64Gi\" [pod/train-master-0/pytorch/exit].\n" +
+		Text: "Analysis: train-master-0 shows \"exit 137, OOMKilled, limit 64Gi\" [pod/train-master-0/pytorch/exit].\n" +
 			"Solution: 1. Raise the memory limit.",
-		Cites:   []evidence.ID{"pod/train-master-0/pytorch/exit"},
-		Dropped: 2, LeftOut: "2 of 5 sentences left out: 1 no evidence for it; 1 orders something",
+		Unsupported: []string{"The job failed because of what train-master-0 reports."},
+		Cites:       []evidence.ID{"pod/train-master-0/pytorch/exit"},
+		Dropped:     2, LeftOut: "2 of 5 sentences left out: 1 no evidence for it; 1 orders something",
 	}
 	cases := map[string]struct {
 		model   string

@@ -38,7 +38,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(spoke), " ")):
+	case !onlyLooks(body) && tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
 		return Order
 	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goes != "" && !g.said(goes, cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
@@ -140,7 +140,7 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(plain, g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
-	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" {
+	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" && g.asRead(c, true) {
 		return false // it is what its evidence says, in words that could say more
 	}
 	texts := g.texts(cites)

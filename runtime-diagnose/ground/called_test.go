@@ -21,9 +21,9 @@ func TestWhatOnlyHasTheWordsIsNotPublished(t *testing.T) {
 		}
 	}
 	for sentence, s := range map[string]Shown{
-		"The secret a-tls-secret was not found [pod/run-0/t#1].":            secrets,
-		"Port 7399 is already in use [pod/run-0/t#1].":                      port,
-		"The main container was using 4395616Ki of memory [pod/run-0/t#1].": memory,
+		"The secret a-tls-secret was not found [pod/run-0/t#1].":  secrets,
+		"127.0.0.1:7399: address already in use [pod/run-0/t#1].": port,
+		"The container main was using 4395616Ki [pod/run-0/t#1].": memory,
 	} {
 		if k := Keep(Answer{Analysis: sentence}, s); outcomeOf(k) != published {
 			t.Errorf("%s: is not published: %s", sentence, k.LeftOut())

@@ -270,30 +270,3 @@ func (g *grounds) ofEffect(cites []evidence.ID) bool {
 func (g *grounds) ofRoot(cites []evidence.ID) bool {
 	return slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) })
 }
-
-// around is a word that says what came before what.
-var around = lazy.MustCompile(`(?i)\b(?:before|after|until)\b`)
-
-// otherOrder says whether a claim has on the one side of such a word what its evidence has on the other: "died before finishing", where
-// it finished before it died.
-func otherOrder(plain, texts string) bool {
-	at := around.FindStringIndex(plain)
-	if at == nil {
-		return false
-	}
-	word := strings.ToLower(plain[at[0]:at[1]])
-	left, right := stemsOf(plain[:at[0]]), stemsOf(plain[at[1]:])
-	for line := range strings.Lines(texts) {
-		i := strings.Index(strings.ToLower(line), " "+word+" ")
-		if i < 0 {
-			continue
-		}
-		before, after := stemsOf(line[:i]), stemsOf(line[i+len(word)+2:])
-		for w := range left {
-			if after[w] && !before[w] && !right[w] {
-				return true
-			}
-		}
-	}
-	return false
-}

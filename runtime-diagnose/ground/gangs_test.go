@@ -145,3 +145,13 @@ func TestEvaluationThirteenthStrangers(t *testing.T) {
 func TestEvaluationFourteenthStrangers(t *testing.T) {
 	judgeStyled(t, "fourteenth strangers", scenariosOf(t, "strangers_fourteenth"))
 }
+
+// The same of a fifteenth, in the voices of several models and in JSON by the schema, written and labelled before any of it was judged.
+func TestEvaluationFifteenthStrangers(t *testing.T) {
+	judgeStyled(t, "fifteenth strangers", scenariosOf(t, "strangers_fifteenth"))
+}
+
+// The same of a sixteenth, judged after all that the fifteenth led to.
+func TestEvaluationSixteenthStrangers(t *testing.T) {
+	judgeStyled(t, "sixteenth strangers", scenariosOf(t, "strangers_sixteenth"), 7)
+}

@@ -139,6 +139,7 @@ type grounds struct {
 	ranks     map[string]string // of pods
 	nodes     map[string]string // of pods
 	members   []string          // the pods of the job
+	who       map[string]bool   // the pods, nodes and roles of what was read
 	named     map[string]string // of claims, with whole names
 	read      string            // all that was read, as words
 	cites     []evidence.ID
@@ -176,6 +177,12 @@ func newGrounds(s Shown) *grounds {
 		g.items[item.ID] = item
 		g.Items[i] = item
 	}
+	g.who = map[string]bool{}
+	for _, i := range g.Items {
+		for _, w := range []string{i.Source.Pod, i.Source.Node, i.Source.Role} {
+			g.who[strings.ToLower(w)] = true
+		}
+	}
 	g.ranks, g.nodes, g.members, g.named = ranksOf(s, g.Items), nodesOf(g.Items), membersOf(g.Shown), map[string]string{}
 	return g
 }
@@ -212,7 +219,7 @@ func (g *grounds) part(text string, cause bool) string {
 		if why == "" && len(s)+1 > room {
 			why = TooLong
 		}
-		if doubtful[why] && (!blames || !cause && g.ofEffects(cites)) {
+		if doubtful[why] && (!blames || !cause && (why == NoCitation || g.ofEffects(cites))) {
 			if why = g.standsApart(body, cites, why); why == "" {
 				continue
 			}
@@ -294,8 +301,10 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	switch {
 	case commands(g.plainly(body)), markup.MatchString(body), encoded(body):
 		return body, nil, Command
+	case onlyLooks(body): // nothing is changed by that
 	case orders.MatchString(noDemand.ReplaceAllString(body, " ")), asks.MatchString(body), ofOthers.MatchString(body) && wants.MatchString(body), isOrder(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(noDemand.ReplaceAllString(body, " ")), strings.HasSuffix(body, "?"):
 		return body, nil, Order
+	case g.ofUnharmedMember(body): // it may be well
 	case !g.Healthy && !tellsOfHarm(body) && g.saysWell(prose(asserted(body)), cites):
 		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
@@ -313,14 +322,31 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 			return body, nil, NoCitation
 		}
 	}
-	if !g.Healthy && carriesOn(g.withoutNames(g.inOwnWords(asserted(body)))) != "" && !g.ofUnharmedMember(body) && g.ofRoot(cites) {
-		return body, nil, Contradicts
-	}
 	why = g.entails(body, cites)
+	if why == Member && g.ofNobody(body, cites) {
+		why = Word
+	}
 	if n, of := overlap(body, g.texts(cites)); why == Member && !said && (2*n < of || of == 0 && han(body)) {
 		why = NoCitation // it was said of nobody
 	}
 	return body, cites, why
+}
+
+// looks is an order to look at something, which changes nothing.
+var looks = lazy.MustCompile(`(?i)^\W*(?:please |then |first,? |you (?:may|might|could|can|should) (?:want to |also )?)?(?:check|verify|inspect|look|see|compare|confirm|review|investigate|examine|find out|make sure|ensure|read)\b`)
+
+// onlyLooks says whether a claim tells its reader to look at something, and to do nothing else.
+func onlyLooks(body string) bool {
+	return looks.MatchString(body) && !address.MatchString(body) && !asks.MatchString(body) && !wants.MatchString(body) &&
+		!slices.ContainsFunc(clauseOf.Split(body, -1), func(clause string) bool { return isOrder(clause) && !looks.MatchString(clause) })
+}
+
+// ofNobody says whether evidence is lines of a pasted log, of which nobody knows who wrote them, and what a claim says of members by their numbers was
+// read: which of them wrote a line, nothing tells.
+func (g *grounds) ofNobody(body string, cites []evidence.ID) bool {
+	return len(g.members) == 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return !strings.HasPrefix(string(id), "log/") || g.rankOf(g.items[id]) != "" || members.MatchString(g.items[id].Text)
+	}) && ofMembers(body, g.support(slices.Sorted(maps.Keys(g.items))))
 }
 
 // longestQuoted is how many words of a log may be quoted that no rule rests on: one message.

@@ -29,10 +29,10 @@ func TestKeep(t *testing.T) {
 		want   Kept
 	}{
 		"sentences with shown evidence stay": {
-			answer: "Healthy: No\nError: Rank 3 ran out of GPU memory [pod/worker-3/trainer#18231].\nAnalysis: It asked for 2.00 GiB more [pod/worker-3/trainer#18231]. The kubelet backed off. [event/train/BackOff#2]\nSolution: 1. Halve the batch [pod/worker-3/trainer#18231].",
+			answer: "Healthy: No\nError: Rank 3 ran out of GPU memory [pod/worker-3/trainer#18231].\nAnalysis: It tried to allocate 2.00 GiB [pod/worker-3/trainer#18231]. Back-off restarting failed container. [event/train/BackOff#2]\nSolution: 1. Halve the batch [pod/worker-3/trainer#18231].",
 			want: Kept{
 				Error:    "Rank 3 ran out of GPU memory [pod/worker-3/trainer#18231].",
-				Analysis: "It asked for 2.00 GiB more [pod/worker-3/trainer#18231]. The kubelet backed off. [event/train/BackOff#2]",
+				Analysis: "It tried to allocate 2.00 GiB [pod/worker-3/trainer#18231]. Back-off restarting failed container. [event/train/BackOff#2]",
 				Solution: "1. Halve the batch.",
 				Cites:    []evidence.ID{"pod/worker-3/trainer#18231", "event/train/BackOff#2"},
 			},
@@ -46,9 +46,9 @@ func TestKeep(t *testing.T) {
 			want:   Kept{Dropped: 2},
 		},
 		"two citations in one bracket": {
-			answer: "Analysis: CUDA was out of memory, and the kubelet backed off restarting the failed container [pod/worker-3/trainer#18231, event/train/BackOff#2]. Both say so [pod/worker-3/trainer#18231].",
+			answer: "Analysis: CUDA was out of memory, and there was a back-off restarting the failed container [pod/worker-3/trainer#18231, event/train/BackOff#2]. Both say so [pod/worker-3/trainer#18231].",
 			want: Kept{
-				Analysis: "CUDA was out of memory, and the kubelet backed off restarting the failed container [pod/worker-3/trainer#18231, event/train/BackOff#2].",
+				Analysis: "CUDA was out of memory, and there was a back-off restarting the failed container [pod/worker-3/trainer#18231, event/train/BackOff#2].",
 				Cites:    []evidence.ID{"pod/worker-3/trainer#18231", "event/train/BackOff#2"}, Unsupported: []string{"Both say so."},
 			},
 		},
@@ -64,9 +64,9 @@ func TestKeep(t *testing.T) {
 			want:   Kept{Dropped: 2},
 		},
 		"names and numbers hold marks": {
-			answer: "Analysis: Rank 3 asked for 2.00 GiB, e.g. One tensor of 2 GiB, and CUDA had no memory [pod/worker-3/trainer#18231].",
+			answer: "Analysis: Rank 3 tried to allocate 2.00 GiB, i.e. 2 GiB, and CUDA was out of memory [pod/worker-3/trainer#18231].",
 			want: Kept{
-				Analysis: "Rank 3 asked for 2.00 GiB, e.g. One tensor of 2 GiB, and CUDA had no memory [pod/worker-3/trainer#18231].",
+				Analysis: "Rank 3 tried to allocate 2.00 GiB, i.e. 2 GiB, and CUDA was out of memory [pod/worker-3/trainer#18231].",
 				Cites:    []evidence.ID{"pod/worker-3/trainer#18231"},
 			},
 		},
@@ -78,9 +78,9 @@ func TestKeep(t *testing.T) {
 			},
 		},
 		"JSON, fenced, after loud thinking": {
-			answer: "<think>maybe [pod/worker-3/trainer#18231] is it.</think>\n```json\n{\"healthy\": false, \"error\": \"No memory [pod/worker-3/trainer#18231].\", \"solution\": [\"Halve the batch [event/train/BackOff#2].\", \"Pray.\"]}\n```",
+			answer: "<think>maybe [pod/worker-3/trainer#18231] is it.</think>\n```json\n{\"healthy\": false, \"error\": \"CUDA out of memory [pod/worker-3/trainer#18231].\", \"solution\": [\"Halve the batch [event/train/BackOff#2].\", \"Pray.\"]}\n```",
 			want: Kept{
-				Error: "No memory [pod/worker-3/trainer#18231].", Solution: "1. Halve the batch.",
+				Error: "CUDA out of memory [pod/worker-3/trainer#18231].", Solution: "1. Halve the batch.",
 				Cites: []evidence.ID{"pod/worker-3/trainer#18231"}, Dropped: 1,
 			},
 		},
@@ -186,7 +186,7 @@ func TestALogLineThatGivesOrdersIsOnlyQuoted(t *testing.T) {
 }
 
 func TestLongAnswersAreCutBetweenSentences(t *testing.T) {
-	one := "The kubelet backed off [event/train/BackOff#2]."
+	one := "Back-off restarting failed container [event/train/BackOff#2]."
 	k := Keep(Parse("Analysis: "+strings.Repeat(one+" ", 100)), all)
 	if len(k.Analysis) > MaxText || !strings.HasSuffix(k.Analysis, one) || k.Dropped == 0 {
 		t.Errorf("kept %d bytes, dropped %d: ...%q", len(k.Analysis), k.Dropped, k.Analysis[len(k.Analysis)-60:])
@@ -277,7 +277,7 @@ func TestAnEmptyNameIsNoWord(t *testing.T) {
 		Says: "the image cannot be pulled", Job: "vit", Namespace: "vision", Names: []string{"vit", "", "vit-worker-1"}, Root: []evidence.ID{"event/1"},
 		Items: []evidence.Item{{ID: "event/1", Text: "Failed to pull image: 401 Unauthorized", Times: 1, Source: evidence.Source{Pod: "vit-worker-1", Rank: -1}}},
 	}
-	if k := Keep(Answer{Analysis: "The image of vit-worker-1 cannot be pulled [event/1]."}, sh); k.Analysis == "" {
+	if k := Keep(Answer{Analysis: "vit-worker-1: Failed to pull image [event/1]."}, sh); k.Analysis == "" {
 		t.Errorf("the sentence is dropped: %+v", k)
 	}
 }

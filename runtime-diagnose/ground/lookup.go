@@ -43,7 +43,7 @@ var started = lazy.MustCompile(`\b(?:python3?|bash|sh) [\w./-]+\.(?:py|sh)\b`)
 var inside = lazy.MustCompile(`\bhttps?://(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d+\.\d+(?::\d+)?(?:/[\w./-]*\w)?`)
 
 // stored is where data lies in a store of objects: nobody opens it.
-var stored = lazy.MustCompile(`\b(?:s3a?|gs|oss|hdfs)://[\w./-]*\w`)
+var stored = lazy.MustCompile(`\b(?:s3a?|gs|oss|hdfs|tcp|env|file|unix|grpc)://[\w./:-]*\w|\benv://`)
 
 // script is the name of a script, which looks like a host's.
 var script = lazy.MustCompile(`\b[\w-]+\.sh\b`)

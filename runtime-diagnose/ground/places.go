@@ -94,7 +94,7 @@ var kindOf = lazy.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-
 
 // ofRole is a member by its role, and otherRole one in evidence.
 var (
-	ofRole    = lazy.MustCompile(`(?i)\bthe (master|worker|launcher|chief|evaluator)\b`)
+	ofRole    = lazy.MustCompile(`(?i)(?:\bthe |^\W*)(master|worker|launcher|chief|evaluator)\b(?:[^-\d]|$)`)
 	otherRole = lazy.MustCompile(`\b(?:master|worker|launcher|chief|evaluator)\b`)
 )
 

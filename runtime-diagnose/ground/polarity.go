@@ -405,21 +405,8 @@ func onlyGoing(w, text string) bool {
 	return going
 }
 
-// unlikeAny says whether a claim says "not" of what its evidence does not deny.
-func unlikeAny(body, support string) bool {
-	_, denied := affirmed(support)
-	not, first := stemsOf(denied), heads(denied)
-	return slices.ContainsFunc(notSo.FindAllStringSubmatch(body, -1), func(m []string) bool {
-		w := strings.ToLower(m[1])
-		return !first.has(w) && !not.has(w) && (short.MatchString(w) || !failing.MatchString(m[0]) || existing[w] && !known(w, support))
-	})
-}
-
 // ofMember is a word for a member of a job.
 var ofMember = lazy.MustCompile(`(?i)\b(?:ranks?|pods?|nodes?|workers?|masters?|members?|ones?)\b`)
-
-// existing are words of what is there: that it is not is no other word for any failure.
-var existing = words("exist exists existed find found present installed")
 
 // opposites are words of which a claim has one, and its evidence the other.
 var opposites = func() map[string][]string {

@@ -15,8 +15,6 @@ import (
 // What is counted and measured, and who did what: each word of such a claim may stand in its evidence, and of another.
 
 var (
-	// measures are the words that say what an amount is of, in English and Chinese.
-	measures = lazy.MustCompile(`(?i)\b(?:(free|available)|(in use|used|uses|occupie[sd])|(total|capacity)|(limit)|(requested|tried to allocate|allocat\w*|asked for))\b|(空闲|可用|剩余?)|(占用|已用)|(总|容量)|(限制|上限)|(申请|分配)`)
 	// plurals speak of several members.
 	plurals = lazy.MustCompile(`(?i)\b(?:ranks|pods|workers|nodes|members|processes|replicas)\b`)
 	// repeats say that something happened more than once, and repeated is what says so in evidence.
@@ -36,50 +34,6 @@ var (
 
 // carriesOn is the word by which a text says that a failure was survived; empty: it does not.
 func carriesOn(text string) string { return goesOn.FindString(stopped.ReplaceAllString(text, " ")) }
-
-// measuredBy are the amounts of a text in bytes or seconds, by what they are of: the measure that stands nearest.
-func measuredBy(text string) map[int][]float64 {
-	out := map[int][]float64{}
-	for sentence := range strings.SplitSeq(text+" ", ". ") {
-		amounts := amount.FindAllStringSubmatchIndex(sentence+" ", -1)
-		for _, m := range measures.FindAllStringSubmatchIndex(sentence, -1) {
-			of := 0
-			for g := 1; g*2 < len(m); g++ {
-				if m[g*2] >= 0 {
-					of = (g - 1) % 5
-				}
-			}
-			best, near := -1, 40
-			for i, a := range amounts {
-				d := max(a[0]-m[1], m[0]-a[5])
-				if from, to := min(a[5], m[1]), max(a[0], m[0]); from < to && strings.ContainsAny(sentence[from:to], ",，") {
-					d += 15 // of the next item of a list
-				}
-				if d < near && (of != 0 || !strings.HasSuffix(sentence[:a[0]], " of ") && !strings.HasSuffix(sentence[:a[0]], " of the ")) { // "1 GiB of 80 GiB was free"
-					best, near = i, d
-				}
-			}
-			if best >= 0 {
-				a := amounts[best]
-				out[of] = append(out[of], value((sentence + " ")[a[2]:a[3]])*units[strings.ToLower((sentence + " ")[a[4]:a[5]])])
-			}
-		}
-	}
-	return out
-}
-
-// mismeasured says whether a claim gives to one measure the amount of another: the total, where the evidence has it as free.
-func mismeasured(plain, support string) bool {
-	has := measuredBy(support)
-	for of, amounts := range measuredBy(plain) {
-		for _, a := range amounts {
-			if len(has[of]) > 0 && !slices.ContainsFunc(has[of], func(b float64) bool { return b != 0 && a/b > 0.99 && a/b < 1.01 }) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // several says why a claim that speaks of several members, or of several times, is not of its evidence.
 func (g *grounds) several(plain, support string, cites []evidence.ID) Reason {
@@ -153,58 +107,12 @@ func countsOthers(plain, support string) bool {
 	})
 }
 
-// sentenceOf ends a sentence of a line of evidence.
-var sentenceOf = lazy.MustCompile(`[.;\n](?:\s|$)`)
-
-// wholes says whether each "N of M" of a claim is of one sentence of its evidence, and "of M nodes" counts all of them.
-func wholes(plain, support string) bool {
-	for _, at := range outOf.FindAllStringIndex(plain, -1) {
-		pair := digitsOf.FindAllString(plain[at[0]:at[1]], -1)
-		if len(pair) != 2 {
-			continue
-		}
-		behind := plain[at[1]:]
-		if end := clauseEnd.FindStringIndex(behind); end != nil {
-			behind = behind[:end[0]]
-		}
-		told := slices.DeleteFunc(tellingWords(behind), func(w string) bool { return strings.Contains(w, "-") })
-		if !slices.ContainsFunc(sentenceOf.Split(support, -1), func(s string) bool {
-			has := digitsOf.FindAllString(s, -1)
-			i := slices.IndexFunc(has, func(n string) bool { return rounded(pair[0], n) })
-			if slices.ContainsFunc(told, func(w string) bool { return known(w, support) && !known(w, s) }) {
-				return false // what is said of them is said of others
-			}
-			if slices.ContainsFunc(strings.Split(s, ", "), func(clause string) bool {
-				return hasDigit(clause) && !strings.Contains(clause, pair[1]) && slices.ContainsFunc(told, func(w string) bool { return known(w, clause) && !known(w, strings.Replace(s, clause, " ", 1)) })
-			}) {
-				return false // or of one that the line numbers itself
-			}
-			return i >= 0 && slices.ContainsFunc(slices.Delete(has, i, i+1), func(n string) bool { return rounded(pair[1], n) })
-		}) {
-			return false
-		}
-	}
-	pairs := ofAll.FindAllStringSubmatch(support, -1)
-	for _, m := range ofSome.FindAllStringSubmatch(plain, -1) {
-		if len(pairs) > 0 && !slices.ContainsFunc(pairs, func(p []string) bool { return p[2] == m[1] }) {
-			return false
-		}
-	}
-	return true
-}
-
 // rounded says whether a number is another one without what stands behind its point.
 func rounded(n, of string) bool {
 	return value(n) == value(of) || !strings.Contains(n, ".") && strings.Contains(of, ".") && value(of) > 10 && math.Abs(value(n)-value(of)) < 1
 }
 
-var (
-	digitsOf = lazy.MustCompile(`\d+(?:\.\d+)?`)
-	ofSome   = lazy.MustCompile(`(?:^|[^\w ] ?|\b(?:[Nn]one|[Aa]ll|[Aa]ny|[Ee]ach) )[Oo]f (?:the )?(\d+) [a-z]+`)
-)
-
-// titles is a number that a claim gives to the word before it: error 4126, size of 131072.
-var titles = lazy.MustCompile(`\b([A-Za-z]{3,})(?:[ =:]{1,2}| of )(\d+)\b`)
+var digitsOf = lazy.MustCompile(`\d+(?:\.\d+)?`)
 
 // perReason is how many nodes a scheduler refuses for one reason: 2 Insufficient cpu.
 var perReason = lazy.MustCompile(`\b(\d+) ((?:Insufficient|node\(s\)) (?:[^,.\n]|\.\w)+)`)

@@ -11,102 +11,12 @@ import (
 // Who did what to whom, what has which value, what is one of two: the words of a claim may all stand in its evidence, and
 // be of each other there in another way.
 
-// either are two that evidence leaves open.
-var either = lazy.MustCompile(`(?i)([^,.;:()\n]+?)\bor\b([^,.;:()\n]+)`)
-
-// onlyOne says whether a claim says one thing of two of which its evidence says that it is the one or the other.
-func onlyOne(plain, support string) bool {
-	said := stemsOf(plain)
-	for _, m := range either.FindAllStringSubmatch(support, -1) {
-		others := stemsOf(strings.Replace(support, m[0], " ", 1))
-		if denier.MatchString(m[1]) {
-			continue // no A or B: neither
-		}
-		of := func(part string) (has, lacks bool) {
-			for _, w := range tellingWords(part) {
-				if !others.has(w) {
-					has, lacks = has || said.has(w) && !stops[w] && !plainWords[w], lacks || !said.has(w)
-				}
-			}
-			return has, lacks
-		}
-		one, lacks := of(m[1])
-		other, lacksToo := of(m[2])
-		if one && !other && lacksToo || other && !one && lacks {
-			return true
-		}
-	}
-	return false
-}
-
-// lacking is what there is none of, up to a preposition.
-var lacking = lazy.MustCompile(`(?i)\b(?:no|without|lacks?|lacking|missing) ((?:[a-z-]+ )*?[a-z-]+)(?: (?:of|for|to|in|on|at|from|with|by|as|that|which|is|was|are|were|and|or|left)\b| *(?:[^a-z -]|$))`)
-
-// otherLack says whether a claim lacks what its evidence only names behind what it lacks: "no valid key", where there is
-// no valid signature of the key.
-func otherLack(plain, support string) bool {
-	lacks, whole := stems{}, stems{}
-	for _, m := range lacking.FindAllStringSubmatch(support, -1) {
-		for _, w := range tellingWords(m[1]) {
-			lacks[stem(w)] = true
-		}
-	}
-	_, denied := affirmed(support)
-	for _, w := range tellingWords(denied) {
-		whole[stem(w)] = true
-	}
-	for _, m := range lacking.FindAllStringSubmatch(plain, -1) {
-		words := tellingWords(m[1])
-		if len(words) > 0 && len(lacks) > 0 {
-			if last := words[len(words)-1]; !lacks.has(last) && whole.has(last) && (len(words) == 1 || slices.ContainsFunc(words, lacks.has)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// deed is a verb of the past that is done to something.
-var deed = lazy.MustCompile(`(?i)((?:[^,.;:\n]|\.\S)*?)\b([a-z]{4,}ed) ((?:the|a|an|its|this|that|all|their) (?:[a-z-]+ ){0,2}[a-z-]+|["'` + "`" + `]?[a-z]+[\w./-]*\d[\w./-]*)`)
-
-// exchanged says whether a claim does something to who did it by its evidence.
-func exchanged(plain, support string) bool {
-	doers := map[string][]stems{}
-	for _, m := range deed.FindAllStringSubmatch(support, -1) {
-		doers[stem(m[2])] = append(doers[stem(m[2])], wordsOf(m[1]))
-	}
-	return slices.ContainsFunc(deed.FindAllStringSubmatch(plain, -1), func(m []string) bool {
-		of, object := doers[stem(m[2])], wordsOf(m[3])
-		return len(of) > 0 && !slices.ContainsFunc(of, func(doer stems) bool { return !meets(object, doer) })
-	})
-}
-
-// wordsOf are the words of a text and its names, as stems.
-func wordsOf(text string) stems {
-	out := stems{}
-	for _, w := range wordShape.FindAllString(strings.ToLower(text), -1) {
-		if w = strings.Trim(w, ".:,-/=~+@"); len(w) > 2 && !holding[w] && !empty[w] {
-			out[stem(w)] = true
-		}
-	}
-	return out
-}
-
 func lastWord(text string) string {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) == 0 {
 		return ""
 	}
 	return words[len(words)-1]
-}
-
-func meets(a, b stems) bool {
-	for w := range a {
-		if b[w] {
-			return true
-		}
-	}
-	return false
 }
 
 // breath ends what is counted in one breath in a claim in Chinese, and lineBreath in a line of evidence.
@@ -192,30 +102,6 @@ func notOfHan(plain, so, not string) bool {
 			at += len(word)
 		}
 		if w := strings.ToLower(name); len(w) > 2 && !holding[w] && !plainWords[w] && containsToken(so, w) && !containsToken(not, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// notDone is what was not done to something, in a claim and in a line; the word before it says to what.
-var (
-	notDone  = lazy.MustCompile(`(?i)((?:[^,;:.]|\.\S)*?)\b(?:was|is|were|are|been|be) not (?:yet )?([a-z]{4,})`)
-	notThere = lazy.MustCompile(`(?i)([\w./-]+)?["':]* ([a-z-]+) (?:(?:was|is|were|are) )?not ([a-z]{4,})`)
-)
-
-// notThat says whether a claim has something undone of which its evidence says so of something else: a script, where a
-// command was not found.
-func notThat(plain, texts string) bool {
-	for _, m := range notDone.FindAllStringSubmatch(plain, -1) {
-		subject, said, of := wordsOf(m[1]), false, false
-		for _, t := range notThere.FindAllStringSubmatch(texts, -1) {
-			if stem(t[3]) == stem(m[2]) && !toBe[strings.ToLower(t[2])] {
-				said = true
-				of = of || meets(subject, wordsOf(t[1]+" "+t[2]))
-			}
-		}
-		if said && !of && meets(subject, wordsOf(texts)) {
 			return true
 		}
 	}

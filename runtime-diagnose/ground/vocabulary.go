@@ -77,6 +77,14 @@ func unknown(plain, support string) bool {
 	}) >= 0 || unreadHan(plain, support)
 }
 
+// unsaidWords says whether a claim has words of its own beside those that hold every sentence together: another word for what its evidence says is one.
+func unsaidWords(plain, support string) bool {
+	has, low := stemsOf(humps.ReplaceAllString(support, "$1 $2")+" "+support), strings.ToLower(support)
+	return slices.ContainsFunc(content(plain), func(w string) bool {
+		return !has.has(w) && units[w] == 0 && numberWords[w] == "" && !strings.Contains(low, w[:max(min(6, len(w)), len(w)-1)])
+	}) || unreadHan(plain, support) || strings.ContainsFunc(plain, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) })
+}
+
 // inWords are numbers as words, where they count something.
 var inWords = lazy.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
 

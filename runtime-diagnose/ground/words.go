@@ -33,16 +33,6 @@ var topics = []struct {
 	{"people", lazy.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|deleted by|cancel+ed by|users?)\b|管理员|用户`)},
 }
 
-// strays says whether a claim is about something that its evidence is not about.
-func strays(plain, support string) bool {
-	for _, t := range topics {
-		if t.re.MatchString(plain) && !t.re.MatchString(support) {
-			return true
-		}
-	}
-	return false
-}
-
 // about are the topics of a text.
 func about(text string) map[string]bool {
 	out := map[string]bool{}

@@ -1,0 +1,134 @@
+package ground
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
+)
+
+// A claim may have every word of a line and say something else with them. What is shown as what the evidence says has them as a line has them: in
+// its order, with no number of the line left out between two of them, and with a word for why only where the line has one, or where the rules
+// decided what came of what.
+
+// inLine are the words, names and numbers of a text in their order, as stems; units are none.
+func inLine(text string) (out []string) {
+	for _, w := range wordShape.FindAllString(strings.ReplaceAll(hanProcess.ReplaceAllString(byNumber.ReplaceAllString(strings.ToLower(text), "$1$2"), "rank$1 "), "=", " "), -1) {
+		switch w = strings.Trim(w, ".:,-/~+@"); {
+		case w == "" || units[w] != 0:
+		case digitsOnly(w):
+			out = append(out, strings.TrimRight(strings.TrimRight(decimal(w), "0"), "."))
+		case len(w) > 2 && !holding[w] && !empty[w]:
+			out = append(out, stem(w))
+		}
+	}
+	return out
+}
+
+// byNumber is a member by its number.
+var byNumber = lazy.MustCompile(`\b(rank|worker|master|launcher)[\s:#_="]{1,12}(\d+)\b`)
+
+// hanProcess is one in Chinese.
+var hanProcess = lazy.MustCompile(`第?\s*(\d+)\s*号进程`)
+
+// numberedMember is one in a word.
+var numberedMember = lazy.MustCompile(`^(?:rank|worker|master|launcher)\d+$`)
+
+// lineRead is one of what a claim cites: its words in their order, and who wrote it, where and when.
+type lineRead struct {
+	words []string
+	of    map[string]bool
+}
+
+// has says whether the words of a part of a claim stand in a line in the same order, with no number left out between two of them.
+func (l lineRead) has(part []string) bool {
+	last := -1
+	for _, w := range part {
+		if l.of[w] {
+			continue
+		}
+		at := slices.Index(l.words[last+1:], w)
+		if at < 0 || last >= 0 && slices.ContainsFunc(l.words[last+1:last+1+at], counting) {
+			return false
+		}
+		last += 1 + at
+	}
+	return true
+}
+
+// counting says whether a word is a number, or stands for one.
+func counting(w string) bool { return unicode.IsDigit(rune(w[0])) || notFinite[w] }
+
+// linesRead are the lines of what is cited, and of what the rules say where that is cited for the cause.
+func (g *grounds) linesRead(c *claim) (out []lineRead) {
+	root := map[string]bool{}
+	for _, id := range c.cites {
+		item := g.items[id]
+		of := map[string]bool{}
+		for _, w := range []string{item.Source.Pod, item.Source.Node, item.Source.Container, item.Source.Role, item.Source.File, "rank" + g.rankOf(item), cmp.Or(item.Source.Role, "-") + strconv.Itoa(item.Source.Rank)} {
+			of[strings.ToLower(w)] = true
+		}
+		if at := item.Told().UTC(); !at.IsZero() {
+			of[at.Format("15:04")], of[at.Format("15:04:05")] = true, true
+		}
+		for said := range strings.Lines(item.Text + "\n" + restated(item.Text) + timesOf(item)) {
+			out = append(out, lineRead{inLine(said), of})
+		}
+		if slices.Contains(g.Root, id) {
+			maps.Copy(root, of)
+		}
+	}
+	if g.ofRoot(c.cites) {
+		for said := range strings.Lines(g.Says) {
+			out = append(out, lineRead{inLine(said), root})
+		}
+	}
+	return out
+}
+
+// asRead says whether each part of a claim has the words of its evidence as one line of that has them, and something of one. Numbers that stand in no line
+// may be worked out of some, where that is so.
+func (g *grounds) asRead(c *claim, workedOut bool) bool {
+	lines, told := g.linesRead(c), g.ofRoot(c.cites)
+	for _, part := range parts.Split(c.unquoted, -1) {
+		said := slices.DeleteFunc(inLine(part), func(w string) bool {
+			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
+		})
+		at := slices.IndexFunc(lines, func(l lineRead) bool { return l.has(said) })
+		if at < 0 {
+			return false
+		}
+		told = told || slices.ContainsFunc(said, func(w string) bool { return !lines[at].of[w] })
+	}
+	return told || c.unquoted != c.body
+}
+
+// toldWhy says whether a claim gives a reason that its evidence gives, or that the rules found.
+func (g *grounds) toldWhy(c *claim) bool {
+	words := append(connectives(backward, c.unquoted, true), connectives(forward, c.unquoted, false)...)
+	at := causal.FindStringIndex(c.unquoted)
+	if len(words) == 0 && at == nil {
+		return true
+	}
+	if root, rest := g.sides(c.cites); root != "" && rest != "" {
+		if len(words) != 1 {
+			return false
+		}
+		cause, effect := c.unquoted[:words[0].from], c.unquoted[words[0].to:]
+		if words[0].backward {
+			cause, effect = effect, cause
+		}
+		return lean(cause, root, rest) > 0 && lean(effect, root, rest) < 0
+	}
+	word := ""
+	if at != nil {
+		word = c.unquoted[at[0]:at[1]]
+	} else {
+		word = c.unquoted[words[0].from:words[0].to]
+	}
+	return strings.Contains(strings.ToLower(c.texts), strings.ToLower(word)) || g.ofRoot(c.cites) && strings.Contains(strings.ToLower(g.Says), strings.ToLower(word))
+}
