@@ -215,7 +215,7 @@ func (o *check) mayMake(name corev1.ResourceName) bool {
 		return false
 	}
 	_, group, _ := strings.Cut(text, ".")
-	return group == o.gang.Self.Group || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+	return group == o.gang.Self.Group || !strings.Contains(group, ".") || strings.HasSuffix(group, "k8s.io")
 }
 
 // countOf is the name under which a quota counts objects
