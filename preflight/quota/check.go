@@ -72,8 +72,9 @@ func (o *check) judge() {
 type check struct {
 	s          *cluster.Snapshot
 	gang       gang.Gang
-	exist      []int   // pods by group that exist: they have been let in, and are counted as used
-	sets       [][]int // of groups that run together; set where quotas are judged
+	exist      []int         // pods by group that exist: they have been let in, and are counted as used
+	sets       [][]int       // of groups that run together; set where quotas are judged
+	taken      job.Resources // by the pods of the namespace; nil: not asked yet
 	violations []Violation
 	notes      []string
 	doubts     []string // among notes

@@ -109,21 +109,17 @@ func (o *check) inUse(quota *cluster.Quota, name corev1.ResourceName) (taken int
 	if in == nil || !o.s.PodsKnown() {
 		return 0, o.s.PodsKnown()
 	}
-	summed := quota.Unscoped && !claimed(name) && !strings.HasPrefix(string(name), "limits.") && !strings.HasPrefix(string(name), "count/")
-	for p := range in.All() {
-		if !summed {
-			return 0, false
-		}
-		if name == corev1.ResourcePods {
-			taken++
-		}
-		for _, a := range p.Requests() {
-			if a.Name == cluster.PlainName(name) {
-				taken = saturate.Add(taken, a.N)
+	if o.taken == nil { // one look at the pods for all quotas and names
+		o.taken = job.Resources{}
+		for p := range in.All() {
+			o.taken[corev1.ResourcePods]++
+			for _, a := range p.Requests() {
+				o.taken[a.Name] = saturate.Add(o.taken[a.Name], a.N)
 			}
 		}
 	}
-	return taken, true
+	summed := quota.Unscoped && !claimed(name) && !strings.HasPrefix(string(name), "limits.") && !strings.HasPrefix(string(name), "count/")
+	return o.taken[cluster.PlainName(name)], summed
 }
 
 // sum is how much of a resource the pods take that certainly exist together: all of
@@ -219,7 +215,7 @@ func (o *check) mayMake(name corev1.ResourceName) bool {
 		return false
 	}
 	_, group, _ := strings.Cut(text, ".")
-	return group == o.gang.Self.Group || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+	return group == o.gang.Self.Group || !strings.Contains(group, ".") || strings.HasSuffix(group, "k8s.io")
 }
 
 // countOf is the name under which a quota counts objects

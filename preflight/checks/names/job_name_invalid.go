@@ -22,6 +22,7 @@ var jobNameInvalid = &check.Check{
 		}
 		for at, text := range facts.RefusedMetadata("metadata", p.Job.Source.GetLabels(), p.Job.Source.GetAnnotations()) {
 			p.Report(finding.Finding{Path: at, Message: text + "; the API server rejects the job", Remedy: "Write a label or an annotation that the API takes."})
+			break // of thousands one is told
 		}
 		name := p.Job.Source.GetName()
 		if name == "" && p.Job.Source.GetGenerateName() == "" {

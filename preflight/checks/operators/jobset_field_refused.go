@@ -33,7 +33,7 @@ var jobSetFieldRefused = &check.Check{
 				p.Reportf(at, "groupName is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 			}
 			after, _ := p.Job.Field(p.Job.Roles[i].Path.Child("dependsOn")).([]any)
-			if len(after) > mostDependsOn {
+			if len(after) > 5 { // maxItems (v0.12.0 api/jobset/v1alpha2/jobset_types.go)
 				p.Reportf(p.Job.Roles[i].Path.Child("dependsOn"), "dependsOn of %s has %d entries; it takes 5 at most", p.Job.Roles[i].Name, len(after))
 			}
 			if order, _ := facts.Text(p.Job, "spec.startupPolicy.startupPolicyOrder"); order == "InOrder" && len(after) > 0 {
@@ -44,9 +44,6 @@ var jobSetFieldRefused = &check.Check{
 		refusedCoordinator(p)
 	},
 }
-
-// mostDependsOn is maxItems of dependsOn (jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go).
-const mostDependsOn = 5
 
 // ruleName and reasons: jobset v0.10.1 pkg/webhooks/jobset_webhook.go; the reasons are those of
 // k8s.io/api batch/v1.

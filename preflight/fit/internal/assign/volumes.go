@@ -105,7 +105,7 @@ func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim
 		if csi := pv.Spec.CSI; csi != nil {
 			use.Driver, use.Handle = csi.Driver, cluster.HandleOf(pv.PersistentVolume)
 		}
-		use.Node, use.Why = attaches(s, use.Driver, claim)
+		use.Node, use.Why = attaches(s, use.Driver, claim.Name, pv.Spec.AccessModes)
 		installed(s, t, use.Driver, group)
 	}
 	t.Claims = append(t.Claims, use)
@@ -167,16 +167,16 @@ var zoneLabelKeys = []string{corev1.LabelFailureDomainBetaRegion, corev1.LabelFa
 // attaches says whether a volume that several nodes may not use at once must be attached,
 // which then is refused on a second node
 // (https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes,
-// https://kubernetes-csi.github.io/docs/skip-attach.html).
-func attaches(s *cluster.Snapshot, driver string, claim *corev1.PersistentVolumeClaim) (oneNode, string) {
-	modes := claim.Spec.AccessModes
+// https://kubernetes-csi.github.io/docs/skip-attach.html). Of a volume that is there its own modes count, which may be more
+// than the claim asks for (k8s.io/kubernetes v1.37 pkg/volume/util, IsMultiAttachAllowed).
+func attaches(s *cluster.Snapshot, driver, claim string, modes []corev1.PersistentVolumeAccessMode) (oneNode, string) {
 	if driver == "" || !slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteMany) || slices.Contains(modes, corev1.ReadOnlyMany) {
 		return AnyNode, ""
 	}
 	object, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", driver)
 	switch there {
 	case job.Unknown:
-		return maybe, fmt.Sprintf("the claim %s is ReadWriteOnce; whether %s serves it to two nodes at once is not known", claim.Name, driver)
+		return maybe, fmt.Sprintf("the claim %s is ReadWriteOnce; whether %s serves it to two nodes at once is not known", claim, driver)
 	case job.Present:
 		if object.Spec.AttachRequired != nil && !*object.Spec.AttachRequired {
 			return AnyNode, ""

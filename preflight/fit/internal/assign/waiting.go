@@ -57,7 +57,7 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 		use.Node, use.Why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
 		// A volume that is there need not be the provisioner's, and what nobody provisions is attached by nobody.
 		foreign := class.Provisioner == podspec.NoProvisioner || s.HasUnclaimed(class.Name)
-		must, _ := attaches(s, use.Driver, claim)
+		must, _ := attaches(s, use.Driver, claim.Name, claim.Spec.AccessModes)
 		local := foreign && s.Holds(cluster.ResourceOf(cluster.VolumeKind)) && s.IsNode(corev1.LabelHostname) && s.OnOneHost(class.Name)
 		switch made := class.Provisioner != podspec.NoProvisioner; {
 		case !foreign && must == SameNode:
