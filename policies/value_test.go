@@ -50,7 +50,7 @@ func TestInputsAreWhatTheirJSONSays(t *testing.T) {
 
 // seen remembers what it was asked.
 type seen struct {
-	quiet
+	*set
 	in *preflight.Input
 }
 
@@ -102,7 +102,7 @@ spec:
 		t.Fatal(err)
 	}
 	var in preflight.Input
-	r := preflight.Reviewer{Policies: seen{in: &in}}
+	r := preflight.Reviewer{Policies: seen{&set{}, &in}}
 	if _, err := r.Review(t.Context(), preflight.Request{Object: &unstructured.Unstructured{Object: job}}); err != nil || len(in.Job.Roles) != 1 {
 		t.Fatalf("%+v, %v", in.Job, err)
 	}

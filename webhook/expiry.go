@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // CertificateEndsSoon is the reason of the Event (Warning) about a certificate that should have been renewed.
@@ -26,16 +27,8 @@ type expiry struct {
 }
 
 func (e *expiry) run(ctx context.Context) error {
-	tick := time.NewTicker(expiryEvery)
-	defer tick.Stop()
-	for {
-		e.look(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	wait.UntilWithContext(ctx, e.look, expiryEvery)
+	return nil
 }
 
 func (e *expiry) look(ctx context.Context) {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
 
@@ -115,16 +116,8 @@ func (j *Jobs) Start(ctx context.Context) error {
 	defer running.Wait()
 	j.beginIn(ctx, &running)
 	defer j.end()
-	tick := time.NewTicker(j.poll)
-	defer tick.Stop()
-	for {
-		j.discover(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	wait.UntilWithContext(ctx, j.discover, j.poll)
+	return nil
 }
 
 // discover starts and stops informers as the API begins and ceases to serve kinds.

@@ -152,28 +152,26 @@ func (h *Handler) kindLabel(req admission.Request) string {
 
 // policies counts one attempt to load the policy set.
 func (m *Metrics) policies(err error) {
-	if m == nil {
-		return
+	if m != nil {
+		attempt(m.loads, m.loaded, err)
 	}
-	result, broken := "ok", 0.0
-	if err != nil {
-		result, broken = "error", 1
-	}
-	m.loads.WithLabelValues(result).Inc()
-	m.loaded.Set(broken)
 }
 
 // Bundle counts one look at the bundle of policies.
 func (m *Metrics) Bundle(err error) {
-	if m == nil {
-		return
+	if m != nil {
+		attempt(m.bundles, m.bundle, err)
 	}
-	result, broken := "ok", 0.0
+}
+
+// attempt counts what went well or did not, and says which the last one did.
+func attempt(all *prometheus.CounterVec, broken prometheus.Gauge, err error) {
+	result := "ok"
 	if err != nil {
-		result, broken = "error", 1
+		result = "error"
 	}
-	m.bundles.WithLabelValues(result).Inc()
-	m.bundle.Set(broken)
+	all.WithLabelValues(result).Inc()
+	broken.Set(map[bool]float64{true: 1}[err != nil])
 }
 
 // Revision says which policies decide.

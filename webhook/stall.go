@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -24,16 +26,7 @@ type stall struct {
 
 // watch notes that the process runs until the context is done.
 func (s *stall) watch(ctx context.Context, now func() time.Time) {
-	tick := time.NewTicker(beats)
-	defer tick.Stop()
-	for {
-		s.note(now())
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	wait.UntilWithContext(ctx, func(context.Context) { s.note(now()) }, beats)
 }
 
 func (s *stall) note(now time.Time) {

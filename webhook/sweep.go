@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -119,18 +120,12 @@ func NewSweep(o SweepOptions) *Sweep {
 // Run sweeps until the context is done: on one replica at a time, the one that leads.
 func (s *Sweep) Run(ctx context.Context) error {
 	s.begun = false
-	tick := time.NewTicker(s.o.Every)
-	defer tick.Stop()
-	for {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := s.step(ctx); err != nil && ctx.Err() == nil {
 			s.o.Log.Error(err, "look for jobs that nobody reviewed")
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	}, s.o.Every)
+	return nil
 }
 
 // step looks at all jobs once. A job is dealt with when its state was reviewed, by whomever.

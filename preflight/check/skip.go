@@ -24,34 +24,23 @@ type Skip struct {
 	Detail string // what the reason leaves open
 }
 
-// String is the reason as reports print it; empty where the check ran.
-func (s Skip) String() string {
-	switch s.Reason {
-	case Ran:
-		return ""
-	case KindNotCovered:
-		return "kind not covered"
-	case NothingChanged:
-		return "nothing was changed: there is no object before"
-	case OperatorAnswers:
-		return "answered by " + s.Detail
-	case NoCluster:
-		return "needs a cluster view; no cluster was looked at"
-	case ViewUntrusted:
-		return "needs a cluster view: " + s.Detail
-	case LabelsUnknown:
-		return "needs the labels of the namespace; unknown"
-	case NotHeld:
-		return "the view of the cluster does not hold " + s.Detail
-	case JobPartial:
-		return "needs all of the job; not all of it could be read"
-	case DeadlinePassed:
-		return "deadline passed before it ran"
-	case Ignored:
-		return "ignored by annotation: " + s.Detail
-	}
-	return "did not run"
+// reasons are the words for them, which end where the detail begins.
+var reasons = [...]string{
+	Ran:             "",
+	KindNotCovered:  "kind not covered",
+	NothingChanged:  "nothing was changed: there is no object before",
+	OperatorAnswers: "answered by ",
+	NoCluster:       "needs a cluster view; no cluster was looked at",
+	ViewUntrusted:   "needs a cluster view: ",
+	LabelsUnknown:   "needs the labels of the namespace; unknown",
+	NotHeld:         "the view of the cluster does not hold ",
+	JobPartial:      "needs all of the job; not all of it could be read",
+	DeadlinePassed:  "deadline passed before it ran",
+	Ignored:         "ignored by annotation: ",
 }
+
+// String is the reason as reports print it; empty where the check ran.
+func (s Skip) String() string { return reasons[s.Reason] + s.Detail }
 
 // Concerns says whether the check might have had something to say to this job, had more been
 // known or been asked: a report lists such skips.

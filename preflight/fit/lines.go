@@ -26,11 +26,7 @@ func (r Result) Lines() []string {
 		line("", "and "+words.Count(more, "role more", "roles more"))
 	}
 	if r.Running > 0 {
-		whose := "their"
-		if r.Running == 1 {
-			whose = "its"
-		}
-		line("running", fmt.Sprintf("%d of %s; %s room is not free for the others", r.Running, words.Count(r.Wanted, "pod", "pods"), whose))
+		line("running", fmt.Sprintf("%d of %s; %s room is not free for the others", r.Running, words.Count(r.Wanted, "pod", "pods"), words.Its(r.Running)))
 	}
 	for i, l := range r.Violations {
 		line([]string{"limit", ""}[min(i, 1)], l.String())

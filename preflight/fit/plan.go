@@ -21,7 +21,7 @@ func stretch(q *assign.Solver, p *assign.Assignment) {
 			p.Order.More(i, int(min(extra, math.MaxInt32)))
 			continue
 		}
-		p.Fill(i, int(extra), false)
+		p.Fill(i, int(extra))
 	}
 }
 

@@ -212,9 +212,9 @@ func (r Result) neverText(s Shortfall) string {
 func (r Result) askText(s Shortfall) string {
 	who, pods := r.asker(s.Resource)
 	if pods == 0 {
-		return r.subject() + " need" + thirdPerson(r.Wanted) + " room for " + words.Count(int(s.Asked), "pod", "pods")
+		return r.subject() + " need" + words.Verb(r.Wanted) + " room for " + words.Count(int(s.Asked), "pod", "pods")
 	}
-	text := who + " ask" + thirdPerson(pods) + " for "
+	text := who + " ask" + words.Verb(pods) + " for "
 	if pods > 1 && s.onSingleNodes() {
 		return text + r.upTo(s) + AmountText(s.Resource, s.LargestAsked) + " each"
 	}
@@ -268,10 +268,6 @@ func (r Result) upTo(s Shortfall) string {
 // haveText is what there is of a resource.
 func (r Result) haveText(s Shortfall) string {
 	f := func(n int64) string { return job.Format(s.Resource, n) }
-	has := "have"
-	if r.Usable == 1 {
-		has = "has"
-	}
 	nodes := "the " + words.Count(r.Usable, "node", "nodes") + " " + r.they() + " may use"
 	places := ""
 	if s.Resource == corev1.ResourcePods {
@@ -286,7 +282,7 @@ func (r Result) haveText(s Shortfall) string {
 	case r.Verdict == TooBig && s.onSingleNodes():
 		return fmt.Sprintf("single nodes have room for only %s of %s %s (%s in all)", words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked), r.evenIdle(), f(s.Free))
 	case r.Verdict == TooBig:
-		return fmt.Sprintf("%s %s %s%s %s", nodes, has, f(s.Free), places, r.evenIdle())
+		return fmt.Sprintf("%s %s %s%s %s", nodes, words.Has(r.Usable), f(s.Free), places, r.evenIdle())
 	case s.Free == 0:
 		return "none is free on " + nodes
 	case s.LargestFree < s.LargestAsked:
@@ -294,7 +290,7 @@ func (r Result) haveText(s Shortfall) string {
 	case s.onSingleNodes():
 		return fmt.Sprintf("single nodes have room for only %s of %s (%s free in all)", words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked), f(s.Free))
 	default:
-		return fmt.Sprintf("only %s%s %s free on %s", f(s.Free), places, isAre(s.Free), nodes)
+		return fmt.Sprintf("only %s%s %s free on %s", f(s.Free), places, words.Is(int(s.Free)), nodes)
 	}
 }
 
@@ -317,14 +313,6 @@ func (r Result) subject() string {
 	default:
 		return r.they()
 	}
-}
-
-// thirdPerson is the ending of a verb whose subject are so many.
-func thirdPerson(n int) string {
-	if n == 1 {
-		return "s"
-	}
-	return ""
 }
 
 // them are the pods of the gang.
@@ -351,25 +339,18 @@ func (r Result) they() string {
 	return "they"
 }
 
-func isAre(n int64) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // togetherText is for pods that find enough of each resource, though not on the same nodes.
 func (r Result) togetherText(a, b Shortfall) string {
 	who, pods := r.asker(a.Resource)
 	other, others := r.asker(b.Resource)
 	places := b.Resource == corev1.ResourcePods
-	asked := fmt.Sprintf("%s ask%s for %s", who, thirdPerson(pods), r.sumText(a))
+	asked := fmt.Sprintf("%s ask%s for %s", who, words.Verb(pods), r.sumText(a))
 	switch {
 	case places:
 	case other == who:
 		asked += " and " + r.sumText(b)
 	default:
-		asked += fmt.Sprintf(" and %s ask%s for %s", other, thirdPerson(others), r.sumText(b))
+		asked += fmt.Sprintf(" and %s ask%s for %s", other, words.Verb(others), r.sumText(b))
 	}
 	if r.Usable == 0 {
 		return fmt.Sprintf("%s; no node %s may use has enough of both for one pod, even idle", asked, r.they())

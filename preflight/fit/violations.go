@@ -59,29 +59,29 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 func (r Result) Answer() string {
 	l, ok := r.stopper()
 	switch {
-	case !ok && r.Unresolvable:
+	case ok:
+		return ruleWords[l.Rule].answer
+	case r.Unresolvable:
 		return "no-volume"
-	case !ok:
+	default:
 		return r.Verdict.String()
 	}
-	switch l.Rule {
-	case quota.RuleQueueMissing:
-		return "no-queue"
-	case quota.RuleQueueClosed:
-		return "queue-closed"
-	case quota.RuleQueueQuota:
-		return "over-queue"
-	case quota.RuleObject, quota.RuleShape, quota.RuleRange, quota.RuleAmount:
-		return "forbidden"
-	case quota.RuleMembers:
-		return "min-member-unmet"
-	case quota.RulePool:
-		return "node-pool-limit"
-	case quota.RuleDevices:
-		return "no-devices"
-	case quota.RuleQuota:
-	}
-	return "over-quota"
+}
+
+// ruleWords are what an answer is called that a rule decides, and what it means for the job, without numbers: for good,
+// and where it may change.
+var ruleWords = map[quota.Rule]struct{ answer, never, now string }{
+	quota.RuleQueueMissing: {"no-queue", "the queue does not exist", "the queue does not exist"},
+	quota.RuleQueueClosed:  {"queue-closed", "the queue takes no jobs", "the queue takes no jobs"},
+	quota.RuleQueueQuota:   {"over-queue", "more than the queue may ever give", "more than the queue has left now"},
+	quota.RuleObject:       {"forbidden", "refused by the ", "refused by the "},
+	quota.RuleShape:        {"forbidden", "larger than the queue takes", "larger than the queue takes"},
+	quota.RuleRange:        {"forbidden", "outside the LimitRange", "outside the LimitRange"},
+	quota.RuleAmount:       {"forbidden", "refused by the ", "refused by the "},
+	quota.RuleMembers:      {"min-member-unmet", "the pod group waits for more pods than there are", "the pod group waits for more pods than there are"},
+	quota.RulePool:         {"node-pool-limit", "more than the node pools may add", "more than the node pools may add"},
+	quota.RuleDevices:      {"no-devices", "more devices than are published", "more devices than are published"},
+	quota.RuleQuota:        {"over-quota", "more than the ResourceQuota allows", "more than is left of the ResourceQuota now"},
 }
 
 // MarshalJSON writes the whole answer in front: whoever reads the verdict alone would take nodes that have room for a job
@@ -114,43 +114,19 @@ func (r Result) Held() bool { return len(r.Violations) > 0 }
 
 // phrase is what a limit means for the job, without numbers.
 func phrase(l quota.Violation) string {
-	never := l.When == quota.Never
-	switch l.Rule {
-	case quota.RuleQueueMissing:
-		return "the queue does not exist"
-	case quota.RuleQueueClosed:
-		return "the queue takes no jobs"
-	case quota.RuleQueueQuota:
-		if never {
-			return "more than the queue may ever give"
-		}
-		return "more than the queue has left now"
-	case quota.RuleObject:
-		if !l.Absent() {
-			return "refused by the " + l.Kind
-		}
+	text := ruleWords[l.Rule].now
+	if l.When == quota.Never {
+		text = ruleWords[l.Rule].never
+	}
+	switch {
+	case l.Absent():
 		return "the " + l.Kind + " does not exist"
-	case quota.RuleShape:
-		return "larger than the queue takes"
-	case quota.RuleRange:
-		return "outside the LimitRange"
-	case quota.RuleAmount:
-		return "refused by the " + l.Kind
-	case quota.RuleMembers:
-		return "the pod group waits for more pods than there are"
-	case quota.RulePool:
-		return "more than the node pools may add"
-	case quota.RuleDevices:
-		if l.Kind == cluster.ClaimGVK.Kind {
-			return "more pods than may share the " + l.Kind
-		}
-		return "more devices than are published"
-	case quota.RuleQuota:
+	case l.Rule == quota.RuleObject, l.Rule == quota.RuleAmount:
+		return text + l.Kind
+	case l.Rule == quota.RuleDevices && l.Kind == cluster.ClaimGVK.Kind:
+		return "more pods than may share the " + l.Kind
 	}
-	if never {
-		return "more than the ResourceQuota allows"
-	}
-	return "more than is left of the ResourceQuota now"
+	return text
 }
 
 // withViolations puts what lies before the nodes in front of a headline about them.

@@ -23,7 +23,7 @@ var batchJob = &Kind{
 		English: "The pods of a Job are alike unless it is Indexed, when each has its index in JOB_COMPLETION_INDEX. A failed pod is replaced, or its container started again where restartPolicy is OnFailure, until backoffLimit is used up; the Job fails then and its running pods are ended, so a pod that was terminated may be a consequence.",
 		Chinese: "Job 的各个 Pod 相同；Indexed 模式下每个 Pod 的序号在 JOB_COMPLETION_INDEX 中。Pod 失败后会被新 Pod 取代（restartPolicy 为 OnFailure 时只重启容器），直到用完 backoffLimit，此时 Job 失败，其余 Pod 被终止，因此被终止的 Pod 可能只是结果。",
 	},
-	Read:  readBatchJob,
+	Read:  reading("Job", readBatchJob),
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
 	Place: placeInBatchJob,
 	State: batchJobState, Completed: batchJobCompleted,
@@ -87,12 +87,7 @@ func indexEnv(mode string) []string {
 // batchRole is the name of the one role.
 const batchRole = "pod"
 
-func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[batchv1.JobSpec]("Job", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readBatchJob(r *reader, j *job.Job, o *object[batchv1.JobSpec]) {
 	// A parallelism of 0 pauses a Job (https://kubernetes.io/docs/concepts/workloads/controllers/job/#controlling-parallelism).
 	idle := o.Spec.Parallelism != nil && *o.Spec.Parallelism == 0
 	j.Suspended = idle || o.Spec.Suspend != nil && *o.Spec.Suspend
@@ -110,7 +105,6 @@ func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j.Roles = []job.Role{role}
 	gang(r, j)
 	r.minParallelism(j)
-	return r.finish(j)
 }
 
 // kueueMinParallelism is with how many pods Kueue may admit a Job that its quota does not hold whole

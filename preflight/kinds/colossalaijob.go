@@ -2,7 +2,6 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -19,7 +18,7 @@ var colossalaiJob = &Kind{
 		English: "The launcher starts the training on all workers with colossalairun over ssh; the workers themselves run sshd. A worker that was restarted does not join again. That the launcher ended with 0 does not say that the training succeeded: its log does.",
 		Chinese: "launcher 通过 ssh 用 colossalairun 在所有 worker 上启动训练，worker 自身只运行 sshd。重启过的 worker 不会重新加入训练。launcher 以 0 退出并不说明训练成功，要看它的日志。",
 	},
-	Read:  readColossalAIJob,
+	Read:  reading("ColossalAIJob", readColossalAIJob),
 	Pods:  t9kPods("colossalaijob"),
 	Place: t9kPlace("colossalaijob"),
 	State: t9kState,
@@ -76,16 +75,10 @@ type colossalaiRunPolicy struct {
 	CleanUpWorkers *bool `json:"cleanUpWorkers"`
 }
 
-func readColossalAIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[colossalaiSpec]("ColossalAIJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readColossalAIJob(r *reader, j *job.Job, o *object[colossalaiSpec]) {
 	o.Spec.t9kShared.apply(j)
 	j.Roles = []job.Role{colossalaiLauncher(r, o.Spec.Launcher), colossalaiWorkers(r, &o.Spec.Worker)}
 	gang(r, j)
-	return r.finish(j)
 }
 
 // colossalaiLauncher builds the launcher's pod from the few fields the kind has for it.

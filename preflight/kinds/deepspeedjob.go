@@ -2,7 +2,6 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -20,7 +19,7 @@ var deepspeedJob = &Kind{
 		English: "The first worker runs deepspeed, which starts the processes of the other workers over ssh (pdsh); their output comes back to the first worker, and the job ends as it does. When one worker fails, deepspeed ends the others.",
 		Chinese: "第一个 worker 运行 deepspeed，由它通过 ssh（pdsh）启动其他 worker 上的进程；它们的输出回到第一个 worker，任务的结果由它决定。某个 worker 失败后，deepspeed 会结束其他 worker。",
 	},
-	Read:  readDeepSpeedJob,
+	Read:  reading("DeepSpeedJob", readDeepSpeedJob),
 	Pods:  t9kPods("deepspeedjob"),
 	Place: t9kPlace("deepspeedjob"),
 	State: t9kState,
@@ -71,12 +70,7 @@ type deepspeedWorker struct {
 	RestartPolicy string                 `json:"restartPolicy"`
 }
 
-func readDeepSpeedJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[deepspeedSpec]("DeepSpeedJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readDeepSpeedJob(r *reader, j *job.Job, o *object[deepspeedSpec]) {
 	o.Spec.t9kShared.apply(j)
 	w := &o.Spec.Worker
 	at := r.anchor("spec.worker")
@@ -93,7 +87,6 @@ func readDeepSpeedJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j.Roles = []job.Role{role}
 	t9kMarks(j, "deepspeedjob")
 	gang(r, j)
-	return r.finish(j)
 }
 
 // launch is the deepspeed that the first worker starts, and the program behind it.

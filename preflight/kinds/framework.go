@@ -25,7 +25,7 @@ var framework = &Kind{
 		English: "A Framework has task roles; each task runs in a pod of its own, and a failed task ends the attempt where its role says so (minFailedTaskCount). The platform then retries: always after transient failures of its own, and up to a count after others. Exit codes below 0 and above 255 are the platform's, not the program's.",
 		Chinese: "Framework 由若干任务角色组成，每个任务有自己的 Pod；角色设置了 minFailedTaskCount 时，失败的任务会结束整次尝试。之后由平台重试：平台自身的瞬时故障总会重试，其他失败按次数重试。小于 0 或大于 255 的退出码来自平台，不是用户程序。",
 	},
-	Read:  readFramework,
+	Read:  reading("Framework", readFramework),
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(frameworkName, ref.Name)) },
 	Place: placeInFramework,
 	State: frameworkState,
@@ -86,12 +86,7 @@ type frameworkTask struct {
 	Pod                           corev1.PodTemplateSpec `json:"pod"`
 }
 
-func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[frameworkSpec]("Framework", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readFramework(r *reader, j *job.Job, o *object[frameworkSpec]) {
 	j.Suspended = o.Spec.ExecutionType == "Create" || o.Spec.ExecutionType == "Stop"
 	r.retries("spec.retryPolicy", o.Spec.RetryPolicy)
 	list := job.Path("spec.taskRoles")
@@ -116,7 +111,6 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		j.Roles = append(j.Roles, role)
 	}
 	gang(r, j)
-	return r.finish(j)
 }
 
 // The least that the CRD takes of counts (microsoft/frameworkcontroller d6e70787

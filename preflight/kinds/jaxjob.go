@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -18,7 +17,7 @@ var jaxJob = &Kind{
 		Chinese: "每个 worker 运行一个 jax.distributed 进程，worker 0 是协调者，所有 worker 都必须成功。某个进程丢失后，协调者的心跳检测会结束其他进程，因此关于协调者或任务丢失的信息是结果而不是原因。",
 	},
 	Scale:     "spec.jaxReplicaSpecs.Worker.replicas",
-	Read:      readJAXJob,
+	Read:      reading("JAXJob", readJAXJob),
 	Pods:      kubeflowPods("jaxjob-controller"),
 	Place:     jaxRoles.place,
 	State:     kubeflowState,
@@ -42,12 +41,7 @@ type jaxSpec struct {
 	ReplicaSpecs map[string]*replicaSpec `json:"jaxReplicaSpecs"`
 }
 
-func readJAXJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[jaxSpec]("JAXJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readJAXJob(r *reader, j *job.Job, o *object[jaxSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = jaxRoles.read(r, o.Spec.ReplicaSpecs)
 	trainingMarks(j, "jaxjob-controller")
@@ -55,5 +49,4 @@ func readJAXJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		settle(&j.Roles[i])
 	}
 	gang(r, j)
-	return r.finish(j)
 }

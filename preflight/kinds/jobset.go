@@ -29,7 +29,7 @@ var jobSet = &Kind{
 		English: "A JobSet makes the Jobs of each replicated job. When one Job fails, failurePolicy decides whether the JobSet fails or all Jobs are deleted and made again, with their pods and logs: pods that were deleted then are a consequence.",
 		Chinese: "JobSet 为每个 replicatedJob 创建 Job。任一 Job 失败后，由 failurePolicy 决定 JobSet 失败，还是删除并重建全部 Job 及其 Pod 和日志；此时被删除的 Pod 是结果。",
 	},
-	Read:    readJobSet,
+	Read:    reading("JobSet", readJobSet),
 	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
 	Between: []schema.GroupVersionKind{batchJobs},
 	Place:   placeInJobSet,
@@ -166,12 +166,7 @@ type dependsOn struct {
 	Status string `json:"status"`
 }
 
-func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[jobSetSpec]("JobSet", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readJobSet(r *reader, j *job.Job, o *object[jobSetSpec]) {
 	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
 	if m := o.Spec.ManagedBy; m != nil && *m != jobSetController {
 		j.ManagedElsewhere = *m
@@ -195,7 +190,6 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	jobSetPlaces(j, o.Spec.ReplicatedJobs, func(i int) (string, job.Path) { return ExclusiveTopology(j, &j.Roles[i]) })
 	gang(r, j)
 	jobSetNodes(j)
-	return r.finish(j)
 }
 
 // jobSetPods is how many pods of a replicated Job run together, and where to change it.

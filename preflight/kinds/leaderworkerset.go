@@ -30,7 +30,7 @@ var leaderWorkerSet = &Kind{
 		Chinese: "每个组由一个 leader 和若干 worker 组成，共同提供模型的一个副本。默认情况下，组内任一 Pod 重启或失败，整组都会重建，因此要看组内最先失败的 Pod，而不是被重建的 Pod。LeaderWorkerSet 不会结束。",
 	},
 	Scale:   "spec.replicas",
-	Read:    readLeaderWorkerSet,
+	Read:    reading("LeaderWorkerSet", readLeaderWorkerSet),
 	Pods:    func(ref job.Ref) labels.Selector { return selector(requirement(lwsName, ref.Name)) },
 	Between: []schema.GroupVersionKind{statefulSets, pods}, // the workers' set is the leader's
 	Place:   placeInLeaderWorkerSet,
@@ -119,12 +119,7 @@ type lwsTemplate struct {
 	ResourceClaimTemplates               any                            `json:"resourceClaimTemplates"`
 }
 
-func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[lwsSpec]("LeaderWorkerSet", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readLeaderWorkerSet(r *reader, j *job.Job, o *object[lwsSpec]) {
 	t, at := &o.Spec.LeaderWorkerTemplate, job.Path("spec.leaderWorkerTemplate")
 	groups := r.count("spec.replicas", o.Spec.Replicas, 1)
 	j.Suspended = o.Spec.Replicas != nil && *o.Spec.Replicas == 0 // scaled to zero, which is how a set is paused
@@ -163,7 +158,6 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 		}
 	}
 	gang(r, j)
-	return r.finish(j)
 }
 
 // lwsMarks are the labels of the pods, and what the webhook adds so that a group has a place to itself

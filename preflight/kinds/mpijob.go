@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -148,15 +147,15 @@ type mpiV2Spec struct {
 	MPIImplementation      string `json:"mpiImplementation"`
 }
 
-func readMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+func readMPIJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 	if u != nil && strings.HasSuffix(u.GetAPIVersion(), "/v2beta1") {
-		return readMPIJobV2(u)
+		return reading("MPIJob", readMPIJobV2)(u, got)
 	}
-	r, o := open[mpiV1Spec]("MPIJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRoles, trainingOperator)
+	return reading("MPIJob", readMPIJobV1)(u, got)
+}
+
+func readMPIJobV1(r *reader, j *job.Job, o *object[mpiV1Spec]) {
+	o.Spec.roles(r, j, mpiRoles, trainingOperator)
 	if w := j.Role("Worker"); w != nil {
 		w.Container = o.Spec.MainContainer // the one that the launcher's kubexec.sh enters
 	}
@@ -164,25 +163,20 @@ func readMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if l := j.Role("Launcher"); l != nil {
 		injectInit(&l.Pod, kubectlDelivery(), r.anchor(l.Path.Child("template")))
 	}
-	out, err := mpiFinish(r, j, &o.Spec.mpiShared)
+	o.Spec.launch(r, j)
 	if l := j.Role("Launcher"); l != nil && l.Pod.GPUs().N == 0 { // one that asks for GPUs is a host itself
 		mpiSlots(j, &o.Spec.mpiShared, 0)
 	}
-	return out, err
 }
 
-func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
-	r, o := open[mpiV2Spec]("MPIJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRolesV2, mpiOperator)
+func readMPIJobV2(r *reader, j *job.Job, o *object[mpiV2Spec]) {
+	o.Spec.roles(r, j, mpiRolesV2, mpiOperator)
 	works := o.Spec.RunLauncherAsWorker != nil && *o.Spec.RunLauncherAsWorker
 	mpiMarks(j, works)
 	if l := j.Role("Launcher"); l != nil {
 		l.Jobs = 1 // v0.7 pkg/controller/mpi_job_controller.go, newLauncherJob
 	}
-	out, err := mpiFinish(r, j, &o.Spec.mpiShared)
+	o.Spec.launch(r, j)
 	if o.Spec.MPIImplementation == "" || o.Spec.MPIImplementation == "OpenMPI" {
 		launchers := 0
 		if works {
@@ -190,7 +184,6 @@ func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
 		}
 		mpiSlots(j, &o.Spec.mpiShared, launchers)
 	}
-	return out, err
 }
 
 // mpiSlots is the list of hosts that the operator writes for Open MPI: its workers, and the launcher where that
@@ -202,17 +195,15 @@ func mpiSlots(j *job.Job, s *mpiShared, launchers int) {
 	}
 }
 
-func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.ObjectMeta, s *mpiShared, roles replicaMap, operator string) *job.Job {
-	j := r.start(u, version, meta)
+func (s *mpiShared) roles(r *reader, j *job.Job, roles replicaMap, operator string) {
 	s.RunPolicy.apply(r, j, operator)
 	j.Roles = roles.read(r, s.ReplicaSpecs)
 	if w := j.Role("Worker"); w != nil && !r.has(w.Path.Child("replicas")) {
 		r.skip(w.Path, job.WorkerReplicasMissing)
 	}
-	return j
 }
 
-func mpiFinish(r *reader, j *job.Job, s *mpiShared) (*job.Job, error) {
+func (s *mpiShared) launch(r *reader, j *job.Job) {
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 	}
@@ -222,7 +213,6 @@ func mpiFinish(r *reader, j *job.Job, s *mpiShared) (*job.Job, error) {
 		w.Launch.ProcsPerNode = job.Exactly(r.count("spec.slotsPerWorker", s.SlotsPerWorker, 1))
 	}
 	gang(r, j)
-	return r.finish(j)
 }
 
 // kubectlDelivery is the init container by which the launcher of v1 gets kubectl

@@ -39,7 +39,7 @@ var {{.Variable}} = &Kind{
 		English: "Who starts whom, whose end is the job's, and what is only a consequence when one member fails.",
 		Chinese: "谁启动谁，任务的结果由谁决定，以及某个成员失败后哪些现象只是结果。",
 	},
-	Read:     read{{.Name}},
+	Read:     reading("{{.Name}}", read{{.Name}}),
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement("{{.Group}}/job-name", ref.Name)) },
 	Place:    placeIn{{.Name}},
 	State:    {{.Variable}}State,
@@ -55,12 +55,7 @@ type {{.Variable}}Spec struct {
 	Template corev1.PodTemplateSpec ` + "`json:\"template\"`" + `
 }
 
-func read{{.Name}}(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[{{.Variable}}Spec]("{{.Name}}", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func read{{.Name}}(r *reader, j *job.Job, o *object[{{.Variable}}Spec]) {
 	role := job.Role{
 		Name: "worker", Path: "spec",
 		Replicas:     job.Exactly(r.count("spec.workers", o.Spec.Workers, 1)),
@@ -70,7 +65,6 @@ func read{{.Name}}(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	settle(&role)
 	j.Roles = []job.Role{role}
 	gang(r, j)
-	return r.finish(j)
 }
 
 func placeIn{{.Name}}(pod *corev1.Pod) (string, int, bool) {

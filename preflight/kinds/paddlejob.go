@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -19,7 +18,7 @@ var paddleJob = &Kind{
 		Chinese: "Master 和 Worker 运行 paddle.distributed.launch。任务的结果由 Master 决定；没有 Master 时所有 Worker 都必须成功。Pod 内某个进程失败后，启动器用 SIGTERM 结束其余进程，此时的退出码 -15 是结果。",
 	},
 	Scale:     "spec.paddleReplicaSpecs.Worker.replicas",
-	Read:      readPaddleJob,
+	Read:      reading("PaddleJob", readPaddleJob),
 	Pods:      kubeflowPods("paddlejob-controller"),
 	Place:     paddleRoles.place,
 	State:     kubeflowState,
@@ -53,12 +52,7 @@ type paddleElastic struct {
 	Metrics     []any  `json:"metrics"`
 }
 
-func readPaddleJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[paddleSpec]("PaddleJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readPaddleJob(r *reader, j *job.Job, o *object[paddleSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = paddleRoles.read(r, o.Spec.ReplicaSpecs)
 	if e, worker := o.Spec.ElasticPolicy, j.Role("Worker"); e != nil && worker != nil {
@@ -69,5 +63,4 @@ func readPaddleJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		settle(&j.Roles[i])
 	}
 	gang(r, j)
-	return r.finish(j)
 }

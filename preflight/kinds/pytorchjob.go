@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -24,7 +23,7 @@ var pytorchJob = &Kind{
 		Chinese: "Master 和 Worker 属于同一个进程组，在 MASTER_ADDR 会合。任务的结果由 Master 决定；没有 Master 时所有 Worker 都必须成功。某个成员退出后，其他成员会失去与它的连接，或一直等到 NCCL、Gloo 的看门狗将其结束，这些超时和连接关闭是结果。",
 	},
 	Scale:     "spec.pytorchReplicaSpecs.Worker.replicas",
-	Read:      readPyTorchJob,
+	Read:      reading("PyTorchJob", readPyTorchJob),
 	Pods:      kubeflowPods("pytorchjob-controller"),
 	Place:     pytorchRoles.place,
 	State:     kubeflowState,
@@ -74,12 +73,7 @@ type rdzvConf struct {
 	Value string `json:"value"`
 }
 
-func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[pytorchSpec]("PyTorchJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readPyTorchJob(r *reader, j *job.Job, o *object[pytorchSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = pytorchRoles.read(r, o.Spec.ReplicaSpecs)
 	master, worker := j.Role("Master"), j.Role("Worker")
@@ -95,7 +89,6 @@ func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		o.Spec.launch(&j.Roles[i].Launch)
 	}
 	gang(r, j)
-	return r.finish(j)
 }
 
 // pytorchEnv is what the operator appends to all containers

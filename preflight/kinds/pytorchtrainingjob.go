@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -20,7 +19,7 @@ var pytorchTrainingJob = &Kind{
 		English: "The replicas are members of one process group, started by torchrun where torchrunConfig is enabled. The controller restarts failed pods itself, up to backoffLimit of all replicas together. The first replica decides how the job ends; time-outs and closed connections of the others follow a member's death.",
 		Chinese: "各副本属于同一个进程组；启用 torchrunConfig 时由 torchrun 启动。失败的 Pod 由控制器重启，次数由所有副本共用的 backoffLimit 限制。任务的结果由第一个副本决定；其他副本的超时和连接关闭是某个成员退出的结果。",
 	},
-	Read:  readPyTorchTrainingJob,
+	Read:  reading("PyTorchTrainingJob", readPyTorchTrainingJob),
 	Pods:  t9kPods("pytorchtrainingjob"),
 	Place: t9kPlace("pytorchtrainingjob"),
 	State: t9kState,
@@ -54,12 +53,7 @@ type t9kTorchrun struct {
 	ExtraOptions []string `json:"extraOptions"`
 }
 
-func readPyTorchTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[pytorchTrainingSpec]("PyTorchTrainingJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readPyTorchTrainingJob(r *reader, j *job.Job, o *object[pytorchTrainingSpec]) {
 	o.Spec.t9kShared.apply(j)
 	// The reference names no types; the manual has worker and calls the first replica the master.
 	j.Roles = t9kReplicas(r, o.Spec.ReplicaSpecs, nil, named("python"))
@@ -75,7 +69,6 @@ func readPyTorchTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, erro
 	j.Beside = o.Spec.TensorboardSpec.roles(r)
 	t9kMarks(j, "pytorchtrainingjob")
 	gang(r, j)
-	return r.finish(j)
 }
 
 // launch is torchrun in the place of the container's command; its arguments are kept.

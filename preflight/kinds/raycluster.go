@@ -29,7 +29,7 @@ var rayCluster = &Kind{
 		English: "The head runs Ray's control store and scheduler, the workers join it. When the head is lost, all workers end; when a worker is lost, its actors and tasks die and may be tried elsewhere, with errors in the driver's log that are consequences.",
 		Chinese: "head 运行 Ray 的控制存储和调度器，worker 加入其中。head 丢失后所有 worker 都会结束；worker 丢失后其上的 actor 和任务终止，可能在别处重试，驱动程序日志中由此产生的错误是结果。",
 	},
-	Read:  readRayCluster,
+	Read:  reading("RayCluster", readRayCluster),
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(rayClusterLabel, ref.Name)) },
 	Place: placeInRay,
 	State: rayClusterState,
@@ -134,12 +134,7 @@ type rayWorkerGroup struct {
 	NumOfHosts         *int32                 `json:"numOfHosts"`
 }
 
-func readRayCluster(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[raySpec]("RayCluster", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readRayCluster(r *reader, j *job.Job, o *object[raySpec]) {
 	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
 	rayManaged(j, o.Spec.ManagedBy)
 	j.Roles = o.Spec.roles(r, "spec", j.Ref.Name)
@@ -148,7 +143,6 @@ func readRayCluster(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		j.Roles[i].Launch = job.Launch{} // the command is what ray start runs beside itself
 	}
 	rayGang(r, j)
-	return r.finish(j)
 }
 
 // rayOperator is what KubeRay does with both of its kinds (ray-operator v1.5.1

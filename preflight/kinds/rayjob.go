@@ -22,7 +22,7 @@ var rayJob = &Kind{
 		English: "The submitter sends the entrypoint to the head of the cluster, where the driver runs and starts tasks and actors on the workers. The driver's log says why the Ray job failed; what a worker or an actor says of a lost peer is a consequence. backoffLimit makes a new cluster for each try.",
 		Chinese: "submitter 把入口命令提交给集群的 head，驱动程序在那里运行，并在 worker 上启动任务和 actor。Ray 作业失败的原因看驱动程序的日志；worker 或 actor 报告的对端丢失是结果。设置 backoffLimit 时每次重试都新建集群。",
 	},
-	Read:     readRayJob,
+	Read:     reading("RayJob", readRayJob),
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(batchJobName, ref.Name)) },
 	AlsoPods: rayJobCluster,
 	Between:  []schema.GroupVersionKind{rayCluster.GVKs[0], batchJobs},
@@ -78,19 +78,14 @@ type rayJobSpec struct {
 	Suspend                  *bool   `json:"suspend"`
 }
 
-func readRayJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[rayJobSpec]("RayJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readRayJob(r *reader, j *job.Job, o *object[rayJobSpec]) {
 	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
 	rayManaged(j, o.Spec.ManagedBy)
 	const cluster = job.Path("spec.rayClusterSpec")
 	switch {
 	case !r.empty("spec.clusterSelector"): // that cluster has its own pods
 	case o.Spec.RayClusterSpec != nil:
-		j.Roles = o.Spec.RayClusterSpec.roles(r, cluster, rayClusterOf(u))
+		j.Roles = o.Spec.RayClusterSpec.roles(r, cluster, rayClusterOf(j.Source))
 	default:
 		r.lacks(r.anchor(cluster), "missing", "the cluster to make, or clusterSelector with the name of one")
 	}
@@ -100,7 +95,6 @@ func readRayJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	o.Spec.submit(r, j)
 	rayGang(r, j)
-	return r.finish(j)
 }
 
 // submit adds who hands the entrypoint to the cluster.

@@ -71,6 +71,19 @@ func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]
 	return r, o
 }
 
+// reading is how objects of a kind are read: the decoder fills the spec, and fill makes the roles of it.
+func reading[S any](kind string, fill func(r *reader, j *job.Job, o *object[S])) func(*unstructured.Unstructured, Got) (*job.Job, error) {
+	return func(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+		r, o := open[S](kind, u)
+		if o == nil {
+			return r.finish(nil)
+		}
+		j := r.start(u, o.APIVersion, &o.Metadata)
+		fill(r, j, o)
+		return r.finish(j)
+	}
+}
+
 // start is the job without roles: its name, its source.
 func (r *reader) start(u *unstructured.Unstructured, apiVersion string, meta *metav1.ObjectMeta) *job.Job {
 	ref := job.Ref{

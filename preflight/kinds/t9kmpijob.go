@@ -2,7 +2,6 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -20,7 +19,7 @@ var t9kMPIJob = &Kind{
 		English: "The launcher runs mpirun, which starts the ranks on the workers over ssh; the workers themselves run sshd. The output of all ranks stands in the launcher's log. That the launcher ended with 0 does not say that the training succeeded: its log does.",
 		Chinese: "launcher 运行 mpirun，通过 ssh 在 worker 上启动各个 rank，worker 自身只运行 sshd。所有 rank 的输出都在 launcher 的日志里。launcher 以 0 退出并不说明训练成功，要看它的日志。",
 	},
-	Read:  readT9kMPIJob,
+	Read:  reading("MPIJob", readT9kMPIJob),
 	Pods:  t9kPods("mpijob"),
 	Place: t9kPlace("mpijob"),
 	State: t9kState,
@@ -61,12 +60,7 @@ type t9kMPISSH struct {
 	SSHDPath         string `json:"sshdPath"`
 }
 
-func readT9kMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[t9kMPISpec]("MPIJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readT9kMPIJob(r *reader, j *job.Job, o *object[t9kMPISpec]) {
 	o.Spec.t9kShared.apply(j)
 	w := &o.Spec.Worker
 	at := r.anchor("spec.worker")
@@ -85,7 +79,6 @@ func readT9kMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j.Roles = []job.Role{launcher, worker}
 	t9kMarks(j, "mpijob")
 	gang(r, j)
-	return r.finish(j)
 }
 
 // launch is the mpirun that the launcher starts.

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -20,7 +19,7 @@ var tensorflowTrainingJob = &Kind{
 		English: "The replicas find each other by TF_CONFIG: parameter servers (ps) serve, workers train, an evaluator reads checkpoints. The chief, else the first worker, decides how the job ends. The controller restarts failed pods itself. A lost ps or worker makes the others report Unavailable: that is a consequence.",
 		Chinese: "各副本通过 TF_CONFIG 找到彼此：参数服务器（ps）提供参数，worker 训练，evaluator 读取检查点。任务的结果由 chief 决定，没有 chief 时由第一个 worker 决定。失败的 Pod 由控制器重启。ps 或 worker 丢失后，其他副本报告的 Unavailable 是结果。",
 	},
-	Read:  readTensorFlowTrainingJob,
+	Read:  reading("TensorFlowTrainingJob", readTensorFlowTrainingJob),
 	Pods:  t9kPods("tensorflowtrainingjob"),
 	Place: t9kPlace("tensorflowtrainingjob"),
 	State: t9kState,
@@ -38,12 +37,7 @@ type tensorflowTrainingSpec struct {
 	t9kShared
 }
 
-func readTensorFlowTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[tensorflowTrainingSpec]("TensorFlowTrainingJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readTensorFlowTrainingJob(r *reader, j *job.Job, o *object[tensorflowTrainingSpec]) {
 	o.Spec.t9kShared.apply(j)
 	j.Roles = t9kReplicas(r, o.Spec.ReplicaSpecs, []string{"chief", "worker", "ps", "evaluator"}, called("tensorflow"))
 	for i := range j.Roles {
@@ -52,7 +46,6 @@ func readTensorFlowTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, e
 	j.Beside = o.Spec.TensorboardSpec.roles(r)
 	t9kMarks(j, "tensorflowtrainingjob")
 	gang(r, j)
-	return r.finish(j)
 }
 
 // called is the name of the container without which the operator does not find the one that trains.

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -18,7 +17,7 @@ var tfJob = &Kind{
 		English: "The replicas find each other by TF_CONFIG: parameter servers (PS) serve and do not end by themselves, workers train, an Evaluator reads checkpoints. The Chief or Master, else worker 0, decides how the job ends. A lost PS or worker makes the others report Unavailable: that is a consequence.",
 		Chinese: "各副本通过 TF_CONFIG 找到彼此：参数服务器（PS）提供参数，自身不会结束；worker 训练；Evaluator 读取检查点。任务的结果由 Chief 或 Master 决定，没有时由 worker 0 决定。PS 或 worker 丢失后，其他副本报告的 Unavailable 是结果。",
 	},
-	Read:      readTFJob,
+	Read:      reading("TFJob", readTFJob),
 	Pods:      kubeflowPods("tfjob-controller"),
 	Place:     tfRoles.place,
 	State:     kubeflowState,
@@ -57,12 +56,7 @@ func tfEnv(j *job.Job, r *job.Role, container int) []string {
 	return nil
 }
 
-func readTFJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[tfSpec]("TFJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readTFJob(r *reader, j *job.Job, o *object[tfSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = tfRoles.read(r, o.Spec.ReplicaSpecs)
 	trainingMarks(j, "tfjob-controller")
@@ -70,5 +64,4 @@ func readTFJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		settle(&j.Roles[i])
 	}
 	gang(r, j)
-	return r.finish(j)
 }

@@ -27,7 +27,7 @@ var volcanoJob = &Kind{
 		English: "Volcano starts the pods of all tasks together as a gang. Policies of the job or of a task say what follows a failed or evicted pod: RestartJob makes all pods again, AbortJob and TerminateJob end them, so pods that were killed after the first failure are a consequence.",
 		Chinese: "Volcano 把所有 task 的 Pod 作为一组同时启动。任务或 task 的 policies 决定 Pod 失败或被驱逐后的动作：RestartJob 重建全部 Pod，AbortJob 和 TerminateJob 终止它们，因此首次失败之后被终止的 Pod 是结果。",
 	},
-	Read:  readVolcanoJob,
+	Read:  reading("Job", readVolcanoJob),
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(volcanoJobName, ref.Name)) },
 	Place: placeInVolcanoJob,
 	State: volcanoJobState, Completed: volcanoCompleted,
@@ -165,12 +165,7 @@ type volcanoTaskSpec struct {
 	} `json:"partitionPolicy"`
 }
 
-func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[volcanoSpec]("Job", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readVolcanoJob(r *reader, j *job.Job, o *object[volcanoSpec]) {
 	j.Gang = job.GangPolicy{Scheduler: o.Spec.SchedulerName, Queue: o.Spec.Queue, PriorityClass: o.Spec.PriorityClassName}
 	if j.Gang.Scheduler == "" {
 		j.Gang.Scheduler = volcanoScheduler
@@ -199,7 +194,6 @@ func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		j.Gang.MinMembers, j.Gang.Path = n, "spec.minAvailable"
 	}
 	gang(r, j)
-	return r.finish(j)
 }
 
 // inHyperNode says which pods Volcano places together; empty: it may place them anywhere. The mode is hard where none is

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -18,7 +17,7 @@ var xgboostJob = &Kind{
 		English: "The Master runs the tracker of rabit, and every worker reports to it; the job ends as the Master does. When one worker dies, the tracker and the other workers report a closed or reset connection: these are consequences.",
 		Chinese: "Master 运行 rabit 的 tracker，每个 worker 向它报告；任务的结果由 Master 决定。某个 worker 退出后，tracker 和其他 worker 报告的连接关闭或重置是结果。",
 	},
-	Read:      readXGBoostJob,
+	Read:      reading("XGBoostJob", readXGBoostJob),
 	Pods:      kubeflowPods("xgboostjob-controller"),
 	Place:     xgboostRoles.place,
 	State:     kubeflowState,
@@ -44,12 +43,7 @@ type xgboostSpec struct {
 	ReplicaSpecs map[string]*replicaSpec `json:"xgbReplicaSpecs"`
 }
 
-func readXGBoostJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[xgboostSpec]("XGBoostJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readXGBoostJob(r *reader, j *job.Job, o *object[xgboostSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = xgboostRoles.read(r, o.Spec.ReplicaSpecs)
 	trainingMarks(j, "xgboostjob-controller")
@@ -57,5 +51,4 @@ func readXGBoostJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		settle(&j.Roles[i])
 	}
 	gang(r, j)
-	return r.finish(j)
 }

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -18,7 +17,7 @@ var xgboostTrainingJob = &Kind{
 		English: "The master runs the tracker of rabit, and every worker reports to it; the job ends as the master does. The controller restarts failed pods itself. When one worker dies, the tracker and the other workers report a closed or reset connection: these are consequences.",
 		Chinese: "master 运行 rabit 的 tracker，每个 worker 向它报告；任务的结果由 master 决定。失败的 Pod 由控制器重启。某个 worker 退出后，tracker 和其他 worker 报告的连接关闭或重置是结果。",
 	},
-	Read:  readXGBoostTrainingJob,
+	Read:  reading("XGBoostTrainingJob", readXGBoostTrainingJob),
 	Pods:  t9kPods("xgboosttrainingjob"),
 	Place: t9kPlace("xgboosttrainingjob"),
 	State: t9kState,
@@ -36,12 +35,7 @@ type xgboostTrainingSpec struct {
 	t9kShared
 }
 
-func readXGBoostTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
-	r, o := open[xgboostTrainingSpec]("XGBoostTrainingJob", u)
-	if o == nil {
-		return r.finish(nil)
-	}
-	j := r.start(u, o.APIVersion, &o.Metadata)
+func readXGBoostTrainingJob(r *reader, j *job.Job, o *object[xgboostTrainingSpec]) {
 	o.Spec.t9kShared.apply(j)
 	j.Roles = t9kReplicas(r, o.Spec.ReplicaSpecs, []string{"master", "worker"}, called("xgboost"))
 	for i := range j.Roles {
@@ -49,5 +43,4 @@ func readXGBoostTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, erro
 	}
 	t9kMarks(j, "xgboosttrainingjob")
 	gang(r, j)
-	return r.finish(j)
 }

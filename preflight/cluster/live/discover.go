@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 )
 
@@ -62,18 +62,11 @@ func Resources() []Resource {
 
 // discover starts and stops sources as the API begins and ceases to serve them.
 func (l *Live) discover(ctx context.Context, running *sync.WaitGroup) {
-	tick := time.NewTicker(l.options.Poll)
-	defer tick.Stop()
-	for {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if served, err := l.served(ctx); err == nil {
 			l.adjust(ctx, running, served)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	}, l.options.Poll)
 }
 
 // servedResource is a resource in the version that is followed.

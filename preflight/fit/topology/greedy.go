@@ -17,7 +17,7 @@ const mostStarts = 4 * mostAnchors
 // mostRebuilds is how often pods that found no place are tried again before the others.
 const mostRebuilds = 16
 
-// mostBuildSteps is what it may cost to bind pod after pod in several orders: what is left finds out whether
+// mostBuildSteps is what it may cost to bind pod after pod in several ways: what is left finds out whether
 // there is a way at all.
 const mostBuildSteps = assign.MostSteps / 4
 
@@ -46,10 +46,6 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 	}
 	if a.Rule = w.refutePart(beside); a.Rule != "" {
 		a.No, a.Unordered = true, w.unordered
-		return a
-	}
-	if larger := w.placeLarger(beside); larger != nil && larger.Whole() {
-		a.Yes = keep(&a, larger)
 		return a
 	}
 	switch found, decided := w.search(beside); {
@@ -81,7 +77,7 @@ func (w *RuleSet) doubtful(beside assign.Reserved) bool {
 	}
 	b := w.simulate(beside)
 	b.ignoreDoubt = true
-	b.grow(assign.PodSetOrders(w.podSets, w.idle)[0], false)
+	b.grow(assign.PodSetOrder(w.podSets, w.idle))
 	if !b.Whole() {
 		return false
 	}
@@ -93,14 +89,10 @@ func (w *RuleSet) doubtful(beside assign.Reserved) bool {
 	return true
 }
 
-// build binds pod after pod, in several orders, and returns the first simulation that is whole,
-// else the one that has most pods. hopeless: none can be whole, so that one order in each
-// place to begin must do.
+// build binds pod after pod, and returns the first simulation that is whole, else the one that has most pods: one for
+// each place to begin. hopeless: none can be whole.
 func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation) {
-	orders, sizes := assign.PodSetOrders(w.podSets, w.idle), []bool{false, true}
-	if hopeless {
-		orders, sizes = orders[:1], sizes[:1]
-	}
+	order := assign.PodSetOrder(w.podSets, w.idle)
 	done := func() bool { return true }
 	defer func() { done() }()
 	share := func() { done = w.solver.Cycle.Budget.Try(mostBuildSteps) }
@@ -108,21 +100,17 @@ func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 		share()
 	}
 	for _, anchor := range w.starts() {
-		for _, largeFirst := range sizes {
-			for _, order := range orders {
-				b := w.simulate(beside)
-				copy(b.anchors, anchor)
-				b.grow(order, largeFirst)
-				if best == nil && !hopeless { // the first way may cost what there is, the others a share
-					share()
-				}
-				if best == nil || b.Total() > best.Total() {
-					best, b = b, best
-				}
-				if w.spare = b; best.Whole() || !w.solver.Cycle.Budget.Spend(1) {
-					return best
-				}
-			}
+		b := w.simulate(beside)
+		copy(b.anchors, anchor)
+		b.grow(order)
+		if best == nil && !hopeless { // the first way may cost what there is, the others a share
+			share()
+		}
+		if best == nil || b.Total() > best.Total() {
+			best, b = b, best
+		}
+		if w.spare = b; best.Whole() || !w.solver.Cycle.Budget.Spend(1) {
+			return best
 		}
 	}
 	return best
@@ -136,11 +124,11 @@ func (w *RuleSet) rebuild(best *simulation, beside assign.Reserved) *simulation 
 	tied := func(i int) int {
 		return min(1, len(w.about[i].antiAffinity)+len(w.about[i].affinity)+len(w.about[i].counting))
 	}
-	order := assign.PodSetOrders(w.podSets, w.idle)[0]
+	order := assign.PodSetOrder(w.podSets, w.idle)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(tied(j), tied(i)) })
 	for range mostRebuilds {
 		b := w.simulate(beside)
-		b.grow(order, false)
+		b.grow(order)
 		placed := slices.Clone(b.Placed)
 		if b.Total() > best.Total() {
 			best, b = b, best
@@ -252,11 +240,11 @@ func (w *RuleSet) caps(k *assign.PodSet) []int32 {
 }
 
 // grow binds pods, pod set by pod set and round after round, until all are or none can be.
-func (b *simulation) grow(order []int, largeFirst bool) {
+func (b *simulation) grow(order []int) {
 	for moved := true; moved && !b.Whole(); {
 		moved = false
 		for _, i := range order {
-			for b.Placed[i] < b.PodSets[i].Count && b.next(i, largeFirst) {
+			for b.Placed[i] < b.PodSets[i].Count && b.next(i) {
 				moved = true
 			}
 		}
@@ -264,7 +252,7 @@ func (b *simulation) grow(order []int, largeFirst bool) {
 }
 
 // next binds one pod of a pod set to the best place there is; false: there is none.
-func (b *simulation) next(i int, largeFirst bool) bool {
+func (b *simulation) next(i int) bool {
 	var best candidate
 	found, looks := false, 0
 	consider := func(s candidate) {
@@ -272,7 +260,7 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 			return
 		}
 		s.fill = b.domainFill(i, s.nodeGroup, s.node)
-		if !found || s.before(best, largeFirst) {
+		if !found || s.before(best) {
 			best, found = s, true
 		}
 	}
@@ -292,13 +280,13 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 		}
 	}
 	emptiest, passed := b.emptiest(i), 0
-	fresh, usedUp := b.rules.byCapacity(i, largeFirst), &open.usedUp[assign.OneIf(largeFirst)]
-	for *usedUp < len(fresh) && b.Left(int(fresh[*usedUp])) == 0 {
-		*usedUp++
+	fresh := b.rules.byCapacity(i)
+	for open.usedUp < len(fresh) && b.Left(int(fresh[open.usedUp])) == 0 {
+		open.usedUp++
 	}
-	for _, nodeGroup := range fresh[*usedUp:] {
+	for _, nodeGroup := range fresh[open.usedUp:] {
 		s := candidate{bin: -1, nodeGroup: int(nodeGroup), pods: int(caps[nodeGroup]), fill: emptiest}
-		if found && !s.before(best, largeFirst) { // nor is any after it: they only get worse
+		if found && !s.before(best) { // nor is any after it: they only get worse
 			break
 		}
 		if passed++; b.Left(s.nodeGroup) > 0 && s.pods > 0 {
@@ -328,14 +316,13 @@ func (b *simulation) emptiest(i int) (sum int) {
 	return sum
 }
 
-// byCapacity are the node groups that take pods of a pod set, the best ones first; ties by node group.
-func (w *RuleSet) byCapacity(i int, largeFirst bool) []int32 {
-	for len(w.capacityOrder) < 2*len(w.podSets) {
-		w.capacityOrder = append(w.capacityOrder, nil)
+// byCapacity are the node groups that take pods of a pod set, those that take few first; ties by node group.
+func (w *RuleSet) byCapacity(i int) []int32 {
+	if w.capacityOrder == nil {
+		w.capacityOrder = make([][]int32, len(w.podSets))
 	}
-	at := 2*i + assign.OneIf(largeFirst)
-	if w.capacityOrder[at] != nil {
-		return w.capacityOrder[at]
+	if w.capacityOrder[i] != nil {
+		return w.capacityOrder[i]
 	}
 	caps := w.caps(w.podSets[i])
 	out := make([]int32, 0, len(caps))
@@ -347,13 +334,8 @@ func (w *RuleSet) byCapacity(i int, largeFirst bool) []int32 {
 			out = append(out, int32(nodeGroup))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int32) int {
-		if largeFirst {
-			return cmp.Compare(caps[b], caps[a])
-		}
-		return cmp.Compare(caps[a], caps[b])
-	})
-	w.capacityOrder[at] = out
+	slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(caps[a], caps[b]) })
+	w.capacityOrder[i] = out
 	return out
 }
 
@@ -366,14 +348,8 @@ type candidate struct {
 }
 
 // before says which of two places is better: the emptier domain, then how many pods the node takes.
-func (s candidate) before(o candidate, largeFirst bool) bool {
-	if s.fill != o.fill {
-		return s.fill < o.fill
-	}
-	if largeFirst {
-		return s.pods > o.pods
-	}
-	return s.pods < o.pods
+func (s candidate) before(o candidate) bool {
+	return s.fill < o.fill || s.fill == o.fill && s.pods < o.pods
 }
 
 // domainFill is how full the domains of a node are, by the spread rules that count the pod set.
@@ -389,7 +365,7 @@ func (b *simulation) domainFill(i, nodeGroup int, node int32) (sum int) {
 
 // More binds up to n more pods of a pod set.
 func (b *simulation) More(i, n int) {
-	for n > 0 && b.next(i, false) {
+	for n > 0 && b.next(i) {
 		n--
 	}
 }

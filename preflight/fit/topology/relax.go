@@ -8,18 +8,9 @@ import (
 )
 
 // Roles that are many and small make a search endless, though most of them differ in nothing that
-// matters. Two simpler questions have fewer answers to try:
-//
-// A no to a part is a no to all: of pods that rules tie to each other, all that the rules look at, and of
-// pods that differ in what they ask for alone, as many that ask for the least of it.
-//
-// A yes to more is a yes: of pods that differ in what they ask for alone, as many that ask for the most.
-
-// relaxed is a rule set about fewer pod sets, each of which stands for some of another's.
-type relaxed struct {
-	*RuleSet
-	members [][]int // by pod set: those of the other that it stands for
-}
+// matters. A simpler question has fewer answers to try: a no to a part is a no to all. A part is, of pods that
+// rules tie to each other, all that the rules look at, and of pods that differ in what they ask for alone, as
+// many that ask for the least of it.
 
 // refutePart looks for pod sets that find no place even alone; empty: none was found, or all are one part.
 func (w *RuleSet) refutePart(beside assign.Reserved) (rule string) {
@@ -27,7 +18,7 @@ func (w *RuleSet) refutePart(beside assign.Reserved) (rule string) {
 	defer budget.Try(mostBuildSteps)()
 	alike := w.alike()
 	for _, part := range w.parts() {
-		of := w.relax(alike, part, false)
+		of := w.relax(alike, part)
 		if len(of.podSets) == len(w.podSets) || !budget.Spend(len(w.podSets)) {
 			continue // that is the question itself
 		}
@@ -37,45 +28,6 @@ func (w *RuleSet) refutePart(beside assign.Reserved) (rule string) {
 		}
 	}
 	return ""
-}
-
-// placeLarger places pods as large as the largest of those that are alike but for what they ask for; nil:
-// no way was found, or none are alike.
-func (w *RuleSet) placeLarger(beside assign.Reserved) *simulation {
-	defer w.solver.Cycle.Budget.Try(mostBuildSteps)()
-	of := w.relax(w.alike(), nil, true)
-	if len(of.podSets) == len(w.podSets) {
-		return nil
-	}
-	found := of.rebuild(of.build(beside, true), beside)
-	if !found.Whole() {
-		if found, _ = of.search(beside); found == nil {
-			return nil
-		}
-	}
-	return w.replay(found, of.members, beside)
-}
-
-// replay binds pods where others, that stood for them, were bound.
-func (w *RuleSet) replay(found *simulation, members [][]int, beside assign.Reserved) *simulation {
-	nodeGroups := map[int32]int{}
-	for at := range found.Bins {
-		nodeGroups[found.Bins[at].Nodes[0]] = found.Bins[at].NodeGroup
-	}
-	b := w.simulate(beside)
-	for _, step := range found.order {
-		at := slices.IndexFunc(members[step.PodSet], func(i int) bool { return b.Placed[i] < w.podSets[i].Count })
-		if at < 0 || !w.solver.Cycle.Budget.Spend(1+len(b.Bins)/4) {
-			return nil
-		}
-		i, n := members[step.PodSet][at], searchNode{nodeGroup: nodeGroups[step.Node], node: step.Node}
-		bin := b.binOf(&n)
-		if b.PodsPerNode(i, bin) == 0 || !b.may(i, n.nodeGroup, n.node, b.Count(bin)) {
-			return nil
-		}
-		b.bind(i, bin)
-	}
-	return b
 }
 
 // parts are the pod sets that rules tie to each other. Pods that no rule looks at are in none.
@@ -144,32 +96,28 @@ func (w *RuleSet) firstFiltered(k *assign.PodSet) int {
 	return slices.IndexFunc(w.podSets, func(o *assign.PodSet) bool { return o.FilteredAs(k) })
 }
 
-// relax makes one pod set of those that have the same number, as large as the smallest or the largest of
-// them; part: only of these (nil: of all).
-func (w *RuleSet) relax(numbers []int, part podSetSet, largest bool) relaxed {
-	of := relaxed{RuleSet: &RuleSet{solver: w.solver, idle: w.idle, topologies: w.topologies}}
+// relax makes a rule set about a part: of its pod sets that have the same number one, as large as the smallest of them.
+func (w *RuleSet) relax(numbers []int, part podSetSet) *RuleSet {
+	of := &RuleSet{solver: w.solver, idle: w.idle, topologies: w.topologies}
 	stands := make([]int, len(w.podSets)) // by pod set: which one stands for it; -1: none
 	first := map[int]int{}
-	for i := range w.podSets {
+	var members [][]*assign.PodSet // by pod set: those that it stands for
+	for i, k := range w.podSets {
 		stands[i] = -1
-		if part != nil && !part.has(i) {
+		if !part.has(i) {
 			continue
 		}
 		at, ok := first[numbers[i]]
 		if !ok {
-			at, of.members = len(of.members), append(of.members, nil)
+			at, members = len(members), append(members, nil)
 			first[numbers[i]] = at
 		}
-		stands[i], of.members[at] = at, append(of.members[at], i)
+		stands[i], members[at] = at, append(members[at], k)
 	}
-	for _, members := range of.members {
-		podSets := make([]*assign.PodSet, len(members))
-		for at, i := range members {
-			podSets[at] = w.podSets[i]
-		}
-		of.podSets = append(of.podSets, w.solver.Merge(podSets, largest))
+	for _, podSets := range members {
+		of.podSets = append(of.podSets, w.solver.Merge(podSets))
 	}
-	w.rulesOf(of.RuleSet, stands)
+	w.rulesOf(of, stands)
 	of.count()
 	return of
 }

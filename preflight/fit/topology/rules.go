@@ -79,7 +79,7 @@ type RuleSet struct {
 	unordered     bool        // nodes were found for all pods, and no order to bind them
 	spare         *simulation // of no use any more
 	roomsOf       [][]int64
-	capacityOrder [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
+	capacityOrder [][]int32 // by pod set; see byCapacity
 }
 
 // topology parts the nodes into domains.

@@ -26,8 +26,8 @@ type simulation struct {
 // openBins are the bins and the fresh nodes on which a pod set may have room: pods that come leave none where there was none.
 type openBins struct {
 	bins   []int32
-	seen   int    // bins that have been looked at
-	usedUp [2]int // by order: the node groups at its beginning that have no fresh node left
+	seen   int // bins that have been looked at
+	usedUp int // of the node groups in their order, how many have no fresh node left
 }
 
 // openFor are the bins that pod set i may have room on, those among them that came since the last time.

@@ -73,6 +73,6 @@ func (j *runningJob) add(p *cluster.Pod) {
 
 // namesake says whether a job that runs has the name of the one that is asked about: its pods are not the gang's, so it
 // is an earlier one, or one of another kind.
-func (d *holders) namesake(j *runningJob) bool {
-	return j.namespace == d.gang.Namespace && j.name == d.gang.Name
+func (q *holders) namesake(j *runningJob) bool {
+	return j.namespace == q.gang.Namespace && j.name == q.gang.Name
 }

@@ -296,13 +296,13 @@ func (q *holders) frees(set []*runningJob) bool {
 }
 
 // group are the pods of others that have a node, by what they end with; of is empty for what is left out.
-func (d *holders) group(of func(*cluster.Pod) (kind, name string)) []*runningJob {
+func (q *holders) group(of func(*cluster.Pod) (kind, name string)) []*runningJob {
 	var out []*runningJob
 	var scratch corev1.Pod
 	seen := map[[3]string]*runningJob{}
-	for namespace, in := range d.s.PodLists() {
+	for namespace, in := range q.s.PodLists() {
 		for p := range in.All() {
-			if p.Node() == "" || p.Resident() || p.BelongsTo(&d.gang, &scratch) {
+			if p.Node() == "" || p.Resident() || p.BelongsTo(&q.gang, &scratch) {
 				continue
 			}
 			kind, name := of(p)
@@ -324,21 +324,21 @@ func (d *holders) group(of func(*cluster.Pod) (kind, name string)) []*runningJob
 }
 
 // solved is the answer once some holders have ended, and whether the gang fits then.
-func (d *holders) solved(jobs []*runningJob) (fit.Result, bool) {
+func (q *holders) solved(jobs []*runningJob) (fit.Result, bool) {
 	for _, j := range jobs {
 		for _, p := range j.pods {
-			d.store.DropPod(p.Namespace(), p.Name())
+			q.store.DropPod(p.Namespace(), p.Name())
 		}
 	}
-	done := d.budget.Try(assign.MostSteps)
-	r, cycle := fit.Solve(d.store.Snapshot(d.s.Taken(), d.s.Incomplete()), d.gang, d.budget)
+	done := q.budget.Try(assign.MostSteps)
+	r, cycle := fit.Solve(q.store.Snapshot(q.s.Taken(), q.s.Incomplete()), q.gang, q.budget)
 	cycle.Release()
 	if !done() {
 		r.Verdict = fit.Unknown
 	}
 	for _, j := range jobs {
 		for _, p := range j.pods {
-			d.store.KeepPod(p)
+			q.store.KeepPod(p)
 		}
 	}
 	return r, r.Verdict == fit.Fits && r.Wanted > 0

@@ -255,19 +255,14 @@ func (p *Assignment) Put(i, at, n int) {
 	}
 }
 
-// Fill places up to n pods of pod set i, on nodes that take few of them first, or on those that take many.
-// The first leaves nodes with much room whole; the second uses fewer nodes.
-func (p *Assignment) Fill(i, n int, largeFirst bool) {
+// Fill places up to n pods of pod set i, on nodes that take few of them first: that leaves nodes with much room whole.
+func (p *Assignment) Fill(i, n int) {
 	if n <= 0 || !p.q.Cycle.Budget.Spend(8+len(p.Bins)) {
 		return
 	}
-	most := n
-	if largeFirst {
-		most = math.MaxInt
-	}
 	caps := p.Capacities(p.PodSets[i])
-	nodeGroups, all := p.PodSets[i].inOrder(p.idle, most)
-	bins := p.inOrder(i, n, largeFirst)
+	nodeGroups, all := p.PodSets[i].inOrder(p.idle, n)
+	bins := p.inOrder(i, n)
 	p.Bins = slices.Grow(p.Bins, min(n, len(nodeGroups), 256))
 	for known := len(nodeGroups); n > 0; {
 		if len(nodeGroups) == 0 && !all { // others have taken what was enough for these
@@ -277,49 +272,30 @@ func (p *Assignment) Fill(i, n int, largeFirst bool) {
 		if len(nodeGroups)+len(bins) == 0 || !p.q.Cycle.Budget.Spend(2) {
 			break
 		}
-		next := 0
-		if largeFirst {
-			next = len(nodeGroups) - 1
-		}
-		switch {
-		case len(nodeGroups) == 0 || len(bins) > 0 && p.before(bins[0], caps[nodeGroups[next]], largeFirst):
+		if len(nodeGroups) == 0 || len(bins) > 0 && bins[0].pods <= int(caps[nodeGroups[0]]) { // bins first, where both are equal
 			n -= p.fillBin(i, bins[0].at, bins[0].pods, n)
 			bins = bins[1:]
-		case largeFirst:
-			n -= p.fillNodeGroup(i, int(nodeGroups[next]), int(caps[nodeGroups[next]]), n)
-			nodeGroups = nodeGroups[:next]
-		default:
-			n -= p.fillNodeGroup(i, int(nodeGroups[0]), int(caps[nodeGroups[0]]), n)
-			nodeGroups = nodeGroups[1:]
+			continue
 		}
+		n -= p.fillNodeGroup(i, int(nodeGroups[0]), int(caps[nodeGroups[0]]), n)
+		nodeGroups = nodeGroups[1:]
 	}
 }
 
 // opening is a bin that takes pods, and how many on each node.
 type opening struct{ at, pods int }
 
-// before says whether a bin comes before a node group; bins first, where both are equal.
-func (p *Assignment) before(o opening, size int32, largeFirst bool) bool {
-	if largeFirst {
-		return o.pods >= int(size)
-	}
-	return o.pods <= int(size)
-}
-
 // fewOpenings is the number of openings up to which they are picked out, not sorted.
 const fewOpenings = 8
 
 // inOrder are the bins that take pods of a pod set, as many as n pods can need; ties in the
 // order they were made.
-func (p *Assignment) inOrder(i, n int, largeFirst bool) []opening {
+func (p *Assignment) inOrder(i, n int) []opening {
 	keys := make([]int64, 0, len(p.Bins))
 	for at := range p.Bins {
 		perNode := int64(p.PodsPerNode(i, at))
 		if perNode == 0 {
 			continue
-		}
-		if largeFirst {
-			perNode = math.MaxInt32 - perNode
 		}
 		key := perNode<<32 | int64(at)
 		switch {
@@ -332,11 +308,7 @@ func (p *Assignment) inOrder(i, n int, largeFirst bool) []opening {
 	slices.Sort(keys)
 	out := make([]opening, len(keys))
 	for at, key := range keys {
-		perNode := int(key >> 32)
-		if largeFirst {
-			perNode = math.MaxInt32 - perNode
-		}
-		out[at] = opening{int(key & math.MaxInt32), perNode}
+		out[at] = opening{int(key & math.MaxInt32), int(key >> 32)}
 	}
 	return out
 }
@@ -399,30 +371,17 @@ func (p *Assignment) Total() int {
 	return n
 }
 
-// pack tries a few orders and returns the first assignment that is whole, else the one that
-// places most. hopeless: it is known that none is whole, so the first must do.
-func (q *Solver) pack(podSets []*PodSet, idle bool, beside Reserved, hopeless bool) *Assignment {
-	var best *Assignment
-	for _, largeFirst := range []bool{false, true} {
-		for _, kinOrder := range PodSetOrders(podSets, idle) {
-			p := q.NewAssignment(podSets, idle, beside)
-			for _, i := range kinOrder {
-				p.Fill(i, podSets[i].Count, largeFirst)
-			}
-			if best == nil || p.Total() > best.Total() {
-				best = p
-			}
-			if hopeless || best.Whole() || len(podSets) == 1 { // with one pod set every order places the same
-				return best
-			}
-		}
+// pack places the pod sets in their order, as many pods of each as go.
+func (q *Solver) pack(podSets []*PodSet, idle bool, beside Reserved) *Assignment {
+	p := q.NewAssignment(podSets, idle, beside)
+	for _, i := range PodSetOrder(podSets, idle) {
+		p.Fill(i, podSets[i].Count)
 	}
-	return best
+	return p
 }
 
-// PodSetOrders are the orders in which pod sets are placed: the scarcest first, the largest pods
-// first, and with few pod sets every order.
-func PodSetOrders(podSets []*PodSet, idle bool) [][]int {
+// PodSetOrder is the order in which pod sets are placed: those first that find the fewest places for their pods.
+func PodSetOrder(podSets []*PodSet, idle bool) []int {
 	scarce := make([]int, len(podSets))
 	slack := make([]float64, len(podSets))
 	for i, k := range podSets {
@@ -430,23 +389,5 @@ func PodSetOrders(podSets []*PodSet, idle bool) [][]int {
 		slack[i] = float64(k.Most(idle)) / float64(max(1, k.Count))
 	}
 	slices.SortStableFunc(scarce, func(a, b int) int { return cmp.Compare(slack[a], slack[b]) })
-	if len(podSets) > 4 {
-		return [][]int{scarce}
-	}
-	return permutations(scarce)
-}
-
-// permutations of a short list, the list itself first.
-func permutations(of []int) [][]int {
-	if len(of) <= 1 {
-		return [][]int{of}
-	}
-	var out [][]int
-	for i, first := range of {
-		rest := slices.Delete(slices.Clone(of), i, i+1)
-		for _, tail := range permutations(rest) {
-			out = append(out, append([]int{first}, tail...))
-		}
-	}
-	return out
+	return scarce
 }

@@ -24,8 +24,8 @@ type Answer struct {
 // Solve tries to prove that the pod sets cannot be placed, and places as many as it can.
 func (q *Solver) Solve(podSets []*PodSet, idle bool, beside Reserved) Answer {
 	a := Answer{No: !plenty(podSets, idle) && q.Cannot(podSets, idle)} // where there is plenty, sums need not be made
-	a.Best = q.pack(podSets, idle, beside, a.No)
-	if a.Yes = a.Best == nil || a.Best.Whole(); a.Yes || a.No {
+	a.Best = q.pack(podSets, idle, beside)
+	if a.Yes = a.Best.Whole(); a.Yes || a.No {
 		return a
 	}
 	whole, decided := q.dynamicProgram(podSets, idle, beside)

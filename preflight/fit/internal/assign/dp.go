@@ -232,6 +232,6 @@ func (x *dp) readBack() *Assignment {
 			x.p.Put(i, there, p.counts[d])
 		}
 	}
-	x.p.Fill(x.main, x.p.PodSets[x.main].Count, false)
+	x.p.Fill(x.main, x.p.PodSets[x.main].Count)
 	return x.p
 }
