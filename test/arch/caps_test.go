@@ -243,7 +243,7 @@ var capsOwed = []string{
 	"runtime-diagnose/reduce.mostHeading",
 	"runtime-diagnose/reduce.mostLanes",
 	"runtime-diagnose/reduce.mostName",
-	"runtime-diagnose/reduce.mostOfKey",
+	"runtime-diagnose/reduce.mostOfShape",
 	"runtime-diagnose/reduce.mostPrefix",
 	"runtime-diagnose/reduce.mostRoom",
 	"runtime-diagnose/reduce.mostSentences",
