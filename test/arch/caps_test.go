@@ -177,6 +177,7 @@ var caps = map[string]string{
 	"runtime-diagnose/llm.MaxText":               "runtime-diagnose/llm.TestAnswersAreBounded/a byte more",
 	"runtime-diagnose/llm.maxBody":               "runtime-diagnose/llm.TestAnswersAreBounded/more than a body may be",
 	"runtime-diagnose/logscan.mostCalls":         "runtime-diagnose.TestTheRankThatIsBehindIsFoundAmongMany/more than are compared",
+	"runtime-diagnose/logscan.mostElastic":       "runtime-diagnose.TestTheLastOfManyAgentsNamesTheRank",
 	"runtime-diagnose/logscan.mostJudged":        "runtime-diagnose/logscan.TestJudgedTextsAreBounded",
 	"runtime-diagnose/logscan.mostLaunches":      "runtime-diagnose.TestTheLastOfManyLaunchesCounts",
 	"runtime-diagnose/logscan.mostLineInResults": "runtime-diagnose/logscan.TestWhatIsKeptOfAllLogsIsBounded",
