@@ -48,7 +48,6 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		"a page without marks":                             {plain + memory + plain, diagnose.Unknown},
 		"a source":                                         {source, diagnose.Unknown},
 		"a class, and what it says of itself":              {bodies, diagnose.Unknown},
-		"settings with remarks":                            {settings, diagnose.Unknown},
 		"figures as a run prints them":                     {settings + strings.Repeat("# again\nt = 0.5 | x = 3\n", 40) + memory, diagnose.Diagnosed},
 		"settings as a run prints them":                    {strings.ReplaceAll(settings, "# ", ""), diagnose.Diagnosed},
 		"a page whose last line sounds like an end":        {ends, diagnose.Unknown},

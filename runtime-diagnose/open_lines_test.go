@@ -157,7 +157,7 @@ func TestCountersAmongOtherWords(t *testing.T) {
 func TestTorchrunSawItInterrupted(t *testing.T) {
 	const text = "Traceback (most recent call last):\n  File \"/app/train.py\", line 7, in <module>\n    step()\nKeyboardInterrupt\n" +
 		"Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-01_10:00:07\n  rank      : 0 (local_rank: 0)\n  exitcode  : %d (pid: 77)\n  traceback : Signal received by PID 77\n"
-	for exit, want := range map[int]string{-2: "sigterm-preempted", 130: "sigterm-preempted", -1: "sigterm-preempted"} {
+	for exit, want := range map[int]string{-2: "sigterm-preempted", 130: "sigterm-preempted", -1: "sigterm-preempted", -11: "segfault"} {
 		if r := read(t, "", strings.NewReader(fmt.Sprintf(text, exit)+fmt.Sprintf("failed (exitcode: %d) local_rank: 0 (pid: 77)\n", exit))); r.Category != want {
 			t.Errorf("exit code %d: category %q, want %q: %s", exit, r.Category, want, r.Error)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -28,6 +29,7 @@ type Course struct {
 	Quotes      bool        // it is a text about errors
 	Steps       progress.Series
 	losses      []float64 // over the whole run; of a gang too large for that only while it runs
+	elastic     []timeline.Elastic
 	calls       []timeline.Call
 	Ended       bool           // it says that it ended well
 	lines       familiar.Lines // of a job that has ended well: what was printed
@@ -80,8 +82,15 @@ func (r *logReader) watch(l *reduce.Line) {
 	if r.remember {
 		r.course.print(body)
 	}
+	if r.elastic.See(l.Number, body); len(r.elastic.Found) > mostElastic {
+		r.elastic.Found = slices.Delete(r.elastic.Found, 0, 1)
+	}
 	r.steps.See(l.Number, body, l.At)
 }
+
+// mostElastic bounds what one log adds about its agents: an agent writes its block when it gives up,
+// once in each of its lives. The last ones are kept: the run ended with them.
+const mostElastic = 64
 
 // mostCalls bounds what one log adds about collectives: a thousand ranks that write to one log, three lines each.
 const mostCalls = 4096
@@ -136,7 +145,7 @@ func (r *logReader) finish(d reduce.Digest) Course {
 	if n := len(series.Recent); n >= fewestSpoilt && !r.log.Pasted && !slices.ContainsFunc(series.Recent[n-fewestSpoilt:], func(s progress.Step) bool { return !s.LearnsNothing() }) {
 		r.spoil(series.Recent[n-fewestSpoilt])
 	}
-	t.Steps = kept(series, r.share.steps)
+	t.Steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()
 	}
@@ -144,6 +153,7 @@ func (r *logReader) finish(d reduce.Digest) Course {
 		s := &r.sightings[i]
 		s.Item.Clock, s.FromEnd = t.Clock(), max(0, d.Last.Number-s.Item.Source.Line)
 	}
+	r.firstByElastic(t.elastic)
 	return t
 }
 
@@ -180,6 +190,29 @@ func (r *logReader) spoil(s progress.Step) {
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: found, Line: text, Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
 	})
+}
+
+// elasticReport is how far above and below its heading an agent lists the failures it saw.
+const elasticReport = 120
+
+// firstByElastic: the agent of a node watches its own processes, so of two ranks in one log
+// the one it names failed first, and those that it lists with SIGTERM it stopped itself.
+func (r *logReader) firstByElastic(found []timeline.Elastic) {
+	for _, e := range found {
+		if e.Rank < 0 || e.Told() {
+			continue
+		}
+		for i := range r.sightings {
+			s := &r.sightings[i]
+			apart := s.Item.Source.Line - e.Line
+			if s.Signature.SaysOf() == signature.ToldToStop && apart < elasticReport && -apart < elasticReport {
+				s.Over = true
+			}
+			if s.Item.Source.Rank == e.Rank && s.Item.Source.Role == "" && s.Item.Source.Line < e.Line {
+				s.First = true
+			}
+		}
+	}
 }
 
 // kept is a series that holds on to no more of the log than its first and last line, and of its other

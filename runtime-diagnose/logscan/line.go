@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // genericException is the signature for exceptions that no other signature knows.
@@ -94,6 +95,7 @@ type logReader struct {
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
 	remember     bool            // what is printed is
+	elastic      timeline.ElasticReader
 	worst        worst
 	inRecord     logRecord // that the line which is read is of
 	belows       []below   // by kept line

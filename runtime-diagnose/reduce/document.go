@@ -12,13 +12,11 @@ import (
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
 	sentences, sentenceBytes, bytes, code                   int
-	remarks, settings                                       int              // comments, keys with a value
 	logged                                                  [leastLogged]int // the last lines with a time at the margin, outside of a fence; 0: there are fewer
 	block, longestBlock                                     int              // lines between two fences
 	fenced, over                                            bool
 	seen                                                    map[uint64]struct{}
 	shapes                                                  map[uint64]int // of sentences without their digits → how many
-	keys                                                    map[uint64]int // of settings → how often
 }
 
 // What a text has to have. A log of a launcher that explains itself at length has sentences and no
@@ -35,10 +33,9 @@ const (
 	linesInBodies    = 64   // of one that is nearly all bodies of classes and functions
 	leastLogged      = 3    // lines with a time among the last of a log behind one
 	linesLogged      = 128  // how many are the last
-	leastRemarks     = 3    // of a file of settings: programs print theirs without
 	linesUntilSure   = 256  // of a text that has shown nothing of a document: it is none
-	mostSentences    = 4096 // that are told apart, and keys
-	mostOfKey        = 8    // settings of one key that count, and sentences that differ in numbers alone
+	mostSentences    = 4096 // that are told apart
+	mostOfShape      = 8    // sentences that count and differ in numbers alone
 )
 
 // sentenceSeed is the same for a process: what is hashed never leaves it.
@@ -56,11 +53,10 @@ func (d *Document) See(body string, stamped bool) {
 	d.lines++
 	d.bytes += len(text)
 	if d.lines%linesUntilSure == 0 && !d.promises() {
-		d.over, d.seen, d.shapes, d.keys = true, nil, nil, nil
+		d.over, d.seen, d.shapes = true, nil, nil
 		return
 	}
 	margin := body[0] != ' ' && body[0] != '\t'
-	d.count(text)
 	switch {
 	case strings.HasPrefix(text, "```"):
 		d.fence()
@@ -90,31 +86,6 @@ func (d *Document) See(body string, stamped bool) {
 	}
 }
 
-// count notes what files are made of that nobody prints.
-func (d *Document) count(text string) {
-	switch {
-	case heading(text), strings.HasPrefix(text, "//"), strings.HasPrefix(text, "/*"):
-		d.remarks++
-	default:
-		if key := setting(text); key != "" {
-			d.set(key)
-		}
-	}
-}
-
-// set notes a setting. What is set again and again is measured: no file sets one key more often than it has
-// parts.
-func (d *Document) set(key string) {
-	hash := maphash.String(sentenceSeed, key)
-	if d.keys == nil {
-		d.keys = map[uint64]int{}
-	}
-	if n, known := d.keys[hash]; n < mostOfKey && (known || len(d.keys) < mostSentences) {
-		d.keys[hash]++
-		d.settings++
-	}
-}
-
 // fence opens or closes a block.
 func (d *Document) fence() {
 	d.fences++
@@ -132,7 +103,7 @@ func (d *Document) sentence(text string) {
 		d.shapes = map[uint64]int{}
 	}
 	shape := maphash.String(sentenceSeed, strings.Map(withoutDigits, text))
-	if d.shapes[shape]++; d.shapes[shape] > mostOfKey {
+	if d.shapes[shape]++; d.shapes[shape] > mostOfShape {
 		return // a loop prints it, with other numbers
 	}
 	d.sentences++
@@ -161,7 +132,7 @@ func withoutDigits(r rune) rune {
 
 // promises says that a text may still turn out to be a document.
 func (d *Document) promises() bool {
-	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines || d.remarks > 0 && d.settings*2 > d.lines)
+	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines)
 }
 
 // timed says that more than one line of twenty carries a time, or some of the last do: a program that prints its own
@@ -182,11 +153,10 @@ func (d *Document) Is() bool {
 	return d.lines >= leastOfDocument && (marks || prose || d.isSource()) || short
 }
 
-// isSource says that the text is one that a program is made of or set by: definitions and what is in them, or settings
-// with remarks.
+// isSource says that the text is one that a program is made of: definitions and what is in them.
 func (d *Document) isSource() bool {
 	bodies := d.code*2 > d.lines || d.definitions*linesInBodies > d.lines && d.indented*5 > d.lines*3
-	return d.definitions >= leastDefinitions && bodies || d.remarks >= leastRemarks && (d.remarks+d.settings)*4 > d.lines*3
+	return d.definitions >= leastDefinitions && bodies
 }
 
 // hasTime finds a time of day where lines begin.
@@ -215,24 +185,6 @@ func heading(text string) bool {
 		level++
 	}
 	return level > 0 && level <= 6 && len(text) > level+1 && text[level] == ' '
-}
-
-// setting is the key of a line that gives it a value as YAML, TOML and INI do, or the heading of a section; empty:
-// it is none.
-func setting(text string) string {
-	text = strings.TrimPrefix(text, "- ")
-	end := 0
-	for end < len(text) && (isLetter(text[end]) || '0' <= text[end] && text[end] <= '9' || strings.IndexByte("_-./", text[end]) >= 0) {
-		end++
-	}
-	rest := text[end:]
-	switch {
-	case end > 0 && (rest == ":" || strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " = ")):
-		return text[:end]
-	case len(text) > 2 && text[0] == '[' && text[len(text)-1] == ']':
-		return text
-	}
-	return ""
 }
 
 // definitions begin lines at the margin of a source in the languages that training is written in.

@@ -304,6 +304,25 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestElasticReader(t *testing.T) {
+	var r timeline.ElasticReader
+	for i, text := range []string{
+		"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+		"Failures:", "[1]:", "  time      : 2026-06-08_19:04:46", "  rank      : 2 (local_rank: 2)", "  exitcode  : -15 (pid: 102932)",
+		"------------------------------------------------------------",
+		"Root Cause (first observed failure):", "[0]:",
+		"  time      : 2026-06-08_19:04:45", "  host      : c561-007", "  rank      : 11 (local_rank: 3)", "  exitcode  : -9 (pid: 102930)",
+		"  error_file: <N/A>", "  traceback : Signal 9 (SIGKILL) received by PID 102930",
+		"============================================================",
+	} {
+		r.See(i+1, text)
+	}
+	want := []timeline.Elastic{{Rank: 11, ExitCode: -9, At: time.Date(2026, 6, 8, 19, 4, 45, 0, time.UTC), Line: 8}}
+	if diff := cmp.Diff(want, r.Found); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestRulesAreComplete(t *testing.T) {
 	for _, r := range timeline.Rules() {
 		if _, ok := signature.CategoryOf(r.Category); !ok || r.Title == "" || r.Proves == "" || r.DoesNotProve == "" || len(r.Steps()) == 0 {
