@@ -33,7 +33,8 @@ type Counters struct {
 type lone struct {
 	number, by float64
 	rows       int
-	last       int // number of the last line
+	last       int  // number of the last line
+	none       bool // what is counted is no work
 }
 
 // ofOthers are the words of lines that count who takes part, or how long something is waited for: no work is done by them.
@@ -44,12 +45,12 @@ func (c *Counters) alone(line int, body string, number float64) {
 	key := shape(body)
 	l := c.lone[key]
 	switch {
-	case l == nil && len(c.lone) < mostSeries && !slices.ContainsFunc(ofOthers, func(word string) bool { return contains(body, word) }):
+	case l == nil && len(c.lone) < mostSeries:
 		if c.lone == nil {
 			c.lone = map[uint64]*lone{}
 		}
-		c.lone[key] = &lone{number: number, last: line}
-	case l == nil:
+		c.lone[key] = &lone{number: number, last: line, none: slices.ContainsFunc(ofOthers, func(word string) bool { return contains(body, word) })}
+	case l == nil || l.none:
 	case number > l.number && (l.rows == 0 || number-l.number == l.by):
 		*l = lone{number: number, by: number - l.number, rows: l.rows + 1, last: line}
 	default:
@@ -112,7 +113,6 @@ const (
 	enoughGrown  = 6
 	fewGrown     = 2
 	enoughSpoilt = 10
-	risingRows   = 12
 	loneRows     = 12
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	sheetRows    = 5
@@ -193,7 +193,7 @@ func (c *Counters) Failure(body string) {
 	if m := c.measures[shape(body)]; m != nil {
 		*m = measure{none: true}
 	}
-	c.table.rows, c.table.rising = 0, 0
+	c.table.rows = 0
 }
 
 // answers says that a line is a server's word that it has answered a request: the request as the common log format
@@ -353,5 +353,5 @@ func (c *Counters) Advances(lines int) bool {
 			return true
 		}
 	}
-	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.enough() && c.table.last > lines-max(8, lines/4)
+	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.rows >= enoughRows && c.table.last > lines-max(8, lines/4)
 }

@@ -23,33 +23,24 @@ type table struct {
 	item   string // of the last row
 	fields int
 	rows   int
-	rising int // of them, to the last, that begin with a larger number each: a curve as it is drawn
 	last   int // number of the last row's line
 }
 
-// enough says that the rows are so many that what is printed advances.
-func (t *table) enough() bool { return t.rows >= enoughRows || t.rising >= risingRows }
-
 // see is told of every line.
 func (t *table) see(line int, body string) {
-	last := strings.TrimRight(body, "]), \t")
+	last := strings.TrimRight(body, "]), ")
 	if last == "" || !isDigit(last[len(last)-1]) {
-		t.rows, t.rising = 0, 0
+		t.rows = 0
 		return
 	}
 	fields := strings.Fields(last)
 	n := len(fields)
 	if n < 2 || !fraction(fields[n-1]) || strings.IndexByte(fields[0], ':') >= 0 {
-		t.rows, t.rising = 0, 0
+		t.rows = 0
 		return
 	}
 	if n != t.fields || fields[0] == t.item {
-		t.rows, t.rising = 0, 0
-	}
-	if rises(t.item, fields[0]) {
-		t.rising++
-	} else {
-		t.rising = 0
+		t.rows = 0
 	}
 	t.item, t.fields, t.last = strings.Clone(fields[0]), n, line
 	t.rows++
@@ -84,13 +75,6 @@ func (s *sheet) see(line int, body string) {
 	if s.rows++; s.rows >= sheetRows && s.results >= sheetResults {
 		s.last = line
 	}
-}
-
-// rises says that a number is larger than the one before it.
-func rises(before, item string) bool {
-	a, err := strconv.ParseFloat(before, 64)
-	b, now := strconv.ParseFloat(item, 64)
-	return err == nil && now == nil && b > a
 }
 
 // ofResult says how sure a name is that of a result: 2 where it ends with what is followed, as "value_loss", 1 where it is

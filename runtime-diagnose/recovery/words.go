@@ -79,7 +79,7 @@ var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 var noneOf = lazy.MustCompile(`(?i)\b(?:0|no|without(?: any)?) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?\+\d` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
 	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b|^ ?Molpro calculation terminated$` +
-	`|\b(?:\w+time_?outs?|time_?outs?_\w+)['"]?(?: ?[:=] ?| {2,})-?\d[\d.]*|\b\w*_(?:fail|error|abort|exception|missing|invalid)\w*['"]?(?: ?[:=] ?| {2,})(?:true|false|none|null)\b`)
+	`|\b(?:\w+_time_?outs?|time_?outs?_\w+)['"]?(?: ?[:=] ?| {2,})-?\d[\d.]*|\b\w*_(?:fail|error|abort|exception|missing|invalid)\w*['"]?(?: ?[:=] ?| {2,})(?:true|false|none|null)\b`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
