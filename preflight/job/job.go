@@ -10,8 +10,6 @@ import (
 	"iter"
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,16 +44,10 @@ type Ref struct{ Kind, APIVersion, Namespace, Name, UID string }
 
 // String is "PyTorchJob ml/train", the way messages name a job.
 func (r Ref) String() string {
-	at := r.Name
-	if r.Namespace != "" {
-		at = r.Namespace + "/" + r.Name
+	if r.Namespace == "" {
+		return r.kind() + " " + r.Name
 	}
-	return strings.Map(func(c rune) rune { // what a file or a server calls a job may be anything
-		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
-			return utf8.RuneError
-		}
-		return c
-	}, r.kind()+" "+at)
+	return r.kind() + " " + r.Namespace + "/" + r.Name
 }
 
 // plainGroups are the groups whose kind goes by its name alone, of kinds that several groups have: another one's is

@@ -285,7 +285,7 @@ func (d *draft) followed(r *Report) string {
 
 func (d *draft) subject() string {
 	if d.Job != nil {
-		return d.Job.Ref.String()
+		return words.VisibleLine(d.Job.Ref.String())
 	}
 	return "the job"
 }

@@ -144,7 +144,7 @@ func Subject(r Report) string {
 	if r.Job.Name == "" {
 		return "the files"
 	}
-	return strings.TrimSpace(r.Job.String()) // of what was pasted the kind is not known
+	return words.VisibleLine(strings.TrimSpace(r.Job.String())) // of what was pasted the kind is not known
 }
 
 func headline(r Report) string {
