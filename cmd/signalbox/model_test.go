@@ -50,7 +50,7 @@ func TestExplainInTheShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ out, err string }{
-		fakellm.Grounded:   {out: "grounded says (1 of 5 sentences left out: "},
+		fakellm.Grounded:   {out: "grounded says (1 of 5 sentences is not supported by what was read; 1 of 5 sentences left out: "},
 		fakellm.Ungrounded: {err: "nothing of what ungrounded wrote is shown: "},
 		fakellm.Broken:     {err: "ask model broken: error, status code: 500"},
 	} {

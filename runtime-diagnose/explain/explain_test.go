@@ -49,7 +49,7 @@ func TestStories(t *testing.T) {
 			"Solution: 1. Raise the memory limit.",
 		Unsupported: []string{"The job failed because of what train-master-0 reports."},
 		Cites:       []evidence.ID{"pod/train-master-0/pytorch/exit"},
-		Dropped:     2, LeftOut: "2 of 5 sentences left out: 1 no evidence for it; 1 orders something",
+		Dropped:     2, LeftOut: "1 of 5 sentences is not supported by what was read; 2 of 5 sentences left out: 1 no evidence for it; 1 orders something",
 	}
 	cases := map[string]struct {
 		model   string

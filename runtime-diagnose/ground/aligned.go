@@ -60,8 +60,10 @@ func (l lineRead) has(part []string) bool {
 	return true
 }
 
-// counting says whether a word is a number, or stands for one.
-func counting(w string) bool { return unicode.IsDigit(rune(w[0])) || notFinite[w] }
+// counting says whether a word is a number, or stands for one; a time is none.
+func counting(w string) bool {
+	return unicode.IsDigit(rune(w[0])) && !strings.Contains(w, ":") || notFinite[w]
+}
 
 // linesRead are the lines of what is cited, and of what the rules say where that is cited for the cause.
 func (g *grounds) linesRead(c *claim) (out []lineRead) {

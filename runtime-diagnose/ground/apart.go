@@ -341,6 +341,9 @@ var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:
 func tellsWhatToDo(text string) bool {
 	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
 		clause = strings.TrimSpace(clause)
+		if more, ok := strings.CutPrefix(clause, "and "); ok && strings.ToLower(more[:min(1, len(more))]) == more[:min(1, len(more))] {
+			clause = more
+		}
 		return isOrder(clause) || imperativeIn.MatchString(clause) || shellLike.MatchString(clause) || asks.MatchString(clause)
 	})
 }

@@ -278,7 +278,6 @@ var countedThings = lazy.MustCompile(`(?i)\b(?:stages?|steps?|epochs?|attempts?|
 
 // contradicted says why a claim says other than its evidence does.
 func (g *grounds) contradicted(c *claim) Reason {
-
 	ofListed := g.ofListed(g.ranksInNames(c.plain), c.cites)
 	if ofListed == Member {
 		return Member

@@ -335,10 +335,13 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 // looks is an order to look at something, which changes nothing.
 var looks = lazy.MustCompile(`(?i)^\W*(?:please |then |first,? |you (?:may|might|could|can|should) (?:want to |also )?)?(?:check|verify|inspect|look|see|compare|confirm|review|investigate|examine|find out|make sure|ensure|read)\b`)
 
+// goesOnWith is where an order goes on with another.
+var goesOnWith = lazy.MustCompile(`(?i)[,;:.，。；]\s*(?:(?:and|then|or) )*|\b(?:and|then|or) `)
+
 // onlyLooks says whether a claim tells its reader to look at something, and to do nothing else.
 func onlyLooks(body string) bool {
 	return looks.MatchString(body) && !address.MatchString(body) && !asks.MatchString(body) && !wants.MatchString(body) &&
-		!slices.ContainsFunc(clauseOf.Split(body, -1), func(clause string) bool { return isOrder(clause) && !looks.MatchString(clause) })
+		!slices.ContainsFunc(goesOnWith.Split(body, -1), func(clause string) bool { return isOrder(clause) && !looks.MatchString(clause) })
 }
 
 // ofNobody says whether evidence is lines of a pasted log, of which nobody knows who wrote them, and what a claim says of members by their numbers was
