@@ -17,7 +17,7 @@ import (
 )
 
 // Authority issues the webhook's certificate itself. Every replica runs one; they share
-// one Secret: whoever creates or changes it first wins, and the others take what is
+// one Secret: the replica that creates or changes it first wins, and the others take what is
 // there. Make it with NewAuthority.
 type Authority struct {
 	held

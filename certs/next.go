@@ -116,7 +116,7 @@ func (s state) servingDue(now time.Time, lives Lives, hosts []string, trusted bo
 	c := s.serving.cert
 	switch {
 	case c == nil, !now.Before(c.NotAfter), !vouched(c, append(s.older, s.ca.cert)):
-		return true // nobody accepts what we have
+		return true // no API server accepts what we have
 	case !covers(c, hosts):
 		return true // the callers' name for us is missing
 	case c.CheckSignatureFrom(s.ca.cert) != nil:

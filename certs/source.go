@@ -32,7 +32,7 @@ var ErrNone = errors.New("no certificate yet")
 type held struct {
 	now     func() time.Time
 	current atomic.Pointer[tls.Certificate]
-	ca      atomic.Pointer[x509.Certificate] // nil: somebody else's matter
+	ca      atomic.Pointer[x509.Certificate] // nil: cert-manager writes it
 	expiry  *prometheus.GaugeVec             // nil: not measured
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // regoTests runs the rules test_* of files *_test.rego with OPA's own runner
-// (https://www.openpolicyagent.org/docs/policy-testing). The tracer sees what is evaluated; nil: nobody does.
+// (https://www.openpolicyagent.org/docs/policy-testing). The tracer sees what is evaluated; nil: there is none.
 func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source, tracer topdown.QueryTracer) ([]Tested, error) {
 	modules, all := map[string]*ast.Module{}, slices.Clone(rules)
 	tests := 0

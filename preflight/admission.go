@@ -17,7 +17,7 @@ var webhookConfigurations = schema.GroupKind{Group: admissionv1.GroupName, Kind:
 
 // answers says who else refuses what the operator of the kind refuses, while the API server
 // asks us: the API server itself for a kind of its own, or the operator's webhook where it is
-// seen to be called for this very request. Empty: nobody is known to, and the checks speak.
+// seen to be called for this very request. Empty: none is known, and the checks speak.
 func answers(kind *kinds.Kind, req Request) string {
 	who := kind.Operator.Validates
 	if who.APIServer {

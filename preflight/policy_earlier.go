@@ -20,7 +20,7 @@ import (
 // EarlierFacts are the runs that came before a job: jobs of its kind and namespace that have ended and
 // bear its name, come from its generateName, or have its controller (a CronJob).
 type EarlierFacts struct {
-	Known bool `json:"known"` // false: nobody looked
+	Known bool `json:"known"` // false: not looked at
 	// Runs are the newest first.
 	Runs []RunFacts `json:"runs"`
 	More int        `json:"more"` // older ones that found no room
@@ -35,11 +35,11 @@ type EarlierFacts struct {
 type RunFacts struct {
 	Name       string `json:"name"`
 	Ended      string `json:"ended"`       // RFC 3339 in UTC
-	Phase      string `json:"phase"`       // succeeded, failed, or stopped: somebody asked for it
+	Phase      string `json:"phase"`       // succeeded, failed, or stopped: a user asked for it
 	Category   string `json:"category"`    // of the failure, as the diagnosis names it
 	Signature  string `json:"signature"`   // that told the first cause
 	Standing   string `json:"standing"`    // of that cause: proven, likely …
-	Owner      string `json:"owner"`       // who has to act
+	Owner      string `json:"owner"`       // the domain that has to act
 	Retry      string `json:"retry"`       // whether running it again, unchanged, helps
 	Line       string `json:"line"`        // the line that says so, masked; 200 characters at most
 	Attempts   int64  `json:"attempts"`    // how often it began; 0: its status does not say
@@ -118,7 +118,7 @@ func Series(o *unstructured.Unstructured) []string {
 }
 
 // RunOf is how a job ended; false: it has not, or nobody can say. The annotation of the diagnosis is
-// written by the controller; whoever may change a job may change it as well.
+// written by the controller; an account that may change a job may change it as well.
 func RunOf(o *unstructured.Unstructured) (run RunFacts, ended bool) {
 	kind := kinds.For(o.GroupVersionKind())
 	if kind == nil || kind.State == nil {

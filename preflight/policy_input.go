@@ -190,7 +190,7 @@ func spoken(annotations map[string]string) map[string]string {
 	return notNil(redact.Map(annotations))
 }
 
-// asked is when a review was asked for; zero: nobody knows.
+// asked is when a review was asked for; zero: unknown.
 func asked(req Request) time.Time {
 	if req.Now.IsZero() && req.Cluster != nil {
 		return req.Cluster.Taken()
@@ -233,7 +233,7 @@ func modelsSelected(spec *corev1.PodSpec) []string {
 }
 
 // gpusOf are all accelerators of a pod, whole ones, partitions and shares; the name is that of the largest kind.
-// Who asks for one GPU and fifty-six partitions of others has fifty-seven.
+// One GPU and fifty-six partitions of others are fifty-seven.
 func gpusOf(p *job.Pod) (name corev1.ResourceName, n int64) {
 	if name, n = p.Accelerators(); n == 0 { // all that are counted here are among them
 		return name, n

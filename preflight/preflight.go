@@ -23,7 +23,7 @@ type Request struct {
 	Object, Old *unstructured.Unstructured // Old only on update
 	Cluster     *cluster.Snapshot          // nil: no cluster view
 	Namespace   map[string]string          // labels; nil: unknown
-	Supposed    bool                       // nobody looked at the namespace: Namespace holds what is supposed of it
+	Supposed    bool                       // the namespace was not looked at: Namespace holds what is supposed of it
 	Operation   string                     // CREATE or UPDATE; empty: CREATE
 	User        string                     // empty: unknown
 	Groups      []string

@@ -28,9 +28,9 @@ import (
 // Each stage adds to what the ones before it found, and changes nothing of it.
 func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options) Result {
 	d := observe(ctx, c, catalog, o.withDefaults()) // what the platform, the logs and the objects say
-	d.align()                                       // who takes part, by whose clock, in which order
+	d.align()                                       // the members, by which clocks, in which order
 	d.lookAtRunning()                               // what is wrong with a job that runs
-	d.correlate()                                   // who went after whom
+	d.correlate()                                   // which member followed which
 	d.attribute(ctx)                                // the cause, by points
 	d.compareRuns()                                 // its line in the last good run
 	d.quote(ctx)                                    // the words of what is told, where they were not kept

@@ -17,7 +17,7 @@ const (
 	// mostInFlight bounds the bodies that are read, decoded or reviewed at the same time; a decoded
 	// object takes some ten times its text.
 	mostInFlight = 16 << 20
-	// smallBody is what nearly all jobs stay below. They have room of their own, so that a few large
+	// smallBody is what nearly all jobs stay below. They have a budget of their own, so that a few large
 	// bodies do not stand before them.
 	smallBody   = 256 << 10
 	smallFlight = 8 << 20
@@ -25,7 +25,7 @@ const (
 	leastBody = 16 << 10
 	// mostValues and smallValues bound the JSON values of bodies that are decoded and reviewed at the same time, of large bodies
 	// and of small ones: three bytes of text are a value, and that takes some 300 bytes as an object, as the input of policies and
-	// in what these make of it. Who brings more waits until nobody else does.
+	// in what these make of it. A heavier request waits until no other does.
 	mostValues  = 1 << 20
 	smallValues = 1 << 19
 	// mostArriving and smallArriving are what of that one address may hold with bodies that have not come yet.
@@ -36,13 +36,13 @@ const (
 // flight is one request from its arrival to the end of the last stage that works on it.
 type flight struct {
 	arrived time.Time
-	author  string // empty: nobody is named
+	author  string // empty: none is named
 	holders atomic.Int32
-	values  *room
+	values  *budget
 	end     func()
 }
 
-// weigh waits until there is room for so many values, which is given back at the end. false: there is none in time. Only who
+// weigh waits until the budget has so many values left, which is given back at the end. false: there is none in time. Only who
 // holds the request and has begun nothing yet may call it, once.
 func (f *flight) weigh(ctx context.Context, values int64) bool {
 	n := min(values, f.values.most)
@@ -86,11 +86,11 @@ func (f *flight) drop() {
 const full = "too much is being reviewed; try again"
 
 // bounded lets in bodies as long as all that are in flight stay below a number of bytes, before more of them is read than says
-// who asks. Whoever waits too long is told to come again; the API server takes that for a failed call.
+// who asks. A request that waits too long is answered with 503; the API server takes that for a failed call.
 func bounded(next http.Handler) http.Handler {
-	large, small := newRoom(mostInFlight), newRoom(smallFlight)
-	ofLarge, ofSmall := newRoom(mostValues), newRoom(smallValues)
-	largeOf, smallOf := newArriving(mostArriving), newArriving(smallArriving)
+	large, small := newBudget(mostInFlight), newBudget(smallFlight)
+	ofLarge, ofSmall := newBudget(mostValues), newBudget(smallValues)
+	largeOf, smallOf := newBodyBudget(mostArriving), newBodyBudget(smallArriving)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived := time.Now()
 		// The body is due soon after its head, whenever that came. Only a recorder has no clock.
@@ -109,20 +109,20 @@ func bounded(next http.Handler) http.Handler {
 			http.Error(w, "the body did not come", http.StatusBadRequest)
 			return
 		}
-		room, of, f := large, largeOf, &flight{arrived: arrived, author: authorIn(head), values: ofLarge}
+		held, of, f := large, largeOf, &flight{arrived: arrived, author: authorIn(head), values: ofLarge}
 		if weight <= smallBody {
-			room, of, weight, f.values = small, smallOf, max(weight, leastBody), ofSmall
+			held, of, weight, f.values = small, smallOf, max(weight, leastBody), ofSmall
 		}
-		f.end = func() { room.release(f.author, weight) }
+		f.end = func() { held.release(f.author, weight) }
 		waiting, cancel := context.WithDeadline(r.Context(), f.arrived.Add(patience))
 		defer cancel()
-		come, err := of.take(waiting, r, f.author, weight)
+		come, err := of.acquire(waiting, r, f.author, weight)
 		if err != nil {
 			http.Error(w, full, http.StatusServiceUnavailable)
 			return
 		}
 		defer come()
-		if err := room.acquire(waiting, f.author, weight); err != nil {
+		if err := held.acquire(waiting, f.author, weight); err != nil {
 			http.Error(w, full, http.StatusServiceUnavailable)
 			return
 		}

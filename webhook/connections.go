@@ -12,7 +12,7 @@ import (
 const (
 	// silence is how long a connection may say nothing before it is closed: longer than the API server keeps
 	// one that it has no use for, 90 s (https://pkg.go.dev/net/http#Transport, IdleConnTimeout of the default
-	// transport). Who closes first loses no call; a connection that is closed while a call is being
+	// transport). The side that closes first loses no call; a connection that is closed while a call is being
 	// written to it is a call that failed. That holds for a connection that never carried a call, too: the
 	// API server opens one more than it needs whenever another becomes free meanwhile, and the
 	// first use of one is never tried again (net/http, persistConn.shouldRetryRequest).

@@ -1,4 +1,4 @@
-// Package webhook is the door to the review inside the API server: it decodes an
+// Package webhook gives the API server the review: it decodes an
 // admission request, lets preflight review the job, and speaks the report as warnings,
 // a denial (only where a policy says so) and audit annotations.
 //

@@ -53,7 +53,7 @@ func TestNobodyWaitsForWhoSendsMost(t *testing.T) {
 					time.Sleep(takes) //nolint:forbidigo // the clock is the test's
 					return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
 				})})
-				server := bounded(newDoor(&admission.Webhook{Handler: h}))
+				server := bounded(newDecoder(&admission.Webhook{Handler: h}))
 				send := func(ctx context.Context, user, namespace, object string) string {
 					text, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: reviewType, Request: request(func(r *admissionv1.AdmissionRequest) {
 						r.UserInfo.Username, r.Namespace, r.Object.Raw = user, namespace, []byte(object)
@@ -100,7 +100,7 @@ func TestManyOfOneAddressAreReviewedAtTheSameTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			var now atomic.Int32
-			server := bounded(newDoor(&admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+			server := bounded(newDecoder(&admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
 				now.Add(1)
 				<-release
 				return admission.Allowed("")
@@ -130,7 +130,7 @@ func TestManyOfOneAddressAreReviewedAtTheSameTime(t *testing.T) {
 // Room is for many: one author has half of it, and where it is full, the next is who holds least.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(10)
+		r := newBudget(10)
 		got := make(chan string, 100)
 		ask := func(ctx context.Context, author string, weight int64) {
 			go func() {

@@ -216,7 +216,7 @@ func TestChecksEndWithTheReview(t *testing.T) {
 	if why := got.AuditAnnotations["not-checked"]; !strings.Contains(why, "deadline passed") && !strings.Contains(why, "took longer") {
 		t.Errorf("allowed %v, not checked %q", got.Allowed, why)
 	}
-	leave, why := h.working.take(t.Context(), "ada", "ml", time.Now(), time.Minute) // his one place is free when the checks have come to their end
+	leave, why := h.working.acquire(t.Context(), "ada", "ml", time.Now(), time.Minute) // his one place is free when the checks have come to their end
 	if leave == nil {
 		t.Fatal(why)
 	}
@@ -267,7 +267,7 @@ func TestScaleIsReviewed(t *testing.T) {
 
 // A place that is given in the same moment in which nobody waits any more goes to the next.
 func TestPlaces(t *testing.T) {
-	p := newPlaces(4)
+	p := newSemaphore(4)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	var leave []func()
@@ -286,7 +286,7 @@ func TestPlaces(t *testing.T) {
 		if who.why == "" {
 			ctx = t.Context()
 		}
-		l, why := p.take(ctx, who.user, who.namespace, time.Now(), time.Minute)
+		l, why := p.acquire(ctx, who.user, who.namespace, time.Now(), time.Minute)
 		if why != who.why {
 			t.Errorf("%s in %s: %q; want %q", who.user, who.namespace, why, who.why)
 		}

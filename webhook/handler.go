@@ -93,9 +93,9 @@ type Stored interface {
 // Handler answers admission requests. Make it with NewHandler.
 type Handler struct {
 	o       HandlerOptions
-	begun   *places // of one user: reviews that have begun and are not answered yet
-	ruling  *places // for reading jobs and asking policies
-	working *places // for checks and fits
+	begun   *semaphore // of one user: reviews that have begun and are not answered yet
+	ruling  *semaphore // for reading jobs and asking policies
+	working *semaphore // for checks and fits
 	workers workers
 }
 
@@ -104,7 +104,7 @@ type HandlerOptions struct {
 	Reviewer Reviewer
 	View     View
 	Stored   Stored // nil: no stored job is known
-	// Earlier are the runs that came before a job; nil, or nil for an answer: nobody knows.
+	// Earlier are the runs that came before a job; nil, or nil for an answer: unknown.
 	Earlier func(*unstructured.Unstructured) *preflight.EarlierFacts
 	// Kinds are those to review; nil means all that have a reader. Others are waved through.
 	Kinds []*kinds.Kind
@@ -121,10 +121,10 @@ type HandlerOptions struct {
 	// Excluded are namespaces whose jobs are never looked at, besides kube-system and
 	// Signalbox's own.
 	Excluded []string
-	Reviewed *Reviewed // nil: nobody asks what was reviewed
-	// Precedence is told of reviews that run; nil: nobody gives way to them.
+	Reviewed *Reviewed // nil: what was reviewed is not recorded
+	// Precedence is told of reviews that run; nil: nothing gives way to them.
 	Precedence *Precedence
-	// MayListNodes says whether a user may be told where the pods of his job would go; nil: nobody may.
+	// MayListNodes says whether a user may be told where the pods of the job would go; nil: none may.
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool
 	Version      string       // of the program, for who asks
 	Tracer       trace.Tracer // nil: nothing is traced
@@ -141,7 +141,7 @@ func NewHandler(o HandlerOptions) *Handler {
 		o.Kinds = kinds.All()
 	}
 	o.Excluded = append(slices.Clone(o.Excluded), excludedNamespaces()...)
-	return &Handler{o: o, begun: newShares(begunEach * o.Concurrent), ruling: newPlaces(o.Concurrent), working: newPlaces(o.Concurrent)}
+	return &Handler{o: o, begun: newShares(begunEach * o.Concurrent), ruling: newSemaphore(o.Concurrent), working: newSemaphore(o.Concurrent)}
 }
 
 var _ admission.Handler = (*Handler)(nil)
@@ -265,7 +265,7 @@ func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool 
 // stage runs one stage of a review in a goroutine of its own, once there is a place, and waits for
 // it. Its time begins when it has the place: that others had theirs before is no fault of the job. The gap says why it did not
 // come to an end.
-func stage[T any](parent context.Context, h *Handler, p *places, req admission.Request, arrived time.Time, limit time.Duration, do func(context.Context) T) (T, *gap) {
+func stage[T any](parent context.Context, h *Handler, p *semaphore, req admission.Request, arrived time.Time, limit time.Duration, do func(context.Context) T) (T, *gap) {
 	var none T
 	leave, why := place(parent, p, req, req.Namespace, arrived, limit)
 	if leave == nil {
@@ -306,23 +306,23 @@ func stage[T any](parent context.Context, h *Handler, p *places, req admission.R
 	return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
 }
 
-// place waits for a place. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
+// place waits for a seat. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
 // and whoever sends many slow ones would have that of everybody.
-func place(ctx context.Context, p *places, req admission.Request, in string, arrived time.Time, limit time.Duration) (leave func(), why string) {
+func place(ctx context.Context, p *semaphore, req admission.Request, in string, arrived time.Time, limit time.Duration) (leave func(), why string) {
 	if len(req.Object.Raw)+len(req.OldObject.Raw) > light {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	return p.take(ctx, req.UserInfo.Username, in, arrived, 2*limit) // those that take all their time move, too
+	return p.acquire(ctx, req.UserInfo.Username, in, arrived, 2*limit) // those that take all their time move, too
 }
 
 // inTurn waits while many reviews of the same author have begun: what was begun is ended first. Else all jobs of a burst are decoded
 // before the first is answered, and each of them waits for all. It is no bound: where they do not end, or for too long, the review begins all the same. Nobody waits here for others of
-// the namespace: where there are places, whoever has fewest comes first.
+// the namespace: where there are seats, the author who has fewest comes first.
 func (h *Handler) inTurn(ctx context.Context, req admission.Request, arrived time.Time) (end func()) {
 	author := authorOf(req.UserInfo.Username)
-	leave, _ := h.begun.try(author, author)
+	leave, _ := h.begun.tryAcquire(author, author)
 	if leave == nil {
 		ctx, cancel := context.WithDeadline(ctx, arrived.Add(patience/2))
 		defer cancel()

@@ -400,7 +400,7 @@ func TestLateReviewsDoNotPileUp(t *testing.T) {
 	}
 	close(stuck)
 	for range 2 { // both places become free again
-		if leave, why := h.working.take(t.Context(), "ada", "ml", time.Now(), time.Minute); leave == nil {
+		if leave, why := h.working.acquire(t.Context(), "ada", "ml", time.Now(), time.Minute); leave == nil {
 			t.Fatal(why)
 		}
 	}

@@ -36,7 +36,7 @@ type Jobs struct {
 	poll    time.Duration
 	awaited time.Duration // for so long the first list of a kind is
 	log     logr.Logger
-	runs    runs
+	runs    runHistory
 
 	mu       sync.Mutex
 	followed map[schema.GroupKind]*followedJobs
@@ -59,7 +59,7 @@ type followedJobs struct {
 	resource string
 	informer cache.SharedIndexInformer
 	since    time.Time // it is followed
-	users    int       // who wants it to run
+	users    int       // how many features want it to run
 	stop     func()    // nil: it does not run yet
 }
 
@@ -179,7 +179,7 @@ func (j *Jobs) adjust(k *kinds.Kind, served *schema.GroupVersionKind) {
 func (j *Jobs) follow(k *kinds.Kind, served schema.GroupVersionKind) {
 	of := served.GroupVersion().WithResource(k.Resource)
 	client := j.clients.Dynamic.Resource(of)
-	door := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+	lists := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return client.List(ctx, o)
 		},
@@ -189,7 +189,7 @@ func (j *Jobs) follow(k *kinds.Kind, served schema.GroupVersionKind) {
 	if j.others.Pack != nil {
 		by[cache.NamespaceIndex] = cache.MetaNamespaceIndexFunc // as caches of controller-runtime have it
 	}
-	informer := cache.NewSharedIndexInformer(door, &unstructured.Unstructured{}, 0, by)
+	informer := cache.NewSharedIndexInformer(lists, &unstructured.Unstructured{}, 0, by)
 	keep := keepJob(k, j.others.Pack)
 	if err := informer.SetTransform(func(object any) (any, error) {
 		j.runs.note(object)
@@ -235,7 +235,7 @@ func (j *Jobs) end() {
 
 // heldJob is a job as the informer holds it: its text takes a fraction of the decoded object.
 type heldJob struct {
-	*live.PackedObject // the job, for whoever else looks at it; nil: nobody does
+	*live.PackedObject // the job, for its other followers; nil: it has none
 	where              types.NamespacedName
 	id                 types.UID
 	version            string

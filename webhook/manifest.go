@@ -41,7 +41,7 @@ func JobRole(all []*kinds.Kind) *rbacv1.ClusterRole {
 		ObjectMeta: metav1.ObjectMeta{Name: "signalbox-jobs"},
 	}
 	role.Rules = jobRules(all, "get", "list", "watch", "patch")
-	// Whoever may patch jobs by this role may change their annotations only: see bounds.
+	// An account that may patch jobs by this role may change their annotations only: see accountpolicy.go.
 	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{boundGroup}, Resources: []string{"jobs"}, Verbs: []string{boundVerb}})
 	return role
 }

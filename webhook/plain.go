@@ -18,17 +18,17 @@ const (
 	plainBody = 1 << 10
 )
 
-// Plain is a server for what needs no certificate, metrics and probes, which everybody may ask who reaches its port. Nobody keeps
-// others from asking: connections are bounded as the webhook's are, one address has half of the places, and the other half is given
+// Plain is a server for what needs no certificate, metrics and probes, which every client may ask that reaches its port. Nobody keeps
+// others from asking: connections are bounded as the webhook's are, one address has half of the requests, and the other half is given
 // to the address that has fewest.
 func Plain(handler http.Handler) *http.Server {
-	places := newRoom(plainRequests)
+	running := newBudget(plainRequests)
 	few := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from := addressOf(r.RemoteAddr)
-		if places.acquire(r.Context(), from, 1) != nil {
-			return // nobody waits for an answer
+		if running.acquire(r.Context(), from, 1) != nil {
+			return // the caller waits no more
 		}
-		defer places.release(from, 1)
+		defer running.release(from, 1)
 		r.Body = http.MaxBytesReader(w, r.Body, plainBody)
 		handler.ServeHTTP(w, r)
 	})

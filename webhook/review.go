@@ -31,7 +31,7 @@ func (h *Handler) request(req admission.Request) preflight.Request {
 		Groups:    req.UserInfo.Groups,
 		DryRun:    req.DryRun != nil && *req.DryRun,
 		Live:      true,
-		Admission: req.SubResource == "", // nobody else is asked about a scale
+		Admission: req.SubResource == "", // no other webhook is asked about a scale
 	}
 }
 
@@ -73,7 +73,7 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 	if ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
 		out.job = nil // what is found of a change of annotations is not what was found of the job
 		if out.asks {
-			ask.Old = nil // whoever asks about a job as it is wants an answer
+			ask.Old = nil // a question about a job as it is wants an answer
 		}
 	}
 	if out.review, err = h.o.Reviewer.Begin(ctx, ask); err != nil {

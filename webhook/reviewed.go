@@ -320,7 +320,7 @@ func (r *Reviewed) make(ctx context.Context) (*corev1.ConfigMap, error) {
 
 // others reads what the other replicas have reviewed, and up to when all jobs have been dealt with. Where nobody
 // has said so yet, that is when Signalbox came: what was there before is none of its business.
-func (r *Reviewed) others(ctx context.Context) (map[state]bool, progress, error) {
+func (r *Reviewed) others(ctx context.Context) (map[state]bool, checkpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	found, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, ReviewedName, metav1.GetOptions{})
@@ -328,7 +328,7 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, progress, error)
 		found, err = r.make(ctx)
 	}
 	if err != nil {
-		return nil, progress{}, fmt.Errorf("read what was reviewed: %w", err)
+		return nil, checkpoint{}, fmt.Errorf("read what was reviewed: %w", err)
 	}
 	r.mu.Lock()
 	r.salt = found.UID
@@ -351,9 +351,9 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, progress, error)
 	}
 	until, err := time.Parse(time.RFC3339, found.Data[sweptUntil])
 	if err != nil {
-		return out, progress{until: found.CreationTimestamp.Time}, nil // what cannot be read was never said
+		return out, checkpoint{until: found.CreationTimestamp.Time}, nil // what cannot be read was never said
 	}
-	p := progress{until: until}
+	p := checkpoint{until: until}
 	if text := found.Data[sweptBehind]; text != "" && json.Unmarshal([]byte(text), &p.behind) != nil {
 		p.behind = nil
 	}
@@ -370,7 +370,7 @@ func (r *Reviewed) sign(s state) string {
 }
 
 // dealt writes up to when jobs have been dealt with.
-func (r *Reviewed) dealt(ctx context.Context, p progress) error {
+func (r *Reviewed) dealt(ctx context.Context, p checkpoint) error {
 	data := map[string]any{sweptUntil: p.until.UTC().Format(time.RFC3339), sweptBehind: nil}
 	if len(p.behind) > 0 {
 		text, err := json.Marshal(p.behind)

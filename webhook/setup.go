@@ -35,9 +35,9 @@ type Options struct {
 	Bundle       Bundle                                                // started by the webhook; nil: no policies from a registry
 	Beside       []func(context.Context) error                         // run while the webhook does
 	Jobs         *Jobs                                                 // started by the webhook; nil: no stored job is known
-	Reviewed     *Reviewed                                             // started by the webhook; nil: nobody asks what was reviewed
-	MayListNodes func(context.Context, authenticationv1.UserInfo) bool // nil: nobody is told names of nodes
-	Precedence   *Precedence                                           // nil: nobody gives way to reviews
+	Reviewed     *Reviewed                                             // started by the webhook; nil: what was reviewed is not recorded
+	MayListNodes func(context.Context, authenticationv1.UserInfo) bool // nil: names of nodes are told to no user
+	Precedence   *Precedence                                           // nil: nothing gives way to reviews
 	Operators    []string
 	ClientCAFile string               // certificates of those who may call; empty: anybody
 	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
@@ -183,8 +183,8 @@ func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connect
 // and, under Ignore, admits.
 func (w *Webhook) server(open *connections) *http.Server {
 	mux := http.NewServeMux()
-	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
-		mux.Handle(path, newDoor(&admission.Webhook{
+	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: failClosed{w.handler}} {
+		mux.Handle(path, newDecoder(&admission.Webhook{
 			Handler:        handler,
 			LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
 		}))

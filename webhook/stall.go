@@ -20,7 +20,7 @@ const (
 // answered to requests that had waited meanwhile, nobody may have heard.
 type stall struct {
 	mu    sync.Mutex
-	beat  time.Time // zero: nobody looks
+	beat  time.Time // zero: it is not watched
 	until time.Time
 }
 

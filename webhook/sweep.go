@@ -55,7 +55,7 @@ type SweepOptions struct {
 	// Grace is how long a job may stand unreviewed before it is looked at, because what another replica
 	// has reviewed is known a little later; 0: 15 s.
 	Grace time.Duration
-	// Skew is how far the clock of this process is ahead of the API server's, as its answers say; nil: nobody knows.
+	// Skew is how far the clock of this process is ahead of the API server's, as its answers say; nil: unknown.
 	Skew func() time.Duration
 	// Precedence is what the reviews of those have who wait for them; nil: none.
 	Precedence *Precedence
@@ -69,20 +69,20 @@ type Sweep struct {
 	o        SweepOptions
 	excluded []string
 	now      func() time.Time
-	working  *places
+	working  *semaphore
 	limit    time.Duration // of one review; one that goes on is abandoned
 
 	dealt   map[types.UID]state
-	waiting map[types.UID]*waits
+	waiting map[types.UID]*unreviewed
 	turn    map[string]time.Time // when a job of a namespace was reviewed last
-	from    progress             // of the one who swept before; of a kind that could not be listed meanwhile, as far as it had come
+	from    checkpoint           // of the one who swept before; of a kind that could not be listed meanwhile, as far as it had come
 	begun   bool
-	until   progress  // as written
-	written time.Time // when
+	until   checkpoint // as written
+	written time.Time  // when
 }
 
-// waits is a state of a job that nobody has reviewed, as far as is known.
-type waits struct {
+// unreviewed is a state of a job that nobody has reviewed, as far as is known.
+type unreviewed struct {
 	state state
 	since time.Time
 	tries int
@@ -112,8 +112,8 @@ func NewSweep(o SweepOptions) *Sweep {
 	o.Every, o.Grace = cmp.Or(o.Every, 5*time.Second), cmp.Or(o.Grace, 15*time.Second)
 	return &Sweep{
 		o: o, excluded: append(slices.Clone(o.Excluded), excludedNamespaces()...), now: time.Now,
-		working: newPlaces(mostLate), limit: lateLimit,
-		dealt: map[types.UID]state{}, waiting: map[types.UID]*waits{}, turn: map[string]time.Time{},
+		working: newSemaphore(mostLate), limit: lateLimit,
+		dealt: map[types.UID]state{}, waiting: map[types.UID]*unreviewed{}, turn: map[string]time.Time{},
 	}
 }
 
@@ -140,7 +140,7 @@ func (s *Sweep) step(ctx context.Context) error {
 	}
 	jobs := s.o.Jobs.all()
 	if !s.begun {
-		s.begun, s.from, s.until = true, until, progress{until.until, maps.Clone(until.behind)}
+		s.begun, s.from, s.until = true, until, checkpoint{until.until, maps.Clone(until.behind)}
 	}
 	s.behind(listed)
 	newest, pending, left := s.from.until, time.Time{}, map[string]bool{}
@@ -190,7 +190,7 @@ func (s *Sweep) step(ctx context.Context) error {
 	return s.mark(ctx, newest)
 }
 
-// comes says that a time has not come yet by the API server's clock: whoever writes a job may write any time into its
+// comes says that a time has not come yet by the API server's clock: the author of a job may write any time into its
 // managedFields, and with one of years to come all jobs until then would count as dealt with.
 func (s *Sweep) comes(at time.Time) bool {
 	return s.o.Skew != nil && at.After(s.now().Add(-s.o.Skew()))
@@ -246,7 +246,7 @@ func (s *Sweep) mark(ctx context.Context, until time.Time) error {
 		return nil
 	}
 	s.written = s.now()
-	next := progress{until, maps.Clone(s.from.behind)}
+	next := checkpoint{until, maps.Clone(s.from.behind)}
 	if until.Before(s.until.until) { // only what cannot be listed has changed
 		next.until = s.until.until
 	}
@@ -278,7 +278,7 @@ var errWaits = errors.New("the job has not stood unreviewed for long enough")
 func (s *Sweep) isDue(j storedJob) bool {
 	w := s.waiting[j.uid]
 	if w == nil || w.state != j.state {
-		w = &waits{state: j.state, since: s.now()}
+		w = &unreviewed{state: j.state, since: s.now()}
 		s.waiting[j.uid] = w
 	}
 	return s.now().Sub(w.since) >= s.o.Grace && s.o.View.Namespace(j.namespace) != nil // else whether it enforces is not known
@@ -331,7 +331,7 @@ func (s *Sweep) review(ctx context.Context, j storedJob) error {
 
 // reported is what a review comes to. One that does not end in time is abandoned, and keeps its place until it ends.
 func (s *Sweep) reported(ctx context.Context, j storedJob, req preflight.Request) (preflight.Report, error) {
-	leave, why := s.working.try(j.namespace, j.namespace)
+	leave, why := s.working.tryAcquire(j.namespace, j.namespace)
 	if leave == nil {
 		return preflight.Report{}, errors.New(why)
 	}

@@ -43,7 +43,7 @@ type SwitchOptions struct {
 	Every      time.Duration // between two looks at the replicas; 0: a minute
 }
 
-// Switch tells whether the configuration that is closed on failure is on. Who deletes that configuration has switched
+// Switch tells whether the configuration that is closed on failure is on. Deleting that configuration switches
 // it off: the API server itself stops refusing, also where no process of ours runs. The switch says so, in the log, as an
 // Event and in a metric, so that nobody is open without knowing. Make it with NewSwitch.
 type Switch struct {
@@ -98,7 +98,7 @@ func (s *Switch) Start(ctx context.Context) error {
 	}
 }
 
-// refuses says whether a configuration still does what it is for: who makes it ignore failures has switched it off.
+// refuses says whether a configuration still does what it is for: one that ignores failures is switched off.
 func refuses(c *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
 	for _, w := range c.Webhooks {
 		if w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail {

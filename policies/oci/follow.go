@@ -24,7 +24,7 @@ import (
 // Options are what a Follower is made of. Place, Into, Client and Namespace have to be there.
 type Options struct {
 	Place
-	Key      string        // file of the public key (PEM) that has to have signed it; empty: nobody has to
+	Key      string        // file of the public key (PEM) that has to have signed it; empty: none is needed
 	Interval time.Duration // between two looks at a tag; 0: a minute
 	Into     *policies.Source
 	Client   kubernetes.Interface
@@ -33,7 +33,7 @@ type Options struct {
 	// Label and Annotation mark the status, as they mark ConfigMaps with policies: the value of the
 	// label is StatusMark, and the annotation says why the bundle does not load.
 	Label, Annotation string
-	Loaded            func(error) // told of every try; nil: nobody is
+	Loaded            func(error) // called after every try; nil: not called
 	Log               logr.Logger
 }
 

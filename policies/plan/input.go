@@ -242,7 +242,7 @@ func (m *more) field(at int) *Value {
 	return v
 }
 
-// seed of the hashes of sets: who writes a job does not know it, and cannot make them collide.
+// seed of the hashes of sets: the author of a job does not know it, and cannot make them collide.
 var seed = maphash.MakeSeed()
 
 // hash is made once for a text: roles are put into a set by every rule that finds them wrong.

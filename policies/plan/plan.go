@@ -47,7 +47,7 @@ var ErrUnplanned = errors.New("the plan has no answer")
 // Limits end a run. The zero value ends none.
 type Limits struct {
 	Until time.Time    // zero: no end
-	Stop  *atomic.Bool // set: the run ends; nil: nobody stops it
+	Stop  *atomic.Bool // set: the run ends; nil: it cannot be stopped
 }
 
 // target is the name under which OPA hands out its plans.

@@ -28,7 +28,7 @@ type Pass struct {
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
 	said      map[said]bool // what is in the sink, once it is much
-	answered  bool          // somebody else refuses what the check says with its own severity
+	answered  bool          // the API server or an operator's webhook refuses what the check says with its own severity
 	overdue   func() bool
 	cut       bool // the check ended because the review is over
 	unheld    []string

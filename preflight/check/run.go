@@ -30,7 +30,7 @@ type Input struct {
 	// the view holds more than the author of the job may read, so that what other namespaces have is not told.
 	Admission bool
 	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
-	// the API server, or the operator's webhook. Empty: nobody is known to.
+	// the API server, or the operator's webhook. Empty: none is known.
 	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
 	Fit func() fit.Result

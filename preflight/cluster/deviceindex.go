@@ -122,7 +122,7 @@ func (slice *resourceSlice) doubtOf(d *publishedDevice, whole, again bool) strin
 	return ""
 }
 
-// sharedBy is why somebody else may have a device first; empty: nobody.
+// sharedBy is why others may have a device first; empty: none may.
 func (slice *resourceSlice) sharedBy(d *publishedDevice) string {
 	switch {
 	case len(d.ConsumesCounters) > 0:

@@ -51,7 +51,7 @@ type (
 			NodeLabels  map[string]string   `json:"nodeLabels"`
 			NodeTaints  []corev1.Taint      `json:"nodeTaints"`
 			Tolerations []corev1.Toleration `json:"tolerations"`
-			// TopologyName is the Topology by which places near each other are found; empty: nobody can ask for such.
+			// TopologyName is the Topology by which places near each other are found; empty: no job can ask for such.
 			TopologyName string `json:"topologyName"`
 		} `json:"spec"`
 	}

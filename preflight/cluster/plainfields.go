@@ -63,7 +63,7 @@ func listOf[T ~string](p *plainFields, in map[string]any, key string) []T {
 	return out
 }
 
-// modesOf is listOf for ways to access a volume, of which there are few: whoever has the same has the same list, which must not
+// modesOf is listOf for ways to access a volume, of which there are few: equal ones share one list, which must not
 // be changed.
 func modesOf(p *plainFields, in map[string]any) []corev1.PersistentVolumeAccessMode {
 	out := listOf[corev1.PersistentVolumeAccessMode](p, in, "accessModes")
@@ -94,7 +94,7 @@ func itemsOf[T any](p *plainFields, in map[string]any, key string, read func(map
 	return out
 }
 
-// texts must not be changed: whoever is written the same has the same map.
+// texts must not be changed: equal ones share one map.
 func (p *plainFields) texts(in map[string]any) map[string]string {
 	if in == nil {
 		return nil
@@ -115,7 +115,7 @@ func (p *plainFields) texts(in map[string]any) map[string]string {
 	return sharedMaps.of(written, out)
 }
 
-// amounts must not be changed: whoever is written the same has the same map.
+// amounts must not be changed: equal ones share one map.
 func (p *plainFields) amounts(in map[string]any, key string) corev1.ResourceList {
 	all := p.child(in, key)
 	if all == nil {

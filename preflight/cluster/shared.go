@@ -20,7 +20,7 @@ type shared[T any] struct {
 const (
 	// mostHeldOnce bounds what is remembered; beyond that it begins anew.
 	mostHeldOnce = 1 << 12
-	// mostEntries is how many entries a vector or a list has that is held once; who writes more has it alone.
+	// mostEntries is how many entries a vector or a list has that is held once; a longer one is not shared.
 	mostEntries = 16
 	// fewKeys is how many keys most maps have.
 	fewKeys = 8

@@ -46,7 +46,7 @@ type Store struct {
 	unserved       map[schema.GroupResource]bool
 	allocated      *heldDevices
 	allocatedShown bool               // a snapshot has it
-	autoscaler     string             // who may add nodes, where that is known beforehand
+	autoscaler     string             // what may add nodes, where that is known beforehand
 	absent         map[objectKey]bool // set before the first snapshot only
 	byLabel        *labelColumns      // nil: a name or a label of a node has changed since
 	labelKeys      map[string]int     // on how many nodes each label is

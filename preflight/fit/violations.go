@@ -84,7 +84,7 @@ var ruleWords = map[quota.Rule]struct{ answer, never, now string }{
 	quota.RuleQuota:        {"over-quota", "more than the ResourceQuota allows", "more than is left of the ResourceQuota now"},
 }
 
-// MarshalJSON writes the whole answer in front: whoever reads the verdict alone would take nodes that have room for a job
+// MarshalJSON writes the whole answer in front: the verdict alone would take nodes that have room for a job
 // that its quota lets in.
 func (r Result) MarshalJSON() ([]byte, error) {
 	type plain Result

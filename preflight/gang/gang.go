@@ -20,7 +20,7 @@ type Gang struct {
 	Groups     []Group
 	MinMembers int    // 0: all of them
 	MinField   string // the name of the field where the job writes MinMembers, and nothing else; empty: nowhere
-	// Queue is who else decides when the pods start; empty: nobody.
+	// Queue is what else decides when the pods start; empty: nothing.
 	Queue string
 	// Own says whether a pod that exists belongs to the gang, and to which group: where
 	// it has a node, it keeps its place and counts as placed. nil: no pod of the gang
@@ -41,7 +41,7 @@ type Gang struct {
 	Self          schema.GroupResource // the job's own resource, which quotas may count; empty: not known
 	Exists        bool                 // the job is stored already
 	Paused        bool                 // the job asks for no pods now
-	Stopped       bool                 // somebody ended the job before its time
+	Stopped       bool                 // a user ended the job before its time
 	Arrived       bool                 // an API server asks about the job: its namespace is there, whether it was seen or not
 	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
 	// could have refused them has let them in.

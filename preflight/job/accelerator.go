@@ -105,7 +105,7 @@ func AcceleratorUnit(name corev1.ResourceName) Unit {
 		return a.unit
 	}
 	vendor, last, ok := strings.Cut(string(name), "/")
-	last, ok = strings.ToLower(last), ok && !strings.HasSuffix(vendor, ".kubernetes.io") // no vendor's: who made a DeviceClass named it
+	last, ok = strings.ToLower(last), ok && !strings.HasSuffix(vendor, ".kubernetes.io") // no vendor's: the author of a DeviceClass named it
 	words := strings.FieldsFunc(last, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 	switch {
 	case !ok || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(devices, strings.TrimSuffix(w, "s")) }):

@@ -28,7 +28,7 @@ type Job struct {
 	Beside []Role
 	// Suspended says that the source asks for no pods now: suspend, pause, a stopped execution.
 	Suspended bool
-	// ManagedElsewhere names the controller that has the job instead of its usual operator; empty: nobody.
+	// ManagedElsewhere names the controller that has the job instead of its usual operator; empty: none.
 	ManagedElsewhere string
 	// Source is the object as it was written. Rules about one kind's own fields look here.
 	Source *unstructured.Unstructured
@@ -138,7 +138,7 @@ type DuplicateKey struct {
 type Presence int
 
 const (
-	Unknown Presence = iota // nobody looked, or nobody may look
+	Unknown Presence = iota // not looked at, or it may not be read
 	Present
 	Absent // the view is complete for this resource, and the object is not there
 )

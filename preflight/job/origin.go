@@ -9,7 +9,7 @@ type Origin struct {
 
 // Origins are the origins of one pod. They are found by what they are of and not one after
 // another: an author may override thousands of variables, and checks ask for each of them.
-// The zero value has none. Who copies a pod does not add to the copy.
+// The zero value has none. Nothing is added to the copy of a pod.
 type Origins struct {
 	list []Origin
 	last map[Path]int // the latest origin of each part, by its place in the list

@@ -111,7 +111,7 @@ func readBatchJob(r *reader, j *job.Job, o *object[batchv1.JobSpec]) {
 // (https://kueue.sigs.k8s.io/docs/tasks/run/jobs/#partial-admission).
 const kueueMinParallelism = "kueue.x-k8s.io/job-min-parallelism"
 
-// minParallelism reads that number; nobody reads it of a Job without a queue.
+// minParallelism reads that number; of a Job without a queue it is not read.
 func (r *reader) minParallelism(j *job.Job) {
 	text, written := j.Source.GetAnnotations()[kueueMinParallelism]
 	if !written || marks(j.Source)(kueueQueue) == "" {

@@ -44,7 +44,7 @@ func gang(r *reader, j *job.Job) {
 		for _, key := range []string{kueueQueue, volcanoQueue, volcanoQueueOld, kaiQueue, runaiQueue} {
 			g.Queue = cmp.Or(g.Queue, p.Labels[key], p.Annotations[key])
 		}
-		if p.Spec.SchedulerName == t9kScheduler { // nobody else reads the label
+		if p.Spec.SchedulerName == t9kScheduler { // no other scheduler reads the label
 			g.Queue = cmp.Or(g.Queue, p.Labels[t9kQueueLabel])
 		}
 	}

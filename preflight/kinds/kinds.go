@@ -60,7 +60,7 @@ type Kind struct {
 	Versions map[string]*Operator
 	// State reads the status the operator wrote, with the operator's quirks.
 	State func(*unstructured.Unstructured) State
-	// Completed are by role the pods that have completed for good, of those that would run together: nobody makes them
+	// Completed are by role the pods that have completed for good, of those that would run together: no operator makes them
 	// again. nil: the status does not say.
 	Completed func(*job.Job) map[string]int
 }

@@ -241,7 +241,7 @@ type PodGroups int
 
 // Who makes them.
 const (
-	PodGroupsOfUser  PodGroups = iota // nobody but the author of the job
+	PodGroupsOfUser  PodGroups = iota // the author of the job makes them
 	PodGroupsByFlag                   // the operator, for the scheduler that a flag of it names
 	PodGroupsByField                  // the operator, as the job or its runtime says
 )

@@ -212,7 +212,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 
 // pods is how many pods the group has: its replicas, which the operator keeps between the bounds whether or
 // not there is an autoscaler (ray-operator v1.5.1 controllers/ray/utils/util.go,
-// GetWorkerGroupDesiredReplicas). A maximum that is not written is 2147483647: nobody asks for that.
+// GetWorkerGroupDesiredReplicas). A maximum that is not written is 2147483647, which is not asked for.
 func (g *rayWorkerGroup) pods(r *reader, at job.Path, autoscaled bool) (count job.Range, path job.Path, perCount int) {
 	least := r.count(at.Child("minReplicas"), g.MinReplicas, 0)
 	most := r.count(at.Child("maxReplicas"), g.MaxReplicas, math.MaxInt32)

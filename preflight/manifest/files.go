@@ -14,7 +14,7 @@ import (
 // Source is one file, or standard input.
 type Source struct {
 	Name    string // as the user gave it; a file of a folder has the folder's name before its own
-	Recurse bool   // found in a folder: nobody named this very file
+	Recurse bool   // found in a folder: this very file was not named
 	in      io.Reader
 }
 

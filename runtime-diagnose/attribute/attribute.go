@@ -41,7 +41,7 @@ type Input struct {
 // Candidate is one thing that may be the cause.
 type Candidate struct {
 	evidence.Observation
-	Category string // of the answer that it would be; empty: nobody can tell
+	Category string // of the answer that it would be; empty: it cannot be told
 	Score    int
 	Because  []Reason // what the score is made of, in the order of the table
 	Veto     string   // why it cannot be the cause, whatever its score; empty: it can

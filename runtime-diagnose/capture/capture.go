@@ -43,7 +43,7 @@ type Options struct {
 	Latest  time.Duration // and after this long in any case (15s)
 	// Gone says that a job is being deleted or gone: nothing is written about it. nil: never.
 	Gone func(context.Context, job.Ref) bool
-	// Wrote is told of every attempt to write; nil: nobody.
+	// Wrote is called after every attempt to write; nil: not called.
 	Wrote func(bytes int, err error)
 	Log   logr.Logger
 	Now   func() time.Time // nil: the system's clock

@@ -17,7 +17,7 @@ type text struct {
 	at    time.Time
 }
 
-// textsFor is how long a text is held: whoever diagnoses the job does it at once, or twice.
+// textsFor is how long a text is held: a job is diagnosed at once, or twice.
 const textsFor = 2 * time.Minute
 
 // hold keeps a text that was read as far as the limits go, of a container that has ended: it does

@@ -46,7 +46,7 @@ type Cluster struct {
 	// Kept answers with what was kept of the job's containers before their pods went; it knows
 	// which are still present. nil: the ConfigMap beside the job is read.
 	Kept func(ctx context.Context, of job.Ref, present map[types.UID]bool) (*keep.Set, error)
-	// Text answers with a log of an ended container as ReadLog read it before; nil: nobody holds it.
+	// Text answers with a log of an ended container as ReadLog read it before; nil: it is not held.
 	// A nil func holds none.
 	Text func(of job.Ref, key keep.Key) []byte
 	// Suspect says that the end of a log names a failure, so that the rest is read too; nil: never.
@@ -268,7 +268,7 @@ func (r *reading) readSelected(ctx context.Context, selector labels.Selector) er
 		for i := range page.Items {
 			pod := &page.Items[i]
 			for k := range pod.ManagedFields {
-				pod.ManagedFields[k].FieldsV1 = nil // who wrote when is evidence; what, is a third of a pod
+				pod.ManagedFields[k].FieldsV1 = nil // the manager and its time are evidence; the fields are a third of a pod
 			}
 			if r.owners.own(ctx, pod) {
 				r.out.Pods = append(r.out.Pods, *pod)

@@ -108,7 +108,7 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 			return err
 		}
 		if !isObjects(p) {
-			// The root is not kept open: nobody closes a case.
+			// The root is not kept open: a case is not closed.
 			open := func() (io.ReadCloser, error) {
 				in, err := os.OpenInRoot(dir, p)
 				if refused, ok := errors.AsType[*fs.PathError](err); ok {

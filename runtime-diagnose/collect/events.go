@@ -112,7 +112,7 @@ func (r *reading) readEventsByName(ctx context.Context, about subjects) {
 const nodesNamespace = "default"
 
 // readNodeEvents reads what happened to the nodes the pods are on since the job was created. It is
-// the only reading outside the job's namespace, and of nodes alone. Whoever may not read it loses
+// the only reading outside the job's namespace, and of nodes alone. An account that may not read it loses
 // little: the nodes' conditions are read too.
 func (r *reading) readNodeEvents(ctx context.Context) {
 	nodes := map[string]bool{}
@@ -165,7 +165,7 @@ func (r *reading) readNodeEvents(ctx context.Context) {
 
 // subjects are whom events may be about.
 type subjects struct {
-	uids  map[types.UID]string // their names: nobody checks that an event has both of one object
+	uids  map[types.UID]string // their names: the API server does not check that an event has both of one object
 	names map[[2]string]bool   // kind and name: pods of an earlier attempt have the same
 	since metav1.Time          // of the job: an earlier job of the same name is another story
 }

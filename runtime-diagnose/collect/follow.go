@@ -30,15 +30,15 @@ const (
 type Followed struct {
 	kube kubernetes.Interface
 
-	mu     sync.Mutex
-	synced bool
-	spaces map[string]*space
-	total  int
-	told   func(*corev1.Event)
+	mu         sync.Mutex
+	synced     bool
+	namespaces map[string]*namespaceEvents
+	total      int
+	told       func(*corev1.Event)
 }
 
-// space are the Events of one namespace.
-type space struct {
+// namespaceEvents are the Events of one namespace.
+type namespaceEvents struct {
 	byName map[string]*list.Element
 	order  *list.List // of *corev1.Event; what came first is first
 	left   bool       // some have been left out
@@ -46,7 +46,7 @@ type space struct {
 
 // Follow follows nothing until Start.
 func Follow(kube kubernetes.Interface) *Followed {
-	return &Followed{kube: kube, spaces: map[string]*space{}}
+	return &Followed{kube: kube, namespaces: map[string]*namespaceEvents{}}
 }
 
 // Start follows until the context is done. Where the account may not, diagnoses ask by themselves.
@@ -78,7 +78,7 @@ func (f *Followed) of(namespace string) (events []*corev1.Event, left, ok bool) 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.spaces[namespace]
+	s := f.namespaces[namespace]
 	if s == nil || !f.synced {
 		return nil, false, f.synced
 	}
@@ -129,7 +129,7 @@ func (f *Followed) Delete(object any) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s := f.spaces[e.Namespace]; s != nil && s.byName[e.Name] != nil {
+	if s := f.namespaces[e.Namespace]; s != nil && s.byName[e.Name] != nil {
 		f.drop(e.Namespace, s, s.byName[e.Name])
 	}
 	return nil
@@ -138,11 +138,11 @@ func (f *Followed) Delete(object any) error {
 // Replace implements cache.ReflectorStore.
 func (f *Followed) Replace(objects []any, _ string) error {
 	f.mu.Lock()
-	before, told := f.spaces, f.told
+	before, told := f.namespaces, f.told
 	if !f.synced {
 		told = nil // what was there is no news
 	}
-	f.spaces, f.total, f.synced = map[string]*space{}, 0, true
+	f.namespaces, f.total, f.synced = map[string]*namespaceEvents{}, 0, true
 	var news []*corev1.Event
 	for _, o := range objects {
 		e := f.put(o)
@@ -169,10 +169,10 @@ func (f *Followed) put(object any) *corev1.Event {
 	if !ok {
 		return nil
 	}
-	s := f.spaces[e.Namespace]
+	s := f.namespaces[e.Namespace]
 	if s == nil {
-		s = &space{byName: map[string]*list.Element{}, order: list.New()}
-		f.spaces[e.Namespace] = s
+		s = &namespaceEvents{byName: map[string]*list.Element{}, order: list.New()}
+		f.namespaces[e.Namespace] = s
 	}
 	if before := s.byName[e.Name]; before != nil { // it happened again: it is the newest
 		before.Value = e
@@ -192,11 +192,11 @@ func (f *Followed) put(object any) *corev1.Event {
 
 // largest is a namespace that holds more than its share: that of the newest Event where it does, so that who floods
 // is not searched for.
-func (f *Followed) largest(namespace string, s *space) (string, *space) {
-	if s.order.Len() > mostFollowed/len(f.spaces) {
+func (f *Followed) largest(namespace string, s *namespaceEvents) (string, *namespaceEvents) {
+	if s.order.Len() > mostFollowed/len(f.namespaces) {
 		return namespace, s
 	}
-	for name, other := range f.spaces {
+	for name, other := range f.namespaces {
 		if n := other.order.Len(); n > s.order.Len() || n == s.order.Len() && name < namespace {
 			namespace, s = name, other
 		}
@@ -204,15 +204,15 @@ func (f *Followed) largest(namespace string, s *space) (string, *space) {
 	return namespace, s
 }
 
-func (f *Followed) shorten(namespace string, s *space) {
+func (f *Followed) shorten(namespace string, s *namespaceEvents) {
 	f.drop(namespace, s, s.order.Front())
 	s.left = true
 }
 
-func (f *Followed) drop(namespace string, s *space, at *list.Element) {
+func (f *Followed) drop(namespace string, s *namespaceEvents, at *list.Element) {
 	delete(s.byName, at.Value.(*corev1.Event).Name)
 	s.order.Remove(at)
 	if f.total--; s.order.Len() == 0 {
-		delete(f.spaces, namespace)
+		delete(f.namespaces, namespace)
 	}
 }

@@ -117,14 +117,14 @@ func TestFollowedEventsAreBounded(t *testing.T) {
 		_ = f.Add(eventOf(fmt.Sprintf("ns-%d", i/(mostFollowedOf-1)), fmt.Sprint(i), "p"))
 	}
 	before := map[string]int{}
-	for name, s := range f.spaces {
+	for name, s := range f.namespaces {
 		before[name] = s.order.Len()
 	}
 	_ = f.Add(eventOf("ml", "new", "train-0"))
-	if f.total != mostFollowed || f.spaces["ml"].order.Len() != 1 {
-		t.Errorf("%d are held, %d of the newest namespace", f.total, f.spaces["ml"].order.Len())
+	if f.total != mostFollowed || f.namespaces["ml"].order.Len() != 1 {
+		t.Errorf("%d are held, %d of the newest namespace", f.total, f.namespaces["ml"].order.Len())
 	}
-	if s := f.spaces["ns-0"]; s.order.Len() != before["ns-0"]-1 || !s.left {
+	if s := f.namespaces["ns-0"]; s.order.Len() != before["ns-0"]-1 || !s.left {
 		t.Errorf("of the largest %d are held, as before, or nothing says that one is not", s.order.Len())
 	}
 }

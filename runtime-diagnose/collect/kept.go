@@ -57,7 +57,7 @@ func LastGood(ctx context.Context, kube kubernetes.Interface, namespace, object,
 	return &good, nil
 }
 
-// readGood reads the last good run of the job, to which what its pods print is compared. Whoever may not loses little.
+// readGood reads the last good run of the job, to which what its pods print is compared. An account that may not read it loses little.
 func (r *reading) readGood(ctx context.Context) {
 	if r.out.State.Phase == kinds.Succeeded || r.out.State.Phase == kinds.Suspended || len(r.out.Pods)+len(r.keptPods)+len(r.keptEnds) == 0 {
 		return

@@ -44,12 +44,12 @@ func (r *reading) readLogs(ctx context.Context) {
 	all := r.wantedLogs()
 	each := r.limits.HeadBytes + r.limits.TailBytes
 	whole := r.wholeLogs(all, each)
-	texts, errs, suspect := make([]held, len(all)), make([]error, len(all)), make([]bool, len(all))
+	texts, errs, suspect := make([]heldLog, len(all)), make([]error, len(all)), make([]bool, len(all))
 	read := map[keep.Key]bool{}
-	room := newRoom(r.limits)
+	memory := newMemoryBudget(r.limits)
 	r.fetch(ctx, len(all), func(one context.Context, i int) {
 		if i < whole {
-			texts[i], errs[i] = r.whole(one, all[i], room)
+			texts[i], errs[i] = r.whole(one, all[i], memory)
 			return
 		}
 		if _, kept := r.keptText(all[i].key()); !kept { // else it has been read already, and reduced
@@ -64,13 +64,13 @@ func (r *reading) readLogs(ctx context.Context) {
 					return r.end(one, all[i])
 				}
 			}
-			texts[i] = room.holdEnd(one, end, again)
+			texts[i] = memory.holdEnd(one, end, again)
 		}
 	})
 	suspects := places(suspect, int(max(0, r.limits.TotalBytes/each))-whole)
 	r.fetch(ctx, len(suspects), func(ctx context.Context, i int) {
 		at := suspects[i]
-		if text, err := r.whole(ctx, all[at], room); err == nil {
+		if text, err := r.whole(ctx, all[at], memory); err == nil {
 			texts[at] = text
 		}
 	})
@@ -127,19 +127,19 @@ func (r *reading) fetch(ctx context.Context, n int, read func(ctx context.Contex
 }
 
 // whole reads one log as far as the limits go, where somebody does not hold it already.
-func (r *reading) whole(ctx context.Context, w wanted, room *room) (held, error) {
+func (r *reading) whole(ctx context.Context, w wanted, memory *memoryBudget) (heldLog, error) {
 	if r.Text != nil {
 		if text := r.Text(r.ref(), w.key()); text != nil {
-			return held{plain: text}, nil
+			return heldLog{plain: text}, nil
 		}
 	}
-	done, err := room.enter(ctx)
+	done, err := memory.enter(ctx)
 	if err != nil {
-		return held{}, err
+		return heldLog{}, err
 	}
 	defer done()
 	text, err := ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
-	return room.hold(ctx, text), err
+	return memory.hold(ctx, text), err
 }
 
 // The end of a log: enough for a traceback, and small enough for a thousand pods.

@@ -201,7 +201,7 @@ func (f *contents) each(name string, do func(*unstructured.Unstructured) error) 
 			return fmt.Errorf("read %s: %w", d.Where(), err)
 		}
 	}
-	delete(f.objects, name) // nobody reads it again
+	delete(f.objects, name) // it is not read again
 	return nil
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 // readOperator looks for the operator of a job on which nothing acts: the workload that runs it, in any
-// namespace, and the webhook that it registers. Whoever may not list them loses the explanation, not the
+// namespace, and the webhook that it registers. An account that may not list them loses the explanation, not the
 // diagnosis.
 func (r *reading) readOperator(ctx context.Context) {
 	r.out.Objects = r.owners.objects()
@@ -96,7 +96,7 @@ type workload struct {
 }
 
 // operates says whether the account of a workload may write the status of a job, whole or in part, which every operator does.
-// Whoever may not ask does not know.
+// An account that may not ask does not know.
 func (r *reading) operates(ctx context.Context, of job.Ref, w workload) bool {
 	gv, err := schema.ParseGroupVersion(of.APIVersion)
 	if err != nil {

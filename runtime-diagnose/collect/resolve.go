@@ -72,7 +72,7 @@ func Served(mapper meta.RESTMapper, k *kinds.Kind) (*meta.RESTMapping, error) {
 		}
 		last = err
 	}
-	if !meta.IsNoMatchError(last) { // nobody was heard
+	if !meta.IsNoMatchError(last) { // no server answered
 		return nil, fmt.Errorf("find kind %s: %w", k.Name, last)
 	}
 	return nil, fmt.Errorf("find kind %s: the cluster does not serve it: %w", k.Name, last)

@@ -20,7 +20,7 @@ const (
 	absentFor = 30 * time.Second
 	// mostShared bounds the answers that are held. One is at most a page of 500 events, about 500 KiB.
 	mostShared = 64
-	// mostAbsent bounds the kinds that are known to be lacking: whoever writes owner references makes them up.
+	// mostAbsent bounds the kinds that are known to be lacking: authors of owner references make them up.
 	mostAbsent = 256
 )
 

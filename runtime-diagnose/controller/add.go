@@ -85,7 +85,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
 		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Pseudonyms: o.Pseudonyms, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
-		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
+		r.Tell = newExplainWorker(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
 			select {
 			case woken <- event.TypedGenericEvent[Request]{Object: key}:
 			case <-ctx.Done():
@@ -107,7 +107,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, looks: &r.looks, memory: &r.memory, gone: r.forgetKind, discovery: kube.Discovery()}
+	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, inFlight: &r.inFlight, memory: &r.memory, gone: r.forgetKind, discovery: kube.Discovery()}
 	for _, s := range []source.TypedSource[Request]{
 		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler()),
 		source.TypedChannel(woken, wakeHandler()),
@@ -116,7 +116,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 			for _, k := range o.Kinds {
 				names = append(names, k.Name)
 			}
-			events.Tell(func(e *corev1.Event) { r.memory.hear(e, names, q.AddAfter) })
+			events.Tell(func(e *corev1.Event) { r.memory.onEvent(e, names, q.AddAfter) })
 			return nil
 		}),
 		source.TypedFunc[Request](func(ctx context.Context, q queue) error {
@@ -195,7 +195,7 @@ type watcher struct {
 	served     *served
 	owners     owners
 	kept       *capture.Keeper
-	looks      *looks
+	inFlight   *inFlight
 	memory     *memory
 	gone       func(kind string) // told when a kind is
 	discovery  discovery.DiscoveryInterface
@@ -218,7 +218,7 @@ func (w *watcher) run(ctx context.Context) error {
 
 // discover asks once per group and version which of our kinds are there.
 func (w *watcher) discover(ctx context.Context) {
-	have := map[string]map[string]bool{} // group/version → resource; nil: nobody could say
+	have := map[string]map[string]bool{} // group/version → resource; nil: unknown
 	for _, k := range w.Kinds {
 		watched, isWatched := w.served.watched(k.Name)
 		found, unknown := false, false

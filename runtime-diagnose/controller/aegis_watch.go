@@ -16,7 +16,7 @@ import (
 )
 
 // addAegis answers AegisDiagnosis objects as soon as the cluster serves them. One is answered at a time:
-// whoever may create many must not have all reading of logs to themselves.
+// an account that may create many must not have all reading of logs to itself.
 func addAegis(m manager.Manager, w *watcher, answers aegisAnswers) error {
 	c, err := controller.NewTyped("aegis", m, controller.TypedOptions[types.NamespacedName]{
 		Reconciler:              reconcile.TypedReconciler[types.NamespacedName](answers),

@@ -71,12 +71,12 @@ func (w *watcher) jobHandler(k *kinds.Kind) handler.TypedEventHandler[*unstructu
 				return
 			}
 			if ends(k, e.ObjectOld, e.ObjectNew) {
-				w.looks.giveWay(keyOf(e.ObjectNew))
+				w.inFlight.cancel(keyOf(e.ObjectNew))
 			}
 			add(e.ObjectNew, q)
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*unstructured.Unstructured], q queue) {
-			w.looks.giveWay(keyOf(e.Object))
+			w.inFlight.cancel(keyOf(e.Object))
 			add(e.Object, q)
 		},
 	}

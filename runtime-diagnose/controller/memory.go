@@ -33,16 +33,16 @@ type fresh struct {
 }
 
 type remembered struct {
-	seen    string // what the caches showed at the last thorough look
-	at      time.Time
-	result  diagnose.Result
-	told    string             // fingerprint of what was told as an Event alone
-	shown   *diagnose.Case     // beside the whole result, what a model is shown; nil: the result is slim
-	looks   int                // thorough looks at this state that found no cause
-	stories map[string]*stance // by fingerprint of the finding
-	key     Request
-	watched watched
-	spread  spread
+	seen      string // what the caches showed at the last thorough look
+	at        time.Time
+	result    diagnose.Result
+	told      string                 // fingerprint of what was told as an Event alone
+	shown     *diagnose.Case         // beside the whole result, what a model is shown; nil: the result is slim
+	looks     int                    // thorough looks at this state that found no cause
+	stories   map[string]*storyState // by fingerprint of the finding
+	key       Request
+	watched   watched
+	unsettled unsettled
 	// reviewed says that it was asked what admission says of the job.
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
@@ -71,14 +71,14 @@ func (r *remembered) slim() {
 	}
 }
 
-// spread is a failure that has not come to rest.
-type spread struct {
+// unsettled is a failure that has not come to rest.
+type unsettled struct {
 	since time.Time
 	seen  string // what the caches showed at the last look
 }
 
-// stance is where a finding stands with the model.
-type stance struct {
+// storyState is where a finding stands with the model.
+type storyState struct {
 	story *diagnose.Story // nil: none yet, or none to be had
 	done  bool            // answered or given up
 }
@@ -102,7 +102,7 @@ func (m *memory) add(uid types.UID, key Request) *remembered {
 	if m.jobs == nil {
 		m.jobs, m.uids = map[types.UID]*remembered{}, map[Request][]types.UID{}
 	}
-	r := &remembered{stories: map[string]*stance{}, key: key}
+	r := &remembered{stories: map[string]*storyState{}, key: key}
 	m.jobs[uid] = r
 	m.uids[key] = append(m.uids[key], uid)
 	return r
@@ -139,7 +139,7 @@ func (m *memory) untouched(key Request) bool {
 }
 
 // turnOf is how long it is until the turn of a job that is untouched; once it has come, the job is so no more.
-func (m *memory) turnOf(key Request, of *pace, now time.Time) time.Duration {
+func (m *memory) turnOf(key Request, of *pacer, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := m.fresh[key]
@@ -190,17 +190,17 @@ func (m *memory) forgetKind(kind string) {
 }
 
 // story answers whether the model was asked about a finding, and with what.
-func (m *memory) story(uid types.UID, print string) (stance, bool) {
+func (m *memory) story(uid types.UID, print string) (storyState, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.jobs[uid]; r != nil && r.stories[print] != nil {
 		return *r.stories[print], true
 	}
-	return stance{}, false
+	return storyState{}, false
 }
 
 // setStory notes where a finding stands. A job that is forgotten stays so.
-func (m *memory) setStory(uid types.UID, print string, s stance) {
+func (m *memory) setStory(uid types.UID, print string, s storyState) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.jobs[uid]

@@ -114,7 +114,7 @@ func (m *metrics) kept(bytes int, err error) {
 	m.keptBytes.Observe(float64(bytes))
 }
 
-// settled counts what became of a warning. Whoever may edit a job may write what it was warned of: only names that are known here
+// settled counts what became of a warning. An account that may edit a job may write what it was warned of: only names that are known here
 // are series.
 func (m *metrics) settled(check string, o Outcome) {
 	if m != nil {

@@ -35,7 +35,7 @@ func unknownEnd(t *testing.T, answer string) *world {
 	}
 	w.labels = map[string]string{llmLabel: llmEnabled}
 	w.unknownLog()
-	w.Tell = newStoryteller(explain.Explainer{Client: client}, 1, w.Writer, nil, &w.memory, func(_ context.Context, k Request) { w.woken <- k })
+	w.Tell = newExplainWorker(explain.Explainer{Client: client}, 1, w.Writer, nil, &w.memory, func(_ context.Context, k Request) { w.woken <- k })
 	w.condition("Failed", "PyTorchJobFailed")
 	w.pod("master", func(p *corev1.Pod) {
 		oomKilled(p)
@@ -124,7 +124,7 @@ func TestTheModelNamesTheLineOfAnUnknownFailure(t *testing.T) {
 	}
 	w.restart()
 	w.unknownLog()
-	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
+	w.Tell = newExplainWorker(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
 	if now := w.job.GetAnnotations()[Error]; now != want || len(w.patches) != 2 {
 		t.Errorf("after a restart the job says %q (%d writes)", now, len(w.patches))

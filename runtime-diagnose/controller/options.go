@@ -74,7 +74,7 @@ type Options struct {
 	GiveWay func(context.Context)
 
 	Tracer trace.Tracer // nil: nothing is traced
-	Notify func(Notice) // nil: nobody is told; it must not wait
+	Notify func(Notice) // nil: not called; it must not wait
 	// Runbook is the address of a page about a category or the reason of an Event; nil: none is named.
 	Runbook func(category, reason string) string
 

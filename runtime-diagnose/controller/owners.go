@@ -101,7 +101,7 @@ func (o owners) get(ctx context.Context, gvk schema.GroupVersionKind, namespace,
 func (o owners) gone(ctx context.Context, ref job.Ref) bool {
 	_, gvk, ok := o.served.findGVK(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 	if !ok {
-		return false // nobody can say
+		return false // unknown
 	}
 	u, ok := o.get(ctx, gvk, ref.Namespace, ref.Name)
 	return !ok || string(u.GetUID()) != ref.UID || u.GetDeletionTimestamp() != nil

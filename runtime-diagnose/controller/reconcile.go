@@ -36,18 +36,18 @@ type Reconciler struct {
 	// Collect reads the evidence; collect.Cluster.Case does.
 	Collect func(context.Context, *kinds.Kind, *unstructured.Unstructured) (diagnose.Case, error)
 	Writer  Writer
-	Tell    *storyteller    // nil: no model
+	Tell    *explainWorker  // nil: no model
 	Keep    *capture.Keeper // nil: nothing is kept of what ends
 	// Tails reads what containers printed since; collect.Cluster.Tails does.
-	Tails   func(context.Context, []collect.Life, map[string]time.Time) [][]byte
-	owners  owners
-	metrics *metrics
-	memory  memory
-	looks   looks
-	asking  shares
-	nodes   nodes
+	Tails    func(context.Context, []collect.Life, map[string]time.Time) [][]byte
+	owners   owners
+	metrics  *metrics
+	memory   memory
+	inFlight inFlight
+	asking   shares
+	nodes    nodes
 	// firsts and renewals are the turns of jobs without pods: of those on which nothing stands, and of the others.
-	firsts, renewals pace
+	firsts, renewals pacer
 	// podLabels are those by which the cache finds pods; nil: by none.
 	podLabels map[string]bool
 }
@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	// What is read may give way to the end of the job; what is written may not.
-	reading, end := r.looks.begin(ctx, key)
+	reading, end := r.inFlight.begin(ctx, key)
 	defer end()
 	k, u, err := r.job(ctx, key)
 	switch {
@@ -94,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		reading = ctx
 	}
 	again, err := r.judge(ctx, reading, key, k, u, v)
-	if err != nil && errors.Is(context.Cause(reading), errGaveWay) {
+	if err != nil && errors.Is(context.Cause(reading), errCanceled) {
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: again}, err
@@ -167,12 +167,12 @@ const mostSpread = 5 * time.Second
 // being read, or pods have changed since the last look. The job has not ended, or nobody would wait;
 // and what is diagnosed now is diagnosed again with every pod that follows. 0: it has come to rest.
 func (r *Reconciler) spreads(known *remembered, u *unstructured.Unstructured, v view) time.Duration {
-	before := known.spread
-	known.spread = spread{}
+	before := known.unsettled
+	known.unsettled = unsettled{}
 	if v.ended() || v.asked {
 		return 0
 	}
-	now := spread{since: before.since, seen: v.seen(u.GetGeneration(), "")}
+	now := unsettled{since: before.since, seen: v.seen(u.GetGeneration(), "")}
 	if !r.Keep.Busy(u.GetUID()) && (before.seen == "" || before.seen == now.seen) {
 		return 0
 	}
@@ -182,7 +182,7 @@ func (r *Reconciler) spreads(known *remembered, u *unstructured.Unstructured, v 
 	if v.now.Sub(now.since) >= mostSpread {
 		return 0
 	}
-	known.spread = now
+	known.unsettled = now
 	return max(r.Debounce/2, 50*time.Millisecond)
 }
 

@@ -440,9 +440,9 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	w.rendered(server.Requests()[0])
 	w.printed()
 	w.restart()
-	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
+	w.Tell = newExplainWorker(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
-	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || w.Tell.turns.count() != 0 {
+	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || w.Tell.queue.count() != 0 {
 		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))
 	}
 }
@@ -545,8 +545,8 @@ func TestAFailingModelLosesNothing(t *testing.T) {
 			if diff := cmp.Diff(events, w.events()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if n := len(server.Requests()); n != asked || w.Tell.turns.count() != 0 {
-				t.Errorf("%d questions, %d waiting; want %d and none", n, w.Tell.turns.count(), asked)
+			if n := len(server.Requests()); n != asked || w.Tell.queue.count() != 0 {
+				t.Errorf("%d questions, %d waiting; want %d and none", n, w.Tell.queue.count(), asked)
 			}
 		})
 	}
@@ -606,13 +606,13 @@ func TestNamespacesTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t)
-	s := newStoryteller(explain.Explainer{Client: client}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
+	s := newExplainWorker(explain.Explainer{Client: client}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- s.Start(ctx) }()
 	for _, namespace := range []string{"slow", "slow", "slow", "slow", "quick"} {
 		r := diagnose.Result{Verdict: diagnose.Diagnosed, Job: job.Ref{Kind: "PyTorchJob", Namespace: namespace, Name: "j"}}
-		s.turns.offer(task{key: Request{"PyTorchJob", namespace, "j"}, object: w.job.DeepCopy(), print: "p", result: r})
+		s.queue.offer(task{key: Request{"PyTorchJob", namespace, "j"}, object: w.job.DeepCopy(), print: "p", result: r})
 	}
 	if got := <-asked; got != "quick" {
 		t.Errorf("asked about %s", got)
@@ -630,7 +630,7 @@ func TestLogsStayWhereNobodyAllowedThemToLeave(t *testing.T) {
 	w.condition("Failed", "PyTorchJobFailed")
 	w.pod("master", oomKilled)
 	w.reconcile()
-	if w.Tell.turns.count()+len(server.Requests()) != 0 {
+	if w.Tell.queue.count()+len(server.Requests()) != 0 {
 		t.Error("the model is asked about a namespace without the label")
 	}
 }
@@ -668,26 +668,26 @@ func TestWhatOnlyAModelNeedsIsNotHeld(t *testing.T) {
 	w.reconcile()
 	w.labels = allowed
 	w.reconcile()
-	if asked, ok := w.Tell.turns.next(); !ok || len(asked.result.Excerpts) == 0 || !slim(w) {
+	if asked, ok := w.Tell.queue.next(); !ok || len(asked.result.Excerpts) == 0 || !slim(w) {
 		t.Errorf("once it may, the model is not shown the log (or it is held: %v)", !slim(w))
 	}
 	for range 3 {
 		w.reconcile()
 	}
-	if w.Tell.turns.count() != 0 || len(w.patches) != 1 {
-		t.Errorf("%d more questions, %d writes; want none and one", w.Tell.turns.count(), len(w.patches))
+	if w.Tell.queue.count() != 0 || len(w.patches) != 1 {
+		t.Errorf("%d more questions, %d writes; want none and one", w.Tell.queue.count(), len(w.patches))
 	}
 
 	w = failed(t, allowed, true)
 	for n := range waitingTasks {
-		w.Tell.turns.offer(asking(strconv.Itoa(n), "j", 0))
+		w.Tell.queue.offer(asking(strconv.Itoa(n), "j", 0))
 	}
 	if again := w.reconcile(); slim(w) || again != 30*time.Second {
 		t.Errorf("a finding that waits for the model: next look after %s, want 30s; nothing to show it: %v", again, slim(w))
 	}
-	w.Tell.turns.next()
-	if w.reconcile(); w.Tell.turns.count() != waitingTasks || !slim(w) {
-		t.Errorf("%d questions wait, want all places taken again; held: %v", w.Tell.turns.count(), !slim(w))
+	w.Tell.queue.next()
+	if w.reconcile(); w.Tell.queue.count() != waitingTasks || !slim(w) {
+		t.Errorf("%d questions wait, want all places taken again; held: %v", w.Tell.queue.count(), !slim(w))
 	}
 }
 
@@ -699,8 +699,8 @@ func TestTheModelIsNotAskedAboutJobsThatWait(t *testing.T) {
 	w.pod("worker", unschedulable)
 	w.pass(time.Minute)
 	w.reconcile()
-	if w.job.GetAnnotations()[Healthy] != "No" || w.Tell.turns.count() != 0 {
-		t.Errorf("annotations %v, %d questions", w.job.GetAnnotations(), w.Tell.turns.count())
+	if w.job.GetAnnotations()[Healthy] != "No" || w.Tell.queue.count() != 0 {
+		t.Errorf("annotations %v, %d questions", w.job.GetAnnotations(), w.Tell.queue.count())
 	}
 }
 

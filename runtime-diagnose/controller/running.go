@@ -24,7 +24,7 @@ type Running struct {
 	Every  time.Duration // between two looks; 0: they are not watched
 	Pods   int           // whose logs are looked at
 	Limits progress.Limits
-	// Use answers what a job's pods used; nil: nobody knows.
+	// Use answers what a job's pods used; nil: unknown.
 	Use        func(ctx context.Context, a UsageOf) (Usage, error)
 	IdleBelow  float64       // percent; below it a GPU is idle
 	IdleBeside float64       // percent of what the other pods' GPUs do; up to it those of one pod idle beside them
@@ -40,7 +40,7 @@ type watched struct {
 	looked   time.Time
 	findings []progress.Finding
 	idle     []evidence.Observation
-	straggle string // who was slow in the last Event
+	straggle string // the ranks that were slow in the last Event
 	slow     []bottleneck
 	said     string // of bottlenecks in the last Event
 	numbers  string

@@ -15,7 +15,7 @@ type shares struct {
 
 type share struct {
 	taken int
-	turns pace // of those that found none
+	turns pacer // of those that found none
 }
 
 // askAgain is when a look is tried again that found no share, at the earliest: of many each has a turn.

@@ -23,8 +23,8 @@ const (
 	llmEnabled = "enabled"
 )
 
-// storyteller asks the model beside the reconciler, so that no rule result waits for it.
-type storyteller struct {
+// explainWorker asks the model beside the reconciler, so that no rule result waits for it.
+type explainWorker struct {
 	explain  explain.Explainer
 	attempts int
 	backoff  time.Duration // after the first failure; doubled after each
@@ -33,8 +33,8 @@ type storyteller struct {
 	metrics  *metrics
 	memory   *memory
 	wake     func(context.Context, Request) // called when a story has come
-	turns    *turns
-	tired    tired
+	queue    *fairQueue
+	breaker  circuitBreaker
 	accounts *accounts // nil: nothing is kept of what was answered
 }
 
@@ -47,10 +47,10 @@ type task struct {
 	gpus   int64 // of the whole job: the larger is asked about first
 }
 
-func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(context.Context, Request)) *storyteller {
-	return &storyteller{
+func newExplainWorker(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(context.Context, Request)) *explainWorker {
+	return &explainWorker{
 		explain: e, attempts: max(1, attempts), backoff: 2 * time.Second, writer: w, metrics: m, memory: mem, wake: wake,
-		turns: newTurns(),
+		queue: newFairQueue(),
 	}
 }
 
@@ -61,22 +61,22 @@ func promptCase(c diagnose.Case) *diagnose.Case {
 }
 
 // Start answers tasks until the context ends.
-func (s *storyteller) Start(ctx context.Context) error {
+func (s *explainWorker) Start(ctx context.Context) error {
 	var g sync.WaitGroup
 	defer g.Wait()
 	s.accounts.load(ctx)
 	g.Go(func() { s.accounts.run(ctx) })
 	for {
-		for t, ok := s.turns.next(); ok; t, ok = s.turns.next() {
+		for t, ok := s.queue.next(); ok; t, ok = s.queue.next() {
 			g.Go(func() {
-				defer s.turns.done(t.key.Namespace)
+				defer s.queue.done(t.key.Namespace)
 				s.tell(ctx, t)
 			})
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.turns.changed:
+		case <-s.queue.changed:
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 	}
 	if before, ok := f.toldBefore(u); ok {
 		told := before.told(f.result)
-		r.memory.setStory(u.GetUID(), f.toldAs(), stance{story: told, done: true})
+		r.memory.setStory(u.GetUID(), f.toldAs(), storyState{story: told, done: true})
 		known.slim()
 		return told // from before a restart: the model is not asked twice
 	}
@@ -102,12 +102,12 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 		return nil
 	}
 	// Noted first: an answer may come before this goes on, and what it says stays.
-	r.memory.setStory(u.GetUID(), f.toldAs(), stance{})
+	r.memory.setStory(u.GetUID(), f.toldAs(), storyState{})
 	t := task{key: key, object: u.DeepCopy(), print: f.toldAs(), result: f.result, c: *known.shown}
 	if known.shown.Job != nil {
 		t.gpus = known.shown.Job.GPUs()
 	}
-	if r.Tell.turns.offer(t) {
+	if r.Tell.queue.offer(t) {
 		known.slim()
 		return nil
 	}
@@ -132,7 +132,7 @@ func (r *Reconciler) untold(u *unstructured.Unstructured, f finding) bool {
 	return !asked && !before
 }
 
-// toldAs is what the model is asked once about: whoever asks again wants it told again.
+// toldAs is what the model is asked once about: asked again, it is to be told again.
 func (f finding) toldAs() string { return f.print + f.asked }
 
 // toldBefore is what stands on the job of the same finding, with a story.
@@ -154,14 +154,14 @@ func (r *Reconciler) mayLeave(namespace string) bool {
 }
 
 // tell asks about one finding, a few times if need be.
-func (s *storyteller) tell(ctx context.Context, t task) {
+func (s *explainWorker) tell(ctx context.Context, t task) {
 	uid := t.object.GetUID()
 	q := s.explain.Ask(ctx, t.c, t.result)
 	if q.Problem != nil {
 		s.say(ctx, t, PromptInvalid, q.Problem.Error())
 	}
-	if left := s.tired.left(time.Now()); left > 0 {
-		s.memory.setStory(uid, t.print, stance{done: true})
+	if left := s.breaker.left(time.Now()); left > 0 {
+		s.memory.setStory(uid, t.print, storyState{done: true})
 		s.say(ctx, t, ExplanationFailed, fmt.Sprintf("the model failed %d times in a row and is not asked for %s; the finding stands without it", tiredAfter, left.Round(time.Second)))
 		return
 	}
@@ -173,13 +173,13 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		s.metrics.asked(err, told, time.Since(began), s.explain.Budget)
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
 			s.accounts.note()
-			s.tired.note(err == nil, time.Now())
+			s.breaker.note(err == nil, time.Now())
 		}
 		story = told.Story
 		return !errors.Is(err, explain.ErrBudget), err
 	})
 	if err == nil {
-		s.memory.setStory(uid, t.print, stance{story: story, done: true})
+		s.memory.setStory(uid, t.print, storyState{story: story, done: true})
 		if story.Refused != "" {
 			s.say(ctx, t, NominationRefused, story.Model+": "+story.Refused)
 		}
@@ -191,14 +191,14 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		s.wake(ctx, t.key)
 		return
 	}
-	s.memory.setStory(uid, t.print, stance{done: true})
+	s.memory.setStory(uid, t.print, storyState{done: true})
 	if ctx.Err() == nil {
 		s.say(ctx, t, ExplanationFailed, err.Error()+"; the finding stands without it")
 	}
 }
 
-// tired counts failures of the model: one that fails again and again is left alone for a while.
-type tired struct {
+// circuitBreaker counts failures of the model: one that fails again and again is left alone for a while.
+type circuitBreaker struct {
 	mu     sync.Mutex
 	failed int
 	until  time.Time
@@ -209,7 +209,7 @@ const (
 	tiredFor   = time.Minute
 )
 
-func (t *tired) note(answered bool, now time.Time) {
+func (t *circuitBreaker) note(answered bool, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if answered {
@@ -222,17 +222,17 @@ func (t *tired) note(answered bool, now time.Time) {
 }
 
 // left is how long the model is still left alone.
-func (t *tired) left(now time.Time) time.Duration {
+func (t *circuitBreaker) left(now time.Time) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return max(0, t.until.Sub(now))
 }
 
-func (s *storyteller) say(ctx context.Context, t task, reason, note string) {
+func (s *explainWorker) say(ctx context.Context, t task, reason, note string) {
 	s.tells(ctx, t, corev1.EventTypeWarning, reason, note)
 }
 
-func (s *storyteller) tells(ctx context.Context, t task, kind, reason, note string) {
+func (s *explainWorker) tells(ctx context.Context, t task, kind, reason, note string) {
 	if err := s.writer.event(ctx, t.object, kind, reason, s.writer.led(note, "", reason)); err != nil {
 		log.FromContext(ctx).Error(err, "no event")
 	}

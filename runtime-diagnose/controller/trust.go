@@ -96,7 +96,7 @@ func Keep(u *unstructured.Unstructured) (*live.PackedObject, error) {
 func keepObject(o any) (any, error) {
 	switch o := o.(type) {
 	case *unstructured.Unstructured:
-		if o.GroupVersionKind().Group == aegisKind.Group { // who has written its status is looked at
+		if o.GroupVersionKind().Group == aegisKind.Group { // the manager that has written its status is looked at
 			return live.Pack(o)
 		}
 		return Keep(o)

@@ -202,7 +202,7 @@ func (w *world) model(name string, sources ...prompt.Source) *fakellm.Server {
 		w.t.Fatal(err)
 	}
 	w.labels = map[string]string{llmLabel: llmEnabled}
-	w.Tell = newStoryteller(explain.Explainer{Client: c, Sources: sources}, 2, w.Writer, nil, &w.memory, func(_ context.Context, k Request) { w.woken <- k })
+	w.Tell = newExplainWorker(explain.Explainer{Client: c, Sources: sources}, 2, w.Writer, nil, &w.memory, func(_ context.Context, k Request) { w.woken <- k })
 	w.Tell.backoff = time.Millisecond
 	return s
 }
@@ -210,12 +210,12 @@ func (w *world) model(name string, sources ...prompt.Source) *fakellm.Server {
 // tell lets the model answer one question, and the reconciler look again if it said something.
 func (w *world) tell() {
 	w.t.Helper()
-	task, ok := w.Tell.turns.next()
+	task, ok := w.Tell.queue.next()
 	if !ok {
 		w.t.Fatal("nobody asks the model")
 	}
 	w.Tell.tell(w.t.Context(), task)
-	w.Tell.turns.done(task.key.Namespace)
+	w.Tell.queue.done(task.key.Namespace)
 	select {
 	case k := <-w.woken:
 		if k != key {

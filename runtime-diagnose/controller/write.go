@@ -50,7 +50,7 @@ type Writer struct {
 	Dynamic dynamic.Interface
 	Mapper  meta.RESTMapper
 	Now     func() time.Time // nil: the system's clock
-	// Notify is told when the verdict or the cause is another, or what was wrong is over; nil: nobody is. It must not wait.
+	// Notify is told when the verdict or the cause is another, or what was wrong is over; nil: not called. It must not wait.
 	Notify func(Notice)
 	// Runbook is the address of a page about a category, or where there is none about the reason of an Event; empty, or
 	// nil: no Event names a page.

@@ -35,7 +35,7 @@ type Explainer struct {
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
 
-	Heard func(text string) // is told what is supported of an answer while it comes; nil: nobody listens
+	Heard func(text string) // is called with what is supported of an answer while it comes; nil: not called
 
 	PromptTokens int // of evidence as well; 0: bytes alone count
 
@@ -102,7 +102,7 @@ func Worth(r diagnose.Result) bool {
 // Told is what came of a question.
 type Told struct {
 	Story  *diagnose.Story
-	Answer llm.Response // the zero value: nobody was asked
+	Answer llm.Response // the zero value: no model was asked
 	Shared bool         // the model had answered about the same failure of another job
 	Saved  Saved        // what that answer had taken, where it is shared
 }

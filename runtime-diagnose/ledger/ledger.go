@@ -161,7 +161,7 @@ func (l Ledger) Encode() string {
 	return ""
 }
 
-// Decode reads what a job carries. Whoever may write the job may have written it: what is out of bounds is not
+// Decode reads what a job carries. An account that may write the job may have written it: what is out of bounds is not
 // taken.
 func Decode(text string) (Ledger, error) {
 	if text == "" {

@@ -41,7 +41,7 @@ type Response struct {
 // MaxText is how many bytes of an answer are kept. An explanation has a few hundred.
 const MaxText = 32 << 10
 
-// ErrOff says that there is no model: nobody configured one.
+// ErrOff says that there is no model: none is configured.
 var ErrOff = errors.New("no language model is configured")
 
 // Off is the client of the zero configuration: every call is ErrOff.

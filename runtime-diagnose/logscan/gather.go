@@ -178,7 +178,7 @@ func before(a, b *Log) int {
 	return cmp.Or(x.Compare(y), cmp.Compare(a.place, b.place))
 }
 
-// at is when a log first said what it says, or ended; zero: nobody knows.
+// at is when a log first said what it says, or ended; zero: unknown.
 func (h *Log) at() time.Time {
 	if len(h.told) > 0 {
 		return h.told[0].Item.At

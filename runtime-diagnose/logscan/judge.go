@@ -47,7 +47,7 @@ func (r *logReader) matchesOf(l *reduce.Line, text string, onlyNew bool) []signa
 	calm, scheduled := r.view.IsCalm(), r.scheduling.Number > 0
 	at := &r.texts.at[maphash.String(r.texts.seed, text)%mostJudged]
 	if j := *at; j != nil && j.text == text && j.calm == calm && j.scheduled == scheduled && !(onlyNew && slices.ContainsFunc(j.known, r.view.Heard)) {
-		r.room = append(r.room[:0], j.matches...) // whoever takes it may change it
+		r.room = append(r.room[:0], j.matches...) // the caller may change it
 		return r.room
 	}
 	j := &judged{text: text, calm: calm, scheduled: scheduled}

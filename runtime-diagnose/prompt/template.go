@@ -35,7 +35,7 @@ type Data struct {
 	EventInfo string         // events of the cluster
 	LogInfo   string         // lines of logs
 
-	Language           string // that an answer is to be in; empty: nobody says
+	Language           string // that an answer is to be in; empty: not said
 	Keywords, RawAlert string // for templates written for aegis; always empty
 }
 

@@ -28,7 +28,7 @@ type Options struct {
 	// Lines beyond the last go on counting from it.
 	Numbers []int
 	Now     time.Time // by which the year of stamps without one is told, as klog's and syslog's; zero: such stamps are unknown
-	// Watch sees every line, in order, before anything else; nil: nobody does. It has to be
+	// Watch sees every line, in order, before anything else; nil: not called. It has to be
 	// cheap. The line's time is set where its prefix has one.
 	Watch func(*Line)
 	// Suspect is a cheap question asked of every line; nil: every line is suspect.

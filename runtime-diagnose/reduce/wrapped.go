@@ -59,7 +59,7 @@ func (s *scanner) join() {
 	if text, ok := pieceOfCRI(s.text); ok {
 		s.pieces.begins(s.text)
 		flag := len(s.text) - len(text) - len("P ")
-		s.pieces.begin[flag] = 'F' // nobody is to take it for a piece once more
+		s.pieces.begin[flag] = 'F' // it is not to be taken for a piece once more
 		stream := string(s.text[flag-len("stderr ") : flag])
 		for ok && s.nextOfFile() {
 			n := collectedByCRI(s.text)

@@ -36,7 +36,7 @@ func countedIn(status map[string]any) counted {
 // counted as active where none is left.
 func (d *draft) remarkCounts() {
 	if d.podsUnread() {
-		return // nobody looked
+		return // not looked at
 	}
 	d.remarkReplicas()
 	d.remarkJobs()

@@ -52,7 +52,7 @@ type Report struct {
 	Evidence   []evidence.Item    // every ID cited above is here
 	Excerpts   []evidence.Excerpt // of the logs that say something: for reading in context and for a model
 	Ending     evidence.Excerpt   // the end of the log that a bare exit code is the last word of; no lines: none
-	Order      *Order             // who went first, by what; nil: one member, or nothing failed
+	Order      *Order             // which member went first, by what; nil: one member, or nothing failed
 	Followers  []Followers        // what became of the other members, most frequent first
 	Members    []timeline.Member  // everybody, by role and index
 	Story      *Story             // nil: no model, it failed, or it cited nothing; never required
@@ -69,7 +69,7 @@ type Report struct {
 
 	Attempts ledger.Ledger // that failed, of all there were
 
-	Runbook string // the address of a page about the category; empty: nobody named where pages are
+	Runbook string // the address of a page about the category; empty: the address of pages is not configured
 
 	Plain string // Analysis without what Text shows in another form
 }
@@ -84,7 +84,7 @@ type Cause struct {
 	Retry     signature.Retry
 	Source    evidence.Source // its Rank is the replica's index where it has a Role, else that of the process
 	Role      string          // of the pod
-	Index     int             // of the replica in its role; -1: nobody says
+	Index     int             // of the replica in its role; -1: unknown
 	At        time.Time
 	Carried   bool   // At is that of a line above: it was no earlier
 	Line      string // the one decisive line, masked

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ofCluster are commands about what belongs to no namespace: whoever may not read nodes has no right on it.
+// ofCluster are commands about what belongs to no namespace: an account that may not read nodes has no right on it.
 var ofCluster = regexp.MustCompile(`kubectl (?:get|describe|top|cordon|uncordon|drain) (?:nodes?|pv)\b`)
 
 // asFarAsAllowed says of steps that the asker may not take whose they are.

@@ -17,7 +17,7 @@ type Picture struct {
 	Width int // columns; 0: 80
 	// ASCII draws without characters that an old terminal lacks.
 	ASCII bool
-	// Paint colours a text like "error", "warning" or "allowed"; nil: nobody does.
+	// Paint colours a text like "error", "warning" or "allowed"; nil: texts stay plain.
 	Paint func(like, text string) string
 }
 

@@ -4,7 +4,7 @@ package signature
 type Category struct {
 	Slug  string
 	Title string // completes "the cause is …"
-	Owner Domain // who usually has to act
+	Owner Domain // the domain that usually has to act
 	Depth int    // how near to a cause the class is; see the constants
 	Says  Says   // of the other members; empty: OfItself
 	// Lasting: a run that goes on, or ends with 0, does not refute it.

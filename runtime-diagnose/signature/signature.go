@@ -22,7 +22,7 @@ type Role string
 // The roles.
 const (
 	Root         Role = "root"         // may be the cause
-	Cascade      Role = "cascade"      // somebody else failed first
+	Cascade      Role = "cascade"      // another member failed first
 	Confirmation Role = "confirmation" // supports a root, is none itself
 	Context      Role = "context"      // advice; can never be a cause
 )
@@ -33,9 +33,9 @@ type Says string
 // What a match can tell of others.
 const (
 	OfItself   Says = "of-itself"    // nothing: the trouble is the member's own
-	Waited     Says = "waited"       // somebody did not come in time
+	Waited     Says = "waited"       // another member did not come in time
 	PeerLost   Says = "peer-lost"    // a connection between two members broke: both ends report it alike, whichever it was
-	ToldToStop Says = "told-to-stop" // somebody else asked for the end
+	ToldToStop Says = "told-to-stop" // the platform or another member asked for the end
 )
 
 // Domain is who has to act.

@@ -84,7 +84,7 @@ func number(s string) int64 {
 // Waited is what the watchdogs of all ranks say together.
 type Waited struct {
 	Group  string
-	Seq    int64  // the collective that most ranks wait in; -1: nobody says
+	Seq    int64  // the collective that most ranks wait in; -1: unknown
 	Op     string // theirs
 	Ranks  int    // that wait in it
 	Behind []int  // ranks that did not get there, or do something else there; sorted

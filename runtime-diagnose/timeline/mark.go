@@ -39,7 +39,7 @@ func newMarker(seen []evidence.Observation, members []Member, clocks *Clocks) *m
 
 func (m *marker) mark() Marks {
 	for _, a := range m.all {
-		if !a.lost { // nobody was gone: the wire, or what drives it here, is the cause
+		if !a.lost { // no member was gone: the wire, or what drives it here, is the cause
 			a.own, a.wire = append(a.own, a.wire...), nil
 		}
 		m.splitOwn(a)

@@ -48,7 +48,7 @@ type Member struct {
 	Ahead   time.Duration // how far its clock is taken to be ahead of the API server's
 
 	Calls  []Call             // what its watchdogs said
-	Before control.FormerLife // of the pod that had its name and place, and was taken from its node; zero: nobody says
+	Before control.FormerLife // of the pod that had its name and place, and was taken from its node; zero: unknown
 	Alike  int                // how many more say what it says, of which nothing else is kept
 }
 

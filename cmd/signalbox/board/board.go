@@ -211,7 +211,7 @@ func (b *board) page(keep time.Duration, made func(context.Context, *http.Reques
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		text, code := b.made(r, keep, made)
 		w.WriteHeader(code)
-		_, _ = w.Write(text) //nolint:gosec // html/template wrote it; whoever asked may have gone
+		_, _ = w.Write(text) //nolint:gosec // html/template wrote it; the caller may have gone
 	}
 }
 

@@ -223,7 +223,7 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell.Shell, c diagnose.C
 	defer leave(nil)
 	added := m.Tell(asking, sh, wait, q, &r, func() {
 		if f.model.Replay != "" {
-			return // nobody is waited for
+			return // nothing waits for it
 		}
 		if f.model.Early {
 			printed, failed = true, to(rules)

@@ -10,7 +10,7 @@ import (
 )
 
 // whenOf is when the first cause showed: with its date, in UTC as the logs have it, on the reader's clock where that is
-// another, and how long before the evidence was taken. Files tell nothing of that; empty: nobody knows when.
+// another, and how long before the evidence was taken. Files tell nothing of that; empty: unknown.
 func whenOf(r diagnose.Result, zone *time.Location) string {
 	if r.Root == nil || r.Root.At.IsZero() {
 		return ""

@@ -27,7 +27,7 @@ const closedPart = "closed on failure"
 // switchOff opens the namespaces that are closed on failure, at once.
 const switchOff = "kubectl delete validatingwebhookconfiguration " + webhook.ClosedConfigurationName
 
-// closed looks at the second configuration. Where neither it nor a setting is there, nothing is said: nobody asked for it.
+// closed looks at the second configuration. Where neither it nor a setting is there, nothing is said: it was not asked for.
 func (d *doctor) closed(ctx context.Context, e *examination, settings *config.Config, pods *appsv1.Deployment) {
 	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, webhook.ClosedConfigurationName, metav1.GetOptions{})
 	wanted := settings != nil && settings.Webhook.Closed.Enabled

@@ -177,7 +177,7 @@ func (d *doctor) replicas(ctx context.Context, e *examination, part string, foun
 	e.wrong(part, "kubectl -n "+d.own+" describe pods -l app.kubernetes.io/name=signalbox", "%d of %d ready%s", found.Status.ReadyReplicas, want, why)
 }
 
-// reached asks the API server about a job that is never stored: whoever answers is the webhook.
+// reached asks the API server about a job that is never stored: the answer is the webhook's.
 func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionregistrationv1.ValidatingWebhook, unread error) {
 	const part = "webhook is reached"
 	switch {

@@ -20,7 +20,7 @@ const groupsSchema = "signalbox.dev/job-groups/v1"
 
 // jobGroup is the total of the jobs that have one category, owner, queue or namespace.
 type jobGroup struct {
-	Group      string  `json:"group"` // empty: nobody says it of these jobs
+	Group      string  `json:"group"` // empty: it is not said of these jobs
 	Jobs       int     `json:"jobs"`
 	NotHealthy int     `json:"notHealthy"`
 	Held       int64   `json:"gpusHeld"`              // by pods that have a node

@@ -26,7 +26,7 @@ type JobRow struct {
 	Created    time.Time  `json:"created"`
 	State      string     `json:"state"`
 	Since      *time.Time `json:"since,omitempty"`   // of the wait of a job that waits, else of the state; where it is known
-	Healthy    string     `json:"healthy"`           // Yes, No, Unknown; empty: nobody has looked
+	Healthy    string     `json:"healthy"`           // Yes, No, Unknown; empty: not diagnosed yet
 	Verdict    string     `json:"verdict,omitempty"` // of the diagnosis
 	Category   string     `json:"category,omitempty"`
 	Owner      string     `json:"owner,omitempty"`

@@ -57,7 +57,7 @@ Exit codes: 0 tried · 1 the server does not answer · 2 bad usage or unreadable
 	return c
 }
 
-// asManyAsNeeded a minute: who tries a model waits for its answers, not for a turn.
+// asManyAsNeeded a minute: a trial waits for the answers of the model, not for a turn.
 const asManyAsNeeded = 6000
 
 func modelTest(ctx context.Context, sh *shell.Shell, file, record, replay string) error {

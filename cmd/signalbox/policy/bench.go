@@ -60,7 +60,7 @@ type need struct {
 	what, flag string
 }
 
-// lacksOf names all that is lacking at once: who is told of one thing at a time runs the command as often.
+// lacksOf names all that is lacking at once: one thing at a time would take as many runs of the command.
 func lacksOf(needs ...need) error {
 	var what, expected []string
 	for _, n := range needs {

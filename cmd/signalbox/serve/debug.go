@@ -35,5 +35,5 @@ func (s *server) debug() http.Handler {
 }
 
 func (s *server) tellLevel(w io.Writer) {
-	_, _ = fmt.Fprintln(w, strings.ToLower(s.level.Level().String())) // whoever asked may have gone
+	_, _ = fmt.Fprintln(w, strings.ToLower(s.level.Level().String())) // the caller may have gone
 }

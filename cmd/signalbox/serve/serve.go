@@ -217,7 +217,7 @@ func (s *server) health() http.Handler {
 	return mux
 }
 
-// answer says ok; whoever asked may have gone.
+// answer says ok; the caller may have gone.
 func answer(w io.Writer) { _, _ = io.WriteString(w, "ok\n") }
 
 // listen serves one plain endpoint; the address "0" turns it off.

@@ -71,7 +71,7 @@ queues, quotas) is unknown in such a snapshot.`,
 			if err != nil {
 				return shell.Own(err)
 			}
-			if len(view.Objects) == 0 { // whoever reads such a file takes the cluster for empty
+			if len(view.Objects) == 0 { // a reader of such a file takes the cluster for empty
 				return &shell.Exit{Code: shell.ExitUsage, Cause: fmt.Errorf("nothing of the cluster could be listed, and no file is written: %s; expected a user who may list nodes and pods", strings.Join(byReason(skipped), "; "))}
 			}
 			if pseudonyms {

@@ -175,7 +175,7 @@ func wholeSizes(raw map[string]json.RawMessage) map[string]int64 {
 		if json.Unmarshal(raw[name], &n) == nil && n > 0 && n < 1<<31 {
 			sizes[name] = n
 		} else if raw[name] != nil {
-			return nil // "auto": somebody fills it in
+			return nil // "auto": the library fills it in
 		}
 	}
 	return sizes

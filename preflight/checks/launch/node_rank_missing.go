@@ -36,7 +36,7 @@ var nodeRankMissing = &check.Check{
 			}
 			f := finding.Finding{Path: l.Path}
 			told, beside := fmt.Sprintf("torchrun runs with --nnodes=%d but without --node-rank", nodes), p.Operator.EnvBeside
-			if beside != "" && l.NodesPath == "" { // nobody wrote the number that is quoted
+			if beside != "" && l.NodesPath == "" { // the number that is quoted is not written in the job
 				told = fmt.Sprintf("the operator tells torchrun of %d nodes, and of a --node-rank only beside a %s", nodes, beside)
 				f.Remedy = fmt.Sprintf("Make one of the pods a %s, or write --rdzv-backend=c10d and --rdzv-endpoint.", beside)
 			}

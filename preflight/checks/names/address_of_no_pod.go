@@ -99,7 +99,7 @@ func noPod(j *job.Job, operator *kinds.Operator, address string) (why string, un
 		}
 		return "", false
 	}
-	if off { // whoever switched the names off may have a service of his own
+	if off { // a job that switched the names off may have a Service of its own
 		return "", false
 	}
 	return "the pods are called " + strings.Join(said, ", "), false

@@ -36,8 +36,8 @@ var gangDoesNotFit = &check.Check{
 		if answer.Unresolvable || spreadNeverHolds(p) {
 			return // a check of its own says what is missing, or which rule cannot hold
 		}
-		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
-		// could ever hold; whoever is suspended is not told that there is no room now.
+		// A job that waits in a queue or may get new nodes is told only of a pod that no node
+		// could ever hold; a suspended job is not told that there is no room now.
 		if !answer.Warns() || p.Job.Suspended && answer.Verdict != fit.TooBig {
 			return
 		}

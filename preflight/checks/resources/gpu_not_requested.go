@@ -73,7 +73,7 @@ func wantsGPU(o facts.Option) string {
 }
 
 // onlyImages notes a job that trains from an image for GPUs, and none of whose pods asks for
-// one: the training runs, on the CPU. Who says that it is for the CPU is believed. What runs in a cluster of Ray is
+// one: the training runs, on the CPU. A program that says it is for the CPU is believed. What runs in a cluster of Ray is
 // sent to it, and its images come with a build of CUDA whatever that is.
 func onlyImages(p *check.Pass) {
 	if strings.HasPrefix(p.Job.Ref.APIVersion, "ray.io/") {

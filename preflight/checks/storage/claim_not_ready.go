@@ -30,7 +30,7 @@ var claimNotReady = &check.Check{
 }
 
 // notReady is why a claim cannot be mounted; empty: it can, will be when a pod comes, or
-// nobody can say.
+// unknown.
 func notReady(p *check.Pass, claim *corev1.PersistentVolumeClaim) string {
 	switch {
 	case claim.DeletionTimestamp != nil:

@@ -16,7 +16,7 @@ import (
 type Resource struct {
 	Group, Plural string
 	Versions      []string // that our readers understand, best first
-	For           string   // who needs it
+	For           string   // the feature that needs it
 }
 
 // Resources are the objects that are followed besides nodes, pods and namespaces: read

@@ -17,7 +17,7 @@ import (
 const podsAPage = 1000
 
 // Pods are all pods of a cluster, once, as a snapshot keeps them: of each what counts is kept before
-// the next one is read. Whoever asks should speak protobuf (Connect), which is a fraction of JSON.
+// the next one is read. The client should speak protobuf (Connect), which is a fraction of JSON.
 func Pods(ctx context.Context, kube kubernetes.Interface) ([]*cluster.Pod, error) {
 	keep := keepPods()
 	plain := &cache.ListWatch{ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

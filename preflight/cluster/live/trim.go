@@ -78,7 +78,7 @@ func (p *heldPod) GetObjectMeta() metav1.Object {
 // should see. So are annotations that no reader looks at: a network leaves some on every pod.
 func keepPods() cache.TransformFunc {
 	kept := append(kinds.PodAnnotations(), corev1.MirrorPodAnnotationKey)
-	var mu sync.Mutex // nobody promises that an informer asks for one pod after the other
+	var mu sync.Mutex // an informer need not ask for one pod after the other
 	words, lean := words{}, corev1.Pod{}
 	return func(object any) (any, error) {
 		p, ok := object.(*corev1.Pod)

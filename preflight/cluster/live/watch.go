@@ -66,7 +66,7 @@ func (w *objectWatch) ResultChan() <-chan watch.Event { return w.events }
 // Stop implements watch.Interface.
 func (w *objectWatch) Stop() { w.stop() }
 
-// read passes events on until there are no more. That a connection ends is no error: whoever watches watches again.
+// read passes events on until there are no more. That a connection ends is no error: the watch is begun again.
 func (w *objectWatch) read(body io.ReadCloser) {
 	defer close(w.events)
 	defer body.Close()

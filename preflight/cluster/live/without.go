@@ -29,7 +29,7 @@ const (
 	wireFixed32 = 5
 )
 
-// without is a message without some fields, written over it. What is not understood stays as it is: whoever decodes it
+// without is a message without some fields, written over it. What is not understood stays as it is: the decoder
 // says why.
 func without(message []byte, some fields) []byte {
 	out := message[:0]

@@ -29,7 +29,7 @@ type Pool struct {
 type Row struct {
 	Names []string
 	Note  string // whose pods would go there, or why what is free is of no use
-	Held  string // "used by ml/llama 8, ml/notebook 1 and 3 more"; empty: nobody, or nobody knows
+	Held  string // "used by ml/llama 8, ml/notebook 1 and 3 more"; empty: none, or unknown
 	Parts []Part
 }
 

@@ -47,7 +47,7 @@ const (
 	Free               // open to the job
 	Closed             // free, and of no use to the job
 	Broken             // the node has it and does not offer it
-	Hidden             // nobody knows: the view holds no pods
+	Hidden             // unknown: the view holds no pods
 )
 
 var (

@@ -56,7 +56,7 @@ func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.
 
 // runningJob is the pods that have a node and carry the name of one job.
 type runningJob struct {
-	kind            string // empty: nobody asked
+	kind            string // empty: not asked
 	namespace, name string
 	pods            []*cluster.Pod
 	devices         int64 // accelerators they hold

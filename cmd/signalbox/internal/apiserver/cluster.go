@@ -130,8 +130,8 @@ func (c *Cluster) Unreached(err error) error {
 	return &NoCluster{Why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.Context, terminal.OneLine(err.Error())), Silent: true}
 }
 
-// noKubeconfig says where a kubeconfig was looked for. Who names a file that does not exist meant a cluster;
-// who names one without a cluster, such as /dev/null, did not.
+// noKubeconfig says where a kubeconfig was looked for. A file that is named and does not exist was to lead to a cluster;
+// one without a cluster, such as /dev/null, was not.
 func noKubeconfig() *NoCluster {
 	named := os.Getenv("KUBECONFIG")
 	if named == "" {
@@ -166,7 +166,7 @@ func (c *Cluster) Greet(ctx context.Context) error {
 			}
 		}
 	}
-	// Who we are matters to policies only; a cluster that does not tell is no obstacle.
+	// Our own user name matters to policies only; a cluster that does not tell it is no obstacle.
 	if who, err := c.Clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{}); err == nil {
 		c.User, c.Groups = who.Status.UserInfo.Username, who.Status.UserInfo.Groups
 	}

@@ -53,7 +53,7 @@ const (
 	Good State = "good"
 	Bad  State = "bad"
 	Busy State = "busy" // not now, or a warning
-	Dim  State = "dim"  // nobody can say
+	Dim  State = "dim"  // unknown
 )
 
 // Chart is a timeline.

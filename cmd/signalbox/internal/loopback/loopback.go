@@ -25,7 +25,7 @@ func Serve(ctx context.Context, at net.Listener, pages http.Handler) error {
 	return ctx.Err()
 }
 
-// Listen refuses addresses that others can reach: whoever asks acts with the rights of the kubeconfig.
+// Listen refuses addresses that others can reach: every caller acts with the rights of the kubeconfig.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -346,7 +346,7 @@ func explainLine(sh *shell.Shell, line string, folders []string) error {
 	return nil
 }
 
-// mostLinesExplained bounds the lines of standard input: who has a whole log wants diagnose.
+// mostLinesExplained bounds the lines of standard input: a whole log is for diagnose.
 const mostLinesExplained = 20
 
 // mostNamesListed is how many names that hold a word are listed.

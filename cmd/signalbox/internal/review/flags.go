@@ -33,7 +33,7 @@ type Flags struct {
 	Enforce  bool             // policies deny, whatever the namespaces say
 	sources  []fs.FS          // what is in them, once open
 	Only     bool             // no others are asked
-	Printed  io.Writer        // takes what they print; nil: nobody does
+	Printed  io.Writer        // takes what they print; nil: it is dropped
 	Asked    int              // how many policies there are, once open
 	Unset    []policies.Unset // that say nothing, because nothing sets what they read
 	Kube     *genericclioptions.ConfigFlags

@@ -61,7 +61,7 @@ func (w *World) One(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 		return nil, err
 	}
 	if !w.Seen {
-		report.Fit = nil                // nobody looked for nodes
+		report.Fit = nil                // nodes were not looked for
 		for i := range report.Skipped { // other objects of the input are a view that nobody took of a cluster
 			if s := &report.Skipped[i]; s.Why == check.ViewUntrusted {
 				s.Why, s.Reason, s.Failed = check.NoCluster, check.Skip{Reason: check.NoCluster}.String(), false

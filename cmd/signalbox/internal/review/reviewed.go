@@ -24,7 +24,7 @@ type Reviewed struct {
 	From     manifest.Document
 	ours     []string      // what was not checked through a fault of ours
 	quotes   *input.Quotes // the lines of its file; nil: they are not quoted
-	Who      *WhoAnswer    // whose end lets it start; nil: nobody asked
+	Who      *WhoAnswer    // whose end lets it start; nil: not asked
 	Cures    []Cure        // exact remedies, where the format has a place for them
 	Hidden   int           // findings that are not shown
 	Off      []string      // checks that a file with settings leaves out

@@ -53,7 +53,7 @@ type World struct {
 	skipped   []preflight.Skip   // what could not be seen
 	Namespace string             // for objects that name none
 	Forced    bool               // the user chose the namespace
-	User      string             // who asks: whom the cluster takes us for, or --as; empty: nobody knows
+	User      string             // the user who asks: whom the cluster takes us for, or --as; empty: nobody knows
 	Groups    []string           // of that user
 	Asking    *Asking            // in which namespace, where the user says so
 
@@ -251,7 +251,7 @@ func (f *Flags) reach(ctx context.Context, w *World, in *input.Input) (asked boo
 // set of the cluster that cannot be read or does not load is said, and left out.
 func (f *Flags) Policies(ctx context.Context, w *World) (preflight.Engine, error) {
 	if len(f.Folders) == 0 && (w.Live == nil || w.Asks) {
-		return policies.Quiet() // nobody brings data
+		return policies.Quiet() // there is no data
 	}
 	var sources []fs.FS
 	if !f.Only {

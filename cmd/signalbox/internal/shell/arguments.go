@@ -12,7 +12,7 @@ func IsAddress(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// NamesFile says whether a word ends as names of files do: whoever writes it means one, whether it is there or not.
+// NamesFile says whether a word ends as names of files do: it means a file, whether that is there or not.
 func NamesFile(word string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json", ".log", ".txt", ".out", ".err", ".gz", ".tgz", ".zip", ".tar"}, strings.ToLower(filepath.Ext(word)))
 }

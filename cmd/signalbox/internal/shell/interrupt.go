@@ -75,7 +75,7 @@ type endable struct {
 	rest []byte
 	err  error
 
-	quiet func() // once, where nothing came for so long; nil: nobody is told
+	quiet func() // called once, where nothing came for so long; nil: not called
 	after time.Duration
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // InParallel does n things with a few workers and returns the first error in their order.
-// A panic is an error: nobody else could catch it.
+// A panic becomes an error: nothing else could recover it.
 func InParallel(workers, n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64

@@ -14,7 +14,7 @@ import (
 
 // Page is text for people on its way to an output: as wide as the terminal, or as COLUMNS says,
 // and in ASCII where the locale knows no more. What is no terminal gets its lines whole, because
-// somebody else reads them.
+// another program reads them.
 type Page struct {
 	To    io.Writer
 	Width int   // 0: lines are not wrapped

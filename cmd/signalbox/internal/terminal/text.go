@@ -53,7 +53,7 @@ func HasWord(text, word string) bool {
 	return slices.Contains(parts, strings.ToLower(word))
 }
 
-// FileName is a file's name as it is printed: who names files may want to be obeyed by a terminal.
+// FileName is a file's name as it is printed: a hostile name may hold sequences that a terminal obeys.
 func FileName(name string) string {
 	if name == "-" {
 		return "stdin"

@@ -24,7 +24,7 @@ func EachTrainer(j *job.Job, visit func(r *job.Role, c *corev1.Container)) {
 type Lasting int
 
 const (
-	unknownLasting Lasting = iota // nobody can say from here: a path of the node may be a network mount
+	unknownLasting Lasting = iota // unknown from here: a path of the node may be a network mount
 	Gone                          // they go with the pod
 	Kept                          // they are still there
 )

@@ -150,7 +150,7 @@ type ownPod struct {
 	Record *cluster.Pod
 }
 
-// NewCycle reads what of a gang no change alters. Whoever asks releases it.
+// NewCycle reads what of a gang no change alters. The caller releases it.
 func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle { return newCycle(s, g, b, false) }
 
 // NewStrictCycle is a cycle in which pods keep apart wherever it is not known whether they must: what has a

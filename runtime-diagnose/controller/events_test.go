@@ -45,7 +45,7 @@ func TestAnEventThatComesAfterTheDiagnosisChangesIt(t *testing.T) {
 		t.Fatal("a look reads everything anew though nothing has changed")
 	}
 	var looks []Request
-	w.memory.hear(killing, []string{"Job", "PyTorchJob"}, func(key Request, after time.Duration) {
+	w.memory.onEvent(killing, []string{"Job", "PyTorchJob"}, func(key Request, after time.Duration) {
 		if after > visible {
 			t.Errorf("it is looked at after %s", after)
 		}
@@ -90,7 +90,7 @@ func TestWhichEventsAJobHears(t *testing.T) {
 			w.condition("Failed", "PyTorchJobFailed")
 			w.pod("master", nil)
 			hears := func() (heard bool) {
-				w.memory.hear(tc.event, []string{"PyTorchJob"}, func(Request, time.Duration) { heard = true })
+				w.memory.onEvent(tc.event, []string{"PyTorchJob"}, func(Request, time.Duration) { heard = true })
 				return heard
 			}
 			if hears() {
@@ -106,7 +106,7 @@ func TestWhichEventsAJobHears(t *testing.T) {
 		w := newWorld(t)
 		w.condition("Succeeded", "PyTorchJobSucceeded")
 		w.reconcile()
-		w.memory.hear(said("Pod", "train-worker-0", "Killing", "", start), []string{"PyTorchJob"}, func(Request, time.Duration) {
+		w.memory.onEvent(said("Pod", "train-worker-0", "Killing", "", start), []string{"PyTorchJob"}, func(Request, time.Duration) {
 			t.Error("a job that is well hears of its pods by their own states")
 		})
 	})

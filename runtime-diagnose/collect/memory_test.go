@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func readHeld(t *testing.T, h held) string {
+func readHeld(t *testing.T, h heldLog) string {
 	t.Helper()
 	in, err := h.open()
 	if err != nil {
@@ -23,7 +23,7 @@ func readHeld(t *testing.T, h held) string {
 }
 
 func TestAHeldTextIsTheTextWhereThereIsRoom(t *testing.T) {
-	room := newRoom(Limits{}.withDefaults())
+	room := newMemoryBudget(Limits{}.withDefaults())
 	text := strings.Repeat("step 1 loss 2.0\n", 4000)
 	h := room.hold(t.Context(), []byte(text))
 	if readHeld(t, h) != text || h.empty() {
@@ -52,7 +52,7 @@ func noise(lines int) []byte {
 
 func TestOfATextWithoutRoomTheEndIsHeld(t *testing.T) {
 	text := append(noise(20_000), "the last words\n"...)
-	room := newRoom(Limits{}.withDefaults())
+	room := newMemoryBudget(Limits{}.withDefaults())
 	h := room.hold(t.Context(), text)
 	got := readHeld(t, h)
 	if h.packed.Held() > room.whole {
@@ -66,11 +66,11 @@ func TestOfATextWithoutRoomTheEndIsHeld(t *testing.T) {
 
 func TestWhatAllLogsOfAJobMayTake(t *testing.T) {
 	l := Limits{}.withDefaults()
-	if most := int(l.TotalBytes/(l.HeadBytes+l.TailBytes)) * newRoom(l).whole; most > roomToHold {
+	if most := int(l.TotalBytes/(l.HeadBytes+l.TailBytes)) * newMemoryBudget(l).whole; most > roomToHold {
 		t.Errorf("logs that are read whole: %d bytes", most)
 	}
 	for _, odd := range []Limits{{HeadBytes: 1 << 40, TailBytes: 1, TotalBytes: 1}, {HeadBytes: 1, TailBytes: 1, TotalBytes: 1}} {
-		room := newRoom(odd.withDefaults())
+		room := newMemoryBudget(odd.withDefaults())
 		done, err := room.enter(t.Context())
 		if err != nil {
 			t.Fatalf("limits %+v let nobody in: %v", odd, err)
@@ -82,10 +82,10 @@ func TestWhatAllLogsOfAJobMayTake(t *testing.T) {
 // Of more ends than there is room for, those without are read again when they are wanted.
 func TestEndsWithoutRoomAreReadAgain(t *testing.T) {
 	const ends = 40_000
-	room := newRoom(Limits{}.withDefaults())
+	room := newMemoryBudget(Limits{}.withDefaults())
 	text := noise(60)
 	taken, again := 0, 0
-	var last held
+	var last heldLog
 	for range ends {
 		h := room.holdEnd(t.Context(), text, func() ([]byte, error) { again++; return []byte("read again"), nil })
 		if h.empty() {
@@ -107,7 +107,7 @@ func TestEndsWithoutRoomAreReadAgain(t *testing.T) {
 
 // What came of an end before the kubelet stopped answering is held, and not asked for once more.
 func TestAnEndThatBrokeOffIsHeld(t *testing.T) {
-	room := newRoom(Limits{}.withDefaults())
+	room := newMemoryBudget(Limits{}.withDefaults())
 	room.ends.Store(0)
 	if got := readHeld(t, room.holdEnd(t.Context(), []byte("all there is"), nil)); got != "all there is" {
 		t.Errorf("%q", got)
@@ -124,7 +124,7 @@ func TestAnEndThatBrokeOffIsHeld(t *testing.T) {
 }
 
 func TestNobodyWaitsForRoomWhenTheContextEnds(t *testing.T) {
-	room := newRoom(Limits{}.withDefaults())
+	room := newMemoryBudget(Limits{}.withDefaults())
 	ctx, cancel := context.WithCancel(t.Context())
 	for {
 		if room.reading.TryAcquire(room.each) {

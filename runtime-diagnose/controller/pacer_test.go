@@ -97,7 +97,7 @@ func TestANewJobIsLookedAtWhenThereMayBeSomethingToSay(t *testing.T) {
 			o := w.Options
 			o.Debounce = time.Second
 			var asked waits
-			h := (&watcher{Options: o, served: w.Served, looks: &w.looks, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
+			h := (&watcher{Options: o, served: w.Served, inFlight: &w.inFlight, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
 			h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job}, &asked)
 			if len(asked.after) != 1 || asked.after[0] != tc.wait {
 				t.Errorf("it is looked at after %v, want %s", asked.after, tc.wait)
@@ -129,7 +129,7 @@ func TestANewJobIsNotReadBeforeItsTurn(t *testing.T) {
 		}
 		o := w.Options
 		o.Debounce = time.Second
-		h = (&watcher{Options: o, served: w.Served, looks: &w.looks, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
+		h = (&watcher{Options: o, served: w.Served, inFlight: &w.inFlight, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
 		h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job.DeepCopy()}, &waits{})
 		w.pass(visible)
 		for range others {

@@ -9,45 +9,47 @@ import (
 	"sync"
 )
 
-// room bounds what requests of many authors hold at the same time: bytes, or values of JSON. One author has half of it, or one
-// request however large. Where it is full, the next is the author who holds least, and of those the one whose last turn is
-// longest ago: a queue in the order of arrival would be that of whoever sends most.
-type room struct {
+// budget bounds what requests of many authors hold at the same time: bytes, or values of JSON. One author has half of it, or one
+// request however large. Where it is spent, the next is the author who holds least, and of those the one whose last turn is
+// longest ago: a queue in the order of arrival would belong to the author who sends most.
+type budget struct {
 	most, each int64
 
 	mu      sync.Mutex
 	taken   int64
-	turns   int64                // that were given
-	by      map[string]*occupant // authors who hold some or wait
-	waiting []*entrant           // in the order they came
+	turns   int64                   // that were given
+	by      map[string]*authorShare // authors who hold some or wait
+	waiting []*budgetRequest        // in the order they came
 }
 
-// occupant is what one author has of a room.
-type occupant struct {
+// authorShare is what one author has of a budget.
+type authorShare struct {
 	held     int64
 	requests int   // that hold some or wait
 	turn     int64 // the last that was given to it; 0: none
 }
 
-type entrant struct {
+type budgetRequest struct {
 	author string
-	of     *occupant
+	of     *authorShare
 	weight int64
-	admit  chan struct{} // closed with the lock held, once there is room
+	admit  chan struct{} // closed with the lock held, once there is enough left
 }
 
-func newRoom(most int64) *room { return &room{most: most, each: most / 2, by: map[string]*occupant{}} }
+func newBudget(most int64) *budget {
+	return &budget{most: most, each: most / 2, by: map[string]*authorShare{}}
+}
 
 // acquire waits until an author may hold so much more. What is acquired has to be released.
-func (r *room) acquire(ctx context.Context, author string, weight int64) error {
+func (r *budget) acquire(ctx context.Context, author string, weight int64) error {
 	r.mu.Lock()
 	of := r.by[author]
 	if of == nil {
-		of = &occupant{}
+		of = &authorShare{}
 		r.by[author] = of
 	}
 	of.requests++
-	e := &entrant{author: author, of: of, weight: weight, admit: make(chan struct{})}
+	e := &budgetRequest{author: author, of: of, weight: weight, admit: make(chan struct{})}
 	r.waiting = append(r.waiting, e)
 	r.admit()
 	r.mu.Unlock()
@@ -63,30 +65,30 @@ func (r *room) acquire(ctx context.Context, author string, weight int64) error {
 		return nil
 	}
 	r.waiting = slices.Delete(r.waiting, at, at+1)
-	r.gone(author, of)
+	r.drop(author, of)
 	r.admit() // it may have stood before others
 	return ctx.Err()
 }
 
-func (r *room) release(author string, weight int64) {
+func (r *budget) release(author string, weight int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	of := r.by[author]
 	of.held -= weight
 	r.taken -= weight
-	r.gone(author, of)
+	r.drop(author, of)
 	r.admit()
 }
 
-func (r *room) gone(author string, of *occupant) {
+func (r *budget) drop(author string, of *authorShare) {
 	if of.requests--; of.requests == 0 {
 		delete(r.by, author)
 	}
 }
 
-// admit lets in whoever is next, as long as there is room for it. Whoever is next and needs more than there is holds up the
-// others: it would else wait for ever.
-func (r *room) admit() {
+// admit lets in the next request, as long as enough is left for it. A next request that needs more holds up the others: it would
+// else wait for ever.
+func (r *budget) admit() {
 	for {
 		next := -1
 		for i, e := range r.waiting {
@@ -107,7 +109,7 @@ func (r *room) admit() {
 	}
 }
 
-func (o *occupant) before(other *occupant) bool {
+func (o *authorShare) before(other *authorShare) bool {
 	return o.held < other.held || o.held == other.held && o.turn < other.turn
 }
 
@@ -129,7 +131,7 @@ func authorOf(user string) string {
 	return serviceAccounts + namespace
 }
 
-// headBytes is how much of a body is read before there is room for it: API servers write who asks before the object
+// headBytes is how much of a body is read before the budget is asked: API servers write who asks before the object
 // (k8s.io/api/admission/v1, AdmissionRequest), behind some names of at most 253 letters.
 const headBytes = 4 << 10
 

@@ -56,7 +56,7 @@ func TestTheDoorAnswersAsTheLibraryDoes(t *testing.T) {
 				})}
 				var handler http.Handler = hook
 				if who == "door" {
-					handler = newDoor(hook)
+					handler = newDecoder(hook)
 				}
 				server := httptest.NewServer(handler)
 				defer server.Close()
@@ -103,7 +103,7 @@ func TestABodyThatHasComeHoldsNoRoomForOthers(t *testing.T) {
 			default:
 			}
 		}}
-		newDoor(hook).ServeHTTP(w, r)
+		newDecoder(hook).ServeHTTP(w, r)
 	}))
 	defer server.Close()
 	review := admissionv1.AdmissionReview{Request: request()}
@@ -125,7 +125,7 @@ func TestABodyThatHasComeHoldsNoRoomForOthers(t *testing.T) {
 // Where as many are decoded as may be, the next waits until nobody waits for it; large ones hold up no small one.
 func TestFewAreDecodedAtTheSameTime(t *testing.T) {
 	asked := 0
-	d := newDoor(&admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+	d := newDecoder(&admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
 		asked++
 		return admission.Allowed("")
 	})})
@@ -178,7 +178,7 @@ func TestValuesInFlightAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen *flight
-			h := bounded(newDoor(&admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
+			h := bounded(newDecoder(&admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
 				seen = ctx.Value(flightKey{}).(*flight)
 				if !hasRoom(seen.values, tc.left) {
 					t.Errorf("there is no room for %d values more", tc.left)
@@ -202,7 +202,7 @@ func TestValuesInFlightAreBounded(t *testing.T) {
 	}
 }
 
-func hasRoom(r *room, weight int64) bool {
+func hasRoom(r *budget, weight int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.taken+weight <= r.most

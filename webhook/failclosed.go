@@ -74,12 +74,12 @@ func setIn(object, other string) string {
 		`(!has(%[2]s) || !(k in %[2]s) || %[2]s[k] != %[1]s[k]))`, object+annotations, other+annotations, reviewed, corev1.LastAppliedConfigAnnotation)
 }
 
-// closed answers for the second configuration: what policies deny is denied, and so is what could not be decided.
+// failClosed answers for the second configuration: what policies deny is denied, and so is what could not be decided.
 // Warnings are the first configuration's to give, and so is the record of what was reviewed.
-type closed struct{ *Handler }
+type failClosed struct{ *Handler }
 
 // Handle answers one admission request. It never panics.
-func (c closed) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
+func (c failClosed) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
 	a := answer{}
 	ctx, end := c.trace(ctx, req)
 	defer func() {

@@ -13,13 +13,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
-// runs are how jobs ended, by their series. A job that is deleted is still known, until so many others
+// runHistory are how jobs ended, by their series. A job that is deleted is still known, until so many others
 // have ended: jobs are often deleted before the next one of their name is created. The zero value is
 // ready.
 //
-// Where there are too many runs, or series, the namespace that has most of them loses the oldest of its own: whoever makes
+// Where there are too many runs, or series, the namespace that has most of them loses the oldest of its own: an author who makes
 // thousands of jobs leaves the policies of others what they read.
-type runs struct {
+type runHistory struct {
 	mu     sync.Mutex
 	byUID  map[types.UID]*endedRun
 	series map[string]map[string]*series // by namespace
@@ -51,7 +51,7 @@ const (
 )
 
 // note takes over how a job ended, if it has.
-func (r *runs) note(object any) {
+func (r *runHistory) note(object any) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok || u.GetUID() == "" {
 		return
@@ -94,7 +94,7 @@ func (r *runs) note(object any) {
 }
 
 // seriesOf is a series, which is made where it is not there.
-func (r *runs) seriesOf(namespace, name string) *series {
+func (r *runHistory) seriesOf(namespace, name string) *series {
 	if s := r.series[namespace][name]; s != nil {
 		return s
 	}
@@ -111,7 +111,7 @@ func (r *runs) seriesOf(namespace, name string) *series {
 }
 
 // shorten drops an eighth of the series of the namespace that has most of them, the oldest.
-func (r *runs) shorten() {
+func (r *runHistory) shorten() {
 	most := largest(r.series, func(of map[string]*series) int { return len(of) })
 	of := r.series[most]
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(of[a].last.Compare(of[b].last), cmp.Compare(a, b)) })
@@ -133,14 +133,14 @@ func (r *runs) shorten() {
 }
 
 // lose notes that of a run nothing is left. A namespace without a name is each.
-func (r *runs) lose(namespace string, ended time.Time) {
+func (r *runHistory) lose(namespace string, ended time.Time) {
 	if ended.After(r.lost[namespace]) {
 		r.lost[namespace] = ended
 	}
 }
 
 // misses says whether a run of a namespace may be missing.
-func (r *runs) misses(namespace string) bool {
+func (r *runHistory) misses(namespace string) bool {
 	return time.Since(r.lost[namespace]) <= missed || time.Since(r.lost[""]) <= missed
 }
 
@@ -156,7 +156,7 @@ func largest[T any](by map[string]T, size func(T) int) (most string) {
 }
 
 // forget leaves of a run that there was one.
-func (r *runs) forget(uid types.UID) {
+func (r *runHistory) forget(uid types.UID) {
 	gone := r.byUID[uid]
 	for _, name := range gone.series {
 		if s := r.series[gone.namespace][name]; s != nil {
@@ -170,7 +170,7 @@ func (r *runs) forget(uid types.UID) {
 }
 
 // before are the runs of a job's series; false: there is no telling.
-func (r *runs) before(u *unstructured.Unstructured) (preflight.EarlierFacts, bool) {
+func (r *runHistory) before(u *unstructured.Unstructured) (preflight.EarlierFacts, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []preflight.RunFacts

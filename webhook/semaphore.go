@@ -11,64 +11,64 @@ import (
 	"time"
 )
 
-// places bound what runs at the same time. One author, and one namespace, may take half of them: who
-// fills theirs waits, and the others do not. The last one is for an author who has none. Who waits does so behind those who have
-// fewer, and had their last turn longer ago, however many accounts in however many namespaces wait as well.
-type places struct {
+// semaphore bounds how many reviews run at the same time, and is fair: each runs on a seat, and one author, or one namespace, gets
+// half of the seats at most. The last seat is for an author who has none. A free seat goes to the flow that has fewest, and of
+// those to the one whose last turn is longest ago, however many accounts in however many namespaces wait.
+type semaphore struct {
 	most, share int
 
 	mu      sync.Mutex
-	moved   time.Time // when a place was last taken or left
+	moved   time.Time // when a seat was last taken or left
 	taken   int
 	turns   int // that were given
-	by      map[holder]*holding
+	by      map[flow]*seats
 	waiting []*waiter // those that came first stand first
 }
 
-// holder is an author or a namespace.
-type holder struct {
+// flow is an author or a namespace, as API Priority and Fairness tells requests apart.
+type flow struct {
 	namespace bool
 	name      string
 }
 
-// holding are the places that somebody has, or waits for.
-type holding struct {
+// seats are those that a flow has, and how many it waits for.
+type seats struct {
 	n, waiting int
 	moved      time.Time // when one was last taken or left
 	turn       int       // the last that was given to it; 0: none
 }
 
 type waiter struct {
-	holders [2]holder
-	of      [2]*holding   // while it waits
+	flows   [2]flow
+	of      [2]*seats     // while it waits
 	arrived time.Time     // the request
-	admit   chan struct{} // closed with the lock held, once there is a place
+	admit   chan struct{} // closed with the lock held, once there is a seat
 }
 
 func newWaiter(user, namespace string) *waiter {
-	return &waiter{holders: [2]holder{{false, authorOf(user)}, {true, namespace}}}
+	return &waiter{flows: [2]flow{{false, authorOf(user)}, {true, namespace}}}
 }
 
-func newPlaces(most int) *places {
-	return &places{most: most, share: max(most/2, 1), by: map[holder]*holding{}}
+func newSemaphore(most int) *semaphore {
+	return &semaphore{most: most, share: max(most/2, 1), by: map[flow]*seats{}}
 }
 
-// newShares are places that are bounded for each user, and each namespace, alone.
-func newShares(share int) *places {
-	return &places{most: math.MaxInt, share: share, by: map[holder]*holding{}}
+// newShares has no bound but that of each author and each namespace.
+func newShares(share int) *semaphore {
+	return &semaphore{most: math.MaxInt, share: share, by: map[flow]*seats{}}
 }
 
-// take waits for a place: as long as those that are taken are left, one at least within still, and until the context ends. In a
-// burst each has its turn; behind reviews that do not end nobody waits. It returns the way to leave the place; nil and why where
+// acquire waits for a seat: as long as those that are taken are left, one at least within still, and until the context ends. In a
+// burst each has its turn; behind reviews that do not end nobody waits. It returns the way to give the seat back; nil and why where
 // there was none.
-func (p *places) take(ctx context.Context, user, namespace string, arrived time.Time, still time.Duration) (leave func(), why string) {
+func (p *semaphore) acquire(ctx context.Context, user, namespace string, arrived time.Time, still time.Duration) (leave func(), why string) {
 	w := newWaiter(user, namespace)
 	w.arrived = arrived
 	p.mu.Lock()
-	if p.fits(w) { // whoever waits does not
-		p.occupy(w)
+	if p.fits(w) { // no flow that waits does
+		p.grant(w)
 		p.mu.Unlock()
-		return sync.OnceFunc(func() { p.leave(w) }), ""
+		return sync.OnceFunc(func() { p.release(w) }), ""
 	}
 	w.admit = make(chan struct{})
 	at, _ := slices.BinarySearchFunc(p.waiting, w, func(other, w *waiter) int {
@@ -78,13 +78,13 @@ func (p *places) take(ctx context.Context, user, namespace string, arrived time.
 		return -1
 	})
 	p.waiting = slices.Insert(p.waiting, at, w)
-	for i, h := range w.holders {
-		w.of[i] = p.holding(h)
+	for i, h := range w.flows {
+		w.of[i] = p.seatsOf(h)
 		w.of[i].waiting++
 	}
 	p.mu.Unlock()
 	if p.wait(ctx, w, still) {
-		return sync.OnceFunc(func() { p.leave(w) }), ""
+		return sync.OnceFunc(func() { p.release(w) }), ""
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,8 +97,8 @@ func (p *places) take(ctx context.Context, user, namespace string, arrived time.
 	return nil, p.full(w)
 }
 
-// wait says whether there came to be a place.
-func (p *places) wait(ctx context.Context, w *waiter, still time.Duration) bool {
+// wait says whether a seat became free.
+func (p *semaphore) wait(ctx context.Context, w *waiter, still time.Duration) bool {
 	look := time.NewTimer(still)
 	defer look.Stop()
 	for {
@@ -119,13 +119,13 @@ func (p *places) wait(ctx context.Context, w *waiter, still time.Duration) bool 
 	}
 }
 
-// movedBefore is when what keeps a waiter from a place last moved.
-func (p *places) movedBefore(w *waiter) time.Time {
+// movedBefore is when what keeps a waiter from a seat last moved.
+func (p *semaphore) movedBefore(w *waiter) time.Time {
 	last := time.Now()
 	if p.taken >= p.most || p.kept(w) {
 		last = p.moved
 	}
-	for _, h := range w.holders {
+	for _, h := range w.flows {
 		if of := p.by[h]; of != nil && of.n >= p.share && of.moved.Before(last) {
 			last = of.moved
 		}
@@ -133,20 +133,20 @@ func (p *places) movedBefore(w *waiter) time.Time {
 	return last
 }
 
-// try is take for whoever does not wait.
-func (p *places) try(user, namespace string) (leave func(), why string) {
+// tryAcquire is acquire without waiting.
+func (p *semaphore) tryAcquire(user, namespace string) (leave func(), why string) {
 	w := newWaiter(user, namespace)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.fits(w) {
 		return nil, p.full(w)
 	}
-	p.occupy(w)
-	return sync.OnceFunc(func() { p.leave(w) }), ""
+	p.grant(w)
+	return sync.OnceFunc(func() { p.release(w) }), ""
 }
 
-func (p *places) full(w *waiter) string {
-	for _, h := range w.holders {
+func (p *semaphore) full(w *waiter) string {
+	for _, h := range w.flows {
 		if p.has(h) < p.share {
 			continue
 		}
@@ -170,7 +170,7 @@ func whose(author string) string {
 }
 
 // admit lets in whoever may: those who have fewest first, of these who had a turn longest ago, and then in the order they came.
-func (p *places) admit() {
+func (p *semaphore) admit() {
 	for {
 		next := -1
 		for i, w := range p.waiting {
@@ -182,19 +182,19 @@ func (p *places) admit() {
 			return
 		}
 		w := p.waiting[next]
-		p.occupy(w)
+		p.grant(w)
 		p.waits(next)
 		close(w.admit)
 	}
 }
 
 // waits takes out who does not wait any more.
-func (p *places) waits(at int) {
+func (p *semaphore) waits(at int) {
 	w := p.waiting[at]
 	p.waiting = slices.Delete(p.waiting, at, at+1)
 	for i, of := range w.of {
 		of.waiting--
-		p.forget(w.holders[i], of)
+		p.forget(w.flows[i], of)
 	}
 }
 
@@ -206,57 +206,57 @@ func (w *waiter) before(other *waiter) bool {
 	) < 0
 }
 
-func (p *places) has(h holder) int {
+func (p *semaphore) has(h flow) int {
 	if of := p.by[h]; of != nil {
 		return of.n
 	}
 	return 0
 }
 
-// kept says whether the place that is free is kept for somebody else.
-func (p *places) kept(w *waiter) bool { return p.taken == p.most-1 && p.has(w.holders[0]) > 0 }
+// kept says whether the seat that is free is kept for another author.
+func (p *semaphore) kept(w *waiter) bool { return p.taken == p.most-1 && p.has(w.flows[0]) > 0 }
 
-func (p *places) fits(w *waiter) bool {
-	return p.taken < p.most && !p.kept(w) && p.has(w.holders[0]) < p.share && p.has(w.holders[1]) < p.share
+func (p *semaphore) fits(w *waiter) bool {
+	return p.taken < p.most && !p.kept(w) && p.has(w.flows[0]) < p.share && p.has(w.flows[1]) < p.share
 }
 
-func (p *places) occupy(w *waiter) {
+func (p *semaphore) grant(w *waiter) {
 	p.moved = time.Now()
 	p.taken++
 	p.turns++
-	for _, h := range w.holders {
-		of := p.holding(h)
+	for _, h := range w.flows {
+		of := p.seatsOf(h)
 		of.n++
 		of.moved, of.turn = p.moved, p.turns
 	}
 }
 
-func (p *places) holding(h holder) *holding {
+func (p *semaphore) seatsOf(h flow) *seats {
 	of := p.by[h]
 	if of == nil {
-		of = &holding{}
+		of = &seats{}
 		p.by[h] = of
 	}
 	return of
 }
 
-func (p *places) forget(h holder, of *holding) {
+func (p *semaphore) forget(h flow, of *seats) {
 	if of.n == 0 && of.waiting == 0 {
 		delete(p.by, h)
 	}
 }
 
-func (p *places) leave(w *waiter) {
+func (p *semaphore) release(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free(w)
 	p.admit()
 }
 
-func (p *places) free(w *waiter) {
+func (p *semaphore) free(w *waiter) {
 	p.moved = time.Now()
 	p.taken--
-	for _, h := range w.holders {
+	for _, h := range w.flows {
 		of := p.by[h]
 		of.moved = p.moved
 		of.n--
@@ -264,8 +264,8 @@ func (p *places) free(w *waiter) {
 	}
 }
 
-// stuck says for how long all places have been taken by reviews that do not end; 0: some are free.
-func (p *places) stuck() time.Duration {
+// stuck says for how long all seats have been taken by reviews that do not end; 0: some are free.
+func (p *semaphore) stuck() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.taken < p.most {

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// arriving bounds what the bodies of one address may weigh until they have come. The API server has sent a body by the
-// time that its head is read; a neighbour who announces bodies and sends a byte a second would else hold all room.
-type arriving struct {
+// bodyBudget bounds what the bodies of one address may weigh until they have come. The API server has sent a body by the
+// time that its head is read; a neighbour who announces bodies and sends a byte a second would else hold all of the budget.
+type bodyBudget struct {
 	most int64
 
 	mu sync.Mutex
@@ -18,11 +18,11 @@ type arriving struct {
 }
 
 type sender struct {
-	room *room
-	n    int // requests that hold or want some of it
+	budget *budget
+	n      int // requests that hold or want some of it
 }
 
-func newArriving(most int64) *arriving { return &arriving{most: most, by: map[string]*sender{}} }
+func newBodyBudget(most int64) *bodyBudget { return &bodyBudget{most: most, by: map[string]*sender{}} }
 
 // addressOf is an address without its port.
 func addressOf(remote string) string {
@@ -33,13 +33,13 @@ func addressOf(remote string) string {
 	return host
 }
 
-// take waits until the address of a request may send so much more. come is to be called once it has.
-func (a *arriving) take(ctx context.Context, r *http.Request, author string, weight int64) (come func(), err error) {
+// acquire waits until the address of a request may send so much more. come is to be called once it has.
+func (a *bodyBudget) acquire(ctx context.Context, r *http.Request, author string, weight int64) (come func(), err error) {
 	host := addressOf(r.RemoteAddr)
 	a.mu.Lock()
 	s := a.by[host]
 	if s == nil {
-		s = &sender{room: newRoom(a.most)}
+		s = &sender{budget: newBudget(a.most)}
 		a.by[host] = s
 	}
 	s.n++
@@ -51,12 +51,12 @@ func (a *arriving) take(ctx context.Context, r *http.Request, author string, wei
 			delete(a.by, host)
 		}
 	}
-	if err := s.room.acquire(ctx, author, weight); err != nil {
+	if err := s.budget.acquire(ctx, author, weight); err != nil {
 		leave()
 		return nil, err
 	}
 	return sync.OnceFunc(func() {
-		s.room.release(author, weight)
+		s.budget.release(author, weight)
 		leave()
 	}), nil
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
-// held is a log in memory: compressed, unless somebody else holds it anyway. One for which there was
+// heldLog is a log in memory: compressed, unless somebody else holds it anyway. One for which there was
 // no room is read again when somebody wants it.
-type held struct {
+type heldLog struct {
 	plain  []byte
 	packed keep.Text
 	again  func() ([]byte, error)
 }
 
-func (h held) empty() bool { return len(h.plain) == 0 && h.packed.Held() == 0 && h.again == nil }
+func (h heldLog) empty() bool { return len(h.plain) == 0 && h.packed.Held() == 0 && h.again == nil }
 
-func (h held) open() (io.ReadCloser, error) {
+func (h heldLog) open() (io.ReadCloser, error) {
 	text := h.plain
 	switch {
 	case h.again != nil:
@@ -47,8 +47,8 @@ const (
 	roomForEnds = 8 << 20
 )
 
-// room bounds the memory that reading the logs of one job takes.
-type room struct {
+// memoryBudget bounds the memory that reading the logs of one job takes.
+type memoryBudget struct {
 	whole   int // bytes that a log may take, compressed
 	each    int64
 	reading *semaphore.Weighted
@@ -56,10 +56,10 @@ type room struct {
 	ends    atomic.Int64 // bytes that are left for them
 }
 
-// newRoom is the room for as many logs as the limits let be read whole.
-func newRoom(l Limits) *room {
+// newMemoryBudget is the room for as many logs as the limits let be read whole.
+func newMemoryBudget(l Limits) *memoryBudget {
 	each := l.HeadBytes + l.TailBytes
-	r := &room{
+	r := &memoryBudget{
 		whole: roomToHold / int(max(1, l.TotalBytes/each)),
 		each:  min(3*each, roomToRead), reading: semaphore.NewWeighted(roomToRead),
 		packing: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
@@ -69,7 +69,7 @@ func newRoom(l Limits) *room {
 }
 
 // enter waits until there is room to read one more log whole.
-func (r *room) enter(ctx context.Context) (done func(), err error) {
+func (r *memoryBudget) enter(ctx context.Context) (done func(), err error) {
 	if err := r.reading.Acquire(ctx, r.each); err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func (r *room) enter(ctx context.Context) (done func(), err error) {
 }
 
 // hold compresses a log. Of one that takes more than its part, the beginning goes.
-func (r *room) hold(ctx context.Context, text []byte) held {
+func (r *memoryBudget) hold(ctx context.Context, text []byte) heldLog {
 	if r.packing.Acquire(ctx, 1) != nil {
-		return held{plain: text} // the reads are over
+		return heldLog{plain: text} // the reads are over
 	}
 	defer r.packing.Release(1)
 	packed := keep.NewText(text)
@@ -90,20 +90,20 @@ func (r *room) hold(ctx context.Context, text []byte) held {
 		}
 		packed = keep.NewText(slices.Concat([]byte(gapBefore), text))
 	}
-	return held{packed: packed}
+	return heldLog{packed: packed}
 }
 
 // holdEnd compresses the end of a log as long as there is room for one; again reads it, and is nil where
 // it could not be read to its end: then what there is of it is held.
-func (r *room) holdEnd(ctx context.Context, text []byte, again func() ([]byte, error)) held {
+func (r *memoryBudget) holdEnd(ctx context.Context, text []byte, again func() ([]byte, error)) heldLog {
 	if r.packing.Acquire(ctx, 1) != nil {
-		return held{plain: text} // the reads are over
+		return heldLog{plain: text} // the reads are over
 	}
 	defer r.packing.Release(1)
-	h := held{packed: keep.NewText(text)}
+	h := heldLog{packed: keep.NewText(text)}
 	if size := int64(h.packed.Held()); r.ends.Add(-size) < 0 && again != nil {
 		r.ends.Add(size)
-		return held{again: again}
+		return heldLog{again: again}
 	}
 	return h
 }

@@ -13,7 +13,7 @@ import (
 // Reviews that never end keep their places: once they have them all, only a new process reviews anything.
 func TestReviewsThatDoNotEndAreNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &Webhook{handler: &Handler{ruling: newPlaces(2), working: newPlaces(2)}}
+		w := &Webhook{handler: &Handler{ruling: newSemaphore(2), working: newSemaphore(2)}}
 		w.stopping.Store(true) // no port is open
 		w.o.View = still{}
 		alive := func() string {
@@ -24,7 +24,7 @@ func TestReviewsThatDoNotEndAreNoticed(t *testing.T) {
 		}
 		var leave func()
 		for _, user := range []string{"a", "b"} {
-			leave, _ = w.handler.working.take(t.Context(), user, user, time.Now(), time.Minute)
+			leave, _ = w.handler.working.acquire(t.Context(), user, user, time.Now(), time.Minute)
 		}
 		time.Sleep(stuckAfter) //nolint:forbidigo // the clock is the test's
 		if why := alive(); why != "" {
@@ -47,7 +47,7 @@ type hung struct{ still }
 func (hung) Snapshot() *cluster.Snapshot { select {} }
 
 func TestAViewThatHangsIsNoticed(t *testing.T) {
-	w := &Webhook{handler: &Handler{ruling: newPlaces(1), working: newPlaces(1)}}
+	w := &Webhook{handler: &Handler{ruling: newSemaphore(1), working: newSemaphore(1)}}
 	w.o.View = hung{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()

@@ -11,10 +11,10 @@ const (
 	mostAsked    = 8  // that are asked at the same time, of as many namespaces
 )
 
-// turns says which question is asked next. A namespace has one at a time, of its largest job first, and namespaces
+// fairQueue says which question is asked next. A namespace has one at a time, of its largest job first, and namespaces
 // take turns. Of the places to wait one namespace gets no more than are still free: however many of its jobs
 // fail, others find room.
-type turns struct {
+type fairQueue struct {
 	mu      sync.Mutex
 	waiting map[string][]task // of a namespace, the next first
 	held    int               // tasks in waiting
@@ -24,12 +24,12 @@ type turns struct {
 	changed chan struct{} // holds one
 }
 
-func newTurns() *turns {
-	return &turns{waiting: map[string][]task{}, running: map[string]bool{}, last: map[string]int{}, changed: make(chan struct{}, 1)}
+func newFairQueue() *fairQueue {
+	return &fairQueue{waiting: map[string][]task{}, running: map[string]bool{}, last: map[string]int{}, changed: make(chan struct{}, 1)}
 }
 
 // offer puts a question among those that wait; false: there is no room.
-func (q *turns) offer(t task) bool {
+func (q *fairQueue) offer(t task) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	of := t.key.Namespace
@@ -47,7 +47,7 @@ func (q *turns) offer(t task) bool {
 }
 
 // next takes a question whose turn it is; its namespace has none until done is called.
-func (q *turns) next() (task, bool) {
+func (q *fairQueue) next() (task, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.running) >= mostAsked {
@@ -76,7 +76,7 @@ func (q *turns) next() (task, bool) {
 }
 
 // before is the order of namespaces: whose turn is longer ago, then whose job is larger.
-func (q *turns) before(a string, ofA task, b string, ofB task) bool {
+func (q *fairQueue) before(a string, ofA task, b string, ofB task) bool {
 	switch {
 	case q.last[a] != q.last[b]:
 		return q.last[a] < q.last[b]
@@ -87,7 +87,7 @@ func (q *turns) before(a string, ofA task, b string, ofB task) bool {
 }
 
 // done ends the turn of a namespace.
-func (q *turns) done(namespace string) {
+func (q *fairQueue) done(namespace string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.running, namespace)
@@ -97,7 +97,7 @@ func (q *turns) done(namespace string) {
 	q.wake()
 }
 
-func (q *turns) wake() {
+func (q *fairQueue) wake() {
 	select {
 	case q.changed <- struct{}{}:
 	default:
@@ -105,7 +105,7 @@ func (q *turns) wake() {
 }
 
 // count is how many wait.
-func (q *turns) count() int {
+func (q *fairQueue) count() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.held

@@ -19,14 +19,14 @@ const (
 	renewEvery = 100 * time.Millisecond // between two on which something does, and between two notes of what was warned of
 )
 
-// pace hands out times, one after another. The zero value is ready.
-type pace struct {
+// pacer hands out times, one after another. The zero value is ready.
+type pacer struct {
 	mu   sync.Mutex
 	free time.Time
 }
 
 // next is the next time that nobody has; where few ask, it is now.
-func (p *pace) next(now time.Time, every time.Duration) time.Time {
+func (p *pacer) next(now time.Time, every time.Duration) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.free.Before(now) {
@@ -41,7 +41,7 @@ func (p *pace) next(now time.Time, every time.Duration) time.Time {
 type turn struct{ at time.Time }
 
 // wait is how long it is until the turn, which is over once it has come.
-func (t *turn) wait(p *pace, now time.Time, every time.Duration) time.Duration {
+func (t *turn) wait(p *pacer, now time.Time, every time.Duration) time.Duration {
 	if t.at.IsZero() {
 		t.at = p.next(now, every)
 	}

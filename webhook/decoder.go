@@ -14,21 +14,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// door reads what API servers send: a review of version v1, whose length is known. The library goes through the text twice
-// more to find out what it is, and through rooms of growing size to read it
+// decoder reads what API servers send: a review of version v1, whose length is known. The library goes through the text twice
+// more to find out what it is, and through buffers of growing size to read it
 // (sigs.k8s.io/controller-runtime/pkg/webhook/admission/http.go, ServeHTTP); it answers whatever is sent otherwise.
 //
 // Few are decoded at the same time: of a burst, hundreds would else share the processors with the reviews that have begun, whose
-// time passes meanwhile. Large ones have places of their own. A text of nothing but empty objects takes a hundred times its
-// length, so that texts have room by their values, too.
-type door struct {
+// time passes meanwhile. Large ones have slots of their own. A text of nothing but empty objects takes a hundred times its
+// length, so that texts are bounded by their values, too.
+type decoder struct {
 	*admission.Webhook
 	small, large chan struct{} // holds one for each that is decoded
 }
 
-func newDoor(to *admission.Webhook) door {
+func newDecoder(to *admission.Webhook) decoder {
 	most := 2 * runtime.GOMAXPROCS(0)
-	return door{to, make(chan struct{}, most), make(chan struct{}, most)}
+	return decoder{to, make(chan struct{}, most), make(chan struct{}, most)}
 }
 
 // valuesIn is about how many JSON values a text holds: one stands behind each comma and each bracket that opens.
@@ -36,15 +36,15 @@ func valuesIn(text []byte) int64 {
 	return int64(1 + bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("[")))
 }
 
-// enter waits until something of a size may be decoded. false: nobody waits for it any more.
-func (d door) enter(ctx context.Context, size int64) (leave func(), ok bool) {
-	places := d.small
+// enter waits until something of a size may be decoded. false: its caller waits no more.
+func (d decoder) enter(ctx context.Context, size int64) (leave func(), ok bool) {
+	slots := d.small
 	if size > smallBody {
-		places = d.large
+		slots = d.large
 	}
 	select {
-	case places <- struct{}{}:
-		return func() { <-places }, true
+	case slots <- struct{}{}:
+		return func() { <-slots }, true
 	case <-ctx.Done():
 		return nil, false
 	}
@@ -61,7 +61,7 @@ func textOf(r *http.Request) ([]byte, error) {
 }
 
 // ServeHTTP implements http.Handler.
-func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d decoder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || r.ContentLength > mostBody {
 		d.Webhook.ServeHTTP(w, r)
 		return
@@ -92,7 +92,7 @@ func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := d.Handle(r.Context(), admission.Request{AdmissionRequest: *review.Request})
-	_ = json.NewEncoder(w).Encode(admissionv1.AdmissionReview{TypeMeta: reviewType, Response: &answer.AdmissionResponse}) // who asked may have gone
+	_ = json.NewEncoder(w).Encode(admissionv1.AdmissionReview{TypeMeta: reviewType, Response: &answer.AdmissionResponse}) // the caller may have gone
 }
 
 var reviewType = metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"}

@@ -18,10 +18,10 @@ const hearAfter = visible / 2
 // mirrored are reasons of Events that a pod's own status says again; a change of that is seen without them.
 var mirrored = []string{"FailedScheduling", "Scheduled", "Pulling", "Pulled", "Created", "Started", "BackOff"}
 
-// hear has the jobs looked at again that an Event may be about and that carry a diagnosis of something wrong. A kubelet
+// onEvent has the jobs looked at again that an Event may be about and that carry a diagnosis of something wrong. A kubelet
 // says that it stopped the containers of a pod, and an operator whom it deleted, when pod and diagnosis may be done
 // with already: nothing else changes then. The names only choose whom to look at.
-func (m *memory) hear(e *corev1.Event, kinds []string, look func(Request, time.Duration)) {
+func (m *memory) onEvent(e *corev1.Event, kinds []string, look func(Request, time.Duration)) {
 	of := e.InvolvedObject
 	if e.ReportingController == FieldOwner || slices.Contains(mirrored, e.Reason) {
 		return
@@ -33,7 +33,7 @@ func (m *memory) hear(e *corev1.Event, kinds []string, look func(Request, time.D
 			continue // objects of a job are called <job>-<something>
 		}
 		for _, kind := range kinds {
-			if key := (Request{kind, of.Namespace, of.Name[:i]}); m.heard(key) {
+			if key := (Request{kind, of.Namespace, of.Name[:i]}); m.listens(key) {
 				keys = append(keys, key)
 			}
 		}
@@ -44,8 +44,8 @@ func (m *memory) hear(e *corev1.Event, kinds []string, look func(Request, time.D
 	}
 }
 
-// heard marks the jobs of a name that listen; the lock is held.
-func (m *memory) heard(key Request) (listens bool) {
+// listens marks the jobs of a name that listen; the lock is held.
+func (m *memory) listens(key Request) (listens bool) {
 	for _, uid := range m.uids[key] {
 		if r := m.jobs[uid]; r.listens.Load() {
 			r.news.Add(1)

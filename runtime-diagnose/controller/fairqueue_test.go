@@ -12,7 +12,7 @@ func asking(namespace, name string, gpus int64) task {
 }
 
 // order is how the questions that wait are asked where one namespace's is over before the next begins.
-func order(t *testing.T, q *turns) (out []string) {
+func order(t *testing.T, q *fairQueue) (out []string) {
 	t.Helper()
 	for {
 		next, ok := q.next()
@@ -25,7 +25,7 @@ func order(t *testing.T, q *turns) (out []string) {
 }
 
 func TestTheLargestJobOfANamespaceIsAskedAboutFirstAndNamespacesTakeTurns(t *testing.T) {
-	q := newTurns()
+	q := newFairQueue()
 	for _, next := range []task{asking("a", "one", 1), asking("a", "many", 512), asking("a", "another", 1), asking("b", "eight", 8), asking("c", "none", 0)} {
 		if !q.offer(next) {
 			t.Fatalf("no room for %v", next.key)
@@ -40,7 +40,7 @@ func TestTheLargestJobOfANamespaceIsAskedAboutFirstAndNamespacesTakeTurns(t *tes
 }
 
 func TestOneNamespaceHasOneQuestionAndAllHaveEight(t *testing.T) {
-	q := newTurns()
+	q := newFairQueue()
 	for n := range mostAsked + 1 {
 		for range 2 {
 			q.offer(asking(fmt.Sprint(n), "j", 0))
@@ -68,7 +68,7 @@ func TestOneNamespaceHasOneQuestionAndAllHaveEight(t *testing.T) {
 
 // One namespace with any number of failures leaves half of the places to others, and places are bounded.
 func TestPlacesToWait(t *testing.T) {
-	q := newTurns()
+	q := newFairQueue()
 	for n := range 10 * waitingTasks {
 		q.offer(asking("greedy", fmt.Sprint(n), 8))
 	}

@@ -23,7 +23,7 @@ func ended(name, generate, uid string) *unstructured.Unstructured {
 // TestRunsOfASeriesAreRemembered: those of the name and of the generateName, each once, without the job itself,
 // and not those of other jobs.
 func TestRunsOfASeriesAreRemembered(t *testing.T) {
-	var r runs
+	var r runHistory
 	r.note("no object")
 	r.note(ended("train-a", "train-", "1"))
 	r.note(ended("train-b", "train-", "2"))
@@ -46,7 +46,7 @@ func TestRunsOfASeriesAreRemembered(t *testing.T) {
 
 // TestRunsAreBounded: one above each bound; what was dropped is counted, and what cannot be counted is not known.
 func TestRunsAreBounded(t *testing.T) {
-	var r runs
+	var r runHistory
 	for i := range mostRunsOf + 1 {
 		r.note(ended("train", "", fmt.Sprint(i)))
 	}
@@ -77,7 +77,7 @@ func TestRunsAreBounded(t *testing.T) {
 // TestRunsOfOneNamespaceLeaveThoseOfOthers: thousands of jobs of one author take nothing from the policies of others. What was
 // lost is missed for a while.
 func TestRunsOfOneNamespaceLeaveThoseOfOthers(t *testing.T) {
-	var r runs
+	var r runHistory
 	other := func(name, uid string) *unstructured.Unstructured {
 		u := ended(name, "", uid)
 		u.SetNamespace("other")
@@ -106,7 +106,7 @@ func TestRunsOfOneNamespaceLeaveThoseOfOthers(t *testing.T) {
 // TestNamespacesThatComeAndGoAreForgotten: a namespace for each job leaves no more behind than there is room for, and what is no
 // longer remembered is nothing that is known.
 func TestNamespacesThatComeAndGoAreForgotten(t *testing.T) {
-	var r runs
+	var r runHistory
 	note := func(i int) {
 		u := ended("train", "", fmt.Sprint("u", i))
 		u.SetNamespace(fmt.Sprint("team-", i))

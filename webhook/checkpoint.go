@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// progress is up to when jobs have been dealt with.
-type progress struct {
+// checkpoint is the time up to which the sweep has dealt with all jobs.
+type checkpoint struct {
 	until  time.Time
 	behind map[string]time.Time // of kinds that cannot be listed; a kind as Kind.group
 }
 
 // of is up to when jobs of a kind have been.
-func (p progress) of(kind string) time.Time {
+func (p checkpoint) of(kind string) time.Time {
 	if at, ok := p.behind[kind]; ok {
 		return at
 	}

@@ -19,7 +19,7 @@ import (
 
 // handled gives an event of the world's job to the handler that Add installs, and says how many looks it asks for.
 func (w *world) handled(before, after *unstructured.Unstructured) int {
-	h := (&watcher{served: w.Served, looks: &w.looks, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
+	h := (&watcher{served: w.Served, inFlight: &w.inFlight, memory: &w.memory}).jobHandler(kinds.For(pytorchGVK))
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[Request]())
 	defer q.ShutDown()
 	h.Update(w.t.Context(), event.TypedUpdateEvent[*unstructured.Unstructured]{ObjectOld: before, ObjectNew: after}, q)

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// stuckAfter is how long no review may end while all places are taken. A stage has half a second, or a few
+// stuckAfter is how long no review may end while all seats are taken. A stage has half a second, or a few
 // where nobody waits for it.
 const stuckAfter = time.Minute
 
 // Alive is nil as long as a new process would do nothing better: the port answers, the view can be asked, and reviews
 // end. What would only come to pass elsewhere (caches, a certificate, policies) is the matter of Ready.
 func (w *Webhook) Alive(ctx context.Context) error {
-	for _, p := range []*places{w.handler.ruling, w.handler.working} {
+	for _, p := range []*semaphore{w.handler.ruling, w.handler.working} {
 		if d := p.stuck(); d > stuckAfter {
 			return fmt.Errorf("%d reviews have not ended for %s, and no other can begin", p.most, d.Round(time.Second))
 		}

@@ -66,7 +66,7 @@ func TestOnlyChosenNamespacesAreClosed(t *testing.T) {
 
 // asked is what the closed configuration answers to one request.
 func asked(h *Handler, req *admissionv1.AdmissionRequest) admission.Response {
-	return closed{h}.Handle(context.Background(), admission.Request{AdmissionRequest: *req})
+	return failClosed{h}.Handle(context.Background(), admission.Request{AdmissionRequest: *req})
 }
 
 func TestWhatIsClosedDeniesWhatItCannotSay(t *testing.T) {
