@@ -23,7 +23,7 @@ var described = map[string]string{
 	"Finding.Message":                   "what is, with both numbers; no advice",
 	"Finding.Path":                      "where to edit",
 	"Finding.Remedy":                    "what to do; one imperative sentence",
-	"Finding.Runbook":                   "the address of a page about the check; empty: the address of pages is not configured",
+	"Finding.Runbook":                   "the address of a page about the check; empty: none is configured",
 	"Finding.Stops":                     "it keeps the job from running at all, though it may pass; an error says so by itself",
 	"Input.Object":                      "as it was written, without values that may be secret",
 	"Input.Old":                         "before an update, in the same way; absent: it is new",

@@ -13,7 +13,7 @@ type Finding struct {
 	Message  string   `json:"message"`                      // what is, with both numbers; no advice
 	Remedy   string   `json:"remedy,omitempty"`             // what to do; one imperative sentence
 	Facts    []Fact   `json:"facts,omitempty"`              // the same numbers for machines, in declared order
-	Runbook  string   `json:"runbook,omitempty" policy:"-"` // the address of a page about the check; empty: the address of pages is not configured
+	Runbook  string   `json:"runbook,omitempty" policy:"-"` // the address of a page about the check; empty: none is configured
 	Stops    bool     `json:"stops,omitempty"`              // it keeps the job from running at all, though it may pass; an error says so by itself
 	Rule     string   `json:"-"`                            // of the limit before the nodes that the finding is about; empty: of none
 	Meant    string   `json:"-"`                            // the name for which what is written at Path is a slip; empty: none is near

@@ -69,7 +69,7 @@ type Report struct {
 
 	Attempts ledger.Ledger // that failed, of all there were
 
-	Runbook string // the address of a page about the category; empty: the address of pages is not configured
+	Runbook string // the address of a page about the category; empty: none is configured
 
 	Plain string // Analysis without what Text shows in another form
 }
