@@ -40,7 +40,7 @@ var jobNameInvalid = &check.Check{
 			form, ok, remedy = names.Says, names.Takes(name), names.Remedy
 		}
 		if !ok {
-			p.Report(finding.Finding{Path: "metadata.name", Remedy: remedy, Message: fmt.Sprintf("name %q is not valid for a %s; it takes %s", name, p.Job.Ref.Kind, form)})
+			p.Report(finding.Finding{Path: "metadata.name", Remedy: remedy, Message: fmt.Sprintf("name %q is not valid for the kind %s; it takes %s", name, p.Job.Ref.Kind, form)})
 		}
 	},
 }
