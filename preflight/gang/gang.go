@@ -56,15 +56,16 @@ type Group struct {
 	Pod   job.Pod
 	After []string // groups that have completed before this one starts: they do not run together
 	// Single says that the role has one pod, whatever else changes.
-	Single   bool
-	Path     job.Path // where the number of pods is written; empty: nowhere
-	Each     int      // pods that one of what is counted there makes; 0: they are the pods
-	Beside   int      // pods of other roles that are counted there, too
-	Field    string   // the name of the field at Path, where that holds the number and no other; empty: it does not
-	Jobs     int      // batch Jobs that are made for the pods, at least
-	Services int      // that are made for the pods, at least
-	Along    string   // the role with each of whose pods equally many of these come; empty: none
-	Launch   *job.Launch
+	Single       bool
+	Path         job.Path // where the number of pods is written; empty: nowhere
+	Each         int      // pods that one of what is counted there makes; 0: they are the pods
+	Beside       int      // pods of other roles that are counted there, too
+	Field        string   // the name of the field at Path, where that holds the number and no other; empty: it does not
+	Jobs         int      // batch Jobs that are made for the pods, at least
+	Services     int      // that are made for the pods, at least
+	StatefulSets int      // that are made for the pods
+	Along        string   // the role with each of whose pods equally many of these come; empty: none
+	Launch       *job.Launch
 	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
 	Workload, WorkloadGroup string
 	// Unplaced is the pod without what its queue adds to it when it lets the job in; nil: nothing is added.
@@ -115,7 +116,7 @@ func Of(j *job.Job) Gang {
 		g.Groups = append(g.Groups, Group{
 			Workload: workload, WorkloadGroup: of, Parts: r.Parts, Declared: most,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath, Each: r.PodsEach,
-			Beside: r.PodsBeside, Jobs: r.Jobs, Services: r.Services, Along: r.Along, Launch: &r.Launch,
+			Beside: r.PodsBeside, Jobs: r.Jobs, Services: r.Services, StatefulSets: r.StatefulSets, Along: r.Along, Launch: &r.Launch,
 		})
 		group := &g.Groups[i]
 		if written, whole := group.Number(most); whole && writes(j, group.Path, written) {

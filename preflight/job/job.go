@@ -90,6 +90,8 @@ type Role struct {
 	Jobs int
 	// Services is how many Services are made for its pods, at least; 0: none, or that is not known.
 	Services int
+	// StatefulSets is how many StatefulSets are made for its pods; 0: none.
+	StatefulSets int
 	// Along is the role with each of whose pods equally many of this one come; empty: the number stands by itself.
 	Along string
 	// Single says that the operator takes exactly one pod of this role: a launcher, a Master.

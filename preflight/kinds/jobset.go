@@ -183,6 +183,9 @@ func readJobSet(r *reader, j *job.Job, o *object[jobSetSpec]) {
 		if role.Pod.Spec.RestartPolicy == "" {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		}
+		if n := o.Spec.Network; i == 0 && (n == nil || n.Subdomain == "" && (n.EnableDNSHostnames == nil || *n.EnableDNSHostnames)) {
+			role.Services = 1 // of the name of the JobSet (v0.12.0 pkg/controllers, createHeadlessSvcIfNecessary); one that is named may be there
+		}
 		jobSetMarks(&role, j.Ref.Name, rj.Name, &rj.Template.Spec)
 		settle(&role)
 		j.Roles = append(j.Roles, role)

@@ -134,6 +134,12 @@ func readLeaderWorkerSet(r *reader, j *job.Job, o *object[lwsSpec]) {
 	}
 	surge := o.Spec.RolloutStrategy.surge(groups)
 	leader := job.Role{Name: "leader", Replicas: job.Exactly(groups), Surge: surge, ReplicasPath: r.written("spec.replicas", r.anchor(at))}
+	// One StatefulSet has the leaders and one the workers of each group; the pods of all groups share a Service, or those of each
+	// have their own (v0.9.0 pkg/controllers, reconcileHeadlessServices and PodReconciler.Reconcile).
+	leader.StatefulSets, leader.Services = 1, 1
+	if textIn(j, "spec.networkConfig.subdomainPolicy") == "UniquePerReplica" {
+		leader.Services = groups
+	}
 	if t.LeaderTemplate != nil {
 		leader.Path = at.Child("leaderTemplate")
 		leader.Pod = r.pod(t.LeaderTemplate, leader.Path)
@@ -145,7 +151,7 @@ func readLeaderWorkerSet(r *reader, j *job.Job, o *object[lwsSpec]) {
 	if size > 1 {
 		j.Roles = append(j.Roles, job.Role{
 			Name: "worker", Replicas: job.Exactly(groups * (size - 1)), Surge: surge * (size - 1), Path: r.anchor(at.Child("workerTemplate")),
-			ReplicasPath: r.written(at.Child("size"), "spec.replicas", r.anchor(at)), PodsEach: groups, PodsBeside: 1, Along: leader.Name,
+			ReplicasPath: r.written(at.Child("size"), "spec.replicas", r.anchor(at)), PodsEach: groups, PodsBeside: 1, Along: leader.Name, StatefulSets: groups,
 			Pod: r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
 		})
 	}

@@ -144,7 +144,7 @@ func (o *check) sum(name corev1.ResourceName, each func(group int) int64) (all, 
 	return all, missing
 }
 
-// self compares the job itself, and the Jobs and Services that are made for it, with a quota on the number of objects of their kind.
+// self compares the job itself, and the Jobs, Services and StatefulSets that are made for it, with a quota on the number of objects of their kind.
 func (o *check) self(quota *cluster.Quota) {
 	if o.gang.Self.Empty() || o.gang.Exists || !quota.Unscoped {
 		return
@@ -152,7 +152,7 @@ func (o *check) self(quota *cluster.Quota) {
 	made := map[corev1.ResourceName]int64{countOf(o.gang.Self): 1}
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]
-		for name, n := range map[corev1.ResourceName]int{jobCount: g.Jobs, corev1.ResourceServices: g.Services, serviceCount: g.Services} {
+		for name, n := range map[corev1.ResourceName]int{jobCount: g.Jobs, corev1.ResourceServices: g.Services, serviceCount: g.Services, setCount: g.StatefulSets} {
 			if n > 0 {
 				made[name] = saturate.Add(made[name], int64(n))
 			}
@@ -228,6 +228,7 @@ var (
 	podCount     = countOf(cluster.PodsResource)
 	volumeCount  = countOf(schema.GroupResource{Resource: "persistentvolumeclaims"})
 	serviceCount = countOf(schema.GroupResource{Resource: "services"})
+	setCount     = countOf(schema.GroupResource{Group: "apps", Resource: "statefulsets"})
 	jobCount     = countOf(schema.GroupResource{Group: "batch", Resource: "jobs"})
 	claimCount   = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
 )
