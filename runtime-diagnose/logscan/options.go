@@ -17,7 +17,7 @@ type Heuristic string
 
 // Heuristics are those of reading, in the order in which they are asked.
 func Heuristics() []Heuristic {
-	return []Heuristic{unwraps, translates, asksRaiser, readsCodes, asksPlace, asksSubject, lastLaunch, harmless, lastWords, success, survival, loggers, calmEnd, platformsWord}
+	return []Heuristic{unwraps, translates, asksRaiser, readsCodes, asksPlace, asksSubject, lastLaunch, harmless, lastWords, success, survival, loggers, worksOn, calmEnd, platformsWord}
 }
 
 const (
@@ -33,6 +33,7 @@ const (
 	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
 	survival      Heuristic = "survival"       // what training goes on after was survived
 	loggers       Heuristic = "loggers"        // a logger that informs of other things to the end shows that what it complained of did not end its process
+	worksOn       Heuristic = "works-on"       // lines of work to the end of a log show that what stands above ended nothing
 	calmEnd       Heuristic = "calm-end"       // a log without complaint whose last lines say what was done, or its results, is of a run that went well
 	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
 )

@@ -35,11 +35,14 @@ func (r *logReader) settle(d reduce.Digest) {
 			r.explainAway()
 		}
 	}
-	again := map[*signature.Signature]bool{}
+	again, below := map[*signature.Signature]bool{}, work{}
+	if r.options.uses(worksOn) && len(r.sightings) > 0 {
+		below = r.worksOn(d)
+	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.outlived(i, below) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
 			s.Over = true
 		}
 	}

@@ -1,0 +1,82 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a log complains of did not end a run where lines of other work follow to its end. What follows the end of a run is
+// no work: stacks, warnings, trackers, batch systems, messages in a frame, tables.
+func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
+	const (
+		raised  = "Traceback (most recent call last):\n  File \"/app/fold.py\", line 9, in fit\n    y = model(x)\nRuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
+		said    = "fold 3: size mismatch for head.weight: copying a param with shape torch.Size([3, 256]) from checkpoint, the shape in current model is torch.Size([5, 256]).\n"
+		memory  = "step 3: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+		told    = "*** SIGTERM (@0x1) received by PID 20340 (TID 0x7fc91dcd1a40) from PID 21475; stack trace: ***\n"
+		account = "Job ID: 12210025\nCluster: south\nUser/Group: j/j\nNodes: 1\nCores per node: 18\nCPU Utilized: 00:00:00\nCPU Efficiency: 0.00%\nJob Wall-clock time: 00:01:07\nMemory Utilized: 0.00 MB\nMemory Efficiency: 0.00%\nBilled hours: none\n"
+	)
+	lines := func(n int, form string) (text string) {
+		for _, word := range strings.Fields("reads writes sorts joins splits counts merges groups ranks copies packs sends")[:n] {
+			text += strings.ReplaceAll(form, "%", word)
+		}
+		return text
+	}
+	const work = "fold 4 % the rows\n"
+	frame := strings.Repeat("-", 40) + "\n"
+	for name, tc := range map[string]struct{ log, want string }{
+		"ten lines below what was raised":                {raised + lines(10, work), ""},
+		"nine":                                           {raised + lines(9, work), "shape-mismatch"},
+		"eight lines below what was said":                {memory + lines(8, work), ""},
+		"seven":                                          {memory + lines(7, work), "gpu-oom"},
+		"a complaint below them":                         {memory + lines(8, work) + said, "gpu-oom"},
+		"eight lines below two complaints":               {memory + lines(3, work) + said + lines(8, work), ""},
+		"the same line again and again":                  {memory + strings.Repeat("fold 4 waits for the rows\n", 12), "gpu-oom"},
+		"an order to end, and what others say":           {told + lines(12, work), "sigterm-preempted"},
+		"losses that are none":                           {trained(5) + many("step 1%d loss: nan\n", 6) + lines(12, work), "nan-loss"},
+		"the frames of a stack":                          {raised + lines(12, "[frame 7]: %(+0x158e6e) [0x7f650c494e6e]\n"), "shape-mismatch"},
+		"lines that go on with the one above":            {raised + lines(12, "    % the rows\n"), "shape-mismatch"},
+		"warnings":                                       {raised + lines(12, "fold.py:8: FutureWarning: % the rows\n"), "shape-mismatch"},
+		"what a tracker says of the end":                 {raised + lines(12, "wandb: % the rows\n"), "shape-mismatch"},
+		"the same behind the cluster's times":            {raised + lines(12, "2026-03-02T11:30:01.123456789Z wandb: % the rows\n"), "shape-mismatch"},
+		"the account of a batch system":                  {raised + account, "shape-mismatch"},
+		"the same lines without its head":                {raised + strings.TrimPrefix(account, "Job ID: 12210025\n"), "healthy"},
+		"the rows of a table":                            {raised + lines(12, "%  0.19  ray/server\n"), "shape-mismatch"},
+		"a message in a frame":                           {frame + "it cannot go on: CUDA out of memory. Tried to allocate 2.00 GiB\n" + lines(12, work) + frame, "gpu-oom"},
+		"work below the frame":                           {frame + "it cannot go on: CUDA out of memory. Tried to allocate 2.00 GiB\n" + frame + lines(8, work), ""},
+		"work, and a traceback that breaks off":          {memory + lines(12, work) + "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    fit()\n", "gpu-oom"},
+		"a tracker that begins another run":              {raised + "wandb: Currently logged in as: a\nwandb: Tracking run with wandb version 0.13\nwandb: Run data is saved in b\nwandb: Run offline\nwandb: Syncing run c\nwandb: View d\nwandb: View e\n", ""},
+		"one that begins it before the complaint":        {"wandb: Currently logged in as: a\nwandb: Tracking run with wandb version 0.13\n" + raised, "shape-mismatch"},
+		"another run that fails of something else":       {strings.Replace(raised, "in fit", "in <module>", 1) + "wandb: Currently logged in as: a\nwandb: Tracking run with wandb version 0.13\nEpoch 1/80\n" + memory, "gpu-oom"},
+		"a tracker of which one run has two first lines": {"the data is read\n" + memory + "wandb: Currently logged in as: a\nwandb: upgrade it\nwandb: Tracking run with wandb version 0.13\n", "gpu-oom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {
+				t.Errorf("category is %q, want %q; %s", r.Category, tc.want, r.Verdict)
+			}
+		})
+	}
+}
+
+// A line without a level that speaks of something known is a program's last word at the end of a whole log; an excerpt
+// holds little but what somebody found worth showing.
+func TestAGuessIsTheLastWord(t *testing.T) {
+	const (
+		guess = "filtering 3 invalid samples of the evaluation data set\n"
+		after = "the model is read\n"
+	)
+	rows := func(n int) string { return many("rows of part %d are read\n", n) }
+	for name, tc := range map[string]struct{ log, want string }{
+		"in an excerpt, above the last line":   {rows(28) + guess + after, "dataset-error"},
+		"in a whole log, above the last line":  {rows(29) + guess + after, ""},
+		"in a whole log, as the last line":     {rows(60) + guess, "dataset-error"},
+		"an error that is a number":            {rows(3) + "Standard: -0.7949564571198138\nError: 1.0655694471228827e-06\n", ""},
+		"an error that is a whole number":      {rows(3) + "Standard: -0.7949564571198138\nError: 12\n", "python-exception-user-code"},
+		"an error that is a number and a word": {rows(3) + "Error: 1.06 is too high\n", "python-exception-user-code"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {
+				t.Errorf("category is %q, want %q; %s", r.Category, tc.want, r.Verdict)
+			}
+		})
+	}
+}
