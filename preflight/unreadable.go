@@ -148,7 +148,7 @@ func placeheld(v any, depth int) bool {
 	case map[string]any:
 		for key, e := range v {
 			if s, ok := e.(string); ok && key == "image" {
-				if _, _, found := job.Placeholder(s); found {
+				if job.Templated(s) {
 					return true
 				}
 			} else if !ownWords(key, depth) && placeheld(e, depth+1) {

@@ -11,6 +11,12 @@ import (
 var placeholders = regexp.MustCompile(
 	`\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_][A-Za-z0-9_]*|<%.*?%>|\{\{.*?\}\}|__[A-Za-z][A-Za-z0-9_]*?__|<<[^<>]+>>|<[A-Za-z_][A-Za-z0-9_ .-]*>`)
 
+// Templated says that a value holds a placeholder, which is filled in before the value is read.
+func Templated(value string) bool {
+	_, _, found := Placeholder(value)
+	return found
+}
+
 // Placeholder finds the first template placeholder in a value that was not substituted,
 // as it is written, and the bare name in it: $X and ${X} are the same X. Whether a
 // placeholder is a mistake depends on the place: $(X) in an argument is resolved by the

@@ -316,7 +316,7 @@ func (f *finished) summary() runSummary {
 }
 
 // lines finds what only the first run printed. Of a run that printed more forms of lines than are remembered
-// unknown what it did not print.
+// it is unknown what it did not print.
 func (c *Comparison) lines(ctx context.Context, a, b diagnose.Case) error {
 	var known familiar.Lines
 	ours, theirs := newSettings(), newSettings()

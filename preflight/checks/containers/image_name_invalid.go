@@ -19,7 +19,7 @@ var imageNameInvalid = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			if _, _, templated := job.Placeholder(c.Image); templated || c.Image == "" {
+			if job.Templated(c.Image) || c.Image == "" {
 				return // unreadable-field, container-image-missing
 			}
 			if wrong := wrongInImage(c.Image); wrong != "" {

@@ -30,7 +30,7 @@ var podValueRefused = &check.Check{
 			if at == "" || p.Job.Field(at) == nil { // what an operator or a runtime adds is not the author's
 				return
 			}
-			if text, ok := p.Job.Field(at).(string); !ok || !templated(text) {
+			if text, ok := p.Job.Field(at).(string); !ok || !job.Templated(text) {
 				said, meant, _ := strings.Cut(fmt.Sprintf(format, args...), "; did you mean ")
 				if meant != "" { // a question stands at the end
 					meant = "; did you mean " + meant
@@ -55,12 +55,6 @@ var podValueRefused = &check.Check{
 			refused(r, refuse)
 		}
 	}),
-}
-
-// templated says that somebody fills a text in before pods are made of it.
-func templated(text string) bool {
-	_, _, found := job.Placeholder(text)
-	return found
 }
 
 type refuse = func(at job.Path, format string, args ...any)

@@ -24,13 +24,13 @@ var procsNotUnderstood = &check.Check{
 		}
 		const ofTrainer = job.Path("spec.trainer.numProcPerNode")
 		if procs, written := facts.Text(p.Job, ofTrainer); written && !slices.Contains(trainerWords, procs) {
-			if _, _, templated := job.Placeholder(procs); !templated {
+			if !job.Templated(procs) {
 				p.Report(finding.Finding{Path: ofTrainer, Severity: finding.Error, Message: fmt.Sprintf("numProcPerNode is %q; Trainer takes a number without quotes, or auto, cpu, gpu", procs)})
 			}
 		}
 		const at = job.Path("spec.nprocPerNode")
 		procs, written := facts.Text(p.Job, at)
-		if _, _, templated := job.Placeholder(procs); !written || templated || slices.Contains(deviceWords, procs) {
+		if !written || job.Templated(procs) || slices.Contains(deviceWords, procs) {
 			return
 		}
 		if n, err := strconv.Atoi(procs); err != nil || n < 1 {

@@ -17,7 +17,7 @@ var rendezvousBackendUnknown = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
 		judge := func(at job.Path, name string) {
-			if _, _, templated := job.Placeholder(name); name == "" || templated || slices.Contains(rendezvousBackends, name) {
+			if name == "" || job.Templated(name) || slices.Contains(rendezvousBackends, name) {
 				return
 			}
 			p.Reportf(at, "torchrun has no rendezvous backend %q; it has %s%s", name, `"`+strings.Join(rendezvousBackends, `", "`)+`"`, check.DidYouMean(name, rendezvousBackends))

@@ -31,7 +31,7 @@ var jobNameInvalid = &check.Check{
 				Message: "the job has no name: the API takes metadata.name, or metadata.generateName to make one from",
 			})
 		}
-		if _, _, templated := job.Placeholder(name); templated || name == "" {
+		if job.Templated(name) || name == "" {
 			return // unreadable-field says so
 		}
 		form, ok := "lower-case letters, digits, dashes and dots", len(validation.IsDNS1123Subdomain(name)) == 0

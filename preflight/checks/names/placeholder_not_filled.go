@@ -96,7 +96,7 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 		{"serviceAccountName", r.Pod.Spec.ServiceAccountName}, {"priorityClassName", r.Pod.Spec.PriorityClassName}, {"runtimeClassName", class},
 	} {
 		at := r.Pod.At(job.Path(named.field))
-		if _, _, found := job.Placeholder(named.name); found && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
+		if job.Templated(named.name) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
 			p.Report(finding.Finding{
 				Severity: finding.Error, Path: at,
 				Message: fmt.Sprintf("%s of %s is %s, which nothing replaces there: the API server rejects the pods", named.field, facts.PodsOf(r), facts.Quoted(named.name)),
@@ -153,7 +153,7 @@ func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string))
 	switch {
 	case v.CSI != nil:
 		for _, key := range slices.Sorted(maps.Keys(v.CSI.VolumeAttributes)) { // which may be JSON, or what its driver expands
-			if _, _, found := job.Placeholder(v.CSI.VolumeAttributes[key]); found {
+			if job.Templated(v.CSI.VolumeAttributes[key]) {
 				report(job.Path("csi.volumeAttributes").Key(key), v.CSI.VolumeAttributes[key])
 			}
 		}

@@ -22,7 +22,7 @@ var managedByUnknown = &check.Check{
 	Run: func(p *check.Pass) {
 		at, known := p.Operator.ManagedBy.At, p.Operator.ManagedBy.Known
 		name, ok := facts.Text(p.Job, at)
-		if _, _, templated := job.Placeholder(name); !ok || templated {
+		if !ok || job.Templated(name) {
 			return
 		}
 		if known != nil && !slices.Contains(known, name) {

@@ -18,7 +18,7 @@ var storageURIWithoutScheme = &check.Check{
 	Run: func(p *check.Pass) {
 		for _, at := range []job.Path{"spec.initializer.dataset.storageUri", "spec.initializer.model.storageUri"} {
 			uri, ok := facts.Text(p.Job, at)
-			if _, _, templated := job.Placeholder(uri); ok && uri != "" && !templated && !strings.Contains(uri, "://") {
+			if ok && uri != "" && !job.Templated(uri) && !strings.Contains(uri, "://") {
 				p.Reportf(at, "storageUri is %s, without a scheme such as hf://; the initializer fails at once", facts.Quoted(uri))
 			}
 		}

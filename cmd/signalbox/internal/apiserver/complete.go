@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// Completion asks the cluster within completesWithin for at most mostCompleted names: whoever presses
+// Completion asks the cluster within completesWithin for at most mostCompleted names: a user who presses
 // the key is waiting.
 const (
 	completesWithin = 2 * time.Second

@@ -53,7 +53,7 @@ type World struct {
 	skipped   []preflight.Skip   // what could not be seen
 	Namespace string             // for objects that name none
 	Forced    bool               // the user chose the namespace
-	User      string             // the user who asks: whom the cluster takes us for, or --as; empty: nobody knows
+	User      string             // the user who asks: whom the cluster takes us for, or --as; empty: unknown
 	Groups    []string           // of that user
 	Asking    *Asking            // in which namespace, where the user says so
 

@@ -22,7 +22,7 @@ func RefusedMetadata(meta job.Path, labels, annotations map[string]string) iter.
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(annotations)) {
-			if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 && !templated(key) &&
+			if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 && !job.Templated(key) &&
 				!yield(meta.Child("annotations").Key(key), fmt.Sprintf("annotation name %q is not valid: it takes a domain, a slash and a name of at most 63 characters", key)) {
 				return
 			}
@@ -36,7 +36,7 @@ func RefusedLabels(at job.Path, set map[string]string) iter.Seq2[job.Path, strin
 		for _, key := range slices.Sorted(maps.Keys(set)) {
 			text := ""
 			switch value := set[key]; {
-			case templated(key) || templated(value):
+			case job.Templated(key) || job.Templated(value):
 			case len(validation.IsValidLabelValue(value)) > 0:
 				text = fmt.Sprintf("label value %q is not valid: it takes at most 63 letters, digits, - _ and .", value)
 			case len(validation.IsQualifiedName(key)) > 0:
@@ -47,10 +47,4 @@ func RefusedLabels(at job.Path, set map[string]string) iter.Seq2[job.Path, strin
 			}
 		}
 	}
-}
-
-// templated says that somebody fills a text in before it is read.
-func templated(text string) bool {
-	_, _, found := job.Placeholder(text)
-	return found
 }

@@ -267,6 +267,5 @@ func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string
 
 // LeftOpen says of the name of an object that it holds a placeholder, or characters that stand in none and around one.
 func LeftOpen(name string) bool {
-	_, _, found := job.Placeholder(name)
-	return found || strings.ContainsAny(name, "<>{}[]$")
+	return job.Templated(name) || strings.ContainsAny(name, "<>{}[]$")
 }
