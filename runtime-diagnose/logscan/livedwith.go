@@ -165,7 +165,7 @@ func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 		if l.Number <= line {
 			break
 		}
-		if l.Number < next-1 {
+		if !l.Meets(next) {
 			return false // lines between were not kept
 		}
 		next = l.Number

@@ -35,7 +35,7 @@ func (r *logReader) worksOn(d reduce.Digest) (w work) {
 	next, from := d.Last.Number+1, len(d.Lines)
 	for at := len(d.Lines) - 1; at >= 0; at-- {
 		l := &d.Lines[at]
-		if l.Number < next-1 {
+		if !l.Meets(next) {
 			break // lines between were not kept
 		}
 		if b := r.lineBelow(d, at); b.ends || b.wrong || r.complainsAt(l.Number) || r.saysAgain(l.Text, "") {

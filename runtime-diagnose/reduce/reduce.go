@@ -81,7 +81,11 @@ type Digest struct {
 type Kept struct {
 	Number int
 	Text   string
+	Again  int // how many lines below it, of which nothing was kept, say as little
 }
+
+// Meets says that nothing that was said between a line and the one of a number below it was left out.
+func (k Kept) Meets(number int) bool { return k.Number+k.Again+1 >= number }
 
 // Read reduces a log. The error is the reader's; what was read before it is in the digest.
 func Read(r io.Reader, o Options) (Digest, error) {
@@ -202,7 +206,8 @@ func (k *keeper) takeBefore() {
 
 func (k *keeper) remember(line Kept) {
 	if n := len(k.recent); n > 0 && empty(line.Text) && (line.Text == k.recent[n-1].Text || blank(line.Text) && blank(k.recent[n-1].Text)) {
-		return // one of them stands for all: they would fill the tail
+		k.recent[n-1].Again++ // one of them stands for all: they would fill the tail
+		return
 	}
 	if n := len(k.recent); n == cap(k.recent) && 2*n < cap(k.room) { // slid to the end of the room: back to its beginning
 		k.recent = append(k.room[:0], k.recent...)
