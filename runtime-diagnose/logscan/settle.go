@@ -236,7 +236,7 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 // endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
 // apart, and whose last lines say that what it did is done or give its results; 0: it is none.
 func (r *logReader) endsCalmly(d reduce.Digest) int {
-	if r.log.Pasted || r.worst.open || d.InTraceback {
+	if r.log.Pasted || r.worst.open && !r.worst.livedWith() || d.InTraceback {
 		return 0
 	}
 	for i := range r.sightings {

@@ -21,6 +21,7 @@ type worst struct {
 	line  reduce.Line
 	match signature.Match
 	last  int // number of the last line of the block
+	same  int // and of the last one that says the same as its first
 	steps int
 	grown int // steps of counters that nobody knows by name, before its last line
 	began int // and before its first
@@ -65,9 +66,14 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	} else if l.Number-w.line.Number <= blockOf && w.mute() && explains(l.Body()) {
 		w.mute, w.line, w.match = func() bool { return false }, l.Clone(), m
 	}
-	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
+	if w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps(); SameStatement(w.line.Text, l.Text) {
+		w.same = l.Number
+	}
 	return matches
 }
+
+// livedWith says that the program says the same again so many lines below, and so has lived with what it said before.
+func (w *worst) livedWith() bool { return w.same-w.line.Number >= linesSurvived }
 
 // ncclThread is who writes a line of NCCL's: host, process and thread.
 var ncclThread = regexp.MustCompile(`^(\S+:\d+:\d+) \[\d+\] `)
