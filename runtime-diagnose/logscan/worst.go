@@ -59,7 +59,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	if recovery.OfTracker(l.Body()) && (r.steps.Lines() > 0 || r.counters.Steps() > 0) {
 		return matches // no run that has begun ends for what its tracker could not send
 	}
-	if !w.open || l.Number-w.last > blockOf {
+	if !w.open || l.Number-w.last > blockOf || w.line.Number < r.launches.last().line {
 		line := l.Clone()
 		*w = worst{open: true, mute: sync.OnceValue(func() bool { return r.mute(line.Body()) }), line: line, match: m, began: r.counters.Steps()}
 	} else if l.Number-w.line.Number <= blockOf && w.mute() && explains(l.Body()) {
