@@ -94,7 +94,7 @@ func (r *logReader) launched(l *reduce.Line) {
 		}
 		n.at, n.like = 0, ""
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.seen && n.begins(body, 0) && !(n.ends != "" && sameWords(body, n.ends)) {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && (len(r.sightings) > n.seen || r.worst.open) && n.begins(body, 0) && !(n.ends != "" && sameWords(body, n.ends)) {
 		if !n.near && body == n.head[0] && r.endedAbove(l) {
 			r.launchedAt(l.Number)
 			return

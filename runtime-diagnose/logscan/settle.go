@@ -29,22 +29,13 @@ func (r *logReader) settle(d reduce.Digest) {
 		r.onlyLast(d)
 	}
 	quotes := r.quotes()
-	if r.options.uses(lastWords) && !quotes {
+	r.judgeFrom(0, quotes, d)
+	if said := len(r.sightings); r.options.uses(lastWords) && !quotes {
 		r.lastResort(d)
 		if r.options.uses(harmless) { // what it found as well
 			r.explainAway()
 		}
-	}
-	again, below := map[*signature.Signature]bool{}, work{}
-	if r.options.uses(worksOn) && len(r.sightings) > 0 {
-		below = r.worksOn(d)
-	}
-	for i := range r.sightings {
-		s := &r.sightings[i]
-		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.outlived(i, below) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
-			s.Over = true
-		}
+		r.judgeFrom(said, quotes, d)
 	}
 	if quotes || r.failed || !r.options.uses(calmEnd) {
 		return
@@ -53,6 +44,21 @@ func (r *logReader) settle(d reduce.Digest) {
 	for i := range r.sightings { // a warning further up was no reason to end, nor is what a script misses when its work is done
 		s := &r.sightings[i]
 		s.Over = s.Over || s.Item.Source.Line < r.calm || r.calm > 0 && recovery.MissesCommand(written(s))
+	}
+}
+
+// judgeFrom says of the sightings from one on which of them are over.
+func (r *logReader) judgeFrom(first int, quotes bool, d reduce.Digest) {
+	again, below := map[*signature.Signature]bool{}, work{}
+	if r.options.uses(worksOn) && len(r.sightings) > first {
+		below = r.worksOn(d)
+	}
+	for i := first; i < len(r.sightings); i++ {
+		s := &r.sightings[i]
+		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
+		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.outlived(i, below) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+			s.Over = true
+		}
 	}
 }
 

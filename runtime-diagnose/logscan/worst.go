@@ -60,7 +60,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	if recovery.OfTracker(l.Body()) && (r.steps.Lines() > 0 || r.counters.Steps() > 0) {
 		return matches // no run that has begun ends for what its tracker could not send
 	}
-	if !w.open || l.Number-w.last > blockOf {
+	if !w.open || l.Number-w.last > blockOf || w.line.Number < r.launches.last().line {
 		line := l.Clone()
 		*w = worst{open: true, mute: sync.OnceValue(func() bool { return r.mute(line.Body()) }), line: line, match: m, began: r.counters.Steps()}
 	} else if l.Number-w.line.Number <= blockOf && w.mute() && explains(l.Body()) {
@@ -126,7 +126,7 @@ func (r *logReader) lastResort(d reduce.Digest) {
 		r.worst.open = false // a level alone is no complaint
 	}
 	steps := r.counters.Steps()
-	wentOn := d.Last.Number-r.worst.last > linesAfterWorst || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
+	wentOn := d.Last.Number-r.worst.last > linesAfterWorst && r.confirmed(r.worst.line.Number, r.worst.last+linesAfterWorst) == nil || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived
 	if r.worst.open && !wentOn {
 		r.recordLast(r.worst.line, r.worst.match)
 	} else if l := r.severeAtTheEnd(d.Lines, max(r.series.Last.Line, r.launches.from-1)); l.Number > 0 && !r.log.Pasted {
@@ -137,7 +137,20 @@ func (r *logReader) lastResort(d reduce.Digest) {
 		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root // a warning in known words says more than a guess
 	}) {
 		r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, m)
+	} else if s, known := r.confirmed(0, d.Last.Number), r.catalog.ByID(saidExit); s != nil && known != nil {
+		r.recordLast(reduce.Line{Number: s.Item.Source.Line, Text: s.Line, Rank: -1}, signature.Match{Signature: known})
 	}
+}
+
+// confirmed is the first word of whoever ran the program that it failed, on one of some lines: what stands below it is
+// no sign that the program went on. Nil: there is none.
+func (r *logReader) confirmed(from, to int) *evidence.Observation {
+	for i := range r.sightings {
+		if s := &r.sightings[i]; !s.Over && s.Signature.Role == signature.Confirmation && from <= s.Item.Source.Line && s.Item.Source.Line <= to {
+			return s
+		}
+	}
+	return nil
 }
 
 // mute says that nothing is known of what a line is about: neither a code, nor where it comes from, nor a subject.
@@ -172,6 +185,9 @@ func (r *logReader) recordLast(l reduce.Line, m signature.Match) {
 
 // saidError is the signature for a line that its program calls an error.
 const saidError = "said-error"
+
+// saidExit is the one for whoever ran a program and says that it failed.
+const saidExit = "said-exit"
 
 // severeAtTheEnd is the first of the last lines, stacks apart and below the last step, that have the level of an error:
 // further up they are remarks of libraries, and so is what XLA says in words that nobody knows. The zero line: none has.
