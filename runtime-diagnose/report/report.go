@@ -60,6 +60,8 @@ type Report struct {
 	Observed   time.Time
 	Missing    []string // members that the others waited for, or lost
 	Hypotheses []Guess  // where it is not sure: what fits, the best first
+	// MoreGuesses counts the hypotheses that are left out.
+	MoreGuesses int
 	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
 	Candidates []attribute.Candidate
 	Confidence attribute.Confidence
