@@ -68,6 +68,7 @@ type Report struct {
 	Why        bool      // JSON shows the candidates
 	Printed    *Printed  // of a job that ended well, to compare the next run with; nil: nothing
 	Nominees   []Nominee // of an inconclusive job, where they were asked for: lines that a model may name
+	Untested   Untested  // what the lines are of that no model may name
 
 	Attempts ledger.Ledger // that failed, of all there were
 
@@ -75,6 +76,9 @@ type Report struct {
 
 	Plain string // Analysis without what Text shows in another form
 }
+
+// Untested is what is beyond the bounds of what is tested as the cause: logs, and events that no signature knows.
+type Untested struct{ Logs, Events int }
 
 // Cause is one thing that went wrong.
 type Cause struct {
