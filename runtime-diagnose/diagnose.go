@@ -247,7 +247,7 @@ func (d *diagnosis) result(ctx context.Context) Result {
 	}
 	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
-	r.Nominees = d.nominees(ctx, &r)
+	r.Nominees, r.Untested = d.nominees(ctx, &r)
 	return r
 }
 

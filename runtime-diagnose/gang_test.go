@@ -146,6 +146,31 @@ func TestARepetitionGivesWayToWords(t *testing.T) {
 	}
 }
 
+// Of what follows from the cause so many logs are read again for their words, and those that have none then are counted.
+func TestLogsThatAreReadAgainForTheirWordsAreCounted(t *testing.T) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+	for n, want := range map[int][]string{
+		4: nil, 5: {"the words of 1 log that say what followed were not kept"}, 60: {"the words of 56 logs that say what followed were not kept"},
+	} {
+		d := &diagnosis{catalog: catalog}
+		opened := 0
+		for i := range n {
+			source := evidence.Source{Pod: fmt.Sprintf("w-%d", i), Container: "c", Rank: -1}
+			d.Logs = append(d.Logs, Log{Source: source, Open: func() (io.ReadCloser, error) { opened++; return io.NopCloser(strings.NewReader(line)), nil }})
+			source.Line = 1
+			d.answer.Effects = append(d.answer.Effects, evidence.Observation{Signature: catalog.ByID("gpu-oom-torch"), Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, Source: source}})
+		}
+		d.giveWords(t.Context())
+		if diff := cmp.Diff(want, d.logs.Missing); diff != "" || opened != 4 || len(d.answer.Effects) != 4 {
+			t.Errorf("of %d %d are read and %d told (-want +got):\n%s", n, opened, len(d.answer.Effects), diff)
+		}
+	}
+}
+
 // A member that is known by one log keeps its place when another one, an echo, turns out to matter.
 func TestARepetitionOfAMemberThatIsKnown(t *testing.T) {
 	said := timeline.Call{Rank: 8, Seq: 39, Line: 3}

@@ -29,24 +29,27 @@ const (
 )
 
 // nominees are the lines that somebody may take for the cause where the rules are inconclusive, each with why it
-// cannot be, or with what speaks for it.
-func (d *diagnosis) nominees(ctx context.Context, r *Result) []report.Nominee {
+// cannot be, or with what speaks for it, and how much else there is.
+func (d *diagnosis) nominees(ctx context.Context, r *Result) (out []report.Nominee, untested report.Untested) {
 	if !d.options.Nominees || r.Verdict != Inconclusive {
-		return nil
+		return nil, untested
 	}
 	n := nominator{diagnosis: d, printed: d.printedBy(ctx), says: map[evidence.ID]*evidence.Observation{}}
 	for i := range d.sightings {
 		n.says[d.sightings[i].Item.ID] = &d.sightings[i]
 	}
-	var out []report.Nominee
-	for _, e := range n.excerpts(r) {
+	excerpts := n.excerpts(r)
+	untested.Logs = max(0, len(excerpts)-mostNomineeLogs)
+	for _, e := range excerpts[:len(excerpts)-untested.Logs] {
 		for i := range e.Lines {
 			if strings.TrimSpace(e.Lines[i].Text) != "" {
 				out = append(out, n.line(e, i))
 			}
 		}
 	}
-	return append(out, n.events()...)
+	events, more := n.events()
+	untested.Events = more
+	return append(out, events...), untested
 }
 
 // nominator tests lines; every answer is one of the rules.
@@ -70,7 +73,7 @@ func (n *nominator) excerpts(r *Result) []Excerpt {
 	}
 	out := slices.Clone(r.Excerpts)
 	slices.SortStableFunc(out, func(a, b Excerpt) int { return cmp.Compare(rank(a), rank(b)) })
-	return out[:min(len(out), mostNomineeLogs)]
+	return out
 }
 
 func (n *nominator) member(place string) *timeline.Member {
@@ -319,8 +322,8 @@ func (d *diagnosis) printedBy(ctx context.Context) map[string]familiar.Lines {
 	return out
 }
 
-// events are the warnings that no signature knows.
-func (n *nominator) events() []report.Nominee {
+// events are the warnings that no signature knows, the latest first, and how many more there are.
+func (n *nominator) events() (out []report.Nominee, more int) {
 	told := map[string]bool{}
 	for i := range n.sightings {
 		if s := &n.sightings[i]; s.Item.Kind == evidence.Event {
@@ -331,15 +334,18 @@ func (n *nominator) events() []report.Nominee {
 	slices.SortStableFunc(events, func(a, b corev1.Event) int {
 		return cmp.Or(control.When(&b).Compare(control.When(&a)), cmp.Compare(a.Name, b.Name))
 	})
-	var out []report.Nominee
 	seen := map[evidence.ID]bool{}
 	for i := range events {
 		e := &events[i]
 		item := eventItem(e)
-		if e.Type != corev1.EventTypeWarning || seen[item.ID] || e.Reason == "FailedScheduling" || len(out) == mostNomineeEvents || n.saidBy(told, e) {
+		if e.Type != corev1.EventTypeWarning || seen[item.ID] || e.Reason == "FailedScheduling" || n.saidBy(told, e) {
 			continue
 		}
 		seen[item.ID] = true
+		if len(out) == mostNomineeEvents {
+			more++
+			continue
+		}
 		if i, ok := n.at[item.Source.Pod]; ok {
 			item.Source = n.all[i].Source
 		}
@@ -349,7 +355,7 @@ func (n *nominator) events() []report.Nominee {
 		}
 		out = append(out, nominee)
 	}
-	return out
+	return out, more
 }
 
 // saidBy says that a signature knows an event.

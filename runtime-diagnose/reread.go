@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 )
@@ -66,9 +68,9 @@ const mostReadForWords = 4
 
 // giveWords lets a log of which the words are kept speak where a summary would say what follows from
 // the cause. Where all that say it are summaries, the first one's log is read again; what has no words then
-// is left to the followers, who are counted.
+// is left to the followers, who are counted, and it is said of how many logs.
 func (d *diagnosis) giveWords(ctx context.Context) {
-	left := mostReadForWords
+	left, wordless := mostReadForWords, 0
 	for _, all := range []*[]evidence.Observation{&d.answer.Effects, &d.answer.Rivals} {
 		for i := range *all {
 			s := &(*all)[i]
@@ -85,6 +87,15 @@ func (d *diagnosis) giveWords(ctx context.Context) {
 				}
 			}
 		}
-		*all = slices.DeleteFunc(*all, func(s evidence.Observation) bool { return s.Item.Kind == evidence.Log && s.Item.Text == "" })
+		*all = slices.DeleteFunc(*all, func(s evidence.Observation) bool {
+			lost := s.Item.Kind == evidence.Log && s.Item.Text == ""
+			if lost {
+				wordless++
+			}
+			return lost
+		})
+	}
+	if wordless > 0 {
+		d.logs.Missing = append(d.logs.Missing, fmt.Sprintf("the words of %s that say what followed were not kept", words.Count(wordless, "log", "logs")))
 	}
 }

@@ -56,6 +56,7 @@ type Reason struct {
 	Feature Feature
 	Points  int
 	Cites   []evidence.ID
+	More    int // that it rests on as well and does not cite
 }
 
 // Answer is the candidates, judged.
@@ -147,7 +148,7 @@ func (in *Input) score(all []Candidate) {
 				cites = []evidence.ID{c.Item.ID}
 			}
 			c.Score += table[f]
-			c.Because = append(c.Because, Reason{f, table[f], cites[:min(len(cites), mostCited)]})
+			c.Because = append(c.Because, Reason{f, table[f], cites[:min(len(cites), mostCited)], max(0, len(cites)-mostCited)})
 		}
 	}
 	for i := range all {
@@ -166,7 +167,7 @@ func stand(c *Candidate, all []Candidate, table *Table) {
 	if at < 0 || all[at].Score+table[PointedAt] < c.Score {
 		return
 	}
-	c.Because = append(slices.Clone(all[at].Because), Reason{PointedAt, table[PointedAt], []evidence.ID{c.by.Item.ID}})
+	c.Because = append(slices.Clone(all[at].Because), Reason{PointedAt, table[PointedAt], []evidence.ID{c.by.Item.ID}, 0})
 	c.Score = all[at].Score + table[PointedAt]
 }
 
@@ -175,7 +176,7 @@ func says(a, b *evidence.Observation) bool {
 	return a.Item.ID == b.Item.ID && a.Signature.ID == b.Signature.ID
 }
 
-// mostCited is how many others a feature cites.
+// mostCited is how many others a feature cites; of more it is said how many.
 const mostCited = 4
 
 // showsFailure says that something went wrong beside what runs that end well print as well. Whoever was told to stop

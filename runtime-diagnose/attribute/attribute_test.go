@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -236,5 +237,31 @@ func TestNamesOfFeatures(t *testing.T) {
 	}
 	if got := attribute.BareEnd.GoName() + " " + attribute.Precise.GoName(); got != "BareEnd Precise" {
 		t.Errorf("names are %s", got)
+	}
+}
+
+// What a feature rests on is cited up to a bound, and of more it is said how many.
+func TestWhatAFeatureRestsOnIsCountedBeyondABound(t *testing.T) {
+	for n, more := range map[int]int{4: 0, 5: 1} {
+		all := []evidence.Observation{seen(general, "a", 0, 1)}
+		for i := range n {
+			s := *oom
+			s.ID, s.Hides = strings.Repeat("o", i+1), []string{"exception"}
+			all = append(all, seen(&s, "a", time.Second, i+2))
+		}
+		for _, c := range attribute.Decide(input(all, true)).Candidates {
+			for _, why := range c.Because {
+				if why.Feature == attribute.Superseded && (len(why.Cites) != 4 || why.More != more) {
+					t.Errorf("of %d that explain it %d are cited and %d counted, want 4 and %d", n, len(why.Cites), why.More, more)
+				}
+			}
+			if c.Signature != general {
+				continue
+			}
+			told := report.Why(report.Report{Candidates: []attribute.Candidate{c}})
+			if strings.Contains(told, " and 1 more\n") != (more == 1) {
+				t.Errorf("of %d it is told:\n%s", n, told)
+			}
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -249,25 +250,39 @@ func TestALauncherThatEndsWithZeroIsKept(t *testing.T) {
 	})
 }
 
+// A write that fails is tried again so often; what is not written then is kept in memory, and the log says so.
 func TestAWriteThatFailsIsTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var outcomes []bool
-		k := start(t, nil, func(o *Options) {
-			o.Wrote = func(_ int, err error) { outcomes = append(outcomes, err == nil) }
+	for failures, want := range map[int][]bool{
+		0: {true}, 2: {false, false, true}, 6: {false, false, false, false, false, false, true}, 7: {false, false, false, false, false, false, false},
+	} {
+		t.Run(fmt.Sprint(failures), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var outcomes []bool
+				var log strings.Builder
+				k := start(t, nil, func(o *Options) {
+					o.Wrote = func(_ int, err error) { outcomes = append(outcomes, err == nil) }
+					o.Log = funcr.New(func(_, args string) { log.WriteString(args) }, funcr.Options{})
+				})
+				left := failures
+				k.kube.PrependReactor("patch", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+					left--
+					return left >= 0, nil, errors.New("etcd is busy")
+				})
+				k.See(train("PyTorchJob"), worker("a", 0, 1))
+				elapse(time.Hour)
+				synctest.Wait()
+				if diff := cmp.Diff(want, outcomes); diff != "" {
+					t.Errorf("writes (-want +got):\n%s", diff)
+				}
+				if said := strings.Contains(log.String(), "evidence is kept in memory only"); said != (failures > 6) || len(k.kept()) != 1 {
+					t.Errorf("it is said that nothing is written: %t; %d ends are in memory", said, len(k.kept()))
+				}
+				if failures <= 6 {
+					k.stored()
+				}
+			})
 		})
-		failures := 2
-		k.kube.PrependReactor("patch", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-			failures--
-			return failures >= 0, nil, errors.New("etcd is busy")
-		})
-		k.See(train("PyTorchJob"), worker("a", 0, 1))
-		elapse(time.Minute)
-		synctest.Wait()
-		if diff := cmp.Diff([]bool{false, false, true}, outcomes); diff != "" {
-			t.Errorf("writes (-want +got):\n%s", diff)
-		}
-		k.stored()
-	})
+	}
 }
 
 // What cannot be read might be worth more than what is new: it is not written over.

@@ -76,10 +76,7 @@ func (k *Keeper) Busy(uid types.UID) bool {
 
 // Reads under way are waited for: what is read twice passes the API server twice. Those of pods that
 // are gone are waited for in any case, since nobody else has them; the others as long as they come.
-const (
-	mostWait = oneLog
-	noneFor  = 2 * time.Second
-)
+const noneFor = 2 * time.Second
 
 // Set is a view of what is kept of a job, when the reads under way are done. present are the pods
 // that the API server still has. It is for Cluster.Kept of package collect.
@@ -88,7 +85,7 @@ func (k *Keeper) Set(ctx context.Context, ref job.Ref, present map[types.UID]boo
 		return nil, nil
 	}
 	uid := types.UID(ref.UID)
-	waiting, cancel := context.WithTimeout(ctx, mostWait)
+	waiting, cancel := context.WithTimeout(ctx, oneLog)
 	defer cancel()
 	for done, gone := k.pending(ref, present); done != nil; done, gone = k.pending(ref, present) {
 		if !comes(waiting, done, gone) {

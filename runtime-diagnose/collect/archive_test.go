@@ -106,6 +106,51 @@ func TestLogsReadInTheirOrderReadTheArchiveOnce(t *testing.T) {
 	}
 }
 
+// However many files of an archive are read at a time, it is held open for a few of those that come next, and each is read whole.
+func TestAnArchiveIsHeldOpenAFewTimes(t *testing.T) {
+	raw, want := manyLogs(t, 24)
+	path := write(t, raw)
+	held := func() (n int) {
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		for _, e := range all {
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && to == path {
+				n++
+			}
+		}
+		return n
+	}
+	for _, readers := range []int{4, 5, 24} {
+		c, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := held()
+		var open []io.ReadCloser
+		for _, l := range c.Logs[:readers] {
+			in, err := l.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, in)
+		}
+		for i, in := range open {
+			got, err := io.ReadAll(in)
+			if err != nil || string(got) != want[c.Logs[i].Source.Rank] {
+				t.Errorf("log %d of %d that are read at a time has %d bytes (%v)", i, readers, len(got), err)
+			}
+			if err := in.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := held() - before; n > 4 {
+			t.Errorf("after %d readers the archive is held open %d times", readers, n)
+		}
+	}
+}
+
 func TestAnArchiveThatChangesWhileItIsRead(t *testing.T) {
 	raw, _ := manyLogs(t, 3)
 	path := write(t, raw)

@@ -7,6 +7,7 @@ package control
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -114,6 +116,9 @@ func Read(in Input) Seen {
 	}
 	r.readGoneNodes()
 	r.bury()
+	if r.unsaid > 0 {
+		r.seen.Notes = append(r.seen.Notes, fmt.Sprintf("%s on containers and nodes %s left out.", words.Count(r.unsaid, "more remark", "more remarks"), words.Is(r.unsaid)))
+	}
 	return r.seen
 }
 
@@ -132,6 +137,7 @@ type reader struct {
 	all            *stay
 	scheduling     map[string]int  // by pod: where its newest message is
 	nodes          map[string]bool // on which a pod is that has not ended well
+	unsaid         int             // notes beyond mostNotes
 }
 
 func (r *reader) source(pod *corev1.Pod) evidence.Source {

@@ -226,12 +226,14 @@ func (p *Pod) outlivedBy(e *corev1.Event) bool {
 
 // note remarks on what is no failure of the pod.
 func (r *reader) note(format string, args ...any) {
-	if len(r.seen.Notes) < mostNotes {
-		r.seen.Notes = append(r.seen.Notes, fmt.Sprintf(format, args...))
+	if len(r.seen.Notes) == mostNotes {
+		r.unsaid++
+		return
 	}
+	r.seen.Notes = append(r.seen.Notes, fmt.Sprintf(format, args...))
 }
 
-// mostNotes bounds the notes: a thousand pods may have the same sidecar.
+// mostNotes bounds the notes: a thousand pods may have the same sidecar. One more counts the others.
 const mostNotes = 3
 
 // noteBeside says what a container beside the program suffers. One that the kubelet ended with its pod

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -138,4 +139,28 @@ func FuzzElasticError(f *testing.F) {
 			t.Errorf("%q is none, and has text %q", message, text)
 		}
 	})
+}
+
+// What is no failure is remarked of a few pods, and the others are counted.
+func TestNotesAreBoundedAndCounted(t *testing.T) {
+	for n, want := range map[int]string{
+		3: "Node gpu-2 reports MemoryPressure: the kubelet evicts pods there if that lasts.",
+		4: "1 more remark on containers and nodes is left out.", 1000: "997 more remarks on containers and nodes are left out.",
+	} {
+		var in Input
+		for i := range n {
+			one := onNode(func(node *corev1.Node) {
+				node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionTrue})
+			})
+			name := fmt.Sprintf("gpu-%d", i)
+			one.Pods[0].Name, one.Pods[0].Spec.NodeName, one.Nodes[0].Name = fmt.Sprintf("train-%04d", i), name, name
+			one.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}
+			one.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			in.Pods, in.Nodes = append(in.Pods, one.Pods...), append(in.Nodes, one.Nodes...)
+		}
+		in.Wanted = n
+		if got := Read(in).Notes; len(got) != min(n, 4) || got[min(n, 4)-1] != want {
+			t.Errorf("of %d nodes %d notes end with %q; want %q", n, len(got), got[max(0, len(got)-1):], want)
+		}
+	}
 }

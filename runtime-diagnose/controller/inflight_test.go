@@ -150,3 +150,22 @@ func TestAKindThatIsRemovedWhileItBegins(t *testing.T) {
 		t.Errorf("found %v, stopped %v; want a kind that has gone", ok, stopped)
 	}
 }
+
+// A failure that spreads is left to itself until it has come to rest, and for five seconds at most.
+func TestAFailureThatSpreadsIsNotLeftToItselfForLong(t *testing.T) {
+	for after, told := range map[time.Duration]bool{0: false, 4999 * time.Millisecond: false, 5 * time.Second: true, time.Minute: true} {
+		w := newWorld(t)
+		w.condition("Running", "PyTorchJobRunning")
+		w.pod("master", oomKilled)
+		w.pod("worker", nil)
+		w.Keep = capture.New(capture.Options{Kube: w.kube, Memory: 1 << 20}) // which reads for ever: nobody starts it
+		w.owners = owners{cache: w.cache(), served: w.Served}
+		if again := w.reconcile(); again <= 0 || len(w.patches) > 0 {
+			t.Fatalf("while logs are read the job is looked at again after %s, with %d writes", again, len(w.patches))
+		}
+		w.pass(after)
+		if w.reconcile(); len(w.patches) > 0 != told {
+			t.Errorf("after %s it is told: %t, want %t", after, len(w.patches) > 0, told)
+		}
+	}
+}

@@ -224,6 +224,28 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
+// A sentence is remembered whole up to a bound, and shows that it was cut beyond it.
+func TestALongWarningShowsThatItIsCut(t *testing.T) {
+	for n, whole := range map[int]bool{237: true, 238: false, 5000: false} {
+		w := reviewed(t)
+		says := strings.Repeat("word ", n)[:n-1] + "d"
+		w.Review = func(context.Context, *unstructured.Unstructured) ([]Warning, bool) {
+			return []Warning{{Check: "shm-missing", Says: says}}, true
+		}
+		w.condition("Running", "PyTorchJobRunning")
+		w.pod("master", nil)
+		w.pod("worker", nil)
+		w.reconcile()
+		note, ok := warned(w.job)
+		if !ok || len(note.Checks) != 1 {
+			t.Fatalf("remembered is %+v", note)
+		}
+		if got := note.Checks[0].Says; (got == says) != whole || strings.HasSuffix(got, "…") == whole || len(got) > 240 {
+			t.Errorf("of %d bytes %d are remembered, to %q", n, len(got), got[len(got)-9:])
+		}
+	}
+}
+
 func TestOutcomesOfAWarning(t *testing.T) {
 	waits := diagnose.Result{Verdict: diagnose.Diagnosed, Category: "unschedulable-gpu"}
 	for name, tc := range map[string]struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
@@ -40,6 +41,9 @@ func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accept
 	}
 	at := slices.IndexFunc(r.Nominees, func(m diagnose.Nominee) bool { return m.Item.ID == id })
 	if at < 0 {
+		if r.Untested.Logs > 0 {
+			return no("it is not among the lines that were tested: those of %s were not", words.Count(r.Untested.Logs, "log", "logs"))
+		}
 		return no("it is not among the lines that no rule knows")
 	}
 	nominee := r.Nominees[at]

@@ -15,8 +15,10 @@ import (
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
@@ -160,6 +162,17 @@ func nominating(t *testing.T, n ground.Nomination) (Explainer, *fakellm.Server) 
 // kept is what no nomination may change.
 func kept(r diagnose.Result) []string {
 	return append(verdictOf(diagnose.Result{Verdict: r.Verdict, Category: r.Category, Root: r.Root}), string(diagnose.HealthyWord(r.Verdict)))
+}
+
+// Of a line that was shown and not tested a refusal says so.
+func TestALineBeyondThoseThatAreTestedIsRefusedAsSuch(t *testing.T) {
+	item := evidence.Item{ID: "pod/w-9/c#1", Kind: evidence.Log, Text: seat}
+	for untested, want := range map[int]string{0: "it is not among the lines that no rule knows", 1: "it is not among the lines that were tested: those of 1 log were not"} {
+		r := diagnose.Result{Verdict: diagnose.Inconclusive, Untested: report.Untested{Logs: untested}}
+		if _, refused := Test(r, []evidence.Item{item}, ground.Nomination{Line: string(item.ID), Category: "disk-full"}); !strings.HasSuffix(refused, want) {
+			t.Errorf("%q; want %q at the end", refused, want)
+		}
+	}
 }
 
 func TestNominations(t *testing.T) {

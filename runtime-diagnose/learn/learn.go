@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -38,7 +39,7 @@ type Draft struct {
 // Skipped is a confirmed line that no draft is made of.
 type Skipped struct{ Job, Why string }
 
-// mostMatches is how many lines stand in the fixtures of one draft.
+// mostMatches is how many lines stand in the fixtures of one draft; what is above them counts the others.
 const mostMatches = 8
 
 // Drafts are one for each form of line and category, in the order of their names. known is the catalog in force:
@@ -140,16 +141,19 @@ func fixtures(pattern *regexp.Regexp, lines [][]string) []byte {
 	var b strings.Builder
 	seen := map[string]bool{}
 	put := func(section, text string) {
-		if text != "" && !seen[text] && len(seen) < 2*mostMatches {
+		if text != "" && !seen[text] {
 			seen[text] = true
 			b.WriteString("-- " + section + " --\n" + text + "\n")
 		}
 	}
-	for _, words := range lines[:min(len(lines), mostMatches)] {
-		put("match", strings.Join(words, " "))
+	if n := len(lines) - mostMatches; n > 0 {
+		fmt.Fprintf(&b, "%s of this form %s confirmed, too.\n", words.Count(n, "more line", "more lines"), words.Was(n))
 	}
-	words := lines[0]
-	for _, part := range [][]string{words[:len(words)/2], words[(len(words)+1)/2:]} {
+	for _, line := range lines[:min(len(lines), mostMatches)] {
+		put("match", strings.Join(line, " "))
+	}
+	first := lines[0]
+	for _, part := range [][]string{first[:len(first)/2], first[(len(first)+1)/2:]} {
 		if text := strings.Join(part, " "); !pattern.MatchString(text) {
 			put("other", text)
 		}

@@ -1,9 +1,11 @@
 package learn
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -48,5 +50,30 @@ func TestDrafts(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"ml/c", "ml/d", "ml/e"}, why); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s %+v", diff, skipped)
+	}
+}
+
+// Eight lines of a form stand in its fixtures, and those beyond are counted; five words make its name, and the sixth none.
+func TestADraftOfManyLines(t *testing.T) {
+	for n, above := range map[int]string{8: "", 9: "1 more line of this form was confirmed, too.\n", 2000: "1992 more lines of this form were confirmed, too.\n"} {
+		var all []Confirmed
+		for i := range n {
+			all = append(all, Confirmed{Job: fmt.Sprintf("ml/j%d", i), Text: fmt.Sprintf("granite quarry elevator cable snapped twice at level %d", i), Category: "permission-denied", Kind: signature.Log})
+		}
+		drafts, skipped := Drafts(all, nil, "0.1")
+		if len(drafts) != 1 || len(skipped) > 0 {
+			t.Fatalf("%d drafts, %d skipped; want one draft", len(drafts), len(skipped))
+		}
+		d := drafts[0]
+		archive := txtar.Parse(d.Fixtures)
+		matches := 0
+		for _, f := range archive.Files {
+			if f.Name == "match" {
+				matches++
+			}
+		}
+		if string(archive.Comment) != above || matches != 8 || len(d.Jobs) != n || d.ID != "granite-quarry-elevator-cable-snapped" {
+			t.Errorf("of %d lines %d are fixtures below %q, of %d jobs, called %s", n, matches, archive.Comment, len(d.Jobs), d.ID)
+		}
 	}
 }

@@ -210,3 +210,28 @@ func TestANodeIsNotBlamedForWhatGaveWay(t *testing.T) {
 		}
 	}
 }
+
+// Of the attempts that the platform ended the last ones are told, and the others counted.
+func TestAttemptsThatThePlatformEndedAreCounted(t *testing.T) {
+	for n, want := range map[int]string{
+		3: "Attempt 3 was ended, Attempt 2 was ended, Attempt 1 was ended",
+		4: "Attempt 4 was ended, Attempt 3 was ended, Attempt 2 was ended, 1 earlier attempt was",
+		6: "Attempt 6 was ended, Attempt 5 was ended, Attempt 4 was ended, 3 earlier attempts were",
+	} {
+		var pods []corev1.Pod
+		for i := range n {
+			pods = append(pods, drained(ended("w-0", fmt.Sprintf("u%d", i), fmt.Sprintf("h%d", i), 100*i, 100*i+60, 143), 100*i+59))
+		}
+		var told []string
+		for _, s := range read(pods).Sentences() {
+			if head, _, ok := strings.Cut(s, " ended by the platform, too."); ok {
+				told = append(told, head)
+			} else if head, _, ok := strings.Cut(s, " by the platform on node"); ok {
+				told = append(told, head)
+			}
+		}
+		if diff := cmp.Diff(want, strings.Join(told, ", ")); diff != "" {
+			t.Errorf("of %d (-want +got):\n%s", n, diff)
+		}
+	}
+}

@@ -27,12 +27,17 @@ func (l Ledger) Sentences() []string {
 	if cause, k := l.most(func(t Tally) string { return t.Cause }); 2*k > n && k > 1 {
 		out = append(out, fmt.Sprintf("%s failed attempts ended of one cause: %s.", of(k, n), l.title(cause)))
 	}
-	named := 0
+	ended := 0
 	for _, a := range slices.Backward(l.Attempts) {
-		if a.Platform && named < mostNamed {
-			named++
+		if !a.Platform {
+			continue
+		}
+		if ended++; ended <= mostNamed {
 			out = append(out, a.sentence())
 		}
+	}
+	if n := ended - mostNamed; n > 0 {
+		out = append(out, fmt.Sprintf("%d earlier attempt%s %s ended by the platform, too.", n, words.S(n), words.Was(n)))
 	}
 	var took time.Duration
 	hours := 0.0

@@ -51,7 +51,8 @@ const (
 	// attempts for one notification, with a pause that doubles from the first one.
 	attempts   = 5
 	firstPause = time.Second
-	mostPause  = 30 * time.Second
+	// mostPause is how long a receiver may ask to be left alone: others wait behind it.
+	mostPause = 30 * time.Second
 	// callTime bounds one attempt.
 	callTime = 10 * time.Second
 	// lineBytes and textBytes bound what is said of one failure.
@@ -207,7 +208,7 @@ func (n *Notifier) deliver(ctx context.Context, r *receiver, f Failure) {
 			n.log.Error("a notification is not delivered", "receiver", r.Name, "namespace", f.Namespace, "name", f.Name, "tries", try, "error", err.Error())
 			return
 		}
-		timer := time.NewTimer(min(max(pause, after), mostPause))
+		timer := time.NewTimer(max(pause, after))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:

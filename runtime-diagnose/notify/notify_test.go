@@ -22,14 +22,16 @@ type heard struct {
 	mu      sync.Mutex
 	bodies  []string
 	headers []http.Header
-	answers []int // in order; 200 when they are over
+	answers []int  // in order; 200 when they are over
+	later   string // how long it asks to be left alone where it is told to answer that it is called too often; empty: 20 s
+	at      []time.Time
 }
 
 func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.bodies, h.headers = append(h.bodies, string(body)), append(h.headers, r.Header)
+	h.bodies, h.headers, h.at = append(h.bodies, string(body)), append(h.headers, r.Header), append(h.at, time.Now())
 	if len(h.answers) > 0 {
 		code := h.answers[0]
 		h.answers = h.answers[1:]
@@ -38,6 +40,9 @@ func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if code == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "20")
+			if h.later != "" {
+				w.Header().Set("Retry-After", h.later)
+			}
 		}
 		w.WriteHeader(code)
 	}
@@ -174,6 +179,26 @@ func TestFormsAreThoseOfTheReceivers(t *testing.T) {
 				}
 				if !json.Valid([]byte(server.bodies[0])) {
 					t.Error("it is no JSON")
+				}
+			})
+		})
+	}
+}
+
+// A receiver that asks to be left alone is, up to a bound: what waits behind it is told too.
+func TestAReceiverMayAskForAPause(t *testing.T) {
+	for later, want := range map[string]time.Duration{
+		"-5": time.Second, "0": time.Second, "29": 29 * time.Second, "30": 30 * time.Second, "31": 30 * time.Second, "86400": 30 * time.Second,
+		"99999999999999999999": 30 * time.Second, "Mon, 30 Nov 2026 12:00:00 GMT": time.Second,
+	} {
+		t.Run(later, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &heard{answers: []int{http.StatusTooManyRequests}, later: later}
+				n, _ := world(t, server, io.Discard, Receiver{Name: "slack", Form: FormSlack})
+				n.Tell(failed)
+				settle()
+				if len(server.at) != 2 || server.at[1].Sub(server.at[0]) != want {
+					t.Errorf("told at %v; want twice, %v apart", server.at, want)
 				}
 			})
 		})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
@@ -38,7 +39,7 @@ func Of(c diagnose.Case, r diagnose.Result, room Room) Data {
 	d.ErrorInfo = fence("finding and states", append(found, lines(items, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric)...))
 	d.EventInfo = fence("events", lines(items, evidence.Event))
 	d.LogInfo = fence("logs", lines(inReadingOrder(items), evidence.Log))
-	d.LogInfo += leftOut(all, items, unkept(r))
+	d.LogInfo += leftOut(all, items, unkept(r), r.Untested.Events)
 	return d
 }
 
@@ -233,8 +234,8 @@ func unkept(r diagnose.Result) int {
 }
 
 // leftOut says how much is not shown, of what kind, and why; empty: all is.
-func leftOut(all, shown []evidence.Item, unkept int) string {
-	if len(all) == len(shown) && unkept == 0 {
+func leftOut(all, shown []evidence.Item, unkept, events int) string {
+	if len(all) == len(shown) && unkept == 0 && events == 0 {
 		return ""
 	}
 	type group struct{ name, plural string }
@@ -280,6 +281,9 @@ func leftOut(all, shown []evidence.Item, unkept int) string {
 	}
 	if unkept > 0 {
 		why = append(why, fmt.Sprintf("%d more lines of logs, of which the rules kept none", unkept))
+	}
+	if events > 0 {
+		why = append(why, words.Count(events, "more event that no rule knows", "more events that no rule knows"))
 	}
 	return "(left out: " + strings.Join(why, "; ") + ")\n"
 }

@@ -274,9 +274,9 @@ func Informs(text string) bool {
 // the driver puts before it whose line it is; 0: it has none
 // (https://github.com/ray-project/ray/blob/ray-2.9.0/src/ray/util/logging.cc, RayLog::StartRayLog).
 func rayLevel(head string) byte {
-	const level, most = len("[2024-08-25 19:21:02,241 "), 40
+	const level = len("[2024-08-25 19:21:02,241 ")
 	at := strings.IndexByte(head, '[')
-	if at < 0 || at > most || len(head) < at+level+len("E 1") {
+	if at < 0 || len(head) < at+level+len("E 1") {
 		return 0
 	}
 	if before := strings.TrimSpace(head[:at]); before != "" && (before[0] != '(' || before[len(before)-1] != ')') {

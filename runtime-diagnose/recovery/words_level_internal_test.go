@@ -13,6 +13,7 @@ func TestTheLevelOfALineIsReadAsItsRuntimeWritesIt(t *testing.T) {
 		"Ray calls it an error":               {ray + "E 11 11] (raylet) main.cc:1: words", false, false, true, true},
 		"Ray calls it fatal":                  {ray + "C 11 11] main.cc:1: words", false, false, true, false},
 		"the driver says whose line it is":    {"(raylet, ip=10.0.0.4) " + ray + "W 11 11] (raylet) main.cc:1: words", true, false, false, false},
+		"a class of a long name":              {"(RayTrainWorkerOfSomebodyWhoLikesNames pid=123456, ip=100.100.100.100) " + ray + "W 11 11] main.cc:1: words", true, false, false, false},
 		"a level that Ray has not":            {ray + "X 11 11] main.cc:1: words", false, false, false, false},
 		"no process behind the level":         {ray + "W] words", false, false, false, false},
 		"words before it":                     {"it said: " + ray + "W 11 11] words", false, false, false, false},

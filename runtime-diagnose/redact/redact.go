@@ -44,7 +44,8 @@ func Text(text string) string {
 	if !strings.Contains(text, "\n") {
 		return settle(text)
 	}
-	for range mostRounds {
+	for before := len(text) + 1; shown(text) < before; {
+		before = shown(text)
 		var l Lines
 		lines := strings.Split(text, "\n")
 		for i, line := range lines {

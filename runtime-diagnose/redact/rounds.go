@@ -22,11 +22,10 @@ func newScan() *scan { return &scan{read: make([]int, len(rules)), hits: make([]
 // scans are used again: most lines in which a gate stands hold no secret either.
 var scans = sync.Pool{New: func() any { return newScan() }}
 
-// mostRounds is more than any text was seen to need: two.
-const mostRounds = 8
+// shown is how many bytes of a text stand outside of "[masked]". A round leaves fewer of them, or is the last: so it ends.
+func shown(text string) int { return len(text) - len(masked)*strings.Count(text, masked) }
 
-// settle masks until there is nothing more to mask: what is masked may bring a name beside a value. It
-// ends because each round leaves fewer characters outside of "[masked]".
+// settle masks until there is nothing more to mask: what is masked may bring a name beside a value.
 func settle(text string) string { return settleFrom(text, opening.next(text, 0)) }
 
 // settleFrom is settle of a text of which it is known where the first gate stands; -1: none does, and no rule has to be asked.
@@ -46,11 +45,12 @@ func (s *scan) settle(text string, gate int) string {
 	s.begin(text)
 	s.hits, s.more = s.hits[:0], false
 	s.look(gate)
-	for range mostRounds {
+	for before := len(text) + 1; shown(text) < before; {
 		spans := merged(s.spans)
 		if len(spans) == 0 {
 			break
 		}
+		before = shown(text)
 		text = s.without(spans)
 		s.again(text, spans)
 	}

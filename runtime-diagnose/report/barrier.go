@@ -20,8 +20,8 @@ var (
 	reachedCount = regexp.MustCompile(`# of tasks that reached the barrier: (\d+/\d+)`)
 )
 
-// mostLateTasks is one more than the service names.
-const mostLateTasks = 21
+// mostLateTasks is how many the service names; of a text that names more, it is said that there are others.
+const mostLateTasks = 20
 
 // barrierFacts are the tasks that a barrier waited for in vain, by what follows the line about it; nil: none is named.
 func (d *draft) barrierFacts(root *evidence.Observation) map[string]string {
@@ -34,7 +34,7 @@ func (d *draft) barrierFacts(root *evidence.Observation) map[string]string {
 			continue
 		}
 		for _, l := range e.Lines {
-			if l.Number > root.Item.Source.Line && l.Number <= root.Item.Source.Line+mostLateTasks+3 {
+			if l.Number > root.Item.Source.Line && l.Number <= root.Item.Source.Line+mostLateTasks+4 {
 				text = append(text, strings.TrimSpace(e.Shown(l.Text)))
 			}
 		}
@@ -46,9 +46,13 @@ func (d *draft) barrierFacts(root *evidence.Observation) map[string]string {
 		return nil
 	}
 	var late []int
-	for rest := message[at[1]:]; len(late) < mostLateTasks; {
+	others := false
+	for rest := message[at[1]:]; ; {
 		m := oneTask.FindStringSubmatch(rest)
 		if m == nil {
+			break
+		}
+		if others = len(late) == mostLateTasks; others {
 			break
 		}
 		if n, err := strconv.Atoi(m[1]); err == nil {
@@ -70,7 +74,10 @@ func (d *draft) barrierFacts(root *evidence.Observation) map[string]string {
 		facts = map[string]string{}
 	}
 	facts["absent"], facts["first"] = "task "+names[0], names[0]
-	if len(names) > 1 {
+	switch {
+	case others:
+		facts["absent"] = "tasks " + strings.Join(names, ", ") + " and others"
+	case len(names) > 1:
 		facts["absent"] = "tasks " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
 	if m := reachedCount.FindStringSubmatch(message); m != nil {

@@ -125,6 +125,14 @@ func fold(bars []bar, s scale) []bar {
 		}
 		return cmp.Or(orderAt(a, s)-orderAt(b, s), -cmp.Compare(a.n, b.n))
 	})
+	if n := len(out) - mostBars; n > 0 {
+		rest := foldBy(out[mostBars-1:], func(bar) string { return "" })[0]
+		rest.says = fmt.Sprintf("%d more ways to end or to go on", n+1)
+		if slices.ContainsFunc(out[mostBars:], func(b bar) bool { return b.mark != rest.mark }) {
+			rest.mark = cellLives
+		}
+		out = append(out[:mostBars-1], rest)
+	}
 	return out
 }
 

@@ -67,6 +67,9 @@ func (d *draft) howTheyEnded() string {
 		}
 		b.WriteString(".")
 	}
+	if n := len(codes) - mostWays; n > 0 {
+		fmt.Fprintf(&b, " The others ended in %s.", words.Count(n, "more way", "more ways"))
+	}
 	return b.String()
 }
 

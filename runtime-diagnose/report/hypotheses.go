@@ -13,18 +13,17 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
-// mostGuesses is how many are told.
+// mostGuesses is how many are told; the others are counted.
 const mostGuesses = 3
 
-// hypotheses are the best candidates, the best first, where the answer is not sure.
-func (d *draft) hypotheses(r *Report) []Guess {
+// hypotheses are the best candidates, the best first, where the answer is not sure, and how many more there are.
+func (d *draft) hypotheses(r *Report) (out []Guess, more int) {
 	switch {
 	case r.Verdict == Unknown && r.Waiting == "":
 		return d.suspectLines()
 	case r.Verdict != Inconclusive && (r.Root == nil || r.Root.Standing != Hypothesis):
-		return nil
+		return nil, 0
 	}
-	var out []Guess
 	told := map[string]bool{}
 	for i := range d.Answer.Candidates {
 		c := &d.Answer.Candidates[i]
@@ -33,17 +32,19 @@ func (d *draft) hypotheses(r *Report) []Guess {
 			continue
 		}
 		told[key] = true
+		if len(out) == mostGuesses {
+			more++
+			continue
+		}
 		g := Guess{Cause: d.cause(c.Observation), Points: c.Score}
 		g.Category, g.Standing = c.Category, Hypothesis
 		g.Decides, g.Command = d.decidesOn(c)
-		if out = append(out, g); len(out) == mostGuesses {
-			break
-		}
+		out = append(out, g)
 	}
 	if len(out) == 0 {
-		out = d.suspectLines()
+		out, more = d.suspectLines()
 	}
-	return onlyNew(out)
+	return onlyNew(out), more
 }
 
 // decidesOn says what would tell whether a candidate is the cause, and the command that shows it.
@@ -101,11 +102,14 @@ func (d *draft) around(s evidence.Source) string {
 }
 
 // suspectLines are the last lines of logs that say that something is wrong, in words that no signature knows.
-func (d *draft) suspectLines() []Guess {
-	var out []Guess
+func (d *draft) suspectLines() (out []Guess, more int) {
 	for _, e := range d.Read.Excerpts {
 		at := d.Read.Suspect(e)
 		if at < 0 {
+			continue
+		}
+		if len(out) == mostGuesses {
+			more++
 			continue
 		}
 		item := e.Item(at)
@@ -116,11 +120,8 @@ func (d *draft) suspectLines() []Guess {
 			},
 			Decides: "what stands around it", Command: d.around(item.Source),
 		})
-		if len(out) == mostGuesses {
-			break
-		}
 	}
-	return out
+	return out, more
 }
 
 // guessesText is the hypotheses for people: the first one is the answer already, where there is one.
@@ -155,6 +156,9 @@ func guessesText(r Report) string {
 		if g.Command != "" {
 			fmt.Fprintf(&b, "     decides: %s: %s\n", g.Decides, g.Command)
 		}
+	}
+	if r.MoreGuesses > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", r.MoreGuesses)
 	}
 	return b.String()
 }

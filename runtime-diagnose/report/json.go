@@ -32,6 +32,7 @@ type jsonResult struct {
 	Followers  []jsonFollowers `json:"followers,omitempty"`
 	Missing    []string        `json:"missing,omitempty"`
 	Hypotheses []jsonGuess     `json:"hypotheses,omitempty"`
+	More       int             `json:"moreHypotheses,omitempty"` // that are left out
 	Candidates []jsonCandidate `json:"candidates,omitempty"`
 	Confidence *jsonConfidence `json:"confidence,omitempty"`
 	Attempts   *ledger.Ledger  `json:"attempts,omitempty"` // that failed
@@ -143,7 +144,7 @@ func JSON(r Report) ([]byte, error) {
 	if r.Attempts.Len() > 0 {
 		out.Attempts = &r.Attempts
 	}
-	out.Hypotheses, out.Missing = guessesJSON(r.Hypotheses), r.Missing
+	out.Hypotheses, out.More, out.Missing = guessesJSON(r.Hypotheses), r.MoreGuesses, r.Missing
 	if r.Why {
 		out.Candidates = candidatesJSON(r)
 		if r.Root != nil {

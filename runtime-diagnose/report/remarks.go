@@ -242,13 +242,15 @@ func (d *draft) remarkDebugged() {
 	}
 }
 
-// mostRemarks bounds what is remarked: a job of many Jobs may differ in each.
+// mostRemarks bounds what is remarked: a job of many Jobs may differ in each. One more counts the others.
 const mostRemarks = 8
 
 func (d *draft) remark(format string, args ...any) {
-	if len(d.remarks) < mostRemarks {
-		d.remarks = append(d.remarks, fmt.Sprintf(format, args...))
+	if len(d.remarks) >= mostRemarks {
+		d.leftOut++
+		return
 	}
+	d.remarks = append(d.remarks, fmt.Sprintf(format, args...))
 }
 
 // remarkSituation says what a job's own settings and its operator's counts mean for what is seen of it.

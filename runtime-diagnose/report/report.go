@@ -60,12 +60,15 @@ type Report struct {
 	Observed   time.Time
 	Missing    []string // members that the others waited for, or lost
 	Hypotheses []Guess  // where it is not sure: what fits, the best first
+	// MoreGuesses counts the hypotheses that are left out.
+	MoreGuesses int
 	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
 	Candidates []attribute.Candidate
 	Confidence attribute.Confidence
 	Why        bool      // JSON shows the candidates
 	Printed    *Printed  // of a job that ended well, to compare the next run with; nil: nothing
 	Nominees   []Nominee // of an inconclusive job, where they were asked for: lines that a model may name
+	Untested   Untested  // what the lines are of that no model may name
 
 	Attempts ledger.Ledger // that failed, of all there were
 
@@ -73,6 +76,9 @@ type Report struct {
 
 	Plain string // Analysis without what Text shows in another form
 }
+
+// Untested is what is beyond the bounds of what is tested as the cause: logs, and events that no signature knows.
+type Untested struct{ Logs, Events int }
 
 // Cause is one thing that went wrong.
 type Cause struct {

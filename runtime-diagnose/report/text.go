@@ -244,15 +244,24 @@ const (
 // there next.
 func ends(r Report) string {
 	var b strings.Builder
-	for _, e := range r.Excerpts[:min(mostEnds, len(r.Excerpts))] {
+	shown, more := 0, 0
+	for _, e := range r.Excerpts {
 		lines := slices.DeleteFunc(slices.Clone(e.Lines), func(l reduce.Kept) bool { return strings.TrimSpace(l.Text) == "" })
 		if len(lines) == 0 {
 			continue
 		}
+		if shown == mostEnds {
+			more++
+			continue
+		}
+		shown++
 		fmt.Fprintf(&b, "\nthe end of %s\n", e.Source.Name())
 		for _, l := range lines[max(0, len(lines)-endLines):] {
 			fmt.Fprintf(&b, "    %s\n", cut(e.Shown(l.Text)))
 		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "\nthe ends of %s are not shown\n", words.Count(more, "more log", "more logs"))
 	}
 	return b.String()
 }

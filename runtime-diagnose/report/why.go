@@ -37,7 +37,7 @@ func why(r Report) string {
 			if reason.Points == 0 {
 				continue
 			}
-			fmt.Fprintf(&b, "     %+5d  %s: %s%s\n", reason.Points, reason.Feature, reason.Feature.Doc(), citesText(reason.Cites, c.Item.ID))
+			fmt.Fprintf(&b, "     %+5d  %s: %s%s\n", reason.Points, reason.Feature, reason.Feature.Doc(), citesText(reason, c.Item.ID))
 		}
 		if c.Veto != "" {
 			fmt.Fprintf(&b, "        no  %s\n", c.Veto)
@@ -52,12 +52,15 @@ func why(r Report) string {
 	return b.String()
 }
 
-func citesText(cites []evidence.ID, own evidence.ID) string {
+func citesText(reason attribute.Reason, own evidence.ID) string {
 	var b strings.Builder
-	for _, id := range cites {
+	for _, id := range reason.Cites {
 		if id != own {
 			fmt.Fprintf(&b, " [%s]", id)
 		}
+	}
+	if reason.More > 0 {
+		fmt.Fprintf(&b, " and %d more", reason.More)
 	}
 	return b.String()
 }
@@ -90,6 +93,7 @@ type jsonReason struct {
 	Feature string        `json:"feature"`
 	Points  int           `json:"points"`
 	Cites   []evidence.ID `json:"cites"`
+	More    int           `json:"more,omitempty"` // that it rests on as well
 }
 
 type jsonConfidence struct {
@@ -106,7 +110,7 @@ func candidatesJSON(r Report) []jsonCandidate {
 			c.Signature.ID, c.Category, c.Item.Source.Pod, c.Item.Source.Container, c.Item.Source.File, c.Item.Source.Line, c.Line, c.Score, c.Veto, []jsonReason{},
 		}
 		for _, reason := range c.Because {
-			one.Because = append(one.Because, jsonReason{reason.Feature.String(), reason.Points, notNil(reason.Cites)})
+			one.Because = append(one.Because, jsonReason{reason.Feature.String(), reason.Points, notNil(reason.Cites), reason.More})
 		}
 		out = append(out, one)
 	}

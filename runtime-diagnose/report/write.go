@@ -3,10 +3,12 @@ package report
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -18,6 +20,7 @@ type draft struct {
 	advice   *advice               // on the root, by its facts; nil: its signature's is all
 	attempts attempts
 	remarks  []string
+	leftOut  int                       // remarks beyond mostRemarks
 	fit      func() (fit.Result, bool) // of the whole job; see fitOfJob
 }
 
@@ -46,14 +49,18 @@ func Write(ctx context.Context, f *Findings) Report {
 	if d.Job != nil {
 		r.Job = d.Job.Ref
 	}
-	r.Waiting, r.Remarks = d.waiting(), d.remarks
+	r.Waiting = d.waiting()
 	d.judge(&r)
+	if d.leftOut > 0 {
+		d.remarks = append(d.remarks, fmt.Sprintf("%s %s left out.", words.Count(d.leftOut, "more remark", "more remarks"), words.Is(d.leftOut)))
+	}
+	r.Remarks = d.remarks
 	if r.Verdict != Healthy {
 		r.Candidates, r.Confidence = d.Answer.Candidates, d.Answer.Confidence
 	}
 	d.sayOrder(&r)
 	d.collectEvidence(&r)
-	r.Hypotheses = d.hypotheses(&r)
+	r.Hypotheses, r.MoreGuesses = d.hypotheses(&r)
 	d.say(&r)
 	r.Solution = d.asFarAsAllowed(r.Solution)
 	return r

@@ -1,6 +1,7 @@
 package signature_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -184,6 +185,48 @@ func TestPartsOfAPattern(t *testing.T) {
 			for _, line := range tc.no {
 				if holds(line) {
 					t.Errorf("%q is tried", line)
+				}
+			}
+		})
+	}
+}
+
+// A pattern of more alternatives than are looked for one by one is tried as it stands, and matches the same.
+func TestPatternsOfManyAlternativesMatchTheSame(t *testing.T) {
+	// words are so many of four letters, none of which begins as another one does for long.
+	words := func(n int) []string {
+		var out []string
+		for i := range n {
+			out = append(out, string([]byte{'a' + byte(i*7%26), 'b' + byte(i/26*5%25), 'c' + byte(i%24), 'k'}))
+		}
+		return out
+	}
+	either := func(n int) string { return "(?:" + strings.Join(words(n), "|") + ")" }
+	cases := map[string]struct {
+		most    int
+		pattern func(n int) string
+		line    func(word string) string
+	}{
+		"strings of one part": {400, func(n int) string { return "quarry (?:north|south) of " + either(n/2) }, func(w string) string { return "quarry south of " + w }},
+		"texts to look for":   {64, func(n int) string { return `\d+ of ` + either(n) + ` fell \d+` }, func(w string) string { return "7 of " + w + " fell 9" }},
+		"texts to begin with": {8, func(n int) string { return either(n) + `\d+ fell over` }, func(w string) string { return "it says: " + w + "12 fell over" }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range []int{tc.most - 1, tc.most, tc.most + 1, tc.most + 2, 2 * tc.most} {
+				s := valid()
+				s.Pattern = tc.pattern(n)
+				c, err := signature.New(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				re := regexp.MustCompile(s.Pattern)
+				for _, w := range append(words(2*tc.most+2), "zzzz", "") {
+					for _, line := range []string{tc.line(w), strings.ToUpper(tc.line(w)), tc.line(w) + tc.line(w), w} {
+						if got, want := len(c.Match(line)) > 0, re.MatchString(line); got != want {
+							t.Errorf("of %d alternatives %q matches: %v, want %v", n, line, got, want)
+						}
+					}
 				}
 			}
 		})
