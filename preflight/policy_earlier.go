@@ -51,6 +51,9 @@ type RunFacts struct {
 const (
 	mostEarlier     = 16  // runs in one input
 	mostEarlierText = 200 // characters of one text
+	// mostName is how long a name is (k8s.io/apimachinery, pkg/util/validation, DNS1123SubdomainMaxLength). The API server bounds no
+	// name of an owner, and a series is known when its jobs are gone.
+	mostName = 253
 )
 
 const (
@@ -111,7 +114,7 @@ func Series(o *unstructured.Unstructured) []string {
 	if name := o.GetGenerateName(); name != "" {
 		out = append(out, under+"generateName/"+name)
 	}
-	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
+	if owner := metav1.GetControllerOfNoCopy(o); owner != nil && len(owner.Kind) <= mostName && len(owner.Name) <= mostName {
 		out = append(out, under+"owner/"+owner.Kind+"/"+owner.Name)
 	}
 	return out

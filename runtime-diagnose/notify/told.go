@@ -16,7 +16,9 @@ type told struct {
 	of     map[string][]string // UIDs by namespace, the oldest first
 }
 
-func newTold(most int) *told { return &told{most: most, prints: map[string]string{}, of: map[string][]string{}} }
+func newTold(most int) *told {
+	return &told{most: most, prints: map[string]string{}, of: map[string][]string{}}
+}
 
 // fresh says whether this is news: the same failure of a job is told once, and its end only where it was told.
 func (t *told) fresh(f Failure) bool {
