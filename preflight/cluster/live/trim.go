@@ -156,6 +156,7 @@ func namespaceObject(n *corev1.Namespace) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(namespaceKind)
 	u.SetName(n.Name)
+	u.SetCreationTimestamp(n.CreationTimestamp)
 	u.SetLabels(n.Labels)
 	u.SetAnnotations(n.Annotations)
 	return u
