@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/test/golden"
 )
@@ -443,6 +444,36 @@ func TestSettingsOfOldStandInConfig(t *testing.T) {
 		want := []preflight.Ruling{{Policy: "a", Effect: preflight.Deny, Message: "no", Remedy: "Do it otherwise."}}
 		if diff := cmp.Diff(want, decide(t, o, input("enforce")).Rulings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", place, diff)
+		}
+	}
+}
+
+// TestRunsOfANamespaceThatIsGoneAreNobodys: whoever is given its name later is not denied for them, and reads nothing of them.
+func TestRunsOfANamespaceThatIsGoneAreNobodys(t *testing.T) {
+	runs := preflight.EarlierOf([]preflight.RunFacts{
+		{Name: "theirs", Phase: "failed", Ended: "2026-12-23T09:59:59Z"}, {Name: "ours", Phase: "failed", Ended: "2026-12-23T10:00:01Z"},
+	}, 3)
+	for made, want := range map[string]string{
+		"":                     "ours theirs and 3", // as in a snapshot that does not say
+		"2026-12-23T09:00:00Z": "ours theirs and 3",
+		"2026-12-23T10:00:00Z": "ours and 0",
+		"2026-12-23T11:00:00Z": " and 0",
+	} {
+		ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "ml"}}}
+		if made != "" {
+			ns.Object["metadata"].(map[string]any)["creationTimestamp"] = made
+		}
+		var b cluster.Builder
+		b.Object(ns)
+		job, _ := streamed(t, contractJob[:strings.Index(contractJob, "---")])
+		job.SetNamespace("ml")
+		o := load(t, files("a.rego", policy("a", `warn contains sprintf("%s and %d", [concat(" ", [r.name | some r in input.earlier.runs]), input.earlier.more])`)))
+		report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{Object: job, Earlier: &runs, Cluster: b.Snapshot(time.Now())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Rulings) != 1 || report.Rulings[0].Message != want {
+			t.Errorf("of a namespace that was made at %q: %+v; want %q", made, report.Rulings, want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (_ Pending, err error
 	read := func(part string) bool { return p.reads(OnTheJob)(part) || p.reads(OnTheReview)(part) }
 	p.lacks = append(p.lacks, unseen(req.Cluster, p.job, read)...)
 	if read("earlier") {
-		p.req.Earlier = earlierIn(req)
+		p.req.Earlier = earlierIn(req).inNamespace(req.Cluster, req.Object.GetNamespace())
 		req.Earlier = p.req.Earlier
 		p.lacks = append(p.lacks, req.Earlier.lack()...)
 	}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -51,6 +52,9 @@ type RunFacts struct {
 const (
 	mostEarlier     = 16  // runs in one input
 	mostEarlierText = 200 // characters of one text
+	// mostName is how long a name is (k8s.io/apimachinery, pkg/util/validation, DNS1123SubdomainMaxLength). The API server bounds no
+	// name of an owner, and a series is known when its jobs are gone.
+	mostName = 253
 )
 
 const (
@@ -111,7 +115,7 @@ func Series(o *unstructured.Unstructured) []string {
 	if name := o.GetGenerateName(); name != "" {
 		out = append(out, under+"generateName/"+name)
 	}
-	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
+	if owner := metav1.GetControllerOfNoCopy(o); owner != nil && len(owner.Kind) <= mostName && len(owner.Name) <= mostName {
 		out = append(out, under+"owner/"+owner.Kind+"/"+owner.Name)
 	}
 	return out
@@ -211,6 +215,29 @@ func textAt(o *unstructured.Unstructured, fields ...string) string {
 func instant(text string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	return at.UTC(), err == nil
+}
+
+// inNamespace leaves out runs that ended before the namespace was made: they were of another one that had its name, and maybe of
+// other people. Where the oldest is one of those, so are all that are older.
+func (e *EarlierFacts) inNamespace(view *cluster.Snapshot, name string) *EarlierFacts {
+	if e == nil || len(e.Runs) == 0 {
+		return e
+	}
+	n, there := view.Lookup(namespaceKind, "", name)
+	if there != job.Present {
+		return e
+	}
+	made := n.GetCreationTimestamp() // zero where it is not known: nothing ended before
+	of := slices.DeleteFunc(slices.Clone(e.Runs), func(r RunFacts) bool {
+		end, known := instant(r.Ended)
+		return known && end.Before(made.Time)
+	})
+	if len(of) == len(e.Runs) {
+		return e
+	}
+	out := EarlierOf(of, 0)
+	out.Known = e.Known
+	return &out
 }
 
 // earlierIn are the runs that a view of the cluster holds; nil: it does not hold the jobs.

@@ -113,4 +113,9 @@ func TestASeriesIsNameGenerateNameAndController(t *testing.T) {
 	if diff := cmp.Diff(want, preflight.Series(u)); diff != "" {
 		t.Error("-want +got\n" + diff)
 	}
+	// No controller is called so, and what a series is called is remembered when its jobs are gone.
+	u.SetOwnerReferences([]metav1.OwnerReference{{Kind: "CronJob", Name: strings.Repeat("n", 254), Controller: &yes}})
+	if diff := cmp.Diff(want[:2], preflight.Series(u)); diff != "" {
+		t.Error("of an owner with a long name -want +got\n" + diff)
+	}
 }

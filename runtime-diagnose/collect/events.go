@@ -45,7 +45,7 @@ func (r *reading) readEvents(ctx context.Context) {
 			return
 		}
 		for i := range page.Items {
-			all = append(all, &page.Items[i])
+			all = append(all, trimEvent(&page.Items[i]))
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
 			r.out.Events = about.of(all)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -22,6 +23,9 @@ const (
 	// noteBytes is what is kept of a message: the API bounds those of new Events at the same
 	// (k8s.io/kubernetes, pkg/apis/core/validation/events.go: 1 kB).
 	noteBytes = 1024
+	// nameBytes is what is kept of a name: no object is called by more (k8s.io/apimachinery, pkg/util/validation,
+	// DNS1123SubdomainMaxLength).
+	nameBytes = 253
 )
 
 // Followed are the Events of all namespaces, followed by one watch, so that a diagnosis asks the API server for none:
@@ -98,13 +102,30 @@ func (*Followed) Transformer() cache.TransformFunc {
 	}
 }
 
+// trimEvent keeps what a diagnosis reads. The API server bounds no text of an Event of core/v1, and authors write Events
+// (k8s.io/kubernetes, pkg/apis/core/validation/events.go, legacyValidateEvent): a megabyte in each of them, or a name of as many
+// hyphens for whoever looks for the job in it, would be everybody's memory and time.
 func trimEvent(e *corev1.Event) *corev1.Event {
+	of := e.InvolvedObject
 	return &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: e.Name, Namespace: e.Namespace, UID: e.UID, ResourceVersion: e.ResourceVersion, CreationTimestamp: e.CreationTimestamp},
-		InvolvedObject: e.InvolvedObject, Reason: e.Reason, Message: strings.ToValidUTF8(e.Message[:min(len(e.Message), noteBytes)], ""), Type: e.Type, Action: e.Action,
+		ObjectMeta: metav1.ObjectMeta{Name: e.Name, Namespace: e.Namespace, UID: e.UID, ResourceVersion: e.ResourceVersion, CreationTimestamp: e.CreationTimestamp},
+		InvolvedObject: corev1.ObjectReference{
+			APIVersion: begin(of.APIVersion, nameBytes), Kind: begin(of.Kind, nameBytes), Namespace: begin(of.Namespace, nameBytes),
+			Name: begin(of.Name, nameBytes), UID: types.UID(begin(string(of.UID), nameBytes)),
+		},
+		Reason: begin(e.Reason, nameBytes), Message: begin(e.Message, noteBytes), Type: begin(e.Type, nameBytes),
 		FirstTimestamp: e.FirstTimestamp, LastTimestamp: e.LastTimestamp, EventTime: e.EventTime, Count: e.Count, Series: e.Series,
-		Source: e.Source, ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, Related: e.Related,
+		Source:              corev1.EventSource{Component: begin(e.Source.Component, nameBytes), Host: begin(e.Source.Host, nameBytes)},
+		ReportingController: begin(e.ReportingController, nameBytes),
 	}
+}
+
+// begin is the beginning of a text; it holds nothing of the rest.
+func begin(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.Clone(strings.ToValidUTF8(text[:most], ""))
 }
 
 // Add implements cache.ReflectorStore.

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -147,4 +149,39 @@ func TestNewEventsAreTold(t *testing.T) {
 	hear("it happens again", func() error { return f.Update(b) }, "")
 	hear("a list after the watch was lost", func() error { return f.Replace([]any{a, b, c}, "2") }, "c")
 	hear("no Event", func() error { return f.Add(&corev1.Pod{}) }, "")
+}
+
+// Whoever may write Events writes as much into each of their texts as a request holds.
+func TestAnEventIsHeldInLittle(t *testing.T) {
+	f := Follow(nil)
+	trim := f.Transformer()
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := held()
+	for i := range 64 {
+		long := func() string { return strings.Repeat("-", 256<<10) }
+		e := eventOf("ml", fmt.Sprint(i), long())
+		e.InvolvedObject.FieldPath, e.InvolvedObject.Kind, e.InvolvedObject.UID, e.InvolvedObject.APIVersion = long(), long(), types.UID(long()), long()
+		e.Reason, e.Message, e.Type, e.Action, e.ReportingController, e.ReportingInstance = long(), long(), long(), long(), long(), long()
+		e.Source = corev1.EventSource{Component: long(), Host: long()}
+		e.Related = &corev1.ObjectReference{Name: long()}
+		kept, err := trim(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Add(kept)
+	}
+	if grown := int64(held()) - int64(before); grown > 1<<20 {
+		t.Errorf("64 Events take %d KiB", grown>>10)
+	}
+	all, _, _ := f.of("ml")
+	for _, e := range all {
+		if len(e.InvolvedObject.Name) > nameBytes { // whoever hears of an Event goes through its beginnings
+			t.Fatalf("the name of what an Event is about has %d bytes", len(e.InvolvedObject.Name))
+		}
+	}
 }

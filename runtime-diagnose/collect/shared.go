@@ -22,6 +22,9 @@ const (
 	mostShared = 64
 	// mostAbsent bounds the kinds that are known to be lacking: authors of owner references make them up.
 	mostAbsent = 256
+	// longestVersion is how long a version of a kind is, which the API server bounds for none that an owner reference makes up
+	// (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation: a DNS label).
+	longestVersion = 63
 )
 
 // Shared is what diagnoses of one process share: the same question is asked once. The zero value is ready to use.
@@ -141,6 +144,9 @@ func (c *Cluster) node(ctx context.Context, name string) (*corev1.Node, error) {
 
 // mapping finds the resource of a kind that a cluster may lack. Mappers ask the API again for each kind that it does not serve.
 func (c *Cluster) mapping(kind schema.GroupKind, version string) (*meta.RESTMapping, error) {
+	if len(version) > longestVersion {
+		return nil, &meta.NoKindMatchError{GroupKind: kind}
+	}
 	if c.Shared == nil {
 		return c.Mapper.RESTMapping(kind, version)
 	}

@@ -3,6 +3,7 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,10 +126,14 @@ func TestKindsThatAClusterLacksAreBounded(t *testing.T) {
 		for i := range mostAbsent + 1 {
 			look(i)
 		}
+		before := m.asked
+		if _, err := c.mapping(schema.GroupKind{Group: "batch", Kind: "Job"}, strings.Repeat("v", longestVersion+1)); !meta.IsNoMatchError(err) || m.asked != before {
+			t.Errorf("%v after %d questions about what is no version", err, m.asked-before)
+		}
 		if len(c.Shared.absent) != mostAbsent {
 			t.Errorf("%d kinds are held; want %d", len(c.Shared.absent), mostAbsent)
 		}
-		before := m.asked
+		before = m.asked
 		look(mostAbsent)
 		if m.asked != before {
 			t.Error("the newest kind was forgotten instead of the oldest")

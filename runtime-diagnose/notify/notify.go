@@ -71,10 +71,7 @@ type Notifier struct {
 	receivers []*receiver
 	count     func(receiver, result string)
 	log       *slog.Logger
-
-	mu    sync.Mutex
-	known map[string]string // fingerprint of what was told last, by UID
-	order []string          // oldest first
+	told      *told
 }
 
 // Options are what a Notifier is made of; all may be left out.
@@ -89,7 +86,7 @@ func New(o Options) (*Notifier, error) {
 	if len(o.Receivers) == 0 {
 		return nil, nil
 	}
-	n := &Notifier{count: o.Count, log: o.Log, known: map[string]string{}}
+	n := &Notifier{count: o.Count, log: o.Log, told: newTold(mostKnown)}
 	if n.count == nil {
 		n.count = func(string, string) {}
 	}
@@ -108,7 +105,7 @@ func New(o Options) (*Notifier, error) {
 
 // Tell passes a failure on to those who want it. It never waits.
 func (n *Notifier) Tell(f Failure) {
-	if n == nil || !n.fresh(f) {
+	if n == nil || !n.told.fresh(f) {
 		return
 	}
 	f = clean(f)
@@ -121,32 +118,6 @@ func (n *Notifier) Tell(f Failure) {
 			n.log.Warn("a notification is dropped: too many wait", "receiver", r.Name, "namespace", lost.Namespace, "name", lost.Name)
 		}
 	}
-}
-
-// fresh says whether this is news: the same failure of a job is told once, and its end only where it was told.
-func (n *Notifier) fresh(f Failure) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	before, known := n.known[f.UID]
-	if f.Over {
-		if known {
-			delete(n.known, f.UID)
-			n.order = slices.DeleteFunc(n.order, func(uid string) bool { return uid == f.UID })
-		}
-		return known
-	}
-	if known && before == f.Fingerprint {
-		return false
-	}
-	if !known {
-		if len(n.order) == mostKnown {
-			delete(n.known, n.order[0])
-			n.order = slices.Clone(n.order[1:])
-		}
-		n.order = append(n.order, f.UID)
-	}
-	n.known[f.UID] = f.Fingerprint
-	return true
 }
 
 // clean masks what looks like a secret, once more: what leaves the cluster is read by others.

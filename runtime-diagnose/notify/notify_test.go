@@ -323,18 +323,37 @@ func TestANamespaceThatFailsAllTheTimeSilencesNoOther(t *testing.T) {
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
-	n := &Notifier{known: map[string]string{}}
+	n := newTold(mostKnown)
 	for i := range mostKnown + 1 {
 		n.fresh(Failure{UID: fmt.Sprint(i), Fingerprint: "f"})
 	}
-	if len(n.known) != mostKnown || len(n.order) != mostKnown {
-		t.Errorf("%d failures are remembered, %d in order; want %d", len(n.known), len(n.order), mostKnown)
+	if len(n.prints) != mostKnown || len(n.of[""]) != mostKnown {
+		t.Errorf("%d failures are remembered, %d in order; want %d", len(n.prints), len(n.of[""]), mostKnown)
 	}
 	if n.fresh(Failure{UID: fmt.Sprint(mostKnown), Fingerprint: "f"}) {
 		t.Error("the newest was forgotten")
 	}
 	if !n.fresh(Failure{UID: "0", Fingerprint: "f"}) {
 		t.Error("the oldest was not")
+	}
+}
+
+// TestOneNamespaceMakesNobodyForget: who was told of a failure is not told again, and is told of its end, however many others fail.
+func TestOneNamespaceMakesNobodyForget(t *testing.T) {
+	n := newTold(mostKnown)
+	quiet := Failure{UID: "quiet", Namespace: "quiet", Fingerprint: "f"}
+	n.fresh(quiet)
+	for i := range 2 * mostKnown {
+		n.fresh(Failure{UID: fmt.Sprint(i), Namespace: fmt.Sprint("noisy-", i%8), Fingerprint: "f"})
+	}
+	if n.fresh(quiet) {
+		t.Error("it is told again")
+	}
+	if quiet.Over = true; !n.fresh(quiet) {
+		t.Error("its end is not told")
+	}
+	if len(n.prints) != mostKnown-1 || len(n.of["quiet"]) != 0 {
+		t.Errorf("%d failures are remembered, %d of the quiet namespace", len(n.prints), len(n.of["quiet"]))
 	}
 }
 

@@ -109,10 +109,19 @@ func keepPods() cache.TransformFunc {
 // copies of labels and names.
 type words map[string]string
 
-// mostWords bounds what is remembered; beyond that it begins anew.
-const mostWords = 1 << 16
+const (
+	// mostWords bounds what is remembered; beyond that it begins anew.
+	mostWords = 1 << 16
+	// mostWord is how long a text is that is remembered, in bytes: no object is called by more, and the API server bounds no name
+	// of an owner (k8s.io/apimachinery, pkg/api/validation/objectmeta.go, validateOwnerReference). What is remembered stays when the
+	// pod is gone.
+	mostWord = 253
+)
 
 func (w words) of(s string) string {
+	if len(s) > mostWord {
+		return s
+	}
 	if known, ok := w[s]; ok {
 		return known
 	}
@@ -147,6 +156,7 @@ func namespaceObject(n *corev1.Namespace) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(namespaceKind)
 	u.SetName(n.Name)
+	u.SetCreationTimestamp(n.CreationTimestamp)
 	u.SetLabels(n.Labels)
 	u.SetAnnotations(n.Annotations)
 	return u

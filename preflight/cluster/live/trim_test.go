@@ -121,6 +121,19 @@ func TestWordsAreHeldOnceAndNotForEver(t *testing.T) {
 	}
 }
 
+// A pod may name an owner of a megabyte, and be gone a moment later.
+func TestALongWordIsNotHeldBeyondItsPod(t *testing.T) {
+	w := words{}
+	for _, n := range []int{mostWord, mostWord + 1} {
+		if s := strings.Repeat("x", n); w.of(s) != s {
+			t.Errorf("a word of %d bytes is another one", n)
+		}
+	}
+	if len(w) != 1 {
+		t.Errorf("%d words are held; want the one that may be a name", len(w))
+	}
+}
+
 // A cluster of a hundred thousand pods has to fit into what a container gets: what is counted are the pod and its place in
 // the store.
 func TestAPodThatIsFollowedTakesLittle(t *testing.T) {
