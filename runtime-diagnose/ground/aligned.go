@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
@@ -65,10 +66,10 @@ func counting(w string) bool {
 	return unicode.IsDigit(rune(w[0])) && !strings.Contains(w, ":") || notFinite[w]
 }
 
-// linesRead are the lines of what is cited, and of what the rules say where that is cited for the cause.
-func (g *grounds) linesRead(c *claim) (out []lineRead) {
-	root := map[string]bool{}
-	for _, id := range c.cites {
+// linesOf are the lines of a piece of evidence, read once.
+func (g *grounds) linesOf(id evidence.ID) []lineRead {
+	out, ok := g.lines[id]
+	if !ok {
 		item := g.items[id]
 		of := map[string]bool{}
 		for _, w := range []string{item.Source.Pod, item.Source.Node, item.Source.Container, item.Source.Role, item.Source.File, "rank" + g.rankOf(item), cmp.Or(item.Source.Role, "-") + strconv.Itoa(item.Source.Rank)} {
@@ -80,11 +81,22 @@ func (g *grounds) linesRead(c *claim) (out []lineRead) {
 		for said := range strings.Lines(item.Text + "\n" + restated(item.Text) + timesOf(item)) {
 			out = append(out, lineRead{inLine(said), of})
 		}
-		if slices.Contains(g.Root, id) {
-			maps.Copy(root, of)
+		g.lines[id] = out
+	}
+	return out
+}
+
+// linesRead are the lines of what is cited, and of what the rules say where that is cited for the cause.
+func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
+	root := map[string]bool{}
+	for _, id := range cites {
+		lines := g.linesOf(id)
+		out = append(out, lines...)
+		if slices.Contains(g.Root, id) && len(lines) > 0 {
+			maps.Copy(root, lines[0].of)
 		}
 	}
-	if g.ofRoot(c.cites) {
+	if g.ofRoot(cites) {
 		for said := range strings.Lines(g.Says) {
 			out = append(out, lineRead{inLine(said), root})
 		}
@@ -95,7 +107,7 @@ func (g *grounds) linesRead(c *claim) (out []lineRead) {
 // asRead says whether each part of a claim has the words of its evidence as one line of that has them, and something of one. Numbers that stand in no line
 // may be worked out of some, where that is so.
 func (g *grounds) asRead(c *claim, workedOut bool) bool {
-	lines, told := g.linesRead(c), g.ofRoot(c.cites)
+	lines, told := g.linesRead(c.cites), g.ofRoot(c.cites)
 	for _, part := range parts.Split(c.unquoted, -1) {
 		said := slices.DeleteFunc(inLine(part), func(w string) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
@@ -110,9 +122,9 @@ func (g *grounds) asRead(c *claim, workedOut bool) bool {
 }
 
 // toldWhy says whether a claim gives a reason that its evidence gives, or that the rules found.
-func (g *grounds) toldWhy(c *claim) bool {
-	words := append(connectives(backward, c.unquoted, true), connectives(forward, c.unquoted, false)...)
-	at := causal.FindStringIndex(c.unquoted)
+func (g *grounds) toldWhy(c *claim, said string) bool {
+	words := append(connectives(backward, said, true), connectives(forward, said, false)...)
+	at := causal.FindStringIndex(said)
 	if len(words) == 0 && at == nil {
 		return true
 	}
@@ -120,7 +132,7 @@ func (g *grounds) toldWhy(c *claim) bool {
 		if len(words) != 1 {
 			return false
 		}
-		cause, effect := c.unquoted[:words[0].from], c.unquoted[words[0].to:]
+		cause, effect := said[:words[0].from], said[words[0].to:]
 		if words[0].backward {
 			cause, effect = effect, cause
 		}
@@ -128,9 +140,9 @@ func (g *grounds) toldWhy(c *claim) bool {
 	}
 	word := ""
 	if at != nil {
-		word = c.unquoted[at[0]:at[1]]
+		word = said[at[0]:at[1]]
 	} else {
-		word = c.unquoted[words[0].from:words[0].to]
+		word = said[words[0].from:words[0].to]
 	}
 	return strings.Contains(strings.ToLower(c.texts), strings.ToLower(word)) || g.ofRoot(c.cites) && strings.Contains(strings.ToLower(g.Says), strings.ToLower(word))
 }

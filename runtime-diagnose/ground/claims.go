@@ -86,6 +86,7 @@ type claim struct {
 	support, texts        string // all that its evidence says; without what the platform says of whom it is
 	cites                 []evidence.ID
 	elsewhere             bool // a name of it stands in other evidence
+	ofAll                 bool // it is said of all that are cited
 }
 
 // entails says why items do not support what is said of them; empty: they do. What contradicts them is said before what
@@ -105,6 +106,9 @@ func (g *grounds) entailed(body string, cites []evidence.ID) Reason {
 	if onlyLeavesOpen(c.body) {
 		return Word // of whom it asks something, it says nothing
 	}
+	if g.shownOfEach(body, cites) {
+		return ""
+	}
 	for _, why := range []func(*claim) Reason{g.foreign, g.contradicted, g.unproven, g.loosely} {
 		if why := why(c); why != "" {
 			return why
@@ -122,7 +126,7 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 	so, ok := g.shown[key]
 	if !ok {
 		c := g.claim(body, cites)
-		so = g.foreign(c) == "" && g.loosely(c) == "" && g.unproven(c) == "" && g.contradicted(c) == ""
+		so = g.shownOfEach(body, cites) || g.foreign(c) == "" && g.loosely(c) == "" && g.unproven(c) == "" && g.contradicted(c) == ""
 		g.shown[key] = so
 	}
 	return so
@@ -134,10 +138,10 @@ func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	body = inEach(inFigures(body))
 	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
-		body = strings.Replace(body, m[0], "the ", 1) // they are all cited
+		body, c.ofAll = strings.Replace(body, m[0], "the ", 1), true // they are all cited
 	}
 	if m := hanMembers.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
-		body = strings.Replace(body, m[1], " ", 1)
+		body, c.ofAll = strings.Replace(body, m[1], " ", 1), true
 	}
 	c.body = unshortened(ungrouped(uncalculated(body, c.support), c.support), c.support)
 	return c

@@ -155,3 +155,8 @@ func TestEvaluationFifteenthStrangers(t *testing.T) {
 func TestEvaluationSixteenthStrangers(t *testing.T) {
 	judgeStyled(t, "sixteenth strangers", scenariosOf(t, "strangers_sixteenth"), 7)
 }
+
+// The same of a seventeenth, of diagnoses of scenarios, gangs and logs that no other set has, written and labelled before any of it was judged.
+func TestEvaluationSeventeenthStrangers(t *testing.T) {
+	judgeStyled(t, "seventeenth strangers", scenariosOf(t, "strangers_seventeenth"))
+}

@@ -153,6 +153,7 @@ type grounds struct {
 	follows map[string]Reason // of claims and what they cite
 	shown   map[string]bool   // of claims and what they cite, as follows, where only that was asked
 	told    map[string]string // by items: what support says of them
+	lines   map[evidence.ID][]lineRead
 }
 
 // rest is on which evidence a sentence rests, or why it is refused.
@@ -163,7 +164,7 @@ type rest struct {
 }
 
 func newGrounds(s Shown) *grounds {
-	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}, rests: map[string]rest{}, follows: map[string]Reason{}, shown: map[string]bool{}, told: map[string]string{}}
+	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}, rests: map[string]rest{}, follows: map[string]Reason{}, shown: map[string]bool{}, told: map[string]string{}, lines: map[evidence.ID][]lineRead{}}
 	g.Items = slices.Clone(s.Items)
 	g.read = " " + spoken(Clean(s.Prompt)) + " "
 	for _, item := range s.Items {

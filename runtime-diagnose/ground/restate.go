@@ -167,6 +167,14 @@ var systemErrors = []struct{ number, name, message string }{
 	{"122", "EDQUOT", "disk quota exceeded"},
 }
 
+// withoutSystemErrors is a text in small letters without their messages: the "or" of "no such file or directory" leaves nothing open.
+func withoutSystemErrors(low string) string {
+	for _, e := range systemErrors {
+		low = strings.ReplaceAll(low, e.message, e.name)
+	}
+	return low
+}
+
 // errorNames are their names by number.
 var errorNames = func() map[string]string {
 	out := make(map[string]string, len(systemErrors))
@@ -309,18 +317,23 @@ func (g *grounds) between(cites []evidence.ID, n, unit string, since ...evidence
 	if !clock[unit] {
 		return false
 	}
+	others := slices.Concat(cites, g.Root[:min(mostRoots, len(g.Root))], since)
+	return slices.ContainsFunc(cites, func(id evidence.ID) bool {
+		return slices.ContainsFunc(others, func(o evidence.ID) bool {
+			a, b := g.items[id].Told(), g.items[o].Told()
+			return !a.IsZero() && !b.IsZero() && lies(a.Sub(b), n, unit)
+		})
+	})
+}
+
+// lies says whether a time is so long, as people round it.
+func lies(took time.Duration, n, unit string) bool {
 	seconds, digit := value(n)*units[unit], 0.6*min(1, units[unit])
 	if strings.Contains(n, ".") {
 		digit /= 10
 	}
-	apart := func(a, b time.Time) bool {
-		d := math.Abs(a.Sub(b).Seconds())
-		return !a.IsZero() && !b.IsZero() && math.Abs(d-seconds) <= max(digit, d/10)
-	}
-	others := slices.Concat(cites, g.Root[:min(mostRoots, len(g.Root))], since)
-	return slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		return slices.ContainsFunc(others, func(o evidence.ID) bool { return apart(g.items[id].Told(), g.items[o].Told()) })
-	})
+	d := math.Abs(took.Seconds())
+	return math.Abs(d-seconds) <= max(digit, d/10)
 }
 
 // mostRoots is how many lines of the cause a time is counted from.

@@ -14,7 +14,7 @@ var (
 	// noneElse says that something is so of nothing else.
 	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single|own|itself|themselves)\b|只有|唯一|仅`)
 	// sequence says what came before what.
-	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still)\b|先|之前|之后|然后|随后|首先`)
+	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still|already)\b|先|之前|之后|然后|随后|首先`)
 	// compared are words by which something is said to be more or less than something else.
 	compared = lazy.MustCompile(`(?i)\b(?:(?:more|fewer|less) [a-z]{3,}s|larger|smaller|greater|higher|lower|longer|shorter|within|below|above|beyond|at least|at most|plenty|than)\b|超过|少于|多于|以内`)
 	// causal are words by which one thing is said to be why another is.
@@ -34,8 +34,12 @@ var (
 // loosely says why a claim whose words all stand in its evidence may be false nevertheless; empty: it says them as its evidence does.
 func (g *grounds) loosely(c *claim) Reason {
 	low := strings.ToLower(c.texts)
+	if c.ofAll || countsCited(c.body, c.texts) && len(g.unitsOf(c.cites)) > 1 {
+		return Word // it is not so of each
+	}
+	rest, ordered := g.inStatedOrder(c)
 	for _, of := range []*lazy.Regexp{noneElse, sequence, compared, universals, guessed, notOf} {
-		for _, m := range of.FindAllString(c.unquoted, -1) {
+		for _, m := range of.FindAllString(rest, -1) {
 			if !strings.Contains(low, strings.ToLower(m)) {
 				return Word
 			}
@@ -53,10 +57,11 @@ func (g *grounds) loosely(c *claim) Reason {
 			return Word
 		}
 	}
-	if m := leavesIt.FindString(c.texts); m != "" && !containsToken(c.body, m) {
+	texts := withoutSystemErrors(low)
+	if m := leavesIt.FindString(texts); m != "" && !containsToken(c.body, m) {
 		return Word // of two things, or of what may be, the line does not say which is so
 	}
-	if (plainNot.MatchString(c.texts) || isNo.MatchString(c.texts)) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
+	if (plainNot.MatchString(texts) || isNo.MatchString(texts)) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
 		return Word
 	}
 	for _, m := range beingSo.FindAllStringSubmatch(c.unquoted, -1) {
@@ -64,7 +69,7 @@ func (g *grounds) loosely(c *claim) Reason {
 			return Word // what was under way need not be done
 		}
 	}
-	if !g.asRead(c, false) || !g.toldWhy(c) {
+	if !ordered && !g.asRead(c, false) || !g.toldWhy(c, rest) {
 		return Apart
 	}
 	return ""

@@ -81,9 +81,12 @@ func unknown(plain, support string) bool {
 func unsaidWords(plain, support string) bool {
 	has, low := stemsOf(humps.ReplaceAllString(support, "$1 $2")+" "+support), strings.ToLower(support)
 	return slices.ContainsFunc(content(plain), func(w string) bool {
-		return !has.has(w) && units[w] == 0 && numberWords[w] == "" && !strings.Contains(low, w[:max(min(6, len(w)), len(w)-1)])
+		return !has.has(w) && !tellingOnly[w] && units[w] == 0 && numberWords[w] == "" && !strings.Contains(low, w[:max(min(6, len(w)), len(w)-1)])
 	}) || unreadHan(plain, support) || strings.ContainsFunc(plain, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) })
 }
+
+// tellingOnly are words that say that something was told, or where in what was read it stands, and nothing of it.
+var tellingOnly = words("logged printed wrote written noted names named called call calls announced noticed came comes got given time moment meanwhile specifically outcome root affected arises arose surfaced early place")
 
 // inWords are numbers as words, where they count something.
 var inWords = lazy.MustCompile(`(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty)\b|\bone (node|pod|rank|worker|gpu|process|task|attempt|file)\b`)
