@@ -382,7 +382,7 @@ metadata: {name: `+webhook.ReviewedName+`, namespace: signalbox-system}
 
 // foreignKinds are CRDs, without a schema, of what is followed and comes with other programs.
 func foreignKinds() string {
-	wide := []string{"clusterqueues", "cohorts", "resourceflavors", "nodepools"}
+	wide := []string{"clusterqueues", "cohorts", "resourceflavors", "topologies", "workloadpriorityclasses", "admissionchecks", "nodepools"}
 	words := map[schema.GroupResource]string{}
 	names := map[schema.GroupResource]string{{Group: "kueue.x-k8s.io", Resource: "workloads"}: "v1beta1"}
 	for _, r := range live.Resources() {

@@ -19,6 +19,7 @@ import (
 var plainKinds = map[string]bool{
 	"StorageClass": true, "PriorityClass": true, "RuntimeClass": true, "DeviceClass": true, "CSIDriver": true,
 	"ClusterTrainingRuntime": true, "ClusterQueue": true, "Cohort": true, "ResourceFlavor": true, "Queue": true, "NodePool": true,
+	"Topology": true, "WorkloadPriorityClass": true, "AdmissionCheck": true,
 	"ConfigMap": true, // the autoscaler's, of which there is only its name, and the resource shapes of T9k's queues
 }
 
@@ -56,7 +57,8 @@ func stays(r schema.GroupResource) bool {
 	return slices.Contains([]string{
 		"nodes", "pods", "persistentvolumes", "csinodes", "volumeattachments", "resourceslices",
 		"storageclasses", "priorityclasses", "runtimeclasses", "deviceclasses", "csidrivers",
-		"clustertrainingruntimes", "clusterqueues", "cohorts", "resourceflavors", "queues", "nodepools",
+		"clustertrainingruntimes", "clusterqueues", "cohorts", "resourceflavors", "topologies", "workloadpriorityclasses",
+		"admissionchecks", "queues", "nodepools",
 	}, r.Resource)
 }
 
