@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -66,10 +65,7 @@ func dataMissing(p *check.Pass, master, worker *job.Role, m, w *corev1.Container
 		}
 		for _, word := range slices.Concat(m.Command, m.Args) {
 			if strings.Contains(word+"/", at) && slices.Contains(slices.Concat(w.Command, w.Args), word) {
-				p.Report(finding.Finding{
-					Path:    worker.Path,
-					Message: fmt.Sprintf("%s mounts nothing at %s, where %s has claim %s; both are started with %s", worker.Name, mount.MountPath, master.Name, claim, facts.Quoted(word)),
-				})
+				p.Reportf(worker.Path, "%s mounts nothing at %s, where %s has claim %s; both are started with %s", worker.Name, mount.MountPath, master.Name, claim, facts.Quoted(word))
 				return
 			}
 		}

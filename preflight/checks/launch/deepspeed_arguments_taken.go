@@ -34,10 +34,8 @@ var deepspeedArgumentsTaken = &check.Check{
 			}
 		}
 		if len(written) > 1 {
-			p.Report(finding.Finding{
-				Path: config.Child("run"), Message: "config.run has " + strings.Join(written, " and ") + "; it takes one of python, module, exec",
-				Remedy: "Leave one program in config.run.",
-			})
+			p.ReportAs(finding.Finding{Path: config.Child("run"), Remedy: "Leave one program in config.run."},
+				"config.run has %s; it takes one of python, module, exec", strings.Join(written, " and "))
 		}
 	},
 }

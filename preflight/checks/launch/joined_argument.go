@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -22,8 +21,7 @@ var joinedArgument = &check.Check{
 			}
 			first := l.Glued[0]
 			flag := strings.Fields(first.Text)[0]
-			message := fmt.Sprintf("%s gets %s as one word, but its flag is %s", l.Program, facts.Quoted(first.Text), flag)
-			p.Report(finding.Finding{Path: first.Path, Message: message + facts.AndMore(len(l.Glued))})
+			p.Reportf(first.Path, "%s gets %s as one word, but its flag is %s%s", l.Program, facts.Quoted(first.Text), flag, facts.AndMore(len(l.Glued)))
 		}
 	},
 }

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -39,6 +37,5 @@ var templateChangedWhileRunning = &check.Check{
 }
 
 func reportKept(p *check.Pass, where job.Path, was, is, why string) {
-	message := fmt.Sprintf("%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
-	p.Report(finding.Finding{Path: present(p.Job, where), Message: message})
+	p.Reportf(present(p.Job, where), "%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
 }

@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -52,10 +51,8 @@ func managersTwice(p *check.Pass) {
 			continue
 		}
 		if other, twice := first[name]; twice {
-			p.Report(finding.Finding{
-				Path: at, Severity: finding.Error, Remedy: "Put what one manager changes into one patch.",
-				Message: fmt.Sprintf("manager %q is that of runtimePatches[%d], too: the API server refuses the job", name, other),
-			})
+			p.ReportAs(finding.Finding{Path: at, Severity: finding.Error, Remedy: "Put what one manager changes into one patch."},
+				"manager %q is that of runtimePatches[%d], too: the API server refuses the job", name, other)
 			continue
 		}
 		first[name] = i

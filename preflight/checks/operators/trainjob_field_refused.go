@@ -159,11 +159,8 @@ func refusedForTune(p *check.Pass, runtime string) {
 	each, _ := facts.Number(p.Job, "spec.trainer.numProcPerNode")
 	switch quantized, lora := tuneArguments(p.Job); {
 	case nodes > 1 && (quantized || lora):
-		p.Report(finding.Finding{
-			Severity: finding.Warning, Path: "spec.trainer.numNodes",
-			Message: fmt.Sprintf("numNodes is %d; tune run has no LoRA over several nodes: Trainer v2.3 refuses the job, and earlier versions tune all weights instead", nodes),
-			Remedy:  "Train on one node, or leave the settings of LoRA out.",
-		})
+		p.ReportAs(finding.Finding{Severity: finding.Warning, Path: "spec.trainer.numNodes", Remedy: "Train on one node, or leave the settings of LoRA out."},
+			"numNodes is %d; tune run has no LoRA over several nodes: Trainer v2.3 refuses the job, and earlier versions tune all weights instead", nodes)
 	case quantized && model == "qwen2_5/1.5B":
 		refuse("spec.runtimeRef.name", "model.quantize_base is QLoRA, which tune run does not have for %s", model)
 	case quantized && model != "llama3_3/70B" && each != 1 && r != nil && r.Pod.GPUs().N != 1:
@@ -196,11 +193,8 @@ func setByRuntime(p *check.Pass) {
 	for i, arg := range args {
 		text, _ := arg.(string)
 		if key, _, _ := strings.Cut(text, "="); slices.Contains(tuneSettings, key) {
-			p.Report(finding.Finding{
-				Severity: finding.Warning, Path: job.Path("spec.trainer.args").Index(i),
-				Message: fmt.Sprintf("%s is the runtime's to set: Trainer v2.3 refuses the job; earlier versions put this one last, and it counts: what the runtime's other Jobs have fetched and keep is elsewhere", key),
-				Remedy:  "Leave " + key + " out of args; a runtime of your own may set another.",
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Warning, Path: job.Path("spec.trainer.args").Index(i), Remedy: "Leave " + key + " out of args; a runtime of your own may set another."},
+				"%s is the runtime's to set: Trainer v2.3 refuses the job; earlier versions put this one last, and it counts: what the runtime's other Jobs have fetched and keep is elsewhere", key)
 		}
 	}
 }
