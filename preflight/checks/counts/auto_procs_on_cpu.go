@@ -62,16 +62,11 @@ func procsOf(p *check.Pass, at job.Path) string {
 	if p.Job.Field(at) != nil || p.Cluster == nil {
 		return ""
 	}
-	gvk, namespace, name := facts.RuntimeOf(p.Job)
-	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-	if there != job.Present || runtime == nil {
+	runtime, _ := facts.Runtime(p)
+	if runtime == nil {
 		return ""
 	}
-	torch, err := job.Path("spec.mlPolicy.torch").Resolve(runtime.Object)
-	if err != nil {
-		return ""
-	}
-	policy, ok := torch.(map[string]any)
+	policy, ok := runtime.Field("spec.mlPolicy.torch").(map[string]any)
 	if !ok {
 		return ""
 	}

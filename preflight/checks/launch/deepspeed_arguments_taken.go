@@ -19,12 +19,11 @@ var deepspeedArgumentsTaken = &check.Check{
 	Kinds: []string{"DeepSpeedJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) {
 		const config = job.Path("spec.config")
-		args, _ := p.Job.Field(config.Child("otherArgs")).([]any)
-		for i, arg := range args {
+		for at, arg := range p.Job.Elements(config.Child("otherArgs")) {
 			word, _ := arg.(string)
 			name, _, _ := strings.Cut(word, "=")
 			if slices.Contains([]string{"--no_local_rank", "--autotuning", "--module", "--no_python"}, name) {
-				p.Reportf(config.Child("otherArgs").Index(i), "otherArgs has %s, which the operator writes itself", name)
+				p.Reportf(at, "otherArgs has %s, which the operator writes itself", name)
 			}
 		}
 		var written []string

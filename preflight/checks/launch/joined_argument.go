@@ -14,8 +14,8 @@ var joinedArgument = &check.Check{
 	Remedy:   "Write flag and value as two elements of the list, or join them by =.",
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) {
-		for i := range p.Job.Roles {
-			l := &p.Job.Roles[i].Launch
+		for r := range p.Job.EachRole() {
+			l := r.Launch
 			if len(l.Glued) == 0 {
 				continue
 			}

@@ -27,10 +27,10 @@ var templateChangedWhileRunning = &check.Check{
 		if !p.Operator.KeepsTemplates {
 			return
 		}
-		for i := range p.Job.Roles {
-			at := p.Job.Roles[i].Path.Child("template")
+		for r := range p.Job.EachRole() {
+			at := r.Path.Child("template")
 			if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed && p.Old.Field(at) != nil {
-				reportKept(p, where, was, is, "running pods of "+p.Job.Roles[i].Name+" keep the old value")
+				reportKept(p, where, was, is, "running pods of "+r.Name+" keep the old value")
 			}
 		}
 	},

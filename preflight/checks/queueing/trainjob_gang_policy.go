@@ -22,12 +22,10 @@ var trainJobGangPolicy = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) {
 		const policy = job.Path("spec.podGroupPolicy")
-		gvk, namespace, name := facts.RuntimeOf(p.Job)
-		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-		if there != job.Present || runtime == nil {
+		r, name := facts.Runtime(p)
+		if r == nil {
 			return
 		}
-		r := &job.Job{Source: runtime}
 		switch volcano := r.Field(policy.Child("volcano")) != nil; {
 		case volcano && r.Field(policy.Child("coscheduling")) != nil:
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
