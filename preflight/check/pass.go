@@ -90,7 +90,12 @@ func (p *Pass) Limits() []quota.Violation { return p.limits() }
 // Reportf reports at a path with the severity and the remedy of the check. A Suggestion among the
 // arguments is what the word at the path is a slip for.
 func (p *Pass) Reportf(at job.Path, format string, args ...any) {
-	f := finding.Finding{Path: at, Message: fmt.Sprintf(format, args...)}
+	p.ReportAs(finding.Finding{Path: at}, format, args...)
+}
+
+// ReportAs is Reportf for a finding that says more than its path: facts, or a severity or a remedy of its own.
+func (p *Pass) ReportAs(f finding.Finding, format string, args ...any) {
+	f.Message = fmt.Sprintf(format, args...)
 	for _, arg := range args {
 		if s, ok := arg.(Suggestion); ok {
 			f.Meant = s.Name()

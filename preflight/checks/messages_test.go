@@ -139,6 +139,7 @@ func TestABadMessageIsFound(t *testing.T) {
 		"a number":           `p.Reportf(at, "of %d roles, %d train", roles, 0)`,
 		"a word":             `p.Reportf(at, "%s is missing", "the image")`,
 		"a count of one":     `p.Reportf(at, "%s is missing", facts.Count(1, "image"))`,
+		"of a finding":       `p.ReportAs(finding.Finding{Path: at}, "%d of %d", n, 2)`,
 		"below a Sprintf":    `p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%d of %d", n, 2)})`,
 		"a constant by name": `const most = 4; p.Reportf(at, "%d words in %d", n, most)`,
 		"a sign before it":   `p.Reportf(at, "%d is not %d", n, -1)`,
@@ -225,7 +226,7 @@ func constant(e ast.Expr) bool {
 // values are the arguments of a call that end up as values in a sentence.
 func values(call *ast.CallExpr) []ast.Expr {
 	name := called(call)
-	from, wanted := map[string]int{"Sprintf": 1, "Reportf": 2, "report": 2, "refuse": 2, "Count": 0}[name]
+	from, wanted := map[string]int{"Sprintf": 1, "Reportf": 2, "ReportAs": 2, "report": 2, "refuse": 2, "Count": 0}[name]
 	switch {
 	case !wanted || len(call.Args) <= from:
 		return nil

@@ -217,6 +217,18 @@ func (j *Job) EachRole() iter.Seq[*Role] {
 	}
 }
 
+// Elements are the elements of a list, and where each is written; none where there is no list.
+func (j *Job) Elements(list Path) iter.Seq2[Path, any] {
+	return func(yield func(Path, any) bool) {
+		elements, _ := j.Field(list).([]any)
+		for i, e := range elements {
+			if !yield(list.Index(i), e) {
+				return
+			}
+		}
+	}
+}
+
 // Role finds a role by name, nil if there is none.
 func (j *Job) Role(name string) *Role {
 	for i := range j.Roles {

@@ -67,16 +67,12 @@ var trainJobFixed = []FixedField{
 
 // trainJobLabelsAt are the places where a job writes over the runtime's templates.
 func trainJobLabelsAt(j *job.Job) (out []job.Path) {
-	overrides, _ := j.Field("spec.podTemplateOverrides").([]any)
-	for i := range overrides {
-		out = append(out, job.Path("spec.podTemplateOverrides").Index(i).Child("metadata"))
+	for at := range j.Elements("spec.podTemplateOverrides") {
+		out = append(out, at.Child("metadata"))
 	}
-	patches, _ := j.Field("spec.runtimePatches").([]any)
-	for i := range patches {
-		jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-		list, _ := j.Field(jobs).([]any)
-		for k := range list {
-			out = append(out, jobs.Index(k).Child("template", "spec", "template", "metadata"))
+	for patch := range j.Elements("spec.runtimePatches") {
+		for at := range j.Elements(patch.Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")) {
+			out = append(out, at.Child("template", "spec", "template", "metadata"))
 		}
 	}
 	return out

@@ -7,51 +7,28 @@ import (
 )
 
 // S ends a noun: "1 pod", "2 pods".
-func S(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
+func S(n int) string { return oneOrMore(n, "", "s") }
 
 // Verb ends a verb: "0 of 1 pod exists", "0 of 2 pods exist".
-func Verb(n int) string {
-	if n == 1 {
-		return "s"
-	}
-	return ""
-}
+func Verb(n int) string { return oneOrMore(n, "s", "") }
 
 // Its is whose it is: "its" of one, "their" of more.
-func Its(n int) string {
-	if n == 1 {
-		return "its"
-	}
-	return "their"
-}
+func Its(n int) string { return oneOrMore(n, "its", "their") }
 
 // Has is "has" of one, "have" of more.
-func Has(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
-}
+func Has(n int) string { return oneOrMore(n, "has", "have") }
 
 // Is is "is" of one, "are" of more.
-func Is(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func Is(n int) string { return oneOrMore(n, "is", "are") }
 
 // Was is "was" of one, "were" of more.
-func Was(n int) string {
+func Was(n int) string { return oneOrMore(n, "was", "were") }
+
+func oneOrMore(n int, one, more string) string {
 	if n == 1 {
-		return "was"
+		return one
 	}
-	return "were"
+	return more
 }
 
 // IsOf is for n of all: "0 of 1 pod is", "0 of 2 pods are".

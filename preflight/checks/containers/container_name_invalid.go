@@ -1,8 +1,6 @@
 package containers
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -24,8 +22,7 @@ var containerNameInvalid = &check.Check{
 			if templated || len(validation.IsDNS1123Label(c.Name)) == 0 {
 				return
 			}
-			message := fmt.Sprintf("%s has a container named %q; a name is 1 to 63 lower-case letters, digits and dashes", r.Name, c.Name)
-			p.Report(finding.Finding{Path: r.Pod.At(rel), Message: message})
+			p.Reportf(r.Pod.At(rel), "%s has a container named %q; a name is 1 to 63 lower-case letters, digits and dashes", r.Name, c.Name)
 		})
 	},
 }

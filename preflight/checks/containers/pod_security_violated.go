@@ -36,7 +36,7 @@ var podSecurityViolated = &check.Check{
 				return
 			}
 			if len(enforced) > 0 {
-				p.Report(finding.Finding{Path: forbiddenAt(r), Message: securityMessage(r, enforced, "enforces", levels.Enforce)})
+				p.Reportf(forbiddenAt(r), "%s", securityMessage(r, enforced, "enforces", levels.Enforce))
 				continue
 			}
 			warned, err := podspec.Insecure(levels.Warn, &r.Pod)

@@ -42,10 +42,8 @@ var podValueRefused = &check.Check{
 			if at := r.Pod.At(x.At); x.Gate == "" {
 				refuse(at, "%s", x.Text)
 			} else if p.Job.Field(at) != nil {
-				p.Report(finding.Finding{
-					Path: at, Severity: finding.Note,
-					Message: fmt.Sprintf("%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate),
-				})
+				p.ReportAs(finding.Finding{Path: at, Severity: finding.Note},
+					"%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate)
 			}
 		}
 		for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){

@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,10 +33,7 @@ var sidecarNeverEnds = &check.Check{
 				continue
 			}
 			if what := endless(c); c != trainer && what != "" {
-				p.Report(finding.Finding{
-					Path:    r.Pod.At(job.Path("containers").Index(k)),
-					Message: fmt.Sprintf("container %s of %s runs %s, which does not end, so the pod never completes", c.Name, r.Name, what),
-				})
+				p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "container %s of %s runs %s, which does not end, so the pod never completes", c.Name, r.Name, what)
 			}
 		}
 	}),

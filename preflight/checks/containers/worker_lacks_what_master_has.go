@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -47,49 +46,24 @@ func oneWithoutGPUs(p *check.Pass, with, without *job.Role) bool {
 	if gpus.N == 0 || without.Pod.GPUs().N > 0 || facts.ReachesGPUs(p.Job, without) {
 		return false
 	}
-	p.Reportf(without.Path, "%s asks for no GPU and %s for %d %s in every pod; both run %s", without.Name, with.Name, gpus.N, gpus.Resource, facts.Quoted(trainerImage(with)))
+	c, _ := with.Trainer()
+	p.Reportf(without.Path, "%s asks for no GPU and %s for %d %s in every pod; both run %s", without.Name, with.Name, gpus.N, gpus.Resource, facts.Quoted(c.Image))
 	return true
-}
-
-func trainerImage(r *job.Role) string {
-	c, _ := r.Trainer()
-	return c.Image
 }
 
 // dataMissing reports a claim that only the Master mounts, at a path that both are told.
 func dataMissing(p *check.Pass, master, worker *job.Role, m, w *corev1.Container) {
 	for _, mount := range m.VolumeMounts {
-		claim := claimOf(&master.Pod.Spec, mount.Name)
+		v := facts.VolumeOf(&master.Pod.Spec, mount.Name)
 		at := strings.TrimSuffix(mount.MountPath, "/") + "/"
-		if claim == "" || mountedAt(w, mount.MountPath) {
+		if v == nil || v.PersistentVolumeClaim == nil || facts.MountsAround(w, mount.MountPath) {
 			continue
 		}
 		for _, word := range slices.Concat(m.Command, m.Args) {
 			if strings.Contains(word+"/", at) && slices.Contains(slices.Concat(w.Command, w.Args), word) {
-				p.Report(finding.Finding{
-					Path:    worker.Path,
-					Message: fmt.Sprintf("%s mounts nothing at %s, where %s has claim %s; both are started with %s", worker.Name, mount.MountPath, master.Name, claim, facts.Quoted(word)),
-				})
+				p.Reportf(worker.Path, "%s mounts nothing at %s, where %s has claim %s; both are started with %s", worker.Name, mount.MountPath, master.Name, v.PersistentVolumeClaim.ClaimName, facts.Quoted(word))
 				return
 			}
 		}
 	}
-}
-
-func claimOf(spec *corev1.PodSpec, volume string) string {
-	for i := range spec.Volumes {
-		if v := &spec.Volumes[i]; v.Name == volume && v.PersistentVolumeClaim != nil {
-			return v.PersistentVolumeClaim.ClaimName
-		}
-	}
-	return ""
-}
-
-// mountedAt says whether a container has a volume at a path, above it or below it.
-func mountedAt(c *corev1.Container, path string) bool {
-	path = strings.TrimSuffix(path, "/") + "/"
-	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
-		at := strings.TrimSuffix(m.MountPath, "/") + "/"
-		return strings.HasPrefix(path, at) || strings.HasPrefix(at, path)
-	})
 }

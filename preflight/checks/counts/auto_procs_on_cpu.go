@@ -1,7 +1,6 @@
 package counts
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -40,10 +39,8 @@ var autoProcsOnCPU = &check.Check{
 		}
 		cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000
 		if devices.N == 0 && cores > 1 && p.Job.Field(at) != nil {
-			p.Report(finding.Finding{
-				Severity: finding.Note, Path: at, Remedy: "Write numProcPerNode as a number where one process is to use all cores.",
-				Message: fmt.Sprintf("numProcPerNode is auto and the pods ask for no GPU: Trainer starts %s a node, one for each core", facts.Count(cores, "process")),
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Note, Path: at, Remedy: "Write numProcPerNode as a number where one process is to use all cores."},
+				"numProcPerNode is auto and the pods ask for no GPU: Trainer starts %s a node, one for each core", facts.Count(cores, "process"))
 		}
 		if devices.N > 0 && cores != devices.N {
 			where := at
@@ -65,16 +62,11 @@ func procsOf(p *check.Pass, at job.Path) string {
 	if p.Job.Field(at) != nil || p.Cluster == nil {
 		return ""
 	}
-	gvk, namespace, name := facts.RuntimeOf(p.Job)
-	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-	if there != job.Present || runtime == nil {
+	runtime, _ := facts.Runtime(p)
+	if runtime == nil {
 		return ""
 	}
-	torch, err := job.Path("spec.mlPolicy.torch").Resolve(runtime.Object)
-	if err != nil {
-		return ""
-	}
-	policy, ok := torch.(map[string]any)
+	policy, ok := runtime.Field("spec.mlPolicy.torch").(map[string]any)
 	if !ok {
 		return ""
 	}

@@ -89,12 +89,7 @@ func deepSpeedConfigs(p *check.Pass, r *job.Role) (out []deepSpeedConfig) {
 			out = append(out, deepSpeedConfig{sizes: sizes, at: at})
 		}
 	}
-	for k, w := range c.Command {
-		read(w, r.Pod.At(rel.Child("command").Index(k)))
-	}
-	for k, w := range c.Args {
-		read(w, r.Pod.At(rel.Child("args").Index(k)))
-	}
+	facts.EachWord(c, func(word string, at job.Path) { read(word, r.Pod.At(rel.Join(at))) })
 	for k, e := range c.Env {
 		read(e.Value, r.Pod.At(rel.Child("env").Index(k)))
 	}

@@ -1,8 +1,6 @@
 package counts
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -37,9 +35,9 @@ var elasticBounds = &check.Check{
 		switch {
 		case !ok:
 		case hasLeast && join < least:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s are fewer than elasticPolicy.minReplicas, which is %d", who, least)})
+			p.Reportf(at, "%s are fewer than elasticPolicy.minReplicas, which is %d", who, least)
 		case hasMost && replicas > most:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s are more than elasticPolicy.maxReplicas, which is %d", facts.Count(replicas, "worker"), most)})
+			p.Reportf(at, "%s are more than elasticPolicy.maxReplicas, which is %d", facts.Count(replicas, "worker"), most)
 		}
 	},
 }

@@ -1,8 +1,6 @@
 package counts
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -36,7 +34,7 @@ var elasticCountsOnlyWorkers = &check.Check{
 			}
 		}
 		if int64(pods) > most {
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s run torchrun (1 Master + %s), but at most %s may join: the others wait for a place that never comes", facts.Count(pods, "pod"), facts.Count(pods-1, "Worker"), facts.Count(most, "node"))})
+			p.Reportf(at, "%s run torchrun (1 Master + %s), but at most %s may join: the others wait for a place that never comes", facts.Count(pods, "pod"), facts.Count(pods-1, "Worker"), facts.Count(most, "node"))
 		}
 	},
 }

@@ -16,13 +16,8 @@ var elasticNoEffect = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) {
 		const policy = job.Path("spec.mlPolicy.torch.elasticPolicy")
-		gvk, namespace, name := facts.RuntimeOf(p.Job)
-		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-		if there != job.Present || runtime == nil {
-			return
-		}
-		bounds := &job.Job{Source: runtime}
-		if bounds.Field(policy) == nil {
+		bounds, name := facts.Runtime(p)
+		if bounds == nil || bounds.Field(policy) == nil {
 			return
 		}
 		most, written := facts.Number(bounds, policy.Child("maxNodes"))

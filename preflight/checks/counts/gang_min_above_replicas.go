@@ -1,8 +1,6 @@
 package counts
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -16,13 +14,10 @@ var gangMinAboveReplicas = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) {
 		if most := p.Job.MaxPods(); p.Job.Gang.MinMembers > most && len(p.Job.Roles) > 0 {
-			p.Report(finding.Finding{
-				Path:    p.Job.Gang.Path,
-				Message: fmt.Sprintf("the gang waits for %d members, but the roles add up to %s", p.Job.Gang.MinMembers, facts.Count(most, "pod")),
-				Facts: []finding.Fact{
-					{Name: "minimum", Value: int64(p.Job.Gang.MinMembers)}, {Name: "pods", Value: int64(most)},
-				},
-			})
+			p.ReportAs(finding.Finding{
+				Path:  p.Job.Gang.Path,
+				Facts: []finding.Fact{{Name: "minimum", Value: int64(p.Job.Gang.MinMembers)}, {Name: "pods", Value: int64(most)}},
+			}, "the gang waits for %d members, but the roles add up to %s", p.Job.Gang.MinMembers, facts.Count(most, "pod"))
 		}
 	},
 }

@@ -1,8 +1,6 @@
 package counts
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -25,10 +23,7 @@ var gangMinBelowPods = &check.Check{
 		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || p.Job.Field("spec.elasticPolicy") != nil {
 			return
 		}
-		p.Report(finding.Finding{
-			Path:    g.Path,
-			Message: fmt.Sprintf("the gang starts with %d of %s; those that start hold GPUs and wait for the others", g.MinMembers, facts.Count(pods, "pod")),
-			Facts:   []finding.Fact{{Name: "minimum", Value: int64(g.MinMembers)}, {Name: "pods", Value: int64(pods)}},
-		})
+		p.ReportAs(finding.Finding{Path: g.Path, Facts: []finding.Fact{{Name: "minimum", Value: int64(g.MinMembers)}, {Name: "pods", Value: int64(pods)}}},
+			"the gang starts with %d of %s; those that start hold GPUs and wait for the others", g.MinMembers, facts.Count(pods, "pod"))
 	},
 }

@@ -16,8 +16,8 @@ var masterCount = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) {
 		masters, last := 0, (*job.Role)(nil)
-		for i := range p.Job.Roles {
-			if r := &p.Job.Roles[i]; p.Operator.Part(r.Name) == kinds.Leader {
+		for r := range p.Job.EachRole() {
+			if p.Operator.Part(r.Name) == kinds.Leader {
 				masters, last = masters+r.Replicas.Max, r
 			}
 		}

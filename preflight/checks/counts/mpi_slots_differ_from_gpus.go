@@ -1,8 +1,6 @@
 package counts
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -28,10 +26,7 @@ var mpiSlotsDifferFromGPUs = &check.Check{
 		if gpus.N == 0 || gpus.N == slots || job.AcceleratorUnit(gpus.Resource) != job.Device {
 			return
 		}
-		p.Report(finding.Finding{
-			Path:    at,
-			Message: fmt.Sprintf("every worker has %s, but %d %s", facts.Count(slots, "slot"), gpus.N, gpus.Resource),
-			Facts:   []finding.Fact{{Name: "slots", Value: slots}, {Name: "gpus", Value: gpus.N}},
-		})
+		p.ReportAs(finding.Finding{Path: at, Facts: []finding.Fact{{Name: "slots", Value: slots}, {Name: "gpus", Value: gpus.N}}},
+			"every worker has %s, but %d %s", facts.Count(slots, "slot"), gpus.N, gpus.Resource)
 	},
 }

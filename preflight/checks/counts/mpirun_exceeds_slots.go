@@ -29,11 +29,8 @@ var mpirunExceedsSlots = &check.Check{
 			p.NotHeld(fmt.Sprintf("the variables of envFrom of container %s, which may let mpirun start %s on %s", c.Name, facts.Count(l.Procs.Min, "process"), facts.Count(slots, "slot")))
 			return
 		}
-		p.Report(finding.Finding{
-			Path:    l.ProcsPath,
-			Message: fmt.Sprintf("mpirun starts %s, but %s with %s each make %d", facts.Count(l.Procs.Min, "process"), facts.Count(hosts, "host"), facts.Count(each, "slot"), slots),
-			Facts:   []finding.Fact{{Name: "processes", Value: int64(l.Procs.Min)}, {Name: "slots", Value: slots}},
-		})
+		p.ReportAs(finding.Finding{Path: l.ProcsPath, Facts: []finding.Fact{{Name: "processes", Value: int64(l.Procs.Min)}, {Name: "slots", Value: slots}}},
+			"mpirun starts %s, but %s with %s each make %d", facts.Count(l.Procs.Min, "process"), facts.Count(hosts, "host"), facts.Count(each, "slot"), slots)
 	}),
 }
 

@@ -24,8 +24,8 @@ var noPodsAsked = &check.Check{
 		if len(p.Job.Roles) == 0 || trainers(p) > 0 || p.Job.Suspended {
 			return
 		}
-		for i := range p.Job.Roles {
-			if r := &p.Job.Roles[i]; r.Replicas.Max == 0 {
+		for r := range p.Job.EachRole() {
+			if r.Replicas.Max == 0 {
 				p.Report(withoutPods(p.Operator, r))
 				return
 			}

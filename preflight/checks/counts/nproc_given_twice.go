@@ -1,7 +1,6 @@
 package counts
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -25,13 +24,11 @@ var nprocGivenTwice = &check.Check{
 		const field = job.Path("spec.nprocPerNode")
 		text, _ := facts.Text(p.Job, field)
 		told, err := strconv.Atoi(text)
-		for i := range p.Job.Roles {
-			l := &p.Job.Roles[i].Launch
+		for r := range p.Job.EachRole() {
+			l := r.Launch
 			if starts := l.ProcsPerNode; err == nil && l.ProcsPath != field && starts.Said() && starts.Min == starts.Max && starts.Max != told {
-				p.Report(finding.Finding{
-					Path: l.ProcsPath, Severity: finding.Warning, Remedy: "Write the number in one place.",
-					Message: fmt.Sprintf("%s starts %d processes in each pod, and nprocPerNode is %d: the command line wins", l.Program, starts.Max, told),
-				})
+				p.ReportAs(finding.Finding{Path: l.ProcsPath, Severity: finding.Warning, Remedy: "Write the number in one place."},
+					"%s starts %d processes in each pod, and nprocPerNode is %d: the command line wins", l.Program, starts.Max, told)
 			}
 		}
 	},

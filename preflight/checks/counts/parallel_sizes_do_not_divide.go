@@ -27,11 +27,8 @@ var parallelSizesDoNotDivide = &check.Check{
 			if !ok || s.product == 1 || world%s.product == 0 && (!rule.whole || s.product == world) {
 				continue
 			}
-			p.Report(finding.Finding{
-				Path:    s.at,
-				Message: rule.message(world, s),
-				Facts:   []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}},
-			})
+			p.ReportAs(finding.Finding{Path: s.at, Facts: []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}}},
+				"%s", rule.message(world, s))
 			break
 		}
 	}),

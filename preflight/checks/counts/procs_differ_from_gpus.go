@@ -63,11 +63,8 @@ var procsDifferFromGPUs = &check.Check{
 			roles[m] = append(roles[m], r.Name)
 		}
 		for _, m := range all {
-			p.Report(finding.Finding{
-				Path:    m.at,
-				Message: fmt.Sprintf("%severy %s starts %s, but has %d %s", m.says, strings.Join(roles[m], " and "), facts.Count(m.procs, "process"), m.gpus, m.resource),
-				Facts:   []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}},
-			})
+			p.ReportAs(finding.Finding{Path: m.at, Facts: []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}}},
+				"%severy %s starts %s, but has %d %s", m.says, strings.Join(roles[m], " and "), facts.Count(m.procs, "process"), m.gpus, m.resource)
 		}
 	},
 }

@@ -31,11 +31,8 @@ var tensorParallelExceedsGPUs = &check.Check{
 			at = alsoAt
 		}
 		if parts := saturate.Mul(tensor, pipeline); ok && too && parts > gpus.N {
-			p.Report(finding.Finding{
-				Path:    at,
-				Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %s, but %s %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), who, gpus.N, gpus.Resource),
-				Facts:   []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}},
-			})
+			p.ReportAs(finding.Finding{Path: at, Facts: []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}}},
+				"%s splits the model over tensor %d × pipeline %d = %s, but %s %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), who, gpus.N, gpus.Resource)
 		}
 	}),
 }

@@ -30,11 +30,8 @@ var worldSizeDiffers = &check.Check{
 			if len(pods) == 0 || possibleWorld(size, pods, r) {
 				return
 			}
-			p.Report(finding.Finding{
-				Path:    at,
-				Message: fmt.Sprintf("WORLD_SIZE is %d, but the job has %s%s", size, facts.Count(pods[len(pods)-1], "pod"), perPod(r)),
-				Facts:   []finding.Fact{{Name: "worldSize", Value: size}, {Name: "pods", Value: int64(pods[len(pods)-1])}},
-			})
+			p.ReportAs(finding.Finding{Path: at, Facts: []finding.Fact{{Name: "worldSize", Value: size}, {Name: "pods", Value: int64(pods[len(pods)-1])}}},
+				"WORLD_SIZE is %d, but the job has %s%s", size, facts.Count(pods[len(pods)-1], "pod"), perPod(r))
 		})
 	},
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var reservedEnvironment = &check.Check{
@@ -17,14 +16,12 @@ var reservedEnvironment = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) {
-		const env = job.Path("spec.trainer.env")
-		list, _ := p.Job.Field(env).([]any)
 		reserved, why := reservedByRuntime(p)
 		torch := "v2.2 and later reject the job, and in v2.1 this value overrules it"
 		if p.Job.Field("spec.trainer.numProcPerNode") != nil {
 			torch = "every version rejects the job"
 		}
-		for i, e := range list {
+		for at, e := range p.Job.Elements("spec.trainer.env") {
 			e, _ := e.(map[string]any)
 			name, _ := e["name"].(string)
 			then := torch
@@ -38,7 +35,7 @@ var reservedEnvironment = &check.Check{
 			if s, ok := e["value"].(string); ok {
 				value = strconv.Quote(s)
 			}
-			p.Reportf(env.Index(i), "%s is set to %s, but Trainer works it out itself: %s", name, value, then)
+			p.Reportf(at, "%s is set to %s, but Trainer works it out itself: %s", name, value, then)
 		}
 	},
 }
@@ -53,13 +50,9 @@ var reservedByTrainer = []string{"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_R
 // them, plugins mpi and xgboost; plugin jax refuses nothing, and the job's own variables are applied last).
 func reservedByRuntime(p *check.Pass) (names []string, then string) {
 	const refused = "v2.3 rejects the job, and before it this value overrules it"
-	gvk, namespace, name := facts.RuntimeOf(p.Job)
-	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-	if there != job.Present || runtime == nil {
-		return nil, ""
-	}
-	policy := &job.Job{Source: runtime}
+	policy, _ := facts.Runtime(p)
 	switch {
+	case policy == nil:
 	case policy.Field("spec.mlPolicy.mpi") != nil:
 		return []string{"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_plm_rsh_args"}, refused
 	case policy.Field("spec.mlPolicy.xgboost") != nil:

@@ -58,10 +58,8 @@ var variableSetByNobody = &check.Check{
 				continue
 			}
 			unset, remedy := setter(p.Job, p.Operator, "JOB_COMPLETION_INDEX")
-			p.Report(finding.Finding{
-				Path: r.Pod.At(rel.Child("env").Index(n)), Remedy: remedy,
-				Message: fmt.Sprintf("%s is empty in %s: it is the number of a pod in an Indexed Job, and %s", e.Name, facts.PodsOf(r), unset),
-			})
+			p.ReportAs(finding.Finding{Path: r.Pod.At(rel.Child("env").Index(n)), Remedy: remedy},
+				"%s is empty in %s: it is the number of a pod in an Indexed Job, and %s", e.Name, facts.PodsOf(r), unset)
 		}
 		visit(c.Command, rel.Child("command"))
 		visit(c.Args, rel.Child("args"))

@@ -4,7 +4,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -15,9 +14,7 @@ var commandIgnored = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) {
-		const containers = job.Path("spec.worker.template.spec.containers")
-		list, _ := p.Job.Field(containers).([]any)
-		for i, c := range list {
+		for at, c := range p.Job.Elements("spec.worker.template.spec.containers") {
 			c, _ := c.(map[string]any)
 			if worker := p.Operator.Role(p.Job, kinds.Worker); worker == nil || c["name"] != worker.Container {
 				continue
@@ -25,7 +22,7 @@ var commandIgnored = &check.Check{
 			for _, key := range []string{"command", "args"} {
 				if words, _ := c[key].([]any); len(words) > 0 {
 					runs := map[string]string{"command": "runs", "args": "run"}[key]
-					p.Reportf(containers.Index(i).Child(key), "the %s of container %s (%s) never %s: the operator starts sshd in its place", key, c["name"], facts.Count(len(words), "word"), runs)
+					p.Reportf(at.Child(key), "the %s of container %s (%s) never %s: the operator starts sshd in its place", key, c["name"], facts.Count(len(words), "word"), runs)
 				}
 			}
 		}

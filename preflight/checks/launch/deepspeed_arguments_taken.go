@@ -19,12 +19,11 @@ var deepspeedArgumentsTaken = &check.Check{
 	Kinds: []string{"DeepSpeedJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) {
 		const config = job.Path("spec.config")
-		args, _ := p.Job.Field(config.Child("otherArgs")).([]any)
-		for i, arg := range args {
+		for at, arg := range p.Job.Elements(config.Child("otherArgs")) {
 			word, _ := arg.(string)
 			name, _, _ := strings.Cut(word, "=")
 			if slices.Contains([]string{"--no_local_rank", "--autotuning", "--module", "--no_python"}, name) {
-				p.Reportf(config.Child("otherArgs").Index(i), "otherArgs has %s, which the operator writes itself", name)
+				p.Reportf(at, "otherArgs has %s, which the operator writes itself", name)
 			}
 		}
 		var written []string
@@ -34,10 +33,8 @@ var deepspeedArgumentsTaken = &check.Check{
 			}
 		}
 		if len(written) > 1 {
-			p.Report(finding.Finding{
-				Path: config.Child("run"), Message: "config.run has " + strings.Join(written, " and ") + "; it takes one of python, module, exec",
-				Remedy: "Leave one program in config.run.",
-			})
+			p.ReportAs(finding.Finding{Path: config.Child("run"), Remedy: "Leave one program in config.run."},
+				"config.run has %s; it takes one of python, module, exec", strings.Join(written, " and "))
 		}
 	},
 }

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -15,15 +14,14 @@ var joinedArgument = &check.Check{
 	Remedy:   "Write flag and value as two elements of the list, or join them by =.",
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) {
-		for i := range p.Job.Roles {
-			l := &p.Job.Roles[i].Launch
+		for r := range p.Job.EachRole() {
+			l := r.Launch
 			if len(l.Glued) == 0 {
 				continue
 			}
 			first := l.Glued[0]
 			flag := strings.Fields(first.Text)[0]
-			message := fmt.Sprintf("%s gets %s as one word, but its flag is %s", l.Program, facts.Quoted(first.Text), flag)
-			p.Report(finding.Finding{Path: first.Path, Message: message + facts.AndMore(len(l.Glued))})
+			p.Reportf(first.Path, "%s gets %s as one word, but its flag is %s%s", l.Program, facts.Quoted(first.Text), flag, facts.AndMore(len(l.Glued)))
 		}
 	},
 }

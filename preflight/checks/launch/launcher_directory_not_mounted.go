@@ -1,10 +1,7 @@
 package launch
 
 import (
-	"path"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -30,7 +27,7 @@ var launcherDirectoryNotMounted = &check.Check{
 		}
 		c, _ := r.Trainer()
 		script, _ := words[0].(string)
-		if c == nil || script == "" || strings.HasPrefix(script, "/") || mountsAround(c, path.Clean(dir)) {
+		if c == nil || script == "" || strings.HasPrefix(script, "/") || facts.MountsAround(c, dir) {
 			return
 		}
 		if image, _, _ := strings.Cut(c.Image, ":"); publishedImages[strings.TrimPrefix(image, "docker.io/")] {
@@ -49,16 +46,3 @@ var launcherDirectoryNotMounted = &check.Check{
 // publishedImages are images that a framework publishes: without a mount there is no code of the
 // user's in them. The one here is what the examples of TensorStack's manual for ColossalAIJob run.
 var publishedImages = map[string]bool{"hpcaitech/colossalai": true}
-
-// mountsAround says whether something is mounted at a directory, above it or below it.
-func mountsAround(c *corev1.Container, dir string) bool {
-	if facts.MountsBelow(c, dir) {
-		return true
-	}
-	for _, m := range c.VolumeMounts {
-		if at := path.Clean(m.MountPath); at == dir || strings.HasPrefix(dir, strings.TrimSuffix(at, "/")+"/") {
-			return true
-		}
-	}
-	return false
-}

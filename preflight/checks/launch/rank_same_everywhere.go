@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -37,10 +36,8 @@ var rankSameEverywhere = &check.Check{
 			if e.Name == "RANK" && slices.Contains([]string{"torchrun", "deepspeed", "accelerate", "composer", "mpirun"}, r.Launch.Program) {
 				return // the launcher sets it for the processes that it starts
 			}
-			p.Report(finding.Finding{
-				Severity: finding.Warning, Path: at,
-				Message: fmt.Sprintf("%s is %d in all %s, and must differ from pod to pod", e.Name, rank, facts.PodsOf(r)),
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Warning, Path: at},
+				"%s is %d in all %s, and must differ from pod to pod", e.Name, rank, facts.PodsOf(r))
 		})
 	},
 }

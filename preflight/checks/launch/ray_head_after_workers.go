@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ var rayHeadAfterWorkers = &check.Check{
 			}
 		}
 		for _, join := range joins {
-			for _, name := range sortedNames(heads) {
+			for _, name := range slices.Sorted(maps.Keys(heads)) {
 				if order, waits := waitsFor(p.Job, name, join.role.Name); waits {
 					p.Reportf(join.at, "%s join the Ray head in %s, which starts after %s: %s", facts.PodsOf(join.role), name, join.role.Name, order)
 				}
@@ -93,8 +94,7 @@ func waitsFor(j *job.Job, later, earlier string) (by string, waits bool) {
 	if a == nil || b == nil || a == b {
 		return "", false
 	}
-	depends, _ := j.Field(a.Path.Child("dependsOn")).([]any)
-	for _, d := range depends {
+	for _, d := range j.Elements(a.Path.Child("dependsOn")) {
 		if d, _ := d.(map[string]any); d["name"] == earlier {
 			return later + " depends on " + earlier, true
 		}
@@ -104,13 +104,4 @@ func waitsFor(j *job.Job, later, earlier string) (by string, waits bool) {
 	}
 	first := slices.IndexFunc(j.Roles, func(r job.Role) bool { return r.Name == earlier || r.Name == later })
 	return "startupPolicyOrder is InOrder and " + earlier + " stands first", j.Roles[first].Name == earlier
-}
-
-func sortedNames(m map[string]rayStart) []string {
-	var out []string
-	for name := range m {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }

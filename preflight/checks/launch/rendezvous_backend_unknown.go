@@ -25,8 +25,8 @@ var rendezvousBackendUnknown = &check.Check{
 		if elastic := p.Operator.Elastic; elastic != nil && elastic.Backend != "" {
 			judge(elastic.Backend, facts.TextAt(p.Job, elastic.Backend))
 		}
-		for i := range p.Job.Roles {
-			if l := &p.Job.Roles[i].Launch; l.Program == "torchrun" && !l.Has("job-id") {
+		for r := range p.Job.EachRole() {
+			if l := r.Launch; l.Program == "torchrun" && !l.Has("job-id") {
 				judge(l.Path, l.Backend)
 			}
 		}

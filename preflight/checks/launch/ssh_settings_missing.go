@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -26,10 +25,8 @@ var sshSettingsMissing = &check.Check{
 		}
 		const sshd, keys = job.Path("spec.ssh.sshdPath"), job.Path("spec.ssh.authMountPath")
 		if p.Job.Field(sshd) == nil { // what is written is another check's
-			p.Report(finding.Finding{
-				Path: sshd, Severity: finding.Note,
-				Message: "sshdPath is not written, and the manual names no default: a worker that does not start sshd cannot be reached by the launcher",
-			})
+			p.ReportAs(finding.Finding{Path: sshd, Severity: finding.Note},
+				"sshdPath is not written, and the manual names no default: a worker that does not start sshd cannot be reached by the launcher")
 		}
 		if path, _ := facts.Text(p.Job, keys); path != "" && !strings.HasPrefix(path, "/") {
 			p.Reportf(keys, "authMountPath is %q, which is not absolute: the container runtime refuses to mount the key there", path)
@@ -57,10 +54,8 @@ func keysOfRoot(p *check.Pass, place job.Path) {
 			user, rel = pod.RunAsUser, "securityContext.runAsUser"
 		}
 		if user != nil && *user > 0 {
-			p.Report(finding.Finding{
-				Path: r.Pod.At(rel), Severity: finding.Warning, Remedy: "Write spec.sshAuthMountPath as the .ssh folder of that user, such as /home/mpiuser/.ssh.",
-				Message: fmt.Sprintf("%s runs as user %d, but the keys of the job are in /root/.ssh, for root alone", facts.Whose(c.Name, r.Name), *user),
-			})
+			p.ReportAs(finding.Finding{Path: r.Pod.At(rel), Severity: finding.Warning, Remedy: "Write spec.sshAuthMountPath as the .ssh folder of that user, such as /home/mpiuser/.ssh."},
+				"%s runs as user %d, but the keys of the job are in /root/.ssh, for root alone", facts.Whose(c.Name, r.Name), *user)
 			return
 		}
 	}

@@ -25,8 +25,8 @@ var backoffLimitNoEffect = &check.Check{
 			return
 		}
 		byExitCode := false
-		for i := range p.Job.Roles {
-			switch policy, _ := facts.Text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); policy {
+		for r := range p.Job.EachRole() {
+			switch policy, _ := facts.Text(p.Job, r.Path.Child("restartPolicy")); policy {
 			case "ExitCode":
 				byExitCode = true
 			case "Never":

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -24,11 +22,8 @@ var cleanUpDeletesLogs = &check.Check{
 		at := p.Operator.CleanWorkers
 		if clean, _ := p.Job.Field(at).(bool); clean && at != "" {
 			if worker := p.Operator.Role(p.Job, kinds.Worker); worker != nil {
-				p.Report(finding.Finding{
-					Path:    at,
-					Message: fmt.Sprintf("cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails; only the launcher's log stays", facts.Count(worker.Replicas.Max, "worker")),
-					Remedy:  p.Operator.KeepsLogs,
-				})
+				p.ReportAs(finding.Finding{Path: at, Remedy: p.Operator.KeepsLogs},
+					"cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails; only the launcher's log stays", facts.Count(worker.Replicas.Max, "worker"))
 			}
 		}
 	},

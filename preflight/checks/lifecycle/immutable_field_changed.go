@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -27,7 +25,7 @@ var immutableFieldChanged = &check.Check{
 				continue // the default, written out
 			}
 			if where, was, is, changed := firstDifference(f.At, was, is); changed {
-				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s %s, but may not change: %s", f.At, facts.Changed(where, was, is), f.Reason)})
+				p.Reportf(present(p.Job, where), "%s %s, but may not change: %s", f.At, facts.Changed(where, was, is), f.Reason)
 			}
 		}
 	},

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -26,11 +24,10 @@ var replicasChangedWhileRunning = &check.Check{
 			if old == nil || old.Replicas == r.Replicas {
 				continue
 			}
-			p.Report(finding.Finding{
-				Path:    r.ReplicasPath,
-				Message: fmt.Sprintf("%s changed from %s to %d, but the pods that run were told that %s train together", r.Name, facts.Count(old.Replicas.Max, "pod"), r.Replicas.Max, facts.Count(p.Old.MaxPods(), "pod")),
-				Facts:   []finding.Fact{{Name: "was", Value: int64(old.Replicas.Max)}, {Name: "is", Value: int64(r.Replicas.Max)}},
-			})
+			p.ReportAs(finding.Finding{
+				Path:  r.ReplicasPath,
+				Facts: []finding.Fact{{Name: "was", Value: int64(old.Replicas.Max)}, {Name: "is", Value: int64(r.Replicas.Max)}},
+			}, "%s changed from %s to %d, but the pods that run were told that %s train together", r.Name, facts.Count(old.Replicas.Max, "pod"), r.Replicas.Max, facts.Count(p.Old.MaxPods(), "pod"))
 		}
 	},
 }

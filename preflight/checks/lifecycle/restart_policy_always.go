@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -21,10 +19,8 @@ var restartPolicyAlways = &check.Check{
 	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
 		if p.Operator.Jobs != nil {
 			if r.Pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
-				p.Report(finding.Finding{
-					Severity: finding.Error, Path: r.Pod.At("restartPolicy"),
-					Message: fmt.Sprintf("restartPolicy of %s is Always; a Job takes only OnFailure and Never", r.Name),
-				})
+				p.ReportAs(finding.Finding{Severity: finding.Error, Path: r.Pod.At("restartPolicy")},
+					"restartPolicy of %s is Always; a Job takes only OnFailure and Never", r.Name)
 			}
 			return
 		}

@@ -29,8 +29,8 @@ var retriesWithoutEnd = &check.Check{
 			}
 		}
 		judge("spec.retryPolicy")
-		for i := range p.Job.Roles {
-			judge(p.Job.Roles[i].Path.Child("task", "retryPolicy"))
+		for r := range p.Job.EachRole() {
+			judge(r.Path.Child("task", "retryPolicy"))
 		}
 	},
 }

@@ -50,9 +50,7 @@ var taskNeverCompletes = &check.Check{
 
 // completion is the first policy of a list that answers the end of a task.
 func completion(j *job.Job, list job.Path) job.Path {
-	all, _ := j.Field(list).([]any)
-	for i := range all {
-		at := list.Index(i)
+	for at := range j.Elements(list) {
 		several, _ := j.Field(at.Child("events")).([]any)
 		if facts.TextAt(j, at.Child("event")) == "TaskCompleted" || slices.Contains(several, any("TaskCompleted")) {
 			return at

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -29,16 +27,15 @@ var templateChangedWhileRunning = &check.Check{
 		if !p.Operator.KeepsTemplates {
 			return
 		}
-		for i := range p.Job.Roles {
-			at := p.Job.Roles[i].Path.Child("template")
+		for r := range p.Job.EachRole() {
+			at := r.Path.Child("template")
 			if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed && p.Old.Field(at) != nil {
-				reportKept(p, where, was, is, "running pods of "+p.Job.Roles[i].Name+" keep the old value")
+				reportKept(p, where, was, is, "running pods of "+r.Name+" keep the old value")
 			}
 		}
 	},
 }
 
 func reportKept(p *check.Pass, where job.Path, was, is, why string) {
-	message := fmt.Sprintf("%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
-	p.Report(finding.Finding{Path: present(p.Job, where), Message: message})
+	p.Reportf(present(p.Job, where), "%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
 }

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -20,11 +18,8 @@ var ttlDeletesLogs = &check.Check{
 		least := p.Params.(*ttlParams).LeastSeconds
 		at := p.Operator.TTL
 		if ttl, ok := facts.Number(p.Job, at); ok && ttl >= 0 && ttl < least {
-			p.Report(finding.Finding{
-				Path:    at,
-				Message: fmt.Sprintf("ttlSecondsAfterFinished is %d: the job is deleted %s after it ends, with %s and their logs, even if it fails", ttl, facts.Count(ttl, "second"), facts.Count(p.Job.MaxPods(), "pod")),
-				Facts:   []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}},
-			})
+			p.ReportAs(finding.Finding{Path: at, Facts: []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}}},
+				"ttlSecondsAfterFinished is %d: the job is deleted %s after it ends, with %s and their logs, even if it fails", ttl, facts.Count(ttl, "second"), facts.Count(p.Job.MaxPods(), "pod"))
 		}
 	},
 }

@@ -20,9 +20,9 @@ var ttlNoEffect = &check.Check{
 	Run: func(p *check.Pass) {
 		at := p.Operator.TTL
 		seconds, written := facts.Number(p.Job, at)
-		for i := range p.Job.Roles {
-			if policy, _ := facts.Text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); written && policy == "ExitCode" {
-				p.Reportf(at, "ttlSecondsAfterFinished is %d, but a job that %s ends by a permanent exit code has no completion time to count from", seconds, p.Job.Roles[i].Name)
+		for r := range p.Job.EachRole() {
+			if policy, _ := facts.Text(p.Job, r.Path.Child("restartPolicy")); written && policy == "ExitCode" {
+				p.Reportf(at, "ttlSecondsAfterFinished is %d, but a job that %s ends by a permanent exit code has no completion time to count from", seconds, r.Name)
 				return
 			}
 		}

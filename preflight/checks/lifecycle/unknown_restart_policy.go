@@ -18,8 +18,8 @@ var unknownRestartPolicy = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.RestartPolicies != nil },
 	Run: func(p *check.Pass) {
 		known := p.Operator.RestartPolicies
-		for i := range p.Job.Roles {
-			at := p.Job.Roles[i].Path.Child("restartPolicy")
+		for r := range p.Job.EachRole() {
+			at := r.Path.Child("restartPolicy")
 			if policy, _ := facts.Text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
 				p.Reportf(at, "restartPolicy is %q; it takes \"%s\"%s", policy, strings.Join(known, `", "`), check.DidYouMean(policy, known))
 			}

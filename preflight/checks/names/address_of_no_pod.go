@@ -41,8 +41,8 @@ var addressOfNoPod = &check.Check{
 			}
 			p.Report(f)
 		}
-		for i := range p.Job.Roles {
-			if l := &p.Job.Roles[i].Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
+		for r := range p.Job.EachRole() {
+			if l := r.Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
 				judge(l.RendezvousPath, "the rendezvous of "+l.Program, l.Rendezvous)
 			}
 		}
@@ -78,8 +78,8 @@ func noPod(j *job.Job, operator *kinds.Operator, address string) (why string, un
 	}
 	var said []string
 	off := j.Field("spec.network.enableDNSHostnames") == false
-	for i := range j.Roles {
-		h := operator.Hosts(j, &j.Roles[i])
+	for r := range j.EachRole() {
+		h := operator.Hosts(j, r)
 		if h == (kinds.Hosts{}) { // its pods have no names that are known before
 			return "", false
 		}

@@ -33,8 +33,8 @@ var annotationNotRead = &check.Check{
 			report(p.Job.Source.GetAnnotations(), job.Path("metadata.annotations"))
 		}
 		misplaced(p)
-		for i := range p.Job.Roles {
-			pod := &p.Job.Roles[i].Pod
+		for r := range p.Job.EachRole() {
+			pod := r.Pod
 			report(pod.Annotations, pod.Path.Parent().Child("metadata", "annotations"))
 		}
 	},

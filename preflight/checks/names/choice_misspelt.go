@@ -47,9 +47,8 @@ var choiceMisspelt = &check.Check{
 				one(at, c)
 				return
 			}
-			list, _ := p.Job.Field(at).([]any)
-			for k := range list {
-				one(at.Index(k).Join(c.Each), c)
+			for element := range p.Job.Elements(at) {
+				one(element.Join(c.Each), c)
 			}
 		}
 		for _, c := range p.Operator.Choices {

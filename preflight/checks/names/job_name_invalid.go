@@ -26,10 +26,8 @@ var jobNameInvalid = &check.Check{
 		}
 		name := p.Job.Source.GetName()
 		if name == "" && p.Job.Source.GetGenerateName() == "" {
-			p.Report(finding.Finding{
-				Path: "metadata.name", Remedy: "Write metadata.name.",
-				Message: "the job has no name: the API takes metadata.name, or metadata.generateName to make one from",
-			})
+			p.ReportAs(finding.Finding{Path: "metadata.name", Remedy: "Write metadata.name."},
+				"the job has no name: the API takes metadata.name, or metadata.generateName to make one from")
 		}
 		if job.Templated(name) || name == "" {
 			return // unreadable-field says so

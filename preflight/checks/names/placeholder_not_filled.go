@@ -1,7 +1,6 @@
 package names
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -86,10 +85,8 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 	for _, key := range slices.Sorted(maps.Keys(r.Pod.Spec.NodeSelector)) { // no label has such a value
 		at := r.Pod.At(job.Path("nodeSelector").Key(key))
 		if value := r.Pod.Spec.NodeSelector[key]; facts.LeftOpen(value) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
-			p.Report(finding.Finding{
-				Severity: finding.Error, Path: at,
-				Message: fmt.Sprintf("nodeSelector %s of %s is %s, which nothing replaces there: the API server rejects the pods", key, facts.PodsOf(r), facts.Quoted(value)),
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Error, Path: at},
+				"nodeSelector %s of %s is %s, which nothing replaces there: the API server rejects the pods", key, facts.PodsOf(r), facts.Quoted(value))
 		}
 	}
 	for _, named := range []struct{ field, name string }{
@@ -97,10 +94,8 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 	} {
 		at := r.Pod.At(job.Path(named.field))
 		if job.Templated(named.name) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
-			p.Report(finding.Finding{
-				Severity: finding.Error, Path: at,
-				Message: fmt.Sprintf("%s of %s is %s, which nothing replaces there: the API server rejects the pods", named.field, facts.PodsOf(r), facts.Quoted(named.name)),
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Error, Path: at},
+				"%s of %s is %s, which nothing replaces there: the API server rejects the pods", named.field, facts.PodsOf(r), facts.Quoted(named.name))
 		}
 	}
 }
@@ -109,10 +104,8 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 func unfilledReferences(p *check.Pass, r *job.Role, c *corev1.Container, rel job.Path) {
 	judge := func(at job.Path, what, name string) {
 		if r.Replicas.Max > 0 && facts.LeftOpen(name) {
-			p.Report(finding.Finding{
-				Severity: finding.Error, Path: r.Pod.At(at),
-				Message: fmt.Sprintf("%s of %s is called %s, which nothing replaces there: the API server rejects the pods", what, facts.PodsOf(r), facts.Quoted(name)),
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Error, Path: r.Pod.At(at)},
+				"%s of %s is called %s, which nothing replaces there: the API server rejects the pods", what, facts.PodsOf(r), facts.Quoted(name))
 		}
 	}
 	judge(rel.Child("name"), "a container", c.Name)

@@ -15,9 +15,9 @@ var roleNameTwice = &check.Check{
 	Kinds: []string{"JobSet.jobset.x-k8s.io", "Job.batch.volcano.sh", "RayCluster.ray.io", "RayJob.ray.io"},
 	Run: func(p *check.Pass) {
 		first := map[string]job.Path{}
-		for i := range p.Job.Roles {
+		for r := range p.Job.EachRole() {
 			for _, field := range []string{"name", "groupName"} {
-				at := p.Job.Roles[i].Path.Child(field)
+				at := r.Path.Child(field)
 				name, written := facts.Text(p.Job, at)
 				if !written {
 					continue
@@ -26,7 +26,7 @@ var roleNameTwice = &check.Check{
 					p.Reportf(at, "%q is the name of %s, too: pods are found by the name of their role", name, other)
 					continue
 				}
-				first[name] = p.Job.Roles[i].Path
+				first[name] = r.Path
 			}
 		}
 	},

@@ -15,19 +15,8 @@ var typeGivenTwice = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.TypeLists != nil },
 	Run: func(p *check.Pass) {
 		for _, list := range p.Operator.TypeLists {
-			all, _ := p.Job.Field(list).([]any)
-			first := map[string]int{}
-			for k := range all {
-				at := list.Index(k).Child("type")
-				name, ok := facts.Text(p.Job, at)
-				if !ok {
-					continue
-				}
-				if other, twice := first[name]; twice {
-					p.Reportf(at, "type %q stands in elements %d and %d; which of them counts, the manual does not say", name, other, k)
-					continue
-				}
-				first[name] = k
+			for _, t := range facts.Twins(p.Job, list, "type") {
+				p.Reportf(t.At, "type %q stands in elements %d and %d; which of them counts, the manual does not say", t.Name, t.First, t.Second)
 			}
 		}
 	},

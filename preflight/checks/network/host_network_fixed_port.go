@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
@@ -43,7 +44,7 @@ func fixedPorts(spec *corev1.PodSpec) (ports []string) {
 	for i := range spec.Containers {
 		for _, port := range spec.Containers[i].Ports {
 			if port.ContainerPort > 0 { // else it could not be read
-				ports = append(ports, facts.Itoa(int64(port.ContainerPort)))
+				ports = append(ports, saturate.Text(int64(port.ContainerPort)))
 			}
 		}
 	}

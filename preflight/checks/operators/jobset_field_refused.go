@@ -27,17 +27,17 @@ var jobSetFieldRefused = &check.Check{
 		if seconds, ok := facts.Number(p.Job, p.Operator.TTL); ok && seconds < 0 {
 			p.Reportf(p.Operator.TTL, "ttlSecondsAfterFinished is %d; it takes 0 or more", seconds)
 		}
-		for i := range p.Job.Roles {
-			at := p.Job.Roles[i].Path.Child("groupName")
+		for r := range p.Job.EachRole() {
+			at := r.Path.Child("groupName")
 			if name, ok := facts.Text(p.Job, at); ok && len(validation.IsDNS1035Label(name)) > 0 {
 				p.Reportf(at, "groupName is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 			}
-			after, _ := p.Job.Field(p.Job.Roles[i].Path.Child("dependsOn")).([]any)
+			after, _ := p.Job.Field(r.Path.Child("dependsOn")).([]any)
 			if len(after) > 5 { // maxItems (v0.12.0 api/jobset/v1alpha2/jobset_types.go)
-				p.Reportf(p.Job.Roles[i].Path.Child("dependsOn"), "dependsOn of %s has %d entries; it takes 5 at most", p.Job.Roles[i].Name, len(after))
+				p.Reportf(r.Path.Child("dependsOn"), "dependsOn of %s has %d entries; it takes 5 at most", r.Name, len(after))
 			}
 			if order, _ := facts.Text(p.Job, "spec.startupPolicy.startupPolicyOrder"); order == "InOrder" && len(after) > 0 {
-				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has dependsOn: a JobSet takes one of the two", p.Job.Roles[i].Name)
+				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has dependsOn: a JobSet takes one of the two", r.Name)
 			}
 		}
 		refusedRules(p)
@@ -66,11 +66,9 @@ func refusedRules(p *check.Pass) {
 			}
 			seen[name] = i
 		}
-		why := list.Index(i).Child("onJobFailureReasons")
-		all, _ := p.Job.Field(why).([]any)
-		for k, reason := range all {
+		for at, reason := range p.Job.Elements(list.Index(i).Child("onJobFailureReasons")) {
 			if reason, _ := reason.(string); !slices.Contains(reasons, reason) {
-				p.Reportf(why.Index(k), "reason %q is not one for which a Job fails%s", reason, check.DidYouMean(reason, reasons))
+				p.Reportf(at, "reason %q is not one for which a Job fails%s", reason, check.DidYouMean(reason, reasons))
 			}
 		}
 	}

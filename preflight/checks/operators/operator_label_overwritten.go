@@ -20,9 +20,9 @@ var operatorLabelOverwritten = &check.Check{
 	Run: func(p *check.Pass) {
 		var places []job.Path
 		var marks []job.Marks
-		for i := range p.Job.Roles {
-			places = append(places, p.Job.Roles[i].Pod.Path.Parent().Child("metadata"))
-			marks = append(marks, p.Job.Roles[i].Pod.Marks)
+		for r := range p.Job.EachRole() {
+			places = append(places, r.Pod.Path.Parent().Child("metadata"))
+			marks = append(marks, r.Pod.Marks)
 		}
 		own := len(places)
 		if more := p.Operator.LabelsAt; more != nil {

@@ -18,12 +18,10 @@ var patchTargetMissing = &check.Check{
 				p.Reportf(u.Path, "%s", u)
 			}
 		}
-		overrides, _ := p.Job.Field("spec.podTemplateOverrides").([]any)
-		for i, o := range overrides {
+		for at, o := range p.Job.Elements("spec.podTemplateOverrides") {
 			override, _ := o.(map[string]any)
 			if jobs, isList := override["targetJobs"].([]any); isList && len(jobs) == 0 {
-				at := job.Path("spec.podTemplateOverrides").Index(i).Child("targetJobs")
-				p.Report(finding.Finding{Severity: finding.Warning, Path: at, Message: "targetJobs is empty: the override changes no Job"})
+				p.Report(finding.Finding{Severity: finding.Warning, Path: at.Child("targetJobs"), Message: "targetJobs is empty: the override changes no Job"})
 			}
 		}
 	},

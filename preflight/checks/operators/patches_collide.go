@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -42,23 +41,9 @@ var patchesCollide = &check.Check{
 // managersTwice: the manager is the key of the list, and the API server refuses a key that is there twice
 // (github.com/kubeflow/trainer v2.2.1 pkg/apis/trainer/v1alpha1/trainjob_types.go, listMapKey).
 func managersTwice(p *check.Pass) {
-	const list = job.Path("spec.runtimePatches")
-	all, _ := p.Job.Field(list).([]any)
-	first := map[string]int{}
-	for i := range all {
-		at := list.Index(i).Child("manager")
-		name, ok := facts.Text(p.Job, at)
-		if !ok {
-			continue
-		}
-		if other, twice := first[name]; twice {
-			p.Report(finding.Finding{
-				Path: at, Severity: finding.Error, Remedy: "Put what one manager changes into one patch.",
-				Message: fmt.Sprintf("manager %q is that of runtimePatches[%d], too: the API server refuses the job", name, other),
-			})
-			continue
-		}
-		first[name] = i
+	for _, t := range facts.Twins(p.Job, "spec.runtimePatches", "manager") {
+		p.ReportAs(finding.Finding{Path: t.At, Severity: finding.Error, Remedy: "Put what one manager changes into one patch."},
+			"manager %q is that of runtimePatches[%d], too: the API server refuses the job", t.Name, t.First)
 	}
 }
 
@@ -77,23 +62,17 @@ type patched struct {
 
 // changesOf are the changes in the order in which Trainer applies them.
 func changesOf(j *job.Job) (out []change) {
-	overrides, _ := j.Field("spec.podTemplateOverrides").([]any)
-	for i := range overrides {
-		at := job.Path("spec.podTemplateOverrides").Index(i)
-		targets, _ := j.Field(at.Child("targetJobs")).([]any)
-		for k := range targets {
-			if name, ok := facts.Text(j, at.Child("targetJobs").Index(k).Child("name")); ok {
+	for at := range j.Elements("spec.podTemplateOverrides") {
+		for target := range j.Elements(at.Child("targetJobs")) {
+			if name, ok := facts.Text(j, target.Child("name")); ok {
 				out = append(out, change{target: name, spec: at.Child("spec")})
 			}
 		}
 	}
-	patches, _ := j.Field("spec.runtimePatches").([]any)
-	for i := range patches {
-		jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-		list, _ := j.Field(jobs).([]any)
-		for k := range list {
-			if name, ok := facts.Text(j, jobs.Index(k).Child("name")); ok {
-				out = append(out, change{target: name, spec: jobs.Index(k).Child("template", "spec", "template", "spec")})
+	for patch := range j.Elements("spec.runtimePatches") {
+		for at := range j.Elements(patch.Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")) {
+			if name, ok := facts.Text(j, at.Child("name")); ok {
+				out = append(out, change{target: name, spec: at.Child("template", "spec", "template", "spec")})
 			}
 		}
 	}
@@ -104,11 +83,10 @@ func changesOf(j *job.Job) (out []change) {
 // of its containers by name and place.
 func (c change) parts(j *job.Job) (out []patched) {
 	add := func(list job.Path, key, what string) {
-		all, _ := j.Field(list).([]any)
-		for i, e := range all {
+		for at, e := range j.Elements(list) {
 			m, _ := e.(map[string]any)
 			if name, _ := m[key].(string); name != "" {
-				out = append(out, patched{what: what + " " + name, value: m, at: list.Index(i)})
+				out = append(out, patched{what: what + " " + name, value: m, at: at})
 			}
 		}
 	}
@@ -121,9 +99,7 @@ func (c change) parts(j *job.Job) (out []patched) {
 		out = append(out, patched{what: "serviceAccountName", value: account, at: c.spec.Child("serviceAccountName")})
 	}
 	for _, kind := range []string{"containers", "initContainers"} {
-		list, _ := j.Field(c.spec.Child(kind)).([]any)
-		for i := range list {
-			at := c.spec.Child(kind).Index(i)
+		for at := range j.Elements(c.spec.Child(kind)) {
 			name, _ := facts.Text(j, at.Child("name"))
 			add(at.Child("env"), "name", "variable of container "+name+":")
 			add(at.Child("volumeMounts"), "mountPath", "what container "+name+" mounts at")

@@ -80,11 +80,9 @@ func refusedRestarts(p *check.Pass, cluster job.Path) {
 	if !isTrue(p.Job, cluster.Child("enableInTreeAutoscaling")) || facts.TextAt(p.Job, cluster.Child("autoscalerOptions", "version")) != "v2" {
 		return
 	}
-	groups := cluster.Child("workerGroupSpecs")
-	all, _ := p.Job.Field(groups).([]any)
 	paths := []job.Path{cluster.Child("headGroupSpec")}
-	for i := range all {
-		paths = append(paths, groups.Index(i))
+	for group := range p.Job.Elements(cluster.Child("workerGroupSpecs")) {
+		paths = append(paths, group)
 	}
 	for _, group := range paths {
 		at := group.Child("template", "spec", "restartPolicy")

@@ -1,8 +1,6 @@
 package operators
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -23,11 +21,8 @@ var rayReplicasOutOfBounds = &check.Check{
 		}
 		bound := func(field string, beyond func(n int64) bool) {
 			if n, ok := facts.Number(p.Job, r.Path.Child(field)); ok && beyond(n) {
-				p.Report(finding.Finding{
-					Path:    r.Path.Child("replicas"),
-					Message: fmt.Sprintf("replicas of %s is %d, and %s is %d: KubeRay makes %[4]d", r.Name, asked, field, n),
-					Facts:   []finding.Fact{{Name: "replicas", Value: asked}, {Name: "bound", Value: n}},
-				})
+				p.ReportAs(finding.Finding{Path: r.Path.Child("replicas"), Facts: []finding.Fact{{Name: "replicas", Value: asked}, {Name: "bound", Value: n}}},
+					"replicas of %s is %d, and %s is %d: KubeRay makes %[4]d", r.Name, asked, field, n)
 			}
 		}
 		bound("maxReplicas", func(n int64) bool { return asked > n })

@@ -45,10 +45,8 @@ var rayVersionsDiffer = &check.Check{
 func rayVersionTold(p *check.Pass, b build, image job.Path) {
 	for _, at := range []job.Path{"spec.rayClusterSpec.rayVersion", "spec.rayVersion"} {
 		if told, _ := facts.Text(p.Job, at); told != "" && rayVersion.MatchString(told) && told != b.ray {
-			p.Report(finding.Finding{
-				Path: at, Severity: finding.Note, Message: "rayVersion is " + facts.Quoted(told) + ", and " + facts.LastStep(image) + " " + facts.Quoted(b.image) + " is of Ray " + b.ray + ": KubeRay goes by what is written",
-				Remedy: "Write the version of the image in rayVersion.",
-			})
+			p.ReportAs(finding.Finding{Path: at, Severity: finding.Note, Remedy: "Write the version of the image in rayVersion."},
+				"rayVersion is %s, and %s %s is of Ray %s: KubeRay goes by what is written", facts.Quoted(told), facts.LastStep(image), facts.Quoted(b.image), b.ray)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var runtimeDeprecated = &check.Check{
@@ -15,11 +14,9 @@ var runtimeDeprecated = &check.Check{
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
 	Run: func(p *check.Pass) {
-		gvk, namespace, name := facts.RuntimeOf(p.Job)
-		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-		if there != job.Present || runtime == nil || runtime.GetLabels()["trainer.kubeflow.org/support"] != "deprecated" {
-			return
+		runtime, name := facts.Runtime(p)
+		if runtime != nil && runtime.Source.GetLabels()["trainer.kubeflow.org/support"] == "deprecated" {
+			p.Reportf("spec.runtimeRef.name", "%s %q has the label trainer.kubeflow.org/support: \"deprecated\"; a later release removes it", runtime.Source.GetKind(), name)
 		}
-		p.Reportf("spec.runtimeRef.name", "%s %q has the label trainer.kubeflow.org/support: \"deprecated\"; a later release removes it", gvk.Kind, name)
 	},
 }

@@ -40,12 +40,7 @@ var runtimeMissing = &check.Check{
 			p.NotHeld(facts.NotHeld(p, gvk.Kind, gvk.GroupKind(), namespace, name))
 			return
 		}
-		existing, _ := p.Cluster.Objects(gvk.GroupKind(), namespace)
-		var names []string
-		for _, o := range existing {
-			names = append(names, o.GetName())
-		}
-		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, names))
+		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, facts.NamesOf(p, gvk.GroupKind(), namespace)))
 	},
 }
 

@@ -21,14 +21,12 @@ var trainJobFieldRefused = &check.Check{
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
 	Run: func(p *check.Pass) {
-		gvk, namespace, name := facts.RuntimeOf(p.Job)
-		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-		if there != job.Present || runtime == nil {
+		policy, name := facts.Runtime(p)
+		if policy == nil {
 			return
 		}
 		refusedInitializers(p, name)
 		refusedVariables(p)
-		policy := &job.Job{Source: runtime}
 		if policy.Field("spec.podGroupPolicy.volcano") != nil {
 			refusedForVolcano(p)
 		}
@@ -63,28 +61,23 @@ func refusedInitializers(p *check.Pass, runtime string) {
 // refusedVariables (jobset/jobset.go): variables of these containers come from spec.trainer and
 // spec.initializer.
 func refusedVariables(p *check.Pass) {
-	overrides, _ := p.Job.Field("spec.podTemplateOverrides").([]any)
-	for i := range overrides {
-		refusedIn(p, job.Path("spec.podTemplateOverrides").Index(i).Child("spec", "containers"))
+	for at := range p.Job.Elements("spec.podTemplateOverrides") {
+		refusedIn(p, at.Child("spec", "containers"))
 	}
-	patches, _ := p.Job.Field("spec.runtimePatches").([]any)
-	for i := range patches {
-		at := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-		jobs, _ := p.Job.Field(at).([]any)
-		for k := range jobs {
-			refusedIn(p, at.Index(k).Child("template", "spec", "template", "spec", "containers"))
+	for patch := range p.Job.Elements("spec.runtimePatches") {
+		for at := range p.Job.Elements(patch.Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")) {
+			refusedIn(p, at.Child("template", "spec", "template", "spec", "containers"))
 		}
 	}
 }
 
 // refusedIn looks at one list of containers that a job changes.
 func refusedIn(p *check.Pass, list job.Path) {
-	containers, _ := p.Job.Field(list).([]any)
-	for k, c := range containers {
+	for at, c := range p.Job.Elements(list) {
 		c, _ := c.(map[string]any)
 		env, _ := c["env"].([]any)
 		if name, _ := c["name"].(string); len(env) > 0 && slices.Contains(p.Operator.Containers, name) {
-			p.Reportf(list.Index(k).Child("env"), "an override sets %s of container %s, which takes them from spec.trainer or spec.initializer only", facts.Count(len(env), "variable"), name)
+			p.Reportf(at.Child("env"), "an override sets %s of container %s, which takes them from spec.trainer or spec.initializer only", facts.Count(len(env), "variable"), name)
 		}
 	}
 }
@@ -159,11 +152,8 @@ func refusedForTune(p *check.Pass, runtime string) {
 	each, _ := facts.Number(p.Job, "spec.trainer.numProcPerNode")
 	switch quantized, lora := tuneArguments(p.Job); {
 	case nodes > 1 && (quantized || lora):
-		p.Report(finding.Finding{
-			Severity: finding.Warning, Path: "spec.trainer.numNodes",
-			Message: fmt.Sprintf("numNodes is %d; tune run has no LoRA over several nodes: Trainer v2.3 refuses the job, and earlier versions tune all weights instead", nodes),
-			Remedy:  "Train on one node, or leave the settings of LoRA out.",
-		})
+		p.ReportAs(finding.Finding{Severity: finding.Warning, Path: "spec.trainer.numNodes", Remedy: "Train on one node, or leave the settings of LoRA out."},
+			"numNodes is %d; tune run has no LoRA over several nodes: Trainer v2.3 refuses the job, and earlier versions tune all weights instead", nodes)
 	case quantized && model == "qwen2_5/1.5B":
 		refuse("spec.runtimeRef.name", "model.quantize_base is QLoRA, which tune run does not have for %s", model)
 	case quantized && model != "llama3_3/70B" && each != 1 && r != nil && r.Pod.GPUs().N != 1:
@@ -174,8 +164,7 @@ func refusedForTune(p *check.Pass, runtime string) {
 // tuneArguments are what TorchTune's arguments ask for: weights of 4 bits (QLoRA), and adapters (LoRA).
 func tuneArguments(j *job.Job) (quantized, lora bool) {
 	is := map[string]bool{}
-	args, _ := j.Field("spec.trainer.args").([]any)
-	for _, arg := range args {
+	for _, arg := range j.Elements("spec.trainer.args") {
 		text, _ := arg.(string)
 		key, value, _ := strings.Cut(text, "=")
 		is[key] = strings.EqualFold(strings.TrimSpace(value), "true")
@@ -192,15 +181,11 @@ var tuneSettings = []string{"output_dir", "tokenizer.path", "tokenizer.merges_fi
 // into the command, the job's follow as arguments, and TorchTune takes the last of a name
 // (https://github.com/pytorch/torchtune/blob/main/torchtune/config/_utils.py).
 func setByRuntime(p *check.Pass) {
-	args, _ := p.Job.Field("spec.trainer.args").([]any)
-	for i, arg := range args {
+	for at, arg := range p.Job.Elements("spec.trainer.args") {
 		text, _ := arg.(string)
 		if key, _, _ := strings.Cut(text, "="); slices.Contains(tuneSettings, key) {
-			p.Report(finding.Finding{
-				Severity: finding.Warning, Path: job.Path("spec.trainer.args").Index(i),
-				Message: fmt.Sprintf("%s is the runtime's to set: Trainer v2.3 refuses the job; earlier versions put this one last, and it counts: what the runtime's other Jobs have fetched and keep is elsewhere", key),
-				Remedy:  "Leave " + key + " out of args; a runtime of your own may set another.",
-			})
+			p.ReportAs(finding.Finding{Severity: finding.Warning, Path: at, Remedy: "Leave " + key + " out of args; a runtime of your own may set another."},
+				"%s is the runtime's to set: Trainer v2.3 refuses the job; earlier versions put this one last, and it counts: what the runtime's other Jobs have fetched and keep is elsewhere", key)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Source: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate, validateJobCreate, validatePolicies, validateIO, topoSort
@@ -26,8 +27,8 @@ var volcanoFieldRefused = &check.Check{
 		}
 		refusedVolumes(p)
 		refusedPolicies(p, "spec.policies")
-		for i := range p.Job.Roles {
-			refusedPolicies(p, p.Job.Roles[i].Path.Child("policies"))
+		for r := range p.Job.EachRole() {
+			refusedPolicies(p, r.Path.Child("policies"))
 		}
 		refusedOrder(p)
 		refusedMaster(p)
@@ -69,7 +70,7 @@ func refusedPolicies(p *check.Pass, list job.Path) {
 		case coded && code == 0:
 			p.Reportf(at.Child("exitCode"), "policy %d answers exit code 0, which is no failure", i)
 		case coded:
-			events = []string{"exit code " + facts.Itoa(code)}
+			events = []string{"exit code " + saturate.Text(code)}
 		}
 		for _, event := range events {
 			if before, twice := answered[event]; twice && before != i {
@@ -86,8 +87,7 @@ func eventsOf(j *job.Job, at job.Path) []string {
 	if one := facts.TextAt(j, at.Child("event")); one != "" {
 		out = append(out, one)
 	}
-	several, _ := j.Field(at.Child("events")).([]any)
-	for _, e := range several {
+	for _, e := range j.Elements(at.Child("events")) {
 		if name, ok := e.(string); ok {
 			out = append(out, name)
 		}
@@ -99,8 +99,7 @@ func eventsOf(j *job.Job, at job.Path) []string {
 func refusedOrder(p *check.Pass) {
 	waits := map[string][]string{}
 	for r := range p.Job.EachRole() {
-		names, _ := p.Job.Field(r.Path.Child("dependsOn", "name")).([]any)
-		for _, n := range names {
+		for _, n := range p.Job.Elements(r.Path.Child("dependsOn", "name")) {
 			if name, ok := n.(string); ok {
 				waits[r.Name] = append(waits[r.Name], name)
 			}
@@ -109,8 +108,8 @@ func refusedOrder(p *check.Pass) {
 	done, left := map[string]bool{}, len(p.Job.Roles)
 	for before := -1; before != left; {
 		before = left
-		for i := range p.Job.Roles {
-			name := p.Job.Roles[i].Name
+		for r := range p.Job.EachRole() {
+			name := r.Name
 			if done[name] || !allIn(done, waits[name]) {
 				continue
 			}
@@ -126,7 +125,7 @@ func refusedOrder(p *check.Pass) {
 		for k, name := range waits[r.Name] {
 			switch {
 			case p.Job.Role(name) == nil:
-				p.Reportf(at.Index(k), "%s depends on %q, which is no task of the job%s", r.Name, name, check.DidYouMean(name, tasksOf(p.Job)))
+				p.Reportf(at.Index(k), "%s depends on %q, which is no task of the job%s", r.Name, name, check.DidYouMean(name, facts.RoleNames(p.Job)))
 			case !done[name] && waitsFor(waits, name, r.Name):
 				p.Reportf(at.Index(k), "%s depends on %s, which depends on %s: neither can start first", r.Name, name, r.Name)
 			}
@@ -160,14 +159,6 @@ func waitsFor(waits map[string][]string, name, other string) bool {
 	return false
 }
 
-func tasksOf(j *job.Job) []string {
-	var out []string
-	for i := range j.Roles {
-		out = append(out, j.Roles[i].Name)
-	}
-	return out
-}
-
 // refusedMaster: the plugin mpi has to find the task that calls mpirun, which is called master unless an argument says
 // otherwise (pkg/controllers/job/plugins/distributed-framework/mpi/mpi.go; arguments are those of Go's package flag).
 func refusedMaster(p *check.Pass) {
@@ -191,6 +182,6 @@ func refusedMaster(p *check.Pass) {
 		task = value
 	}
 	if p.Job.Role(task) == nil {
-		p.Reportf(at, "the plugin mpi looks for a task called %q, and the job has none%s", task, check.DidYouMean(task, tasksOf(p.Job)))
+		p.Reportf(at, "the plugin mpi looks for a task called %q, and the job has none%s", task, check.DidYouMean(task, facts.RoleNames(p.Job)))
 	}
 }

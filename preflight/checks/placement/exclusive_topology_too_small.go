@@ -25,8 +25,8 @@ var exclusiveTopologyTooSmall = &check.Check{
 	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Cluster,
 	Run: func(p *check.Pass) {
-		for i := range p.Job.Roles {
-			if at, why := tooFewPlaces(p, &p.Job.Roles[i]); why != "" {
+		for r := range p.Job.EachRole() {
+			if at, why := tooFewPlaces(p, r); why != "" {
 				p.Reportf(at, "%s", why)
 			}
 		}

@@ -21,11 +21,11 @@ var gangDoesNotFit = &check.Check{
 	Needs:    check.Cluster,
 	Eclipses: []string{"no-deadline-on-whole-cluster"},
 	Run: func(p *check.Pass) {
-		for i := range p.Job.Roles {
-			if why, _ := facts.ShapeOf(p.Cluster, &p.Job.Roles[i]); why != facts.Fitting || p.Over() {
+		for r := range p.Job.EachRole() {
+			if why, _ := facts.ShapeOf(p.Cluster, r); why != facts.Fitting || p.Over() {
 				return // a check of its own says which pod and why, or an autoscaler may help
 			}
-			if _, why := tooFewPlaces(p, &p.Job.Roles[i]); why != "" {
+			if _, why := tooFewPlaces(p, r); why != "" {
 				return // exclusive-topology-too-small
 			}
 		}

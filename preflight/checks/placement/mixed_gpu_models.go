@@ -28,10 +28,8 @@ var mixedGPUModels = &check.Check{
 		}
 		at := g.roles[0].Pod.GPUs().Path
 		if parts, never := g.poolsTooSmall(); never {
-			p.Report(finding.Finding{
-				Path: at, Severity: finding.Warning, Remedy: "Ask for fewer pods, or for fewer GPUs in each, and select one model.",
-				Message: fmt.Sprintf("%s train together, and no model of GPU has room for all of them: %s", facts.Count(g.pods, "pod"), facts.ShortList(parts)),
-			})
+			p.ReportAs(finding.Finding{Path: at, Severity: finding.Warning, Remedy: "Ask for fewer pods, or for fewer GPUs in each, and select one model."},
+				"%s train together, and no model of GPU has room for all of them: %s", facts.Count(g.pods, "pod"), facts.ShortList(parts))
 			return
 		}
 		// A queue decides when the pods start, and so on which nodes.

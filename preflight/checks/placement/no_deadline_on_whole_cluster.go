@@ -1,8 +1,6 @@
 package placement
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -34,11 +32,8 @@ var noDeadlineOnWholeCluster = &check.Check{
 		if asked.N > there || there < params.LeastGPUs || saturate.Mul(asked.N, 100) < saturate.Mul(there, params.SharePercent) {
 			return // too much is gang-does-not-fit's
 		}
-		p.Report(finding.Finding{
-			Path:    asked.Path,
-			Message: fmt.Sprintf("%s take %d of the cluster's %d %s, with no queue and no activeDeadlineSeconds: if the job hangs, it holds them", facts.Count(p.Job.MaxPods(), "pod"), asked.N, there, asked.Resource),
-			Facts:   []finding.Fact{{Name: "asked", Value: asked.N}, {Name: "cluster", Value: there}},
-		})
+		p.ReportAs(finding.Finding{Path: asked.Path, Facts: []finding.Fact{{Name: "asked", Value: asked.N}, {Name: "cluster", Value: there}}},
+			"%s take %d of the cluster's %d %s, with no queue and no activeDeadlineSeconds: if the job hangs, it holds them", facts.Count(p.Job.MaxPods(), "pod"), asked.N, there, asked.Resource)
 	},
 }
 

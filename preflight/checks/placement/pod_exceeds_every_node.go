@@ -33,13 +33,11 @@ var podExceedsEveryNode = &check.Check{
 				meant = fmt.Sprintf("; %s it may not use %s enough", facts.Count(n, "node"), words.Has(n))
 				remedy = "Let the pods onto nodes that have enough (selector, affinity, tolerations), or ask for less."
 			}
-			p.Report(finding.Finding{
+			p.ReportAs(finding.Finding{
 				Path: r.Pod.AmountPath(e.Resource), Remedy: remedy,
-				Message: fmt.Sprintf("%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.Resource, e.Asked), e.Resource, largest(e, facts.NodesIn(open), len(p.Cluster.Nodes())), meant),
-				Facts: []finding.Fact{
-					{Name: "resource", Value: string(e.Resource)}, {Name: "asked", Value: e.Asked}, {Name: "largest", Value: e.Most},
-				},
-			})
+				Facts: []finding.Fact{{Name: "resource", Value: string(e.Resource)}, {Name: "asked", Value: e.Asked}, {Name: "largest", Value: e.Most}},
+			},
+				"%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.Resource, e.Asked), e.Resource, largest(e, facts.NodesIn(open), len(p.Cluster.Nodes())), meant)
 		}
 	}),
 }

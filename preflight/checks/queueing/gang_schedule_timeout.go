@@ -1,8 +1,6 @@
 package queueing
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -37,11 +35,8 @@ func reportGangTime(p *check.Pass, at job.Path, gives string, seconds int64) {
 	case seconds < 1:
 		p.Reportf(at, "%s the gang %d seconds to be scheduled: it never is", gives, seconds)
 	case seconds > longestWait:
-		p.Report(finding.Finding{
-			Path: at, Severity: finding.Note,
-			Message: fmt.Sprintf("%s the gang %d seconds to be scheduled; kube-scheduler holds what a gang has for 900 seconds at most, and then lets it go", gives, seconds),
-			Remedy:  "Write 900 or less.",
-		})
+		p.ReportAs(finding.Finding{Path: at, Severity: finding.Note, Remedy: "Write 900 or less."},
+			"%s the gang %d seconds to be scheduled; kube-scheduler holds what a gang has for 900 seconds at most, and then lets it go", gives, seconds)
 	case seconds*bindsPerSecond < pods:
 		p.Reportf(at, "%s the gang %s to be scheduled; kube-scheduler binds about 50 pods a second, and there are %s", gives, facts.Count(seconds, "second"), facts.Count(pods, "pod"))
 	}

@@ -24,10 +24,8 @@ var queueLabelNotRead = &check.Check{
 		queue := p.Job.Source.GetLabels()[label]
 		covered := p.Operator.Kueue
 		if queue != "" && !covered {
-			p.Report(finding.Finding{
-				Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler.",
-				Message: "the job names queue " + facts.Quoted(queue) + ", but Kueue does not queue a " + p.Job.Ref.Kind + ": its " + facts.Count(p.Job.MaxPods(), "pod") + " may start at once",
-			})
+			p.ReportAs(finding.Finding{Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler."},
+				"the job names queue %s, but Kueue does not queue a %s: its %s may start at once", facts.Quoted(queue), p.Job.Ref.Kind, facts.Count(p.Job.MaxPods(), "pod"))
 		}
 		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
 			return
@@ -35,10 +33,8 @@ var queueLabelNotRead = &check.Check{
 		for _, key := range slices.Sorted(maps.Keys(p.Job.Source.GetLabels())) {
 			domain, name, _ := strings.Cut(key, "/")
 			if check.Nearest(key, []string{label}, 2) == label || name == "queue-name" && strings.HasPrefix(domain, "kueue.") {
-				p.Report(finding.Finding{
-					Path: job.Path("metadata.labels").Key(key), Remedy: "Write the label as kueue.x-k8s.io/queue-name.",
-					Message: "nobody reads label " + facts.Quoted(key) + ", which names queue " + facts.Quoted(p.Job.Source.GetLabels()[key]) + "; kueue.x-k8s.io/queue-name is read: the job starts without the queue",
-				})
+				p.ReportAs(finding.Finding{Path: job.Path("metadata.labels").Key(key), Remedy: "Write the label as kueue.x-k8s.io/queue-name."},
+					"nobody reads label %s, which names queue %s; kueue.x-k8s.io/queue-name is read: the job starts without the queue", facts.Quoted(key), facts.Quoted(p.Job.Source.GetLabels()[key]))
 				return
 			}
 		}

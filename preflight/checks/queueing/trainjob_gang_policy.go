@@ -22,12 +22,10 @@ var trainJobGangPolicy = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) {
 		const policy = job.Path("spec.podGroupPolicy")
-		gvk, namespace, name := facts.RuntimeOf(p.Job)
-		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
-		if there != job.Present || runtime == nil {
+		r, name := facts.Runtime(p)
+		if r == nil {
 			return
 		}
-		r := &job.Job{Source: runtime}
 		switch volcano := r.Field(policy.Child("volcano")) != nil; {
 		case volcano && r.Field(policy.Child("coscheduling")) != nil:
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
@@ -37,11 +35,8 @@ var trainJobGangPolicy = &check.Check{
 			readByAnother(p, name, "scheduler-plugins", "the scheduler that has the plugin", "volcano", "kai-scheduler", "t9k-scheduler")
 		}
 		if at := policy.Child("volcano", "networkTopology"); r.Field(at) != nil {
-			p.Report(finding.Finding{
-				Path: "spec.runtimeRef", Severity: finding.Note,
-				Message: fmt.Sprintf("runtime %s asks Volcano for a networkTopology, which the fit does not judge: the job may wait although nodes have room", name),
-				Remedy:  "Compare the topology with the cluster's HyperNodes: kubectl get hypernodes.",
-			})
+			p.ReportAs(finding.Finding{Path: "spec.runtimeRef", Severity: finding.Note, Remedy: "Compare the topology with the cluster's HyperNodes: kubectl get hypernodes."},
+				"runtime %s asks Volcano for a networkTopology, which the fit does not judge: the job may wait although nodes have room", name)
 		}
 		if seconds, written := facts.Number(r, policy.Child("coscheduling", "scheduleTimeoutSeconds")); written {
 			reportGangTime(p, "spec.runtimeRef", "runtime "+name+" gives", seconds)
@@ -55,11 +50,8 @@ func readByAnother(p *check.Pass, runtime, of, wants string, others ...string) {
 	for r := range p.Job.EachRole() {
 		has := cmp.Or(r.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 		if r.Replicas.Max > 0 && !r.Pod.Partial && slices.Contains(others, has) {
-			p.Report(finding.Finding{
-				Path:    "spec.runtimeRef",
-				Message: fmt.Sprintf("runtime %s makes a PodGroup of %s, and %s name %s, which does not read it: they start one by one", runtime, of, facts.PodsOf(r), has),
-				Remedy:  fmt.Sprintf("Name %s as the schedulerName in the pod template of the runtime.", wants),
-			})
+			p.ReportAs(finding.Finding{Path: "spec.runtimeRef", Remedy: fmt.Sprintf("Name %s as the schedulerName in the pod template of the runtime.", wants)},
+				"runtime %s makes a PodGroup of %s, and %s name %s, which does not read it: they start one by one", runtime, of, facts.PodsOf(r), has)
 			return
 		}
 	}

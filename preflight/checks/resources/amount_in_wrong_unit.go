@@ -26,7 +26,7 @@ var amountInWrongUnit = &check.Check{
 					return r.Pod.At(rel.Child("resources", list).Key(string(name)))
 				}
 				if cpu, ok := amounts[corev1.ResourceCPU]; ok && cpu.CmpInt64(mostCores) > 0 {
-					p.Reportf(at(corev1.ResourceCPU), "cpu%s of %s is %s cores; no machine has as many", beforeCores(cpu), facts.Whose(c.Name, r.Name), cores(cpu))
+					p.Reportf(at(corev1.ResourceCPU), "cpu%s of %s is %s cores; no machine has as many", beforeCores(cpu), facts.Whose(c.Name, r.Name), saturate.Text(cpu.Value()))
 				}
 				if memory, ok := amounts[corev1.ResourceMemory]; ok && list == "limits" && memory.Sign() > 0 && memory.CmpInt64(leastMemory) < 0 {
 					p.Reportf(at(corev1.ResourceMemory), "memory %s of %s is %s; did you mean %q?", memory.String(), facts.Whose(c.Name, r.Name), inBytes(memory), strings.TrimRight(memory.String(), "m")+"Mi")
@@ -52,9 +52,6 @@ func beforeCores(q resource.Quantity) string {
 	}
 	return " " + q.String()
 }
-
-// cores is a quantity of cpu as a plain number.
-func cores(q resource.Quantity) string { return facts.Itoa(q.Value()) }
 
 // inBytes is an amount of memory as a sentence gives it; m, which is a slip for M or Mi, means a
 // thousandth.

@@ -38,11 +38,8 @@ var cpuBelowDataLoaders = &check.Check{
 				if procs > 1 {
 					sum = fmt.Sprintf("%s with %s each make %s loaders", facts.Count(procs, "process"), facts.Count(each, "data loader"), saturate.Text(loaders))
 				}
-				p.Report(finding.Finding{
-					Path:    o.At,
-					Message: fmt.Sprintf("%s, but the cpu limit of %s is %s", sum, who, job.Format(corev1.ResourceCPU, milli)),
-					Facts:   []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}},
-				})
+				p.ReportAs(finding.Finding{Path: o.At, Facts: []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}}},
+					"%s, but the cpu limit of %s is %s", sum, who, job.Format(corev1.ResourceCPU, milli))
 			}
 		}
 	},

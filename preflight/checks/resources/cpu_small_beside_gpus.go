@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,12 +34,10 @@ var cpuSmallBesideGPUs = &check.Check{
 			}{{corev1.ResourceCPU, least.MilliCPU}, {corev1.ResourceMemory, least.Memory}} {
 				who, n, limited := facts.LimitOf(&r.Pod.Spec, c, one.name)
 				if want := saturate.Mul(one.least, own.N); limited && n > 0 && n < want {
-					p.Report(finding.Finding{
-						Path: r.Pod.At(job.Path("containers").Index(k).Child("resources", "limits").Key(string(one.name))),
-						Message: fmt.Sprintf("%s of %s has %d %s and a %s limit of %s: less than %s for each",
-							who, r.Name, own.N, own.Resource, one.name, job.Format(one.name, n), job.Format(one.name, one.least)),
+					p.ReportAs(finding.Finding{
+						Path:  r.Pod.At(job.Path("containers").Index(k).Child("resources", "limits").Key(string(one.name))),
 						Facts: []finding.Fact{{Name: "gpus", Value: own.N}, {Name: "limit", Value: n}},
-					})
+					}, "%s of %s has %d %s and a %s limit of %s: less than %s for each", who, r.Name, own.N, own.Resource, one.name, job.Format(one.name, n), job.Format(one.name, one.least))
 				}
 			}
 		}

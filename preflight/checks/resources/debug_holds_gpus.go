@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -22,11 +21,8 @@ var debugHoldsGPUs = &check.Check{
 		gpus := p.Job.GPUs()
 		switch on, _ := p.Job.Field(at).(bool); {
 		case on && gpus > 0 && p.Job.Suspended:
-			p.Report(finding.Finding{
-				Path: at, Severity: finding.Note,
-				Message: fmt.Sprintf("debug mode is on, and so is pause: no pods start until %s is false", strings.TrimPrefix(p.Operator.Hold, "spec.runMode.")),
-				Remedy:  "Switch pause off to debug, or debug mode off to train when the job resumes.",
-			})
+			p.ReportAs(finding.Finding{Path: at, Severity: finding.Note, Remedy: "Switch pause off to debug, or debug mode off to train when the job resumes."},
+				"debug mode is on, and so is pause: no pods start until %s is false", strings.TrimPrefix(p.Operator.Hold, "spec.runMode."))
 		case on && gpus > 0:
 			p.Reportf(at, "debug mode is on: no training starts, and %s hold %s", facts.Count(p.Job.MaxPods(), "pod"), facts.Count(gpus, "GPU"))
 		}

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,10 +88,8 @@ func onlyImages(p *check.Pass) {
 		if c == nil || r.Replicas.Max == 0 || !p.Operator.Trains(r) || !imageForGPUs(c.Image) || len(facts.CommandsOf(p.Job, r)) == 0 || saysCPU(p.Job, r) {
 			continue
 		}
-		p.Report(finding.Finding{
-			Path: r.Pod.At(job.Path("containers").Index(k).Child("image")), Severity: finding.Note,
-			Message: fmt.Sprintf("image %s is made for GPUs, but no pod of the job asks for one: it trains on the CPU", facts.Quoted(c.Image)),
-		})
+		p.ReportAs(finding.Finding{Path: r.Pod.At(job.Path("containers").Index(k).Child("image")), Severity: finding.Note},
+			"image %s is made for GPUs, but no pod of the job asks for one: it trains on the CPU", facts.Quoted(c.Image))
 		return
 	}
 }

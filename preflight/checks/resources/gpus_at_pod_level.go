@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -24,10 +22,7 @@ var gpusAtPodLevel = &check.Check{
 		}
 		for _, name := range amounts.Names() {
 			if n := amounts[name]; job.AcceleratorUnit(name) != job.NotAccelerator && n > 0 {
-				p.Report(finding.Finding{
-					Path:    r.Pod.At("resources"),
-					Message: fmt.Sprintf("resources of the %s pod as a whole ask for %d %s, but take only cpu, memory and huge pages: its containers get none", r.Name, n, name),
-				})
+				p.Reportf(r.Pod.At("resources"), "resources of the %s pod as a whole ask for %d %s, but take only cpu, memory and huge pages: its containers get none", r.Name, n, name)
 				break
 			}
 		}

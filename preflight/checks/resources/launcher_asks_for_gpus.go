@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -24,11 +22,8 @@ var launcherAsksForGPUs = &check.Check{
 			return
 		}
 		if gpus := launcher.Pod.GPUs(); gpus.N > 0 {
-			p.Report(finding.Finding{
-				Path:    gpus.Path,
-				Message: fmt.Sprintf("the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, facts.Count(worker.Replicas.Max, "worker")),
-				Remedy:  p.Operator.Launcher,
-			})
+			p.ReportAs(finding.Finding{Path: gpus.Path, Remedy: p.Operator.Launcher},
+				"the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, facts.Count(worker.Replicas.Max, "worker"))
 		}
 	},
 }

@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -24,11 +22,8 @@ var parameterServerAsksForGPUs = &check.Check{
 		}
 		if gpus := ps.Pod.GPUs(); gpus.N > 0 {
 			all := saturate.Mul(gpus.N, int64(ps.Replicas.Max))
-			p.Report(finding.Finding{
-				Path:    gpus.Path,
-				Message: fmt.Sprintf("%s ask%s for %d %s each, and nothing is computed on them: a parameter server keeps variables in main memory", facts.Count(ps.Replicas.Max, "parameter server"), words.Verb(ps.Replicas.Max), gpus.N, gpus.Resource),
-				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
-			})
+			p.ReportAs(finding.Finding{Path: gpus.Path, Facts: []finding.Fact{{Name: "gpus", Value: all}}},
+				"%s ask%s for %d %s each, and nothing is computed on them: a parameter server keeps variables in main memory", facts.Count(ps.Replicas.Max, "parameter server"), words.Verb(ps.Replicas.Max), gpus.N, gpus.Resource)
 		}
 	},
 }

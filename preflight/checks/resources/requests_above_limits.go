@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -38,14 +36,9 @@ func aboveLimits(p *check.Pass, r *job.Role, who string, requests, limits corev1
 		if _, limited := limits[name]; !limited || podspec.Device(name) || request.Cmp(limit) <= 0 {
 			continue
 		}
-		p.Report(finding.Finding{
-			Path:    r.Pod.At(rel.Child("requests").Key(string(name))),
-			Message: fmt.Sprintf("%s requests %s %s, above its limit of %s", who, request.String(), name, limit.String()),
-			Facts: []finding.Fact{
-				{Name: "resource", Value: string(name)},
-				{Name: "request", Value: job.InBaseUnits(name, request)},
-				{Name: "limit", Value: job.InBaseUnits(name, limit)},
-			},
-		})
+		p.ReportAs(finding.Finding{
+			Path:  r.Pod.At(rel.Child("requests").Key(string(name))),
+			Facts: []finding.Fact{{Name: "resource", Value: string(name)}, {Name: "request", Value: job.InBaseUnits(name, request)}, {Name: "limit", Value: job.InBaseUnits(name, limit)}},
+		}, "%s requests %s %s, above its limit of %s", who, request.String(), name, limit.String())
 	}
 }

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -28,10 +27,8 @@ var resourceNameMisspelt = &check.Check{
 				if meant := job.MeantAccelerator(name); meant != "" {
 					at := r.Pod.At(rel.Child("resources", "limits").Key(string(name)))
 					amount := c.Resources.Limits[name]
-					p.Report(finding.Finding{
-						Path: at, Named: true, Meant: string(meant),
-						Message: fmt.Sprintf("%s asks for %s %s, which no device plugin offers; did you mean %q?", facts.Whose(c.Name, r.Name), amount.String(), name, string(meant)),
-					})
+					p.ReportAs(finding.Finding{Path: at, Named: true, Meant: string(meant)},
+						"%s asks for %s %s, which no device plugin offers; did you mean %q?", facts.Whose(c.Name, r.Name), amount.String(), name, string(meant))
 				}
 			}
 		})

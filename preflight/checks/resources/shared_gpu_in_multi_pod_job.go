@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"fmt"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -38,10 +36,7 @@ var sharedGPUInMultiPodJob = &check.Check{
 		if pods > 1 {
 			each = "each of " + each
 		}
-		p.Report(finding.Finding{
-			Path:    first.Path,
-			Message: fmt.Sprintf("training runs on %d %s in %s: %s", first.N, first.Resource, each, what),
-			Facts:   []finding.Fact{{Name: "pods", Value: pods}, {Name: "slices", Value: slices}},
-		})
+		p.ReportAs(finding.Finding{Path: first.Path, Facts: []finding.Fact{{Name: "pods", Value: pods}, {Name: "slices", Value: slices}}},
+			"training runs on %d %s in %s: %s", first.N, first.Resource, each, what)
 	},
 }

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"fmt"
 	"path"
 	"slices"
 
@@ -25,20 +24,14 @@ var operatorMountTaken = &check.Check{
 		names, places := p.Operator.Mounts(p.Job, r.Name)
 		for k, m := range r.Pod.Spec.Containers[0].VolumeMounts {
 			if at := path.Clean(m.MountPath); slices.Contains(places, at) {
-				p.Report(finding.Finding{
-					Path:    r.Pod.At(job.Path("containers[0].volumeMounts").Index(k).Child("mountPath")),
-					Message: fmt.Sprintf("volume %s is mounted at %s in %s, where the operator mounts its own; a pod with two mounts at one place is refused", m.Name, m.MountPath, r.Name),
-				})
+				p.Reportf(r.Pod.At(job.Path("containers[0].volumeMounts").Index(k).Child("mountPath")), "volume %s is mounted at %s in %s, where the operator mounts its own; a pod with two mounts at one place is refused", m.Name, m.MountPath, r.Name)
 				names = nil // one mistake, told once
 				break
 			}
 		}
 		for k, v := range r.Pod.Spec.Volumes {
 			if slices.Contains(names, v.Name) {
-				p.Report(finding.Finding{
-					Path:    r.Pod.At(job.Path("volumes").Index(k).Child("name")),
-					Message: fmt.Sprintf("%s has a volume %q, and the operator adds one of that name; a pod with two volumes of one name is refused", r.Name, v.Name),
-				})
+				p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "%s has a volume %q, and the operator adds one of that name; a pod with two volumes of one name is refused", r.Name, v.Name)
 			}
 		}
 	}),

@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -26,11 +24,10 @@ var scratchAboveStorageLimit = &check.Check{
 				continue
 			}
 			if most := v.EmptyDir.SizeLimit.Value(); most > limit {
-				p.Report(finding.Finding{
-					Path:    r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "sizeLimit")),
-					Message: fmt.Sprintf("volume %s of %s may grow to %s, but the pod is evicted above %s of ephemeral-storage", v.Name, r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceEphemeralStorage, limit)),
-					Facts:   []finding.Fact{{Name: "volume", Value: most}, {Name: "limit", Value: limit}},
-				})
+				p.ReportAs(finding.Finding{
+					Path:  r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "sizeLimit")),
+					Facts: []finding.Fact{{Name: "volume", Value: most}, {Name: "limit", Value: limit}},
+				}, "volume %s of %s may grow to %s, but the pod is evicted above %s of ephemeral-storage", v.Name, r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceEphemeralStorage, limit))
 			}
 		}
 	}),

@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -31,11 +29,10 @@ var shmAboveEveryNode = &check.Check{
 				return // shm-above-memory-limit
 			}
 			if size := job.InBaseUnits(corev1.ResourceMemory, *v.EmptyDir.SizeLimit); most > 0 && size > most && !facts.BringsNodes(p, r) {
-				p.Report(finding.Finding{
-					Path:    r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
-					Message: fmt.Sprintf("/dev/shm of %s may grow to %s, with no memory limit to stop it; the largest node has %s", r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceMemory, most)),
-					Facts:   []finding.Fact{{Name: "shm", Value: size}, {Name: "largest", Value: most}},
-				})
+				p.ReportAs(finding.Finding{
+					Path:  r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
+					Facts: []finding.Fact{{Name: "shm", Value: size}, {Name: "largest", Value: most}},
+				}, "/dev/shm of %s may grow to %s, with no memory limit to stop it; the largest node has %s", r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceMemory, most))
 			}
 		})
 	},

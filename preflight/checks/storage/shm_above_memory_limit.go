@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"fmt"
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,14 +29,10 @@ var shmAboveMemoryLimit = &check.Check{
 			if limit.IsZero() || v.EmptyDir.SizeLimit.Cmp(limit) <= 0 {
 				return
 			}
-			p.Report(finding.Finding{
-				Path:    r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
-				Message: fmt.Sprintf("/dev/shm of %s may grow to %s; the memory limit of %s, which it counts against, is %s", r.Name, v.EmptyDir.SizeLimit, who, limit.String()),
-				Facts: []finding.Fact{
-					{Name: "shm", Value: v.EmptyDir.SizeLimit.Value()},
-					{Name: "limit", Value: limit.Value()},
-				},
-			})
+			p.ReportAs(finding.Finding{
+				Path:  r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
+				Facts: []finding.Fact{{Name: "shm", Value: v.EmptyDir.SizeLimit.Value()}, {Name: "limit", Value: limit.Value()}},
+			}, "/dev/shm of %s may grow to %s; the memory limit of %s, which it counts against, is %s", r.Name, v.EmptyDir.SizeLimit, who, limit.String())
 		})
 	},
 }

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -33,11 +32,8 @@ var shmMissing = &check.Check{
 			if gpus.N < 2 || job.AcceleratorUnit(gpus.Resource) != job.Device || !usesSharedMemory(gpus.Resource) || mountsSharedMemory(c) || looksOnly(c) {
 				continue
 			}
-			p.Report(finding.Finding{
-				Path:    r.Pod.At(job.Path("containers").Index(k)),
-				Message: fmt.Sprintf("%s has %d %s and no volume at /dev/shm: its processes share the default of 64 MiB", facts.Whose(c.Name, r.Name), gpus.N, gpus.Resource),
-				Facts:   []finding.Fact{{Name: "gpus", Value: gpus.N}},
-			})
+			p.ReportAs(finding.Finding{Path: r.Pod.At(job.Path("containers").Index(k)), Facts: []finding.Fact{{Name: "gpus", Value: gpus.N}}},
+				"%s has %d %s and no volume at /dev/shm: its processes share the default of 64 MiB", facts.Whose(c.Name, r.Name), gpus.N, gpus.Resource)
 		}
 	}),
 }

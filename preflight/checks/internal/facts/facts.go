@@ -77,7 +77,7 @@ func Number(j *job.Job, at job.Path) (n int64, ok bool) { return job.Whole(j.Fie
 
 // Count is "1 pod" or "3 pods".
 func Count[N int | int64](n N, thing string) string {
-	s := Itoa(int64(n)) + " " + thing
+	s := saturate.Text(int64(n)) + " " + thing
 	if n == 1 {
 		return s
 	}
@@ -92,7 +92,7 @@ func AndMore(times int) string {
 	if times < 2 {
 		return ""
 	}
-	return " (and " + Itoa(int64(times-1)) + " more)"
+	return " (and " + saturate.Text(times-1) + " more)"
 }
 
 // NamesOf are the names of the objects of a kind that the view has.
@@ -126,8 +126,8 @@ func HasDeadline(j *job.Job) bool {
 	if j.Field("spec.runPolicy.activeDeadlineSeconds") != nil || j.Field("spec.activeDeadlineSeconds") != nil {
 		return true
 	}
-	for i := range j.Roles {
-		if j.Roles[i].Pod.Spec.ActiveDeadlineSeconds != nil || j.Field(j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds")) != nil {
+	for r := range j.EachRole() {
+		if r.Pod.Spec.ActiveDeadlineSeconds != nil || j.Field(r.Path.Child("template", "spec", "activeDeadlineSeconds")) != nil {
 			return true
 		}
 	}
@@ -143,20 +143,48 @@ func ShortList(values []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(values[:most], ", "), len(values)-most)
 }
 
+// RoleNames are the names of the roles, in their order.
+func RoleNames(j *job.Job) (names []string) {
+	for r := range j.EachRole() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// Twin is an element of a list that says in a field what an earlier one says.
+type Twin struct {
+	At            job.Path // of the field
+	Name          string
+	First, Second int
+}
+
+// Twins are the elements of a list that repeat what an earlier one says in a field.
+func Twins(j *job.Job, list job.Path, field string) (out []Twin) {
+	first := map[string]int{}
+	elements, _ := j.Field(list).([]any)
+	for i := range elements {
+		at := list.Index(i).Child(field)
+		name, ok := Text(j, at)
+		if other, twice := first[name]; twice {
+			out = append(out, Twin{at, name, other, i})
+		} else if ok {
+			first[name] = i
+		}
+	}
+	return out
+}
+
 // TextAt is the string at a path; empty where there is none.
 func TextAt(j *job.Job, at job.Path) string {
 	s, _ := Text(j, at)
 	return s
 }
 
-// Itoa writes a number; one beyond what is counted is said to be more.
-func Itoa(n int64) string { return saturate.Text(n) }
-
 // EndDecides says whether the job ends only when pods of this role have
 // (training-operator v1.9.3 pkg/controller.v1/*/…_controller.go, UpdateJobStatus).
 func EndDecides(j *job.Job, r *job.Role) bool {
-	for i := range j.Roles {
-		if j.Roles[i].Single {
+	for r := range j.EachRole() {
+		if r.Single {
 			return r.Single
 		}
 	}

@@ -77,11 +77,10 @@ func CommandsOf(j *job.Job, r *job.Role) []kinds.Command {
 
 // launchedCommand is the command that the launcher starts on every worker.
 func launchedCommand(j *job.Job, at job.Path) []kinds.Command {
-	words, _ := j.Field(at).([]any)
 	cmd := kinds.Command{}
-	for i, w := range words {
+	for where, w := range j.Elements(at) {
 		if s, ok := w.(string); ok {
-			cmd.Words, cmd.At = append(cmd.Words, s), append(cmd.At, at.Index(i))
+			cmd.Words, cmd.At = append(cmd.Words, s), append(cmd.At, where)
 		}
 	}
 	if len(cmd.Words) == 0 {
@@ -106,14 +105,10 @@ func AtLeastOne(s string) (int64, bool) {
 	return n, err == nil && n > 0
 }
 
-// SetsVariable says that a container's variable has a literal value; the last of equal names counts.
+// SetsVariable says that a container's variable has a literal value.
 func SetsVariable(c *corev1.Container, name string) bool {
-	for _, e := range slices.Backward(c.Env) {
-		if e.Name == name {
-			return e.ValueFrom == nil
-		}
-	}
-	return false
+	e, _ := Variable(c, name)
+	return e != nil && e.ValueFrom == nil
 }
 
 // AcceleratorsOf is how many accelerators one container asks for, of whatever unit.

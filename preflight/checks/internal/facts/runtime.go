@@ -3,6 +3,7 @@ package facts
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -18,4 +19,14 @@ func RuntimeOf(j *job.Job) (gvk schema.GroupVersionKind, namespace, name string)
 		namespace = j.Ref.Namespace
 	}
 	return schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: kind}, namespace, name
+}
+
+// Runtime is that runtime, with its fields as those of a job, and its name; nil where the view does not hold it.
+func Runtime(p *check.Pass) (runtime *job.Job, name string) {
+	gvk, namespace, name := RuntimeOf(p.Job)
+	held, there := p.Cluster.Lookup(gvk, namespace, name)
+	if there != job.Present || held == nil {
+		return nil, name
+	}
+	return &job.Job{Source: held}, name
 }

@@ -58,12 +58,8 @@ func MountOf(spec *corev1.PodSpec, c *corev1.Container, file string) (v *corev1.
 	if name == "" {
 		return nil, true
 	}
-	for i := range spec.Volumes {
-		if spec.Volumes[i].Name == name {
-			return &spec.Volumes[i], true
-		}
-	}
-	return nil, false
+	v = VolumeOf(spec, name)
+	return v, v != nil
 }
 
 // KeepsFiles says whether a container mounts anything that may outlast its pod.
@@ -81,6 +77,15 @@ func KeepsFiles(spec *corev1.PodSpec, c *corev1.Container) bool {
 func MountsBelow(c *corev1.Container, file string) bool {
 	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
 		return strings.HasPrefix(m.MountPath, strings.TrimSuffix(file, "/")+"/")
+	})
+}
+
+// MountsAround says whether something is mounted at a directory, above it or below it.
+func MountsAround(c *corev1.Container, dir string) bool {
+	dir = path.Clean(dir) + "/"
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+		at := strings.TrimSuffix(path.Clean(m.MountPath), "/") + "/"
+		return strings.HasPrefix(dir, at) || strings.HasPrefix(at, dir)
 	})
 }
 
