@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -25,20 +23,7 @@ const widest = 200
 // shows it: the decisive line in its context, what followed, why. No colours; the caller may add
 // them. Nothing in it is obeyed by a terminal: names may come from files of strangers.
 func Text(r Report) string {
-	return inert(text(r))
-}
-
-// inert is a text without what a terminal obeys.
-func inert(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && c != '\n' && c != '\t' {
-			return -1
-		}
-		if unicode.Is(unicode.Bidi_Control, c) {
-			return utf8.RuneError
-		}
-		return c
-	}, text)
+	return words.Visible(text(r))
 }
 
 func text(r Report) string {
