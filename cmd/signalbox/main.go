@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 func main() { os.Exit(start()) }
@@ -60,7 +61,7 @@ func run(ctx context.Context, sh *shell.Shell, args []string) (code int) {
 		}
 	}
 	for _, place := range policies.Places(err) {
-		_, _ = io.WriteString(sh.Err, terminal.Visible(place)+"\n")
+		_, _ = io.WriteString(sh.Err, words.Visible(place)+"\n")
 	}
 	return shell.CodeOf(err)
 }

@@ -20,7 +20,7 @@ type bar struct {
 	mark              rune      // at its end
 	says              string
 	first             bool
-	after             bool // sign was no earlier, and nobody says how much later
+	after             bool // sign was no earlier, and how much later is not said
 	again             bool // it waits again, after a life that ended with the bar
 	group             int  // of members that look alike
 }
@@ -63,7 +63,7 @@ func barOf(m *timeline.Member, now time.Time) (bar, bool) {
 		}
 		return t.Add(-m.Ahead)
 	}
-	// A container's log begins with it: lines that carry an earlier time carry somebody else's, say of a former life.
+	// A container's log begins with it: lines that carry an earlier time carry another's, say of a former life.
 	begun := m.Started
 	if begun.IsZero() {
 		begun = m.FirstLine
@@ -167,7 +167,7 @@ func foldBy(bars []bar, key func(bar) string) []bar {
 	return out
 }
 
-// label is who the row is about: a member, or how many.
+// label is what the row is about: a member, or how many.
 func (b bar) label() string {
 	if b.n == 1 {
 		return b.name

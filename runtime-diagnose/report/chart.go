@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// Chart is the timeline for who draws it otherwise than in text: the same rows on the same axis.
+// Chart is the timeline for a caller that draws it otherwise than in text: the same rows on the same axis.
 type Chart struct {
 	From, To time.Time // of the axis
 	Zero     time.Time // when the first cause showed itself; zero: no cause has a time
@@ -32,7 +32,7 @@ const (
 	EndWell    LaneEnd = "ended well"
 	EndRuns    LaneEnd = "runs"
 	EndWaits   LaneEnd = "waits"
-	EndUnknown LaneEnd = "last seen" // its last line; what became of it nobody says
+	EndUnknown LaneEnd = "last seen" // its last line; what became of it is not said
 )
 
 var laneEnds = map[rune]LaneEnd{cellFail: EndFailed, cellWell: EndWell, cellRuns: EndRuns, cellWaits: EndWaits, cellLives: EndUnknown}

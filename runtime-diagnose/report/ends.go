@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// endedFirst are the pods that ended badly, the first one first; of those whose time nobody knows the
+// endedFirst are the pods that ended badly, the first one first; of those whose time is not known the
 // order is that of names.
 func (d *draft) endedFirst() []*control.Pod {
 	var out []*control.Pod
@@ -244,7 +244,7 @@ var loggedOn = regexp.MustCompile(`^(?:<\d+>)?(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|
 // (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/scheduler/schedule_one.go, "Successfully assigned").
 var assigned = regexp.MustCompile(`^Successfully assigned \S+ to (\S+)$`)
 
-// offersNone begins the step for a cluster of which nobody knows whether it has the resource.
+// offersNone begins the step for a cluster of which it is not known whether it has the resource.
 const offersNone = "If no node offers the resource at all"
 
 // offered says that nodes which the pods may use are known to have the resource that is short.

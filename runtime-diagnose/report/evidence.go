@@ -39,7 +39,7 @@ func (d *draft) cause(s evidence.Observation) Cause {
 	return c
 }
 
-// mostAlso is how many copies of one sighting are cited: enough to see who it was.
+// mostAlso is how many copies of one sighting are cited: enough to see which members it was.
 const mostAlso = 4
 
 // collectEvidence puts every cited item, and the lines around the decisive one, in order.

@@ -32,7 +32,7 @@ func (d *draft) isMember(place string) bool {
 	return ok
 }
 
-// sayOrder says how it is known who went first, and what became of the others.
+// sayOrder says how it is known which member went first, and what became of the others.
 func (d *draft) sayOrder(r *Report) {
 	defer func() { r.Members = d.Members }()
 	for i := range d.Members {
@@ -168,7 +168,7 @@ func (d *draft) latest(item evidence.Item) (last timeline.Moment, bound bool) {
 	return timeline.Moment{}, false
 }
 
-// decides is what would tell who went first: the logs that were not read, of those that ended
+// decides is what would tell which member went first: the logs that were not read, of those that ended
 // first.
 func (d *draft) decides() string {
 	var unread []*timeline.Member
@@ -192,7 +192,7 @@ func (d *draft) decides() string {
 }
 
 // notHeard names the members that may be the one the others waited for in a collective: they do not
-// complain, have not ended, and nothing that they print was read. Empty where watchdogs tell who was
+// complain, have not ended, and nothing that they print was read. Empty where watchdogs tell which was
 // behind, and where most were not heard.
 func (d *draft) notHeard(root *evidence.Observation) string {
 	if root.Signature.Category != timeline.Awaited.Category || root.Signature.Role != signature.Cascade || d.whatBehind() != "" {

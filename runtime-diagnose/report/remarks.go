@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
-// counted is how many pods, or Jobs, somebody says there are. Those that are neither are not compared:
+// counted is how many pods, or Jobs, a status says there are. Those that are neither are not compared:
 // a controller that waits for its API server counts late.
 type counted struct{ active, succeeded, failed int64 }
 
@@ -30,7 +30,7 @@ func countedIn(status map[string]any) counted {
 	return counted{max(count("active"), count("ready")), count("succeeded"), count("failed")}
 }
 
-// remarkCounts compares what those who make the pods count with the pods that are there. They look some
+// remarkCounts compares what the controllers that make the pods count with the pods that are there. They look some
 // time after the pods change, so only what no delay explains counts: failed pods that are gone, and with
 // them what they had to say; pods that ended well and are gone, which are not missing; and pods that are
 // counted as active where none is left.
@@ -142,7 +142,7 @@ func (d *draft) tally(pod func(*control.Pod) bool, log func(evidence.Source) boo
 	return n
 }
 
-// compareCounts remarks what somebody counts of pods and nobody sees.
+// compareCounts remarks what a status counts of pods and was not seen.
 func (d *draft) compareCounts(who, of string, says, seen counted) {
 	if n := says.failed; n > seen.failed {
 		d.remark("%s %d failed pod%s%s; %d %s seen, and what the others had to say is gone.",

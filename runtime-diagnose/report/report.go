@@ -41,7 +41,7 @@ const (
 type Report struct {
 	Job        job.Ref
 	Verdict    Verdict
-	Waiting    string // why the job has not started, with numbers; empty when it has, or nobody can say
+	Waiting    string // why the job has not started, with numbers; empty when it has, or that is not known
 	Category   string // slug of the cause; "healthy" when Verdict is Healthy
 	Error      string // one sentence
 	Analysis   string
@@ -54,7 +54,7 @@ type Report struct {
 	Ending     evidence.Excerpt   // the end of the log that a bare exit code is the last word of; no lines: none
 	Order      *Order             // which member went first, by what; nil: one member, or nothing failed
 	Followers  []Followers        // what became of the other members, most frequent first
-	Members    []timeline.Member  // everybody, by role and index
+	Members    []timeline.Member  // all of them, by role and index
 	Story      *Story             // nil: no model, it failed, or it cited nothing; never required
 	Coverage   Coverage
 	Observed   time.Time

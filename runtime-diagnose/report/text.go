@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -25,26 +23,13 @@ const widest = 200
 // shows it: the decisive line in its context, what followed, why. No colours; the caller may add
 // them. Nothing in it is obeyed by a terminal: names may come from files of strangers.
 func Text(r Report) string {
-	return inert(text(r))
-}
-
-// inert is a text without what a terminal obeys.
-func inert(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && c != '\n' && c != '\t' {
-			return -1
-		}
-		if unicode.Is(unicode.Bidi_Control, c) {
-			return utf8.RuneError
-		}
-		return c
-	}, text)
+	return words.Visible(text(r))
 }
 
 func text(r Report) string {
 	var b strings.Builder
 	n := numbersOf(&r)
-	b.WriteString(headline(r) + "\n")
+	b.WriteString(headline(r) + "\n" + missing(r.Coverage.Missing))
 	if head, _, _ := strings.Cut(r.Waiting, ": "); r.Waiting != "" && !strings.HasPrefix(r.Analysis, strings.TrimRight(head, ".")) {
 		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
 	}
@@ -176,6 +161,17 @@ func InWords(r Report) string {
 		return r.Category + ": " + c.Title
 	}
 	return r.Category
+}
+
+// missing is what was not read, below the verdict that it bounds: the first of several there, all of them at the end.
+func missing(sources []string) string {
+	switch len(sources) {
+	case 0:
+		return ""
+	case 1:
+		return "missing: " + sources[0] + "\n"
+	}
+	return fmt.Sprintf("missing: %s, and %d more, named at the end\n", sources[0], len(sources)-1)
 }
 
 // After stands before a time that is only known to have been no earlier.
@@ -316,13 +312,16 @@ func cut(line string) string {
 	return strings.ToValidUTF8(line[:widest], "") + "…"
 }
 
-// footer says how sure the answer is, and how much was read.
+// footer says how sure the answer is, how much was read, and what was not, unless that is one source and stands above.
 func footer(r Report) string {
 	text := r.Coverage.Sentence()
 	if r.Root != nil {
 		text = fmt.Sprintf("%s (%s) · %s", r.Root.Standing, r.Root.Signature, text)
 	}
-	return strings.Join(append([]string{text}, r.Coverage.Missing...), "\nmissing: ")
+	if len(r.Coverage.Missing) > 1 {
+		text = strings.Join(append([]string{text}, r.Coverage.Missing...), "\nmissing: ")
+	}
+	return text
 }
 
 // Sentence says how much was looked at: "4 of 4 pods seen, 4 read · 1.2 MiB of logs".

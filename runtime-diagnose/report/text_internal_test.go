@@ -1,8 +1,11 @@
 package report
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
@@ -24,6 +27,28 @@ func TestWhatAnObjectSaysIsCutOnlyBeyondAnEvent(t *testing.T) {
 		_, line, _ := strings.Cut(aroundLine(r), "  > ")
 		if got := len(strings.TrimSuffix(line, "\n")); got != want {
 			t.Errorf("of %d bytes of an event %d are shown; want %d", n, got, want)
+		}
+	}
+}
+
+// What was not read bounds the verdict, so it stands below it; a list of many stands at the end.
+func TestWhatIsMissingStandsBelowTheVerdict(t *testing.T) {
+	for name, tc := range map[string]struct {
+		missing []string
+		want    []string // the lines that speak of it, by number
+	}{
+		"nothing":  {nil, nil},
+		"one":      {[]string{"log of a/b: gone"}, []string{"1 missing: log of a/b: gone"}},
+		"of three": {[]string{"x", "y", "z"}, []string{"1 missing: x, and 2 more, named at the end", "4 missing: x", "5 missing: y", "6 missing: z"}},
+	} {
+		var got []string
+		for i, line := range strings.Split(Text(Report{Verdict: Healthy, Coverage: Coverage{Missing: tc.missing}}), "\n") {
+			if strings.HasPrefix(line, "missing: ") {
+				got = append(got, strconv.Itoa(i)+" "+line)
+			}
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -266,7 +266,7 @@ func someEnded(status any) bool {
 	return false
 }
 
-// podsUnread says that nobody could list the pods of the job.
+// podsUnread says that the pods of the job could not be listed.
 func (d *draft) podsUnread() bool {
 	return slices.ContainsFunc(d.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") })
 }

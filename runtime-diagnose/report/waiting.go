@@ -201,7 +201,7 @@ func (d *draft) tookItself(at map[string]time.Time) bool {
 }
 
 // preemptedAdvice is what to say and do where a pod waits whose place another one took: that nodes are short is not the
-// whole story. Nil: it did not run before, or nobody says why it does not any more.
+// whole story. Nil: it did not run before, or nothing says why it does not any more.
 func (d *draft) preemptedAdvice() *advice {
 	if d.schedulerOf(d.root) == nil {
 		return nil

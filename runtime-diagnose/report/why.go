@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
@@ -20,7 +21,7 @@ func Why(r Report) string {
 	for _, line := range n.resolved() {
 		b.WriteString(line + "\n")
 	}
-	return inert(b.String())
+	return words.Visible(b.String())
 }
 
 func why(r Report) string {

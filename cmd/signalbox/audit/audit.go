@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // auditSchema names the JSON of audit.
@@ -319,7 +320,7 @@ func (f *auditFlags) render(sh *shell.Shell, a audited) error {
 		found = append(found, []string{c.Name, fmt.Sprint(c.Jobs), paint.Word(c.Gravest)})
 	}
 	for _, n := range a.Namespaces {
-		spaces = append(spaces, []string{terminal.VisibleLine(n.Name), fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
+		spaces = append(spaces, []string{words.VisibleLine(n.Name), fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
 	}
 	named := auditNames(a)
 	var b strings.Builder
@@ -373,7 +374,7 @@ func auditNames(a audited) (out []auditList) {
 	for _, j := range a.Jobs {
 		var checks []string
 		for _, l := range onePerMessage(j.Lines()) {
-			line := terminal.VisibleLine(fmt.Sprintf("%s: [%s] %s%s", j.Job, l.Check, terminal.OneLine(l.Message), l.places()))
+			line := words.VisibleLine(fmt.Sprintf("%s: [%s] %s%s", j.Job, l.Check, terminal.OneLine(l.Message), l.places()))
 			switch {
 			case l.Severity == finding.Warning:
 				if !slices.Contains(checks, l.Check) {
@@ -387,10 +388,10 @@ func auditNames(a audited) (out []auditList) {
 			}
 		}
 		if len(checks) > 0 {
-			warned = append(warned, terminal.VisibleLine(fmt.Sprintf("%s: %s", j.Job, strings.Join(checks, ", "))))
+			warned = append(warned, words.VisibleLine(fmt.Sprintf("%s: %s", j.Job, strings.Join(checks, ", "))))
 		}
 		for _, why := range j.Failures() {
-			undecided = append(undecided, terminal.VisibleLine(fmt.Sprintf("%s: %s", j.Job, terminal.OneLine(why))))
+			undecided = append(undecided, words.VisibleLine(fmt.Sprintf("%s: %s", j.Job, terminal.OneLine(why))))
 		}
 	}
 	if more := len(errs) - mostErrorsNamed; more > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // runContexts audits several clusters, one below the other: their namespaces are different ones, whatever they are called.
@@ -29,9 +30,9 @@ func (f *auditFlags) runContexts(ctx context.Context, sh *shell.Shell, contexts 
 			codes = append(codes, shell.ExitUnknown)
 			continue
 		}
-		heading := "context " + terminal.VisibleLine(name) + "\n"
+		heading := "context " + words.VisibleLine(name) + "\n"
 		if f.output.Value == "md" {
-			heading = "# " + terminal.InProse(terminal.VisibleLine(name)) + "\n\n"
+			heading = "# " + terminal.InProse(words.VisibleLine(name)) + "\n\n"
 		}
 		if i > 0 {
 			heading = "\n" + heading

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/notify"
 )
 
@@ -65,7 +65,7 @@ Exit codes: 0 all files are right · 2 one is not.`,
 					wrong = append(wrong, found...)
 					continue
 				}
-				if _, err := fmt.Fprintf(sh.Out, "%s: the settings are right\n", terminal.VisibleLine(file)); err != nil {
+				if _, err := fmt.Fprintf(sh.Out, "%s: the settings are right\n", words.VisibleLine(file)); err != nil {
 					return shell.Own(err)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
-	phrase "github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 func renderComparison(to io.Writer, c *Comparison, format string, paint terminal.Painter) error {
@@ -17,7 +17,7 @@ func renderComparison(to io.Writer, c *Comparison, format string, paint terminal
 		return shell.RenderDocument(to, format, c)
 	}
 	rows := [][]string{
-		{"", terminal.VisibleLine(c.Run.Name), terminal.VisibleLine(c.Against.Name)},
+		{"", words.VisibleLine(c.Run.Name), words.VisibleLine(c.Against.Name)},
 		{"healthy", c.Run.Healthy, c.Against.Healthy},
 		{"cause", causeOf(c.Run), causeOf(c.Against)},
 		{"attempts", fmt.Sprint(c.Run.Attempts), fmt.Sprint(c.Against.Attempts)},
@@ -65,7 +65,7 @@ func (c *Comparison) markdown(rows [][]string) string {
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s", terminal.InProse(part.head), terminal.Fenced(strings.Join(part.lines, "\n")))
 	}
-	return terminal.Visible(b.String())
+	return words.Visible(b.String())
 }
 
 // part is a paragraph of a comparison, or a list under a head.
@@ -86,7 +86,7 @@ func (c *Comparison) parts() (out []part) {
 		says("no difference was found between the two but for numbers in their lines")
 	}
 	for _, r := range []runSummary{c.Run, c.Against} {
-		switch name, text := terminal.VisibleLine(r.Name), terminal.VisibleLine(r.Error); {
+		switch name, text := words.VisibleLine(r.Name), words.VisibleLine(r.Error); {
 		case text == "":
 		case strings.HasPrefix(text, name) && strings.ContainsAny(text[len(name):][:min(1, len(text)-len(name))], ":,/"): // it is who speaks already
 			says("%s", text)
@@ -95,7 +95,7 @@ func (c *Comparison) parts() (out []part) {
 		}
 	}
 	if n := c.Nodes; len(n.Both)+len(n.OnlyRun)+len(n.OnlyAgainst) > 0 {
-		says("nodes of both: %s; only of %s: %s; only of %s: %s", orNone(n.Both), terminal.VisibleLine(c.Run.Name), orNone(n.OnlyRun), terminal.VisibleLine(c.Against.Name), orNone(n.OnlyAgainst))
+		says("nodes of both: %s; only of %s: %s; only of %s: %s", orNone(n.Both), words.VisibleLine(c.Run.Name), orNone(n.OnlyRun), words.VisibleLine(c.Against.Name), orNone(n.OnlyAgainst))
 	}
 	pairs := func(head string, all []fieldPair, beyond int) {
 		if len(all) == 0 {
@@ -104,24 +104,24 @@ func (c *Comparison) parts() (out []part) {
 		p := part{head: head}
 		shown := min(shownFields, len(all))
 		for _, f := range all[:shown] {
-			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", terminal.VisibleLine(f.Path), terminal.VisibleLine(written(f.Run)), terminal.VisibleLine(written(f.Against))))
+			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", words.VisibleLine(f.Path), words.VisibleLine(written(f.Run)), words.VisibleLine(written(f.Against))))
 		}
 		out = append(out, p.with(moreOf(len(all), shown, beyond)))
 	}
 	pairs("fields that differ", c.Fields, c.More)
 	pairs("settings that differ, as the logs tell them", c.Settings, 0)
 	if len(c.New) > 0 {
-		p := part{head: "lines that " + terminal.VisibleLine(c.Against.Name) + " did not print"}
+		p := part{head: "lines that " + words.VisibleLine(c.Against.Name) + " did not print"}
 		shown := min(shownNewLines, len(c.New))
 		for _, l := range c.New[:shown] {
-			p.lines = append(p.lines, fmt.Sprintf("%s:%d  %s", terminal.VisibleLine(l.File), l.Line, terminal.VisibleLine(l.Text)))
+			p.lines = append(p.lines, fmt.Sprintf("%s:%d  %s", words.VisibleLine(l.File), l.Line, words.VisibleLine(l.Text)))
 		}
 		out = append(out, p.with(moreOf(len(c.New), shown, c.Others)))
 	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
-		says("every line of %s is like one that %s printed, but for numbers in it", terminal.VisibleLine(c.Run.Name), terminal.VisibleLine(c.Against.Name))
+		says("every line of %s is like one that %s printed, but for numbers in it", words.VisibleLine(c.Run.Name), words.VisibleLine(c.Against.Name))
 	}
 	for _, u := range c.Unknown {
-		says("not compared: %s", terminal.VisibleLine(u))
+		says("not compared: %s", words.VisibleLine(u))
 	}
 	return out
 }
@@ -156,7 +156,7 @@ func orNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return terminal.VisibleLine(terminal.Few(names))
+	return words.VisibleLine(terminal.Few(names))
 }
 
 func written(v string) string {
@@ -177,5 +177,5 @@ func ran(r runSummary) string {
 	if r.Seconds == 0 {
 		return "not known"
 	}
-	return phrase.Short(time.Duration(r.Seconds * float64(time.Second)))
+	return words.Short(time.Duration(r.Seconds * float64(time.Second)))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
@@ -173,5 +174,5 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	if r.Root != nil {
 		fmt.Fprintf(&b, " `signalbox explain %s` says more.", r.Root.Signature)
 	}
-	return terminal.Visible(b.String()) + "\n"
+	return words.Visible(b.String()) + "\n"
 }

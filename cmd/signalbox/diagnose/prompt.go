@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
@@ -124,7 +125,7 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 				for _, key := range slices.Sorted(maps.Keys(templates)) {
 					place := terminal.FileName(name)
 					if of != "" {
-						place += ": " + terminal.VisibleLine(key)
+						place += ": " + words.VisibleLine(key)
 					}
 					fatal, err := lintOne(sh.Out, place, key, templates[key])
 					if err != nil {
@@ -171,7 +172,7 @@ func unasked(key string) string {
 	if slices.Contains(names, key) {
 		return ""
 	}
-	return "no kind of job is asked about by " + terminal.VisibleLine(key) + "; expected a name like pytorchjob.tmpl, or default.tmpl" + check.DidYouMean(key, names).String()
+	return "no kind of job is asked about by " + words.VisibleLine(key) + "; expected a name like pytorchjob.tmpl, or default.tmpl" + check.DidYouMean(key, names).String()
 }
 
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
@@ -57,7 +58,7 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint termi
 		}
 		return terminal.Page{To: to}.Write(text)
 	case "aegis":
-		return terminal.Page{To: to}.Write(terminal.Visible(controller.FourLines(r)))
+		return terminal.Page{To: to}.Write(words.Visible(controller.FourLines(r)))
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // doctorSchema names the JSON of doctor.
@@ -135,13 +136,13 @@ func renderExamination(sh *shell.Shell, format string, e examination, paint term
 	}
 	count := map[string]int{}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Signalbox in namespace %s\n", terminal.VisibleLine(e.Namespace))
+	fmt.Fprintf(&b, "Signalbox in namespace %s\n", words.VisibleLine(e.Namespace))
 	for _, p := range e.Parts {
 		count[p.State]++
 		colour := map[string]string{partFine: "ok", partWrong: "error", partUnknown: "warning"}[p.State]
-		fmt.Fprintf(&b, "  %s%s  %-*s  %s\n", paint.As(colour, p.State), strings.Repeat(" ", len(partUnknown)-len(p.State)), width, p.Part, terminal.VisibleLine(p.Says))
+		fmt.Fprintf(&b, "  %s%s  %-*s  %s\n", paint.As(colour, p.State), strings.Repeat(" ", len(partUnknown)-len(p.State)), width, p.Part, words.VisibleLine(p.Says))
 		if p.Remedy != "" {
-			fmt.Fprintf(&b, "  %s  → %s\n", strings.Repeat(" ", len(partUnknown)+width+2), terminal.VisibleLine(p.Remedy))
+			fmt.Fprintf(&b, "  %s  → %s\n", strings.Repeat(" ", len(partUnknown)+width+2), words.VisibleLine(p.Remedy))
 		}
 	}
 	fmt.Fprintf(&b, "%d wrong, %d unknown, %d well\n", count[partWrong], count[partUnknown], count[partFine])

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // namespacesSchema names the JSON of list namespaces.
@@ -115,7 +116,7 @@ func renderNamespaces(sh *shell.Shell, format string, rows []namespaceRow) error
 		if r.LeftOut {
 			mode = "-"
 		}
-		table = append(table, []string{terminal.VisibleLine(r.Name), mode, terminal.VisibleLine(r.why())})
+		table = append(table, []string{words.VisibleLine(r.Name), mode, words.VisibleLine(r.why())})
 	}
 	_, err := io.WriteString(sh.Out, terminal.Plainly(terminal.NewPage(sh.Out).Table(table), os.Getenv))
 	return err

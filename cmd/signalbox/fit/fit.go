@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // New is the command fit.
@@ -173,7 +174,7 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 			b.WriteString("\n")
 		}
 		if len(all) > 0 {
-			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.As("bold", terminal.VisibleLine(all[0].Job.String())), terminal.VisibleLine(all[0].Source), variantTable(p, all, settings, paint))
+			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.As("bold", words.VisibleLine(all[0].Job.String())), words.VisibleLine(all[0].Source), variantTable(p, all, settings, paint))
 		}
 	}
 	in.Say(sh)
@@ -181,7 +182,7 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 	case "text":
 		err = p.Write(b.String())
 	case "md":
-		err = terminal.Page{To: sh.Out}.Write(terminal.Fenced(terminal.Visible(b.String())))
+		err = terminal.Page{To: sh.Out}.Write(terminal.Fenced(words.Visible(b.String())))
 	default:
 		err = renderFitDocument(sh.Out, format, jobs, changed, in.Troubles)
 	}
@@ -399,11 +400,11 @@ func withLists(answer *fit.Result) *fit.Result {
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
 func fitText(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
-	fmt.Fprintf(b, "%s (%s): ", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source))
+	fmt.Fprintf(b, "%s (%s): ", paint.As("bold", words.VisibleLine(j.Job.String())), words.VisibleLine(j.Source))
 	if j.Fit == nil {
 		b.WriteString("not asked\n")
 		for _, skip := range j.Skipped {
-			fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(skip.Reason))
+			fmt.Fprintf(b, "  %s\n", words.VisibleLine(skip.Reason))
 		}
 		return
 	}
@@ -414,11 +415,11 @@ func fitText(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 	answer := *j.Fit
 	answer.Assumed = render.FewAssumed(answer.Assumed, answer.Verdict)
 	for _, line := range answer.Lines() {
-		fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
+		fmt.Fprintf(b, "  %s\n", words.VisibleLine(line))
 	}
 	if j.Who != nil {
 		for _, line := range j.Who.Text() {
-			fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
+			fmt.Fprintf(b, "  %s\n", words.VisibleLine(line))
 		}
 	}
 	for _, line := range render.Unchecked(j) {

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // variant is a job with some of its numbers changed, and its answer.
@@ -172,7 +173,7 @@ func variantTable(p terminal.Page, all []variant, settings []setting.Setting, pa
 		if i == best {
 			says += " ← the largest that fits now"
 		}
-		rows = append(rows, append(row, fmt.Sprint(v.gpu), paint.Word(answer), terminal.VisibleLine(says)))
+		rows = append(rows, append(row, fmt.Sprint(v.gpu), paint.Word(answer), words.VisibleLine(says)))
 	}
 	text := p.Table(rows)
 	below := variantNotes(all, settings)
@@ -180,7 +181,7 @@ func variantTable(p terminal.Page, all []variant, settings []setting.Setting, pa
 		below = append(below, next)
 	}
 	for i, line := range below {
-		below[i] = terminal.VisibleLine(line) + "\n"
+		below[i] = words.VisibleLine(line) + "\n"
 	}
 	if len(below) > 0 {
 		text += "\n" + strings.Join(below, "")

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // groupsSchema names the JSON of get jobs --group-by.
@@ -94,7 +95,7 @@ func (f *Flags) renderGroups(sh *shell.Shell, rows []JobRow) error {
 		if g.Unknown == g.Jobs {
 			held, hours = "-", "-"
 		}
-		table = append(table, []string{terminal.VisibleLine(cmp.Or(g.Group, "-")), strconv.Itoa(g.Jobs), strconv.Itoa(g.NotHealthy), held, hours})
+		table = append(table, []string{words.VisibleLine(cmp.Or(g.Group, "-")), strconv.Itoa(g.Jobs), strconv.Itoa(g.NotHealthy), held, hours})
 	}
 	text := terminal.MarkdownTable(table)
 	if f.output.Value != "md" {

@@ -35,7 +35,7 @@ func (f *Flags) render(sh *shell.Shell, rows []JobRow, all, first bool, paint te
 		for _, r := range rows {
 			// The name is kubectl's. The namespace, which kubectl leaves out, stands behind it, because without it the
 			// name is of no use: a line is what xargs -L1 hands to diagnose, or to kubectl.
-			word := func(name string) string { return words.ShellWord(terminal.VisibleLine(name)) } // xargs reads quotes
+			word := func(name string) string { return words.ShellWord(words.VisibleLine(name)) } // xargs reads quotes
 			b.WriteString(word(fmt.Sprintf("%s/%s", schema.FromAPIVersionAndKind(r.APIVersion, strings.ToLower(r.Kind)).GroupKind(), r.Name)))
 			if f.all {
 				b.WriteString(" -n " + word(r.Namespace))
@@ -68,7 +68,7 @@ func (f *Flags) cells(sh *shell.Shell, rows []JobRow, all, wide bool, paint term
 		if s == "" {
 			return "-"
 		}
-		return terminal.VisibleLine(s)
+		return words.VisibleLine(s)
 	}
 	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
 	if wide {
@@ -85,7 +85,7 @@ func (f *Flags) cells(sh *shell.Shell, rows []JobRow, all, wide bool, paint term
 	table := [][]string{head}
 	for _, r := range rows {
 		row := []string{
-			r.Kind, terminal.VisibleLine(r.Name), r.age(sh.Now()), r.State,
+			r.Kind, words.VisibleLine(r.Name), r.age(sh.Now()), r.State,
 			paint.Word(dash(r.Healthy)), dash(r.cause()), dash(r.Pod), r.devices(),
 		}
 		if wide {
@@ -94,10 +94,10 @@ func (f *Flags) cells(sh *shell.Shell, rows []JobRow, all, wide bool, paint term
 			row = append(row, dash(fewWords(r.Waiting)))
 		}
 		if all {
-			row = append([]string{terminal.VisibleLine(r.Namespace)}, row...)
+			row = append([]string{words.VisibleLine(r.Namespace)}, row...)
 		}
 		if f.several {
-			row = append([]string{terminal.VisibleLine(r.Context)}, row...)
+			row = append([]string{words.VisibleLine(r.Context)}, row...)
 		}
 		table = append(table, row)
 	}

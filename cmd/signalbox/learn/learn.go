@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/learn"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -87,10 +88,10 @@ func learnFrom(sh *shell.Shell, files []string, out, since string) error {
 		if err := os.WriteFile(filepath.Join(out, d.ID+".txtar"), d.Fixtures, 0o644); err != nil {
 			return fmt.Errorf("write drafts: %w", err)
 		}
-		fmt.Fprintf(sh.Out, "%s: from %s\n", terminal.FileName(file), terminal.VisibleLine(strings.Join(d.Jobs, ", ")))
+		fmt.Fprintf(sh.Out, "%s: from %s\n", terminal.FileName(file), words.VisibleLine(strings.Join(d.Jobs, ", ")))
 	}
 	for _, s := range skipped {
-		fmt.Fprintf(sh.Out, "passed over: %s: %s\n", terminal.VisibleLine(s.Job), terminal.VisibleLine(s.Why))
+		fmt.Fprintf(sh.Out, "passed over: %s: %s\n", words.VisibleLine(s.Job), words.VisibleLine(s.Why))
 	}
 	noun := "drafts"
 	if len(drafts) == 1 {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/explanation"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
@@ -80,14 +80,14 @@ func modelTest(ctx context.Context, sh *shell.Shell, file, record, replay string
 		return shell.Usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model")
 	}
 	client = explanation.Patient(client, settings)
-	fmt.Fprintf(sh.Out, "%s\n", terminal.VisibleLine(name))
+	fmt.Fprintf(sh.Out, "%s\n", words.VisibleLine(name))
 	if replay == "" {
 		for _, a := range trial.Abilities(ctx, client) {
 			if a.Why == "" {
 				fmt.Fprintf(sh.Out, "  yes  %s\n", a.What)
 				continue
 			}
-			fmt.Fprintf(sh.Out, "  no   %s: %s\n", a.What, terminal.VisibleLine(a.Why))
+			fmt.Fprintf(sh.Out, "  no   %s: %s\n", a.What, words.VisibleLine(a.Why))
 			if a.What == "answers" {
 				return &shell.Exit{Code: shell.ExitFindings}
 			}
@@ -115,7 +115,7 @@ func tryCases(ctx context.Context, sh *shell.Shell, e explainer.Explainer, price
 		in, out, took, longest = in+a.In, out+a.Out, took+a.Took, max(longest, a.Took)
 		line := fmt.Sprintf("  %s  %-40s %5d + %4d tokens  %5.1f s", word, a.Case, a.In, a.Out, a.Took.Seconds())
 		if a.Why != "" {
-			line += "  " + terminal.VisibleLine(a.Why)
+			line += "  " + words.VisibleLine(a.Why)
 		}
 		fmt.Fprintln(sh.Out, line)
 	})

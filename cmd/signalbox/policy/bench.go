@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 func newPolicyBench(sh *shell.Shell) *cobra.Command {
@@ -97,7 +98,7 @@ func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *rev
 		text.WriteString(terminal.NewPage(sh.Out).Table(rows))
 		for _, c := range costs {
 			if c.Failure != "" {
-				text.WriteString("failed: " + terminal.VisibleLine(c.Policy+": "+c.Failure) + "\n")
+				text.WriteString("failed: " + words.VisibleLine(c.Policy+": "+c.Failure) + "\n")
 			}
 		}
 		_, err = io.WriteString(sh.Out, text.String())

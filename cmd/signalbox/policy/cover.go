@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // coverageText writes how much of each file was evaluated.
 func coverageText(b *strings.Builder, covered []policies.Covered) {
 	for _, c := range covered {
-		fmt.Fprintf(b, "%3d%%  %s", c.Percent, terminal.VisibleLine(c.File))
+		fmt.Fprintf(b, "%3d%%  %s", c.Percent, words.VisibleLine(c.File))
 		if len(c.Not) > 0 {
 			fmt.Fprintf(b, "  not evaluated: %s", strings.Join(c.Not, ", "))
 		}

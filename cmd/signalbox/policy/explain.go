@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // explainedJob is how each rule came to its answer about one job.
@@ -33,7 +34,7 @@ func explainPolicies(ctx context.Context, sh *shell.Shell, set preflight.Policie
 	}
 	var b strings.Builder
 	for _, j := range jobs {
-		fmt.Fprintf(&b, "%s %s/%s\n", j.Kind, terminal.VisibleLine(j.Namespace), terminal.VisibleLine(j.Name))
+		fmt.Fprintf(&b, "%s %s/%s\n", j.Kind, words.VisibleLine(j.Namespace), words.VisibleLine(j.Name))
 		for i := range j.Rules {
 			explainedText(&b, &j.Rules[i], paint)
 		}
@@ -53,16 +54,16 @@ func explainedText(b *strings.Builder, e *policies.Explanation, paint terminal.P
 	case len(e.Says) > 0:
 		answer, colour = "says:", "warning"
 	}
-	fmt.Fprintf(b, "  %s %s (%s) %s\n", terminal.VisibleLine(e.Policy), e.Rule, terminal.VisibleLine(e.File), paint.As(colour, terminal.VisibleLine(answer)))
+	fmt.Fprintf(b, "  %s %s (%s) %s\n", words.VisibleLine(e.Policy), e.Rule, words.VisibleLine(e.File), paint.As(colour, words.VisibleLine(answer)))
 	for _, r := range e.Says {
 		at := ""
 		if r.Path != "" {
 			at = string(r.Path) + ": "
 		}
-		fmt.Fprintf(b, "    %s%s\n", terminal.VisibleLine(at), terminal.VisibleLine(r.Message))
+		fmt.Fprintf(b, "    %s%s\n", words.VisibleLine(at), words.VisibleLine(r.Message))
 	}
 	for _, f := range e.Read {
-		fmt.Fprintf(b, "    read %s = %s\n", terminal.VisibleLine(f.Place), terminal.VisibleLine(string(f.Value)))
+		fmt.Fprintf(b, "    read %s = %s\n", words.VisibleLine(f.Place), words.VisibleLine(string(f.Value)))
 	}
 	for _, f := range e.Failed {
 		with := make([]string, 0, len(f.With))
@@ -73,7 +74,7 @@ func explainedText(b *strings.Builder, e *policies.Explanation, paint terminal.P
 		if len(with) > 0 {
 			values = "  (" + strings.Join(with, ", ") + ")"
 		}
-		fmt.Fprintf(b, "    does not hold: %s:%d: %s%s\n", terminal.VisibleLine(f.File), f.Line, terminal.VisibleLine(f.Text), terminal.VisibleLine(values))
+		fmt.Fprintf(b, "    does not hold: %s:%d: %s%s\n", words.VisibleLine(f.File), f.Line, words.VisibleLine(f.Text), words.VisibleLine(values))
 	}
 	if e.More > 0 {
 		fmt.Fprintf(b, "    and %d more\n", e.More)

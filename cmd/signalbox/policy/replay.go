@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 func newPolicyReplay(sh *shell.Shell) *cobra.Command {
@@ -113,7 +114,7 @@ func renderReplay(sh *shell.Shell, got *policies.Replayed) error {
 			hours += fmt.Sprintf(" (%d not known)", r.Unknown)
 		}
 		rows = append(rows, []string{
-			terminal.VisibleLine(r.User), terminal.VisibleLine(r.Namespace), r.Policy, strconv.Itoa(r.Reviews), strconv.FormatInt(r.GPUs, 10), hours, terminal.VisibleLine(strings.Join(r.Jobs, " ")),
+			words.VisibleLine(r.User), words.VisibleLine(r.Namespace), r.Policy, strconv.Itoa(r.Reviews), strconv.FormatInt(r.GPUs, 10), hours, words.VisibleLine(strings.Join(r.Jobs, " ")),
 		})
 	}
 	var b strings.Builder
@@ -121,10 +122,10 @@ func renderReplay(sh *shell.Shell, got *policies.Replayed) error {
 		b.WriteString(terminal.NewPage(sh.Out).Table(rows))
 	}
 	for _, why := range slices.Sorted(maps.Keys(got.Undecided)) {
-		fmt.Fprintf(&b, "undecided in %s: %s\n", terminal.Count(got.Undecided[why], "review"), terminal.VisibleLine(why))
+		fmt.Fprintf(&b, "undecided in %s: %s\n", terminal.Count(got.Undecided[why], "review"), words.VisibleLine(why))
 	}
 	for _, p := range got.Problems {
-		fmt.Fprintf(&b, "%s\n", terminal.VisibleLine(p))
+		fmt.Fprintf(&b, "%s\n", words.VisibleLine(p))
 	}
 	if got.More > 0 {
 		fmt.Fprintf(&b, "and %s more\n", terminal.Count(got.More, "problem"))

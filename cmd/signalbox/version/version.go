@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dryrun"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // installed says what the cluster of the kubeconfig runs.
@@ -85,9 +86,9 @@ func installedIn(ctx context.Context, kube *genericclioptions.ConfigFlags) *inst
 func (i installed) String() string {
 	switch {
 	case i.Unknown != "":
-		return terminal.VisibleLine("cluster: unknown; " + i.Unknown)
+		return words.VisibleLine("cluster: unknown; " + i.Unknown)
 	case i.Signalbox == "":
-		return terminal.VisibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox reviews jobs in namespace %s", i.Kubernetes, i.Namespace))
+		return words.VisibleLine(fmt.Sprintf("cluster: Kubernetes %s; no Signalbox reviews jobs in namespace %s", i.Kubernetes, i.Namespace))
 	}
-	return terminal.VisibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s reviews jobs in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
+	return words.VisibleLine(fmt.Sprintf("cluster: Kubernetes %s; Signalbox %s reviews jobs in namespace %s", i.Kubernetes, i.Signalbox, i.Namespace))
 }

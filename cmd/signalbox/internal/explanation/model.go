@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
@@ -138,7 +139,7 @@ func (m *model) Tell(ctx context.Context, sh *shell.Shell, limit time.Duration, 
 				p.Done()
 			}
 			heard = true
-			fmt.Fprint(p.To, terminal.Visible(text))
+			fmt.Fprint(p.To, words.Visible(text))
 		}
 	}
 	told, err := m.within(ctx, limit, q, *r, func() {

@@ -15,13 +15,13 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/tuning"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // mostFixTries bounds how many changed jobs are reviewed for one job; what was not tried is counted.
@@ -319,7 +319,7 @@ func (f *fixer) text() string {
 	}
 	b.WriteString("\nexact remedies, each proven by a review of the changed job, which finds nothing new:\n")
 	for _, c := range f.cured {
-		fmt.Fprintf(&b, "  %s\n", terminal.VisibleLine(c))
+		fmt.Fprintf(&b, "  %s\n", words.VisibleLine(c))
 	}
 	f.not(&b)
 	b.WriteString("\n")
@@ -347,7 +347,7 @@ func (f *fixer) text() string {
 // not says what is not among the remedies, and why.
 func (f *fixer) not(b *strings.Builder) {
 	for _, p := range f.passed {
-		fmt.Fprintf(b, "  not changed: %s\n", terminal.VisibleLine(p))
+		fmt.Fprintf(b, "  not changed: %s\n", words.VisibleLine(p))
 	}
 	if f.untried > 0 {
 		fmt.Fprintf(b, "  not all were tried: more than %d changes of one job\n", mostFixTries)

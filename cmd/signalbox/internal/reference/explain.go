@@ -145,6 +145,10 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 	if near := check.DidYouMean(name, names).String(); near != "" {
 		return shell.Usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.Name)
 	}
+	if said := saidBy(all, strings.ReplaceAll(name, "-", " ")); len(said) > 0 { // a name made as ours are
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of its words:\n", sh.Name, name)
+		return explainSort(sh, format, said)
+	}
 	return shell.Usagef("nothing is called %q; %s list shows all names", name, sh.Name)
 }
 
@@ -168,13 +172,13 @@ func severally(all []Shelf, words string) (out []shelved, err error) {
 func show(sh *shell.Shell, format string, found ...shelved) error {
 	var texts []string
 	for _, f := range found {
-		if f.hint != "" {
-			f.page = strings.TrimSpace(f.page) + "\n\n" + f.hint + "\n"
-		}
 		switch format {
 		case "json":
 			return shell.WriteJSON(sh.Out, f.value)
 		case "md":
+			if f.hint != "" {
+				f.page = strings.TrimSpace(f.page) + "\n\n" + f.hint + "\n"
+			}
 			texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", f.Name, strings.TrimSpace(cmp.Or(f.page, strings.Join(f.Row[1:], ": ")))))
 		default:
 			texts = append(texts, plainText(f.shelf, f.Entry))
@@ -367,7 +371,6 @@ func NamesWith(word string, names []string) string {
 }
 
 // entriesWith are the entries that have a word in their names, bounded by what is no letter, categories first, which say most.
-
 func entriesWith(all []Shelf, word string) (out []Entry) {
 	for _, s := range all {
 		entries, err := s.Entries()
@@ -391,6 +394,7 @@ func entriesWith(all []Shelf, word string) (out []Entry) {
 
 // plainText is an entry for the terminal: the page without Markdown's marks.
 func plainText(s Shelf, e Entry) string {
+	e.page = cmp.Or(e.text, e.page)
 	if w, ok := e.value.(Word); ok {
 		return fmt.Sprintf("%s (%s)\n\n%s\n", w.Name, w.What, w.Meaning)
 	}

@@ -21,7 +21,8 @@ type Entry struct {
 	Name  string
 	Row   []string // the cells of list -o text, name first
 	page  string   // Markdown below a heading of its own
-	hint  string   // Markdown that explain adds to it
+	text  string   // Markdown that explain -o text shows in its place; empty: page
+	hint  string   // Markdown that explain -o md adds to page
 	value any      // JSON
 }
 

@@ -34,7 +34,7 @@ func checkShelf() Shelf {
 			for _, c := range set.Checks() {
 				out = append(out, Entry{
 					Name: c.Name, Row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
-					page: checkPage(c), value: checkValue(c), hint: silence(c.Name),
+					page: checkPage(c), text: checkText(c), value: checkValue(c), hint: silence(c.Name),
 				})
 			}
 			return out, nil
@@ -108,6 +108,31 @@ func checkPage(c *check.Check) string {
 			fmt.Fprintf(&b, "\n### %s\n\n%s", title, exampleText(examples[i]))
 		}
 	}
+	b.WriteString(whatToDo(c))
+	return b.String()
+}
+
+// checkText is the page for a shell, where nobody scrolls past two manifests to the remedy: what to do first, and of the
+// example the guilty line below what it stands in.
+func checkText(c *check.Check) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n%s\n%s\n", c.Title, c.Severity, orAll(c.KindNames()), strings.TrimSpace(c.Doc), whatToDo(c), silence(c.Name))
+	var shortest checks.Example
+	for _, e := range checks.Examples(c.Name) {
+		if e.Fires && guiltyLine(e) != "" && (!shortest.Fires || sizeOf(e) < sizeOf(shortest)) {
+			shortest = e
+		}
+	}
+	if shortest.Fires {
+		fmt.Fprintf(&b, "\n### Fires\n\n%s\n\n```yaml\n%s```\n", shortest.Caption, guiltyLine(shortest))
+	}
+	fmt.Fprintf(&b, "\nWhole examples, and one where it stays silent: `signalbox explain %s -o md`\n", c.Name)
+	return b.String()
+}
+
+// whatToDo is the remedy of a check, its parameters, and since when it is there.
+func whatToDo(c *check.Check) string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "\n### Remedy\n\n%s\n", c.Remedy)
 	if params := c.Parameters(); len(params) > 0 {
 		b.WriteString("\n### Parameters\n\n")
@@ -119,6 +144,39 @@ func checkPage(c *check.Check) string {
 	fmt.Fprintf(&b, "\nSince %s. Needs %s.\n", c.Since, needsText(c.Needs))
 	return b.String()
 }
+
+// guiltyLine is the first line of an example that a finding points at, below the lines that it stands in; empty: it points
+// at none.
+func guiltyLine(e checks.Example) string {
+	for _, f := range e.Files {
+		lines := strings.Split(string(f.Data), "\n")
+		at := slices.IndexFunc(lines, wanted.MatchString)
+		if at < 0 {
+			continue
+		}
+		out := []string{wanted.ReplaceAllString(lines[at], "# ← $1")}
+		depth := indentOf(lines[at])
+		for _, line := range slices.Backward(lines[:at]) {
+			if n := indentOf(line); strings.TrimSpace(line) != "" && n < depth {
+				out, depth = append(out, line), n
+			}
+		}
+		slices.Reverse(out)
+		return strings.Join(out, "\n") + "\n"
+	}
+	return ""
+}
+
+// sizeOf is how many bytes an example has in all files: the shortest one has least beside the mistake.
+func sizeOf(e checks.Example) (n int) {
+	for _, f := range e.Files {
+		n += len(f.Data)
+	}
+	return n
+}
+
+// indentOf is the column that the first key of a line of YAML stands at: that of a list's item, not of its dash.
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " -")) }
 
 // wanted is how fixtures mark the line of a finding.
 var wanted = regexp.MustCompile("# want `([^`]*)`")

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // splitPlace is the file and the line of "job.yaml:12".
@@ -69,7 +70,7 @@ func endSentence(text string) string {
 func renderConcise(to io.Writer, jobs []review.Reviewed, troubles []preflight.Trouble) error {
 	var b strings.Builder
 	line := func(file string, line, column int, word, text, name string) {
-		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", terminal.VisibleLine(file), max(line, 1), max(column, 1), word, terminal.VisibleLine(terminal.OneLine(text)), name)
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", words.VisibleLine(file), max(line, 1), max(column, 1), word, words.VisibleLine(terminal.OneLine(text)), name)
 	}
 	for _, j := range jobs {
 		ruled := ruled(j)
@@ -97,7 +98,7 @@ var (
 )
 
 func command(b *strings.Builder, word, file string, line int, title, text string) {
-	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(terminal.Visible(filepath.ToSlash(file))), max(line, 1), inProperty.Replace(terminal.Visible(title)), inData.Replace(terminal.Visible(text)))
+	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(words.Visible(filepath.ToSlash(file))), max(line, 1), inProperty.Replace(words.Visible(title)), inData.Replace(words.Visible(text)))
 }
 
 // JUnitSuites is a report in the form of JUnit.

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // checkMarkdown is a review for a ticket or a comment on a change.
@@ -87,5 +88,5 @@ func unread(b *strings.Builder, jobs int, troubles []preflight.Trouble) string {
 	if jobs+len(troubles) == 0 {
 		b.WriteString("no training job found\n")
 	}
-	return terminal.Visible(strings.TrimRight(b.String(), "\n")) + "\n"
+	return words.Visible(strings.TrimRight(b.String(), "\n")) + "\n"
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Check writes the report of a check in one of the documented formats.
@@ -74,22 +75,22 @@ func renderText(to io.Writer, jobs []review.Reviewed, troubles []preflight.Troub
 
 // Text writes what was found of one job for people.
 func Text(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", paint.As("bold", terminal.VisibleLine(j.Job.String())), terminal.VisibleLine(j.Source), paint.Word(j.Word()))
+	fmt.Fprintf(b, "%s (%s): %s\n", paint.As("bold", words.VisibleLine(j.Job.String())), words.VisibleLine(j.Source), paint.Word(j.Word()))
 	word := ruled(j)
 	for _, f := range toldAs(j) {
 		at := manifest.Document{Source: j.From.Source, Line: j.Line(f.Finding)}.Where()
-		fmt.Fprintf(b, "  %s[%s] %s\n", paint.Word(word(f)), paint.As("bold", f.Check), terminal.VisibleLine(at))
+		fmt.Fprintf(b, "  %s[%s] %s\n", paint.Word(word(f)), paint.As("bold", f.Check), words.VisibleLine(at))
 		if quote := j.Quote(f.Finding, paint); quote != "" {
 			b.WriteString(quote)
 		} else if f.Path != "" {
-			fmt.Fprintf(b, "    %s\n", paint.As("dim", terminal.VisibleLine(string(f.Path))))
+			fmt.Fprintf(b, "    %s\n", paint.As("dim", words.VisibleLine(string(f.Path))))
 		}
-		fmt.Fprintf(b, "    %s\n", terminal.VisibleLine(terminal.OneLine(f.Message)))
+		fmt.Fprintf(b, "    %s\n", words.VisibleLine(terminal.OneLine(f.Message)))
 		if f.Remedy != "" {
-			fmt.Fprintf(b, "    → %s\n", terminal.VisibleLine(f.Remedy))
+			fmt.Fprintf(b, "    → %s\n", words.VisibleLine(f.Remedy))
 		}
 		if f.Runbook != "" {
-			fmt.Fprintf(b, "    runbook: %s\n", terminal.VisibleLine(f.Runbook))
+			fmt.Fprintf(b, "    runbook: %s\n", words.VisibleLine(f.Runbook))
 		}
 	}
 	said := ""
@@ -98,21 +99,21 @@ func Text(b *strings.Builder, j review.Reviewed, paint terminal.Painter) {
 		if review.SaysLimit(j.Report) {
 			said = j.Fit.Headline()
 		}
-		fmt.Fprintf(b, "  fit     %s: %s\n", paint.Word(j.Fit.Answer()), indented(terminal.Visible(said)))
+		fmt.Fprintf(b, "  fit     %s: %s\n", paint.Word(j.Fit.Answer()), indented(words.Visible(said)))
 		if j.Fit.Change != "" {
-			fmt.Fprintf(b, "          → %s\n", terminal.Visible(j.Fit.Change))
+			fmt.Fprintf(b, "          → %s\n", words.Visible(j.Fit.Change))
 		}
 	}
 	if j.Fit != nil {
 		for _, a := range FewAssumed(assumed(j, said), j.Fit.Verdict) {
-			fmt.Fprintf(b, "  assumed %s\n", terminal.VisibleLine(a))
+			fmt.Fprintf(b, "  assumed %s\n", words.VisibleLine(a))
 		}
 	}
 	for _, e := range j.Exempted {
-		fmt.Fprintf(b, "  exempt: policy %s\n", terminal.VisibleLine(terminal.OneLine(e)))
+		fmt.Fprintf(b, "  exempt: policy %s\n", words.VisibleLine(terminal.OneLine(e)))
 	}
 	for _, line := range Unchecked(j) {
-		fmt.Fprintf(b, "  %s\n", terminal.VisibleLine(line))
+		fmt.Fprintf(b, "  %s\n", words.VisibleLine(line))
 	}
 }
 
@@ -267,10 +268,10 @@ func Unchecked(r review.Reviewed) []string {
 		} else if n := len(names[reason]) - terminal.MostNames; n > 1 {
 			what = fmt.Sprintf("%s and %d more", strings.Join(names[reason][:terminal.MostNames], ", "), n)
 		}
-		out = append(out, terminal.VisibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
+		out = append(out, words.VisibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
 	}
 	for _, u := range r.Undecided {
-		out = append(out, terminal.VisibleLine("not decided: policy "+u))
+		out = append(out, words.VisibleLine("not decided: policy "+u))
 	}
 	return out
 }
@@ -307,7 +308,7 @@ func sum(jobs []review.Reviewed) string {
 		}
 	}
 	if n := len(off); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s off by %s", terminal.Count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], terminal.VisibleLine(jobs[0].By)))
+		parts = append(parts, fmt.Sprintf("%s %s off by %s", terminal.Count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], words.VisibleLine(jobs[0].By)))
 	}
 	text := terminal.Count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
 	if disabled != "" {
@@ -322,7 +323,7 @@ func disabledText(jobs []review.Reviewed) string {
 		return ""
 	}
 	names := slices.Sorted(slices.Values(jobs[0].Disabled))
-	return "off by --disable: " + terminal.VisibleLine(strings.Join(slices.Compact(names), ", "))
+	return "off by --disable: " + words.VisibleLine(strings.Join(slices.Compact(names), ", "))
 }
 
 // gravity is a severity in the words of a format that has three of its own.

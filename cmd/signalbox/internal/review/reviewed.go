@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Reviewed is one job, where it was written, and what the review found.
@@ -152,6 +153,6 @@ func (r Reviewed) Quote(f finding.Finding, paint terminal.Painter) string {
 		text = append(text[:room:room], '…')
 	}
 	mark := strings.Repeat(" ", from) + paint.As("error", strings.Repeat("^", length))
-	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.As("dim", number+" │ "), terminal.VisibleLine(string(text)),
+	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.As("dim", number+" │ "), words.VisibleLine(string(text)),
 		paint.As("dim", strings.Repeat(" ", len(number))+" │ "), mark)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/browser"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Shell is what a command may touch of the world around it.
@@ -27,7 +28,7 @@ type Shell struct {
 // Tell writes one line to stderr. That nobody may be listening there changes nothing.
 func (sh *Shell) Tell(format string, args ...any) {
 	text := strings.TrimPrefix(fmt.Sprintf(format, args...), cmp.Or(sh.Name, "signalbox")+" ") // the command's path: its first word stands there already
-	_, _ = io.WriteString(sh.Err, "signalbox: "+terminal.VisibleLine(text)+"\n")
+	_, _ = io.WriteString(sh.Err, "signalbox: "+words.VisibleLine(text)+"\n")
 }
 
 // Notes tells what is of note, a line each.

@@ -13,12 +13,6 @@ import (
 // OneLine is a text in one line, with one space between words.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Visible is words.Visible.
-func Visible(s string) string { return words.Visible(s) }
-
-// VisibleLine is words.VisibleLine.
-func VisibleLine(s string) string { return words.VisibleLine(s) }
-
 // Count is a number with its noun: 1 job, 2 jobs.
 func Count(n int, thing string) string {
 	if n == 1 {
@@ -58,5 +52,5 @@ func FileName(name string) string {
 	if name == "-" {
 		return "stdin"
 	}
-	return VisibleLine(filepath.ToSlash(name))
+	return words.VisibleLine(filepath.ToSlash(name))
 }
