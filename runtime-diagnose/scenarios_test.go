@@ -181,5 +181,6 @@ func scenario(t *testing.T, dir string) diagnose.Case {
 			bare.Add(&c, name, text)
 		}
 	}
+	c.Adopt()
 	return c
 }

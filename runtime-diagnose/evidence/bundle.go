@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"path"
 	"regexp"
@@ -11,12 +12,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 )
 
@@ -102,18 +105,37 @@ func (b *Bundle) Adopt() {
 	}
 }
 
-// onlyOwn leaves out pods that their labels give to other jobs, and what happened to them:
-// "kubectl get pytorchjob/a,pods -o yaml" prints the pods of everybody. Pods without a UID
-// come from pasted text and stay.
+// onlyOwn leaves out pods of other jobs, and what happened to them: "kubectl get pytorchjob/a,pods -o yaml" prints the pods of
+// everybody. Pods without a UID come from pasted text and stay.
 func (b *Bundle) onlyOwn() {
 	own, others := b.Kind.Select(b.Job.Ref, b.Job.Source), map[string]bool{}
+	var names []string
 	b.Pods = slices.DeleteFunc(b.Pods, func(p corev1.Pod) bool {
-		others[p.Name] = p.UID != "" && !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(p.Labels)) })
+		others[p.Name] = p.UID != "" && !b.controls(&p) && !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(p.Labels)) })
+		if others[p.Name] {
+			names = append(names, p.Name)
+		}
 		return others[p.Name]
 	})
 	b.Events = slices.DeleteFunc(b.Events, func(e corev1.Event) bool {
 		return e.InvolvedObject.Kind == "Pod" && others[e.InvolvedObject.Name]
 	})
+	if len(names) > 0 && len(b.Pods) == 0 { // the job may have none, or their labels were lost on the way here
+		b.Missing = append(b.Missing, fmt.Sprintf("pods: %s read, and none has the labels of a pod of %s (%s): %s",
+			words.Count(len(names), "pod was", "pods were"), b.Job.Ref.Name, own[0], words.Clip(strings.Join(names, ", "), widestNames)))
+	}
+}
+
+// widestNames is how much is said of the names of pods that are not the job's, in bytes.
+const widestNames = 120
+
+// controls says that the job is the controller of a pod, whatever its labels are: operators of other versions set other ones.
+func (b *Bundle) controls(p *corev1.Pod) bool {
+	owner, ref := metav1.GetControllerOfNoCopy(p), b.Job.Ref
+	if owner == nil || owner.Name != ref.Name || owner.APIVersion != ref.APIVersion || owner.Kind != b.Kind.API() {
+		return false
+	}
+	return p.Namespace == ref.Namespace && (ref.UID == "" || string(owner.UID) == ref.UID)
 }
 
 // JobName is the job's name; empty: there is no job object.

@@ -162,6 +162,38 @@ var byFact = []advice{
 		says: "no image can be called {{.image}}", owner: signature.User, retry: signature.Useless, shown: true,
 		steps: []string{"Correct the name in the pod template: a repository in lower case, and one tag or digest."},
 	},
+	{ // containerd of an image of one architecture, Docker and CRI-O of one of several
+		// (https://github.com/containerd/containerd/blob/v2.0.0/core/images/image.go, Manifest; https://github.com/containers/image/blob/v5.32.0/internal/manifest/oci_index.go)
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`no match for platform in (?:the )?manifest|no matching manifest for \S+|no image found in (?:image index|manifest list) for architecture`),
+		says: "the image is not built for the architecture of the node", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Build it for that of the node as well (docker buildx build --platform linux/amd64,linux/arm64), or select nodes that it is built for: nodeSelector kubernetes.io/arch."},
+	},
+	{
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`429 Too Many Requests|toomanyrequests`),
+		says: "the registry takes no more pulls for now (429)", owner: signature.User, retry: signature.Helps, shown: true,
+		steps: []string{"Wait: the kubelet tries again by itself. To be limited less, pull with an account (imagePullSecrets), or through a mirror of the cluster's own."},
+	},
+	{
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`(?P<why>x509: [^"]{1,80}|server gave HTTP response to HTTPS client)`),
+		says: "the node does not trust the registry ({{.why}})", owner: signature.Platform, retry: signature.Useless, shown: true,
+		steps: []string{"Tell the administrators the registry: nodes need its authority, or its entry in the configuration of the container runtime (containerd: certs.d)."},
+	},
+	{
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`(?P<why>i/o timeout|no such host|connection refused|connection reset by peer|TLS handshake timeout|no route to host|network is unreachable)`),
+		says: "the node does not reach the registry ({{.why}})", owner: signature.Platform, retry: signature.Helps, shown: true,
+		steps: []string{"See that the name of the registry is spelled right; where it is, tell the administrators the node and the registry: name resolution, firewall, proxy or the registry itself."},
+	},
+	{ // a registry says of what is private that it may not exist
+		// (https://github.com/containerd/containerd/blob/v2.0.0/core/remotes/docker/resolver.go; https://github.com/distribution/distribution/blob/v2.8.3/registry/api/errcode/register.go)
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`(?i)access denied|\bunauthorized\b|authorization failed|no basic auth credentials|403 Forbidden|: denied\b`),
+		says: "the registry gives the image to no account that the pods have, or has no such repository", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Where the name is right, give the pods an account: imagePullSecrets of the pod template or of its service account, with a Secret of the job's namespace."},
+	},
+	{
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`manifest unknown|manifest for \S+ not found|: not found\b`),
+		says: "the registry has no such image or tag", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Correct the name or the tag; where it is right, push the image: the pod starts by itself then."},
+	},
 	// What a pod has of its own, whoever else is on the node
 	// (https://github.com/kubernetes/kubernetes/blob/v1.37.0/pkg/kubelet/eviction/eviction_manager.go, localStorageEviction).
 	{
@@ -282,6 +314,21 @@ var byFact = []advice{
 			"Tell the administrators: a hook is theirs, not the image's; on its node, journalctl -u containerd says which one.",
 			"137 is a kill, most often for memory: see dmesg -T of the node.",
 		},
+	},
+	{ // the runtime looks for what a container starts (https://github.com/opencontainers/runc/blob/v1.2.0/libcontainer/standard_init_linux.go, Init)
+		of: []string{"container-start-failed"}, line: regexp.MustCompile(`exec: "(?P<program>[^"]+)": executable file not found in \$PATH`),
+		says: "the image has no program {{.program}} in its PATH", shown: true,
+		steps: []string{"Correct the command, take an image that has {{.program}}, or write where it is (a virtual environment is in no PATH by itself)."},
+	},
+	{
+		of: []string{"container-start-failed"}, line: regexp.MustCompile(`exec:? "?(?P<program>/[^":]+)"?: (?:stat \S+: )?no such file or directory`),
+		says: "there is no {{.program}} to start", shown: true,
+		steps: []string{"Correct the command, or see what hides the file: a volume that is mounted over its folder. Of a script, the interpreter in its first line may be what is missing."},
+	},
+	{
+		of: []string{"container-start-failed"}, line: regexp.MustCompile(`exec format error`),
+		says: "what the container starts is built for another architecture, or is a script without an interpreter in its first line", shown: true,
+		steps: []string{"Compare the image's architecture with the node's label kubernetes.io/arch; of a script, begin it with #!/bin/sh or the like."},
 	},
 	{
 		of: []string{"slurm-cancelled"}, line: regexp.MustCompile(`(?:JOB|STEP) (?P<id>[\d.]+) .*DUE TO TIME LIMIT`),
