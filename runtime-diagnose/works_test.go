@@ -24,11 +24,12 @@ func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
 	const work = "fold 4 % the rows\n"
 	frame := strings.Repeat("-", 40) + "\n"
 	for name, tc := range map[string]struct{ log, want string }{
-		"ten lines below what was raised":                {raised + lines(10, work), ""},
-		"nine":                                           {raised + lines(9, work), "shape-mismatch"},
-		"eight lines below what was said":                {memory + lines(8, work), ""},
-		"seven":                                          {memory + lines(7, work), "gpu-oom"},
-		"a complaint below them":                         {memory + lines(8, work) + said, "gpu-oom"},
+		"ten lines below what was raised": {raised + lines(10, work), ""},
+		"nine":                            {raised + lines(9, work), "shape-mismatch"},
+		"eight lines below what was said": {memory + lines(8, work), ""},
+		"seven":                           {memory + lines(7, work), "gpu-oom"},
+		"a complaint below them":          {memory + lines(8, work) + said, "gpu-oom"},
+		"four lines, three blank ones, four lines":       {many("fold %d is read\n", 60) + memory + strings.Repeat("fold 4 waits for the rows\n", 20) + lines(4, work) + "\n\n\n" + lines(4, work), ""},
 		"eight lines below two complaints":               {memory + lines(3, work) + said + lines(8, work), ""},
 		"the same line again and again":                  {memory + strings.Repeat("fold 4 waits for the rows\n", 12), "gpu-oom"},
 		"an order to end, and what others say":           {told + lines(12, work), "sigterm-preempted"},

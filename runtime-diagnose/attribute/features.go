@@ -17,7 +17,6 @@ type Feature uint8
 const (
 	Precise Feature = iota
 	General
-	Symptom
 	Cascade
 	Weak
 	Mild
@@ -40,7 +39,6 @@ var about = [features]struct {
 }{
 	Precise:      {"precise", "its signature names a cause that one can act on", 45},
 	General:      {"general", "its signature says that the program failed, and little about why", 30},
-	Symptom:      {"symptom", "its signature names what happened last", 15},
 	Cascade:      {"cascade", "its signature says that somebody else failed first", -90},
 	Weak:         {"weak", "runs that end well print it as well", -8},
 	Mild:         {"mild", "its own program calls it a warning, or information", -8},
@@ -117,8 +115,6 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		f.add(true, Precise)
 	case signature.General:
 		f.add(true, General)
-	default:
-		f.add(true, Symptom)
 	}
 	f.add(s.Signature.Role == signature.Cascade, Cascade)
 	f.add(s.Signature.Weak, Weak)

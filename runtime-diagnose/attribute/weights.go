@@ -6,7 +6,6 @@ package attribute
 var weights = Table{
 	Precise:      45,  // its signature names a cause that one can act on
 	General:      30,  // its signature says that the program failed, and little about why
-	Symptom:      15,  // its signature names what happened last
 	Cascade:      -90, // its signature says that somebody else failed first
 	Weak:         -8,  // runs that end well print it as well
 	Mild:         -8,  // its own program calls it a warning, or information

@@ -15,7 +15,7 @@ func TestKeptWithoutItsSecrets(t *testing.T) {
 	}
 	for left, want := range map[int]bool{len(redact.Masked): true, len(redact.Masked) - 1: false, 0: false, len(secret): true} {
 		k, share := newKeeper(Options{}), left
-		if got := k.take(Kept{1, secret}, &share); got != want {
+		if got := k.take(Kept{Number: 1, Text: secret}, &share); got != want {
 			t.Errorf("with %d bytes left it is kept: %t, want %t", left, got, want)
 		}
 		if want && share != left-len(redact.Masked) {

@@ -456,4 +456,7 @@ func TestBlankLinesDoNotFillTheTail(t *testing.T) {
 	if want := []int{1, 30, 31, 32, 33}; !slices.Equal(got, want) {
 		t.Errorf("lines %v were kept, want %v", got, want)
 	}
+	if last := d.Lines[len(d.Lines)-1]; !last.Meets(93) || last.Meets(94) {
+		t.Errorf("it stands for %d lines below it, want the other 59 blank ones", last.Again)
+	}
 }
