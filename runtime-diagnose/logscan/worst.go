@@ -140,10 +140,14 @@ func (r *logReader) lastResort(d reduce.Digest, guesses bool) {
 		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root // a warning in known words says more than a guess
 	}) {
 		r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, m)
-	} else if s, known := r.confirmed(0, d.Last.Number), r.catalog.ByID(saidExit); s != nil && known != nil && !r.mildOnes() {
-		said := *known
-		said.Category = s.Signature.Category
-		r.recordLast(reduce.Line{Number: s.Item.Source.Line, Text: s.Line, Rank: -1}, signature.Match{Signature: &said})
+	} else if s := r.confirmed(0, d.Last.Number); s != nil && !r.mildOnes() {
+		known := subject.ByCategory(s.Signature.Category)
+		if known == nil {
+			known = r.catalog.ByID(saidExit)
+		}
+		if known != nil {
+			r.record(reduce.Line{Number: s.Item.Source.Line, Text: s.Line, Rank: -1}, signature.Match{Signature: known})
+		}
 	}
 }
 
