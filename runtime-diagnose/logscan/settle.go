@@ -28,10 +28,10 @@ func (r *logReader) settle(d reduce.Digest) {
 	if r.options.uses(lastLaunch) {
 		r.onlyLast(d)
 	}
-	quotes := r.quotes()
+	quotes, open := r.quotes(), r.complaint() != nil
 	r.judgeFrom(0, quotes, d)
 	if said := len(r.sightings); r.options.uses(lastWords) && !quotes {
-		r.lastResort(d)
+		r.lastResort(d, !open)
 		if r.options.uses(harmless) { // what it found as well
 			r.explainAway()
 		}
@@ -211,7 +211,7 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 	if len(r.success) == 0 || !recovery.EndsBadly(d.Last.Text) {
 		return len(r.success) > 0
 	}
-	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
+	return r.isOver(d.Last.Number)
 }
 
 // atTheEnd is how many lines with text are the end of a log.
@@ -233,7 +233,7 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 			break
 		}
 	}
-	if slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == bad.Number }) {
+	if r.isOver(bad.Number) {
 		return reduce.Kept{}
 	}
 	return bad
@@ -305,6 +305,36 @@ func (r *logReader) complains(lines []reduce.Kept) bool {
 	})
 }
 
+// complainsLast says that one of the last lines, below the last step, does so, and counts nothing: steps before it are no
+// proof of what came of the run.
+func (r *logReader) complainsLast(d reduce.Digest) bool {
+	read := 0
+	for at, l := range slices.Backward(d.Lines) {
+		if !strings.ContainsFunc(l.Text, unicode.IsLetter) || strings.HasPrefix(l.Text, "    ") || source.MatchString(l.Text) || raisedInVain(d.Lines[max(0, at-linesInVain):at]) {
+			continue
+		}
+		if l.Number <= r.series.Last.Line || read == atTheEnd {
+			break
+		}
+		if read++; recovery.Wrong(l.Text) && !strings.ContainsFunc(l.Text, unicode.IsDigit) && !recovery.GoesOn(l.Text) && !recovery.CallsWarning(l.Text) && !r.isOver(l.Number) {
+			return true
+		}
+	}
+	return false
+}
+
+// linesInVain is how many lines of a traceback stand below the word of the interpreter that nothing depends on it.
+const linesInVain = 8
+
+func raisedInVain(above []reduce.Kept) bool {
+	return slices.ContainsFunc(above, func(l reduce.Kept) bool { return strings.Contains(l.Text, "Exception ignored") })
+}
+
+// isOver says that what a line says is known, and ended nothing.
+func (r *logReader) isOver(line int) bool {
+	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == line })
+}
+
 // saidBefore says that the same was said well before, with other numbers: the program goes on after it.
 func saidBefore(lines []reduce.Kept, l reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(k reduce.Kept) bool { return k.Number <= l.Number-linesSurvived && SameStatement(k.Text, l.Text) })
@@ -326,22 +356,31 @@ func (r *logReader) heed(word control.Word) {
 const batchOrder = "slurm-cancelled"
 
 // afterOrder ends what is logged below the word of the batch system that it ends the step, where nothing was wrong
-// before: its launcher misses the processes. What is raised may have been under way.
+// before: its launcher misses the processes. What is raised may have been under way, and what the kernel killed is reported
+// once the step is gone. Above it, a command that a script did without, or what was said at the head of a long log and raised
+// by nobody, ended nothing where its time was up.
 func (r *logReader) afterOrder() {
-	category := ""
+	at := slices.IndexFunc(r.sightings, func(s evidence.Observation) bool { return !s.Over && s.Signature.ID == batchOrder })
+	if at < 0 {
+		return
+	}
+	order, before := &r.sightings[at], false
 	for i := range r.sightings {
 		s := &r.sightings[i]
-		switch {
+		switch line := s.Item.Source.Line; {
 		case s.Over || s.Signature.Role == signature.Context:
-		case s.Signature.ID == batchOrder:
-			category = s.Signature.Category
-		case category == "":
-			return
-		case !s.Raised && s.Signature.Category != category:
+		case i >= at:
+			s.Over = !before && !s.Raised && s.Signature.Category != order.Signature.Category && s.Signature.Category != killedForMemory
+		case order.Facts["reason"] != "" && !s.Raised && (recovery.FailsCommand(written(s)) || line*longAfter < order.Item.Source.Line):
 			s.Over = true
+		default:
+			before = true
 		}
 	}
 }
+
+// killedForMemory is the category of what the kernel ends.
+const killedForMemory = "host-oom-killed"
 
 // explainAway ends what a context signature says is harmless where it stands close before.
 func (r *logReader) explainAway() {

@@ -123,7 +123,7 @@ func (r *logReader) saysDone(d reduce.Digest) bool {
 const shellsWord = "(core dumped)"
 
 // source is a line of a program that speaks of a failure and has none.
-var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|(?:raise|print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)
+var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|:?raise \w|(?:print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)
 
 // lowLevel is a level below an error at the head of a line, whatever stands before it. What TensorFlow warns of behind
 // its time can be why it does without the device that is missed, or what ended an operation; what it informs of is not

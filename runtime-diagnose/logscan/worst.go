@@ -113,14 +113,23 @@ func (w *worst) advance() {
 	}
 }
 
-// lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
-// a launcher's word that a process called abort, says that there is one; what runs that end well print as well is none,
-// where nothing else shows that the container failed.
-func (r *logReader) lastResort(d reduce.Digest) {
+// complaint is a sighting that can be the cause; nil: there is none. What only confirms one, as a launcher's word that a
+// process called abort, says that there is one; what runs that end well print as well is none, where nothing else shows that
+// the container failed.
+func (r *logReader) complaint() *evidence.Observation {
 	for i := range r.sightings {
 		if s := &r.sightings[i]; !s.Over && !s.Mild && (r.failed || !s.Signature.Weak) && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
-			return
+			return s
 		}
+	}
+	return nil
+}
+
+// lastResort records the worst line if nothing else in the log can be a cause, and guesses what the end of the log is about
+// where nothing else ever was.
+func (r *logReader) lastResort(d reduce.Digest, guesses bool) {
+	if r.complaint() != nil {
+		return
 	}
 	if body := r.worst.line.Body(); r.worst.open && strings.Contains(body, "CRITICAL") && !recovery.Wrong(body) && r.saysDone(d) {
 		r.worst.open = false // a level alone is no complaint
@@ -133,13 +142,26 @@ func (r *logReader) lastResort(d reduce.Digest) {
 		if known := r.catalog.ByID(saidError); known != nil {
 			r.recordLast(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, signature.Match{Signature: known})
 		}
-	} else if l, m := r.aboutSomething(d); l.Number > 0 && !r.log.Pasted && r.options.uses(asksSubject) && !slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool {
+	} else if l, m := r.aboutSomething(d); guesses && l.Number > 0 && !r.log.Pasted && r.options.uses(asksSubject) && !slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool {
 		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root // a warning in known words says more than a guess
 	}) {
 		r.record(reduce.Line{Number: l.Number, Text: l.Text, Rank: -1}, m)
-	} else if s, known := r.confirmed(0, d.Last.Number), r.catalog.ByID(saidExit); s != nil && known != nil {
-		r.recordLast(reduce.Line{Number: s.Item.Source.Line, Text: s.Line, Rank: -1}, signature.Match{Signature: known})
+	} else if s := r.confirmed(0, d.Last.Number); s != nil && !r.mildOnes() {
+		known := subject.ByCategory(s.Signature.Category)
+		if known == nil {
+			known = r.catalog.ByID(saidExit)
+		}
+		if known != nil {
+			r.record(reduce.Line{Number: s.Item.Source.Line, Text: s.Line, Rank: -1}, signature.Match{Signature: known})
+		}
 	}
+}
+
+// mildOnes says that something that its program calls less than an error could be one.
+func (r *logReader) mildOnes() bool {
+	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool {
+		return !s.Over && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation
+	})
 }
 
 // confirmed is the first word of whoever ran the program that it failed, on one of some lines: what stands below it is

@@ -42,7 +42,7 @@ var subjects = [...]subject{
 		"Run with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer."),
 	about("ecc-error", "the message is about ECC", `\becc\b`, "Read the kernel log of the node for Xid 48, 63, 64, 94 and 95."),
 	about("gpu-hardware-xid", "the message is about a device that failed",
-		`\bhalted\b|\b(?:gpu|device|chip)\b.{0,40}\b(?:hang|hung|lost|fault)\b|hardware (?:error|exception)|\bxid\b`,
+		`\b(?:gpu|device|chip)\b.{0,40}\b(?:halted|hang|hung|lost|fault)\b|hardware (?:error|exception)|\bxid\b`,
 		"Read the kernel log of the node.\nStart the job again on other nodes, and compare."),
 	about("cuda-arch-no-kernel-image", "the message is about the generation of a device",
 		`no kernel image|compute capability|\bsm_\d\d|unsupported gpu arch`,
