@@ -390,7 +390,10 @@ func (c *Cluster) jobOfPod(ctx context.Context, name string) (Target, error) {
 		return Target{}, fmt.Errorf("read Pod %s/%s: %w", c.Namespace, name, err)
 	}
 	var found Target
-	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil && n < mostOwners; n++ {
+	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil; n++ {
+		if n == mostOwners {
+			return Target{}, shell.Usagef("Pod %s/%s: more than %d owners stand above each other; expected pod, Job, JobSet, TrainJob at most", c.Namespace, name, mostOwners)
+		}
 		gvk := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
 		k := kinds.For(gvk)
 		if k == nil {
