@@ -377,9 +377,6 @@ func (c *Cluster) jobCalled(ctx context.Context, name string) (Target, error) {
 	return Target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.Namespace, terminal.OrList(names))
 }
 
-// mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
-const mostOwners = 8
-
 // jobOfPod is the job at the end of the owners of a pod.
 func (c *Cluster) jobOfPod(ctx context.Context, name string) (Target, error) {
 	pod, err := c.Clients.CoreV1().Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
