@@ -56,6 +56,11 @@ func TestARecordWhoseMessageGoesOnHoldsItsTraceback(t *testing.T) {
 		goesOn = "Card 0: a small one\nFamily: 6\n"
 		raised = "Traceback (most recent call last):\n  File \"/app/data.py\", line 9, in <module>\n    import frames\nframes.errors.CardError: A card of a later family is required.\n" + goesOn
 	)
+	const sentence = "A card of a later family is required, as the driver of this one says that it cannot hold so many."
+	much := strings.Replace(raised, "A card of a later family is required.", sentence, 1)
+	const stamped = "2026-03-02 11:30:01 - data - ERROR - [data.py:18] - "
+	pad := strings.Repeat("x", 240-48-len(stamped))
+	says := func(n int, before string) string { return stamped + before + sentence[:n] + "\n" }
 	records := ""
 	for range recordsBelow {
 		records += "2026-03-02 11:30:02 - main - INFO - [main.py:58] - a part is read\n"
@@ -67,6 +72,12 @@ func TestARecordWhoseMessageGoesOnHoldsItsTraceback(t *testing.T) {
 		"the message goes on above the traceback":      {record + goesOn + raised + records, diagnose.Unknown},
 		"a record that says something else":            {strings.Replace(record, "A card", "No card", 1) + goesOn + raised + records, diagnose.Diagnosed},
 		"a message that goes on for longer":            {record + goesOn + goesOn + raised + records, diagnose.Diagnosed},
+		"a message of three lines more":                {record + goesOn + "Card 1\n" + raised + records, diagnose.Unknown},
+		"a message of four lines more":                 {record + goesOn + "Card 1\nCard 2\n" + raised + records, diagnose.Diagnosed},
+		"a record that says 48 bytes of it":            {says(48, "") + goesOn + much + records, diagnose.Unknown},
+		"a record that says one byte less":             {says(47, "") + goesOn + much + records, diagnose.Diagnosed},
+		"a record that says it within 240 bytes":       {says(48, pad) + goesOn + much + records, diagnose.Unknown},
+		"a record that says it one byte further on":    {says(48, pad+"x") + goesOn + much + records, diagnose.Diagnosed},
 		"a record that says that the program gives up": {strings.Replace(record, "no frames", "giving up", 1) + goesOn + raised + records, diagnose.Diagnosed},
 		"too few records below":                        {record + goesOn + raised + strings.Replace(records, "2026", "", 1), diagnose.Diagnosed},
 	} {

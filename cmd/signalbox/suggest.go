@@ -186,11 +186,10 @@ func mentions(c *cobra.Command, word string) []string {
 		}
 	}
 	walk(c)
-	all := slices.Concat(commands, flags)
-	return all[:min(mostMentions, len(all))]
+	return slices.Concat(commands, flags)
 }
 
-// mostMentions is how many places are named that speak of a word.
+// mostMentions is how many places are named that speak of a word; the others are counted.
 const mostMentions = 3
 
 // speaking is "; of it speaks signalbox check --fix" for a word that is no command; empty: nothing does.
@@ -201,6 +200,9 @@ func speaking(c *cobra.Command, word string) string {
 		return ""
 	case 1:
 		return "; of it speaks " + found[0]
+	}
+	if n := len(found) - mostMentions; n > 0 {
+		found = append(found[:mostMentions], fmt.Sprintf("%d more", n))
 	}
 	return "; of it speak " + strings.Join(found[:len(found)-1], ", ") + " and " + found[len(found)-1]
 }

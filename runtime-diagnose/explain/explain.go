@@ -208,7 +208,7 @@ func modelName(name string) string {
 	const most = 64
 	name = strings.Join(strings.Fields(ground.Clean(redact.Text(name))), " ")
 	for i := range name {
-		if i > most {
+		if i >= most && len(name) > most {
 			return name[:i] + "…"
 		}
 	}

@@ -48,11 +48,12 @@ const (
 	recentLines = 240
 )
 
-// tracebackHead begins a traceback; mostHeads is how many are remembered until they end.
+// tracebackHead begins a traceback; mostHeads is how many are remembered until they end. tidyAt is how many lines may be noted to be
+// left out before those are forgotten that nobody would take any more.
 const (
 	tracebackHead = "Traceback (most recent call last)"
 	mostHeads     = 64
-	mostDropped   = 10_000
+	tidyAt        = 2_000
 )
 
 // firstFailure is the heading under which torchrun names the rank that failed first.
@@ -134,7 +135,7 @@ func (t *taker) visit(l reduce.Line) bool {
 		t.recent = append(t.recent, line)
 	}
 	if strings.Contains(l.Text, tracebackHead) {
-		t.heads = append(t.heads[max(0, len(t.heads)-mostHeads):], line)
+		t.heads = append(t.heads[max(0, len(t.heads)-mostHeads+1):], line)
 	}
 	for i := range t.last {
 		if h := &t.last[i]; l.Number <= h.Last+linesAfter {
@@ -187,13 +188,28 @@ func (t *taker) gather(line reduce.Kept) {
 	t.all = append(t.all, line)
 }
 
+// tidy forgets of the lines to be left out those that are not taken, and will not be: they are too far above.
+func (t *taker) tidy() {
+	may := map[int]bool{}
+	for _, l := range t.last {
+		for _, line := range l.lines {
+			may[line.Number] = true
+		}
+	}
+	maps.DeleteFunc(t.drop, func(number int, _ bool) bool {
+		_, chosen := t.chosen[number]
+		return !chosen && !may[number] && number < t.recent[0].Number
+	})
+}
+
 // judge opens a window where a line says something.
 func (t *taker) judge(l reduce.Line) {
 	if l.Trace != nil && l.Trace.Ignored {
 		// Only the whole traceback shows that it is one of those; its end alone would be an error.
-		if len(t.drop) < mostDropped {
-			t.drop[l.Trace.First], t.drop[l.Number] = true, true
+		if len(t.drop) >= tidyAt {
+			t.tidy()
 		}
+		t.drop[l.Trace.First], t.drop[l.Number] = true, true
 		return
 	}
 	body := l.Body()

@@ -59,6 +59,26 @@ func TestWhatMaySucceedLater(t *testing.T) {
 	}
 }
 
+// A server may ask to be left alone for a day; what asks for longer, or for ever, is asked again after a day.
+func TestAServerMayAskForADay(t *testing.T) {
+	header := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", header)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	for text, want := range map[string]time.Duration{
+		"-1": 0, "soon": 0, "86399": 24*time.Hour - time.Second, "86400": 24 * time.Hour, "86401": 24 * time.Hour, "99999999999999999999": 24 * time.Hour,
+		"Fri, 20 Nov 2099 08:01:00 GMT": 24 * time.Hour, "Fri, 20 Nov 2020 08:01:00 GMT": 0,
+	} {
+		header = text
+		_, err := ask(t, Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+		if after, again := Retry(err); after != want || !again {
+			t.Errorf("Retry-After %q: asked again %v after %s, want after %s", text, again, after, want)
+		}
+	}
+}
+
 func start(t *testing.T) *fakellm.Server {
 	t.Helper()
 	s, err := fakellm.Start(t.Context())

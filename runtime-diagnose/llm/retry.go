@@ -46,14 +46,18 @@ type wanted struct {
 
 type wantedKey struct{}
 
+// mostAfter is how long a server may ask to be left alone: what is counted by the day begins anew by then.
+const mostAfter = 24 * time.Hour
+
 // readRetryAfter reads the header in both of its forms
 // (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after).
 func readRetryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
-		return time.Duration(min(seconds, 24*3600)) * time.Second
+	seconds, err := strconv.Atoi(text)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // a number without an end is the largest that there is
+		return time.Duration(min(max(seconds, 0), int(mostAfter/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
+		return min(max(0, at.Sub(now)), mostAfter)
 	}
 	return 0
 }

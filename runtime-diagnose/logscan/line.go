@@ -83,7 +83,7 @@ type logReader struct {
 	cut          bool           // it ends where no message ends
 	rootCause    int            // line of torchrun's heading "Root Cause"
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
-	wrapper      map[string]wrapped
+	wrapper      map[string]int // lane → the line of an exception that only hands on another one, which is printed below it
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly

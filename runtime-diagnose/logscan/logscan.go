@@ -189,6 +189,9 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	if digest.LinesCut > 0 {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, words.S(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
+	if n := digest.Unfollowed; n > 0 {
+		h.missing = append(h.missing, fmt.Sprintf("log of %s: %s began within thousands of others; %s read line by line", name, words.Count(n, "traceback", "tracebacks"), map[bool]string{true: "it is", false: "they are"}[n == 1]))
+	}
 	excerpt := evidence.Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
 	digest.Lines = withLast(digest)
 	now = digest.Now

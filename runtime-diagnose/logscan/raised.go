@@ -57,13 +57,6 @@ func (r *logReader) byFrame(l reduce.Line, frame string) []signature.Match {
 	})
 }
 
-// wrapped is an exception that only hands on another one, which is printed below it.
-type wrapped struct {
-	line  int
-	first int // of the sightings that it gave
-	count int
-}
-
 // wraps are the words in which torch hands an exception of a worker on to the process that waits for
 // it; the original traceback follows
 // (https://github.com/pytorch/pytorch/blob/main/torch/_utils.py, ExceptionWrapper). torch.compile prints
@@ -79,11 +72,11 @@ func (r *logReader) unwrap(l reduce.Line) {
 	if l.Trace == nil || !r.options.uses(unwraps) {
 		return
 	}
-	if w, ok := r.wrapper[l.Lane]; ok {
+	if line, ok := r.wrapper[l.Lane]; ok {
 		delete(r.wrapper, l.Lane)
-		if l.Number-w.line <= originalWithin {
-			for i := w.first; i < min(len(r.sightings), w.first+w.count); i++ {
-				if r.sightings[i].Item.Source.Line == w.line {
+		if l.Number-line <= originalWithin {
+			for i := range r.sightings {
+				if r.sightings[i].Item.Source.Line == line {
 					r.sightings[i].Over = true
 				}
 			}
@@ -91,11 +84,8 @@ func (r *logReader) unwrap(l reduce.Line) {
 	}
 	if wraps.MatchString(l.Trace.Message) && len(r.wrapper) < mostSightings {
 		if r.wrapper == nil {
-			r.wrapper = map[string]wrapped{}
+			r.wrapper = map[string]int{}
 		}
-		r.wrapper[strings.Clone(l.Lane)] = wrapped{line: l.Number, first: len(r.sightings), count: mostPerLine}
+		r.wrapper[strings.Clone(l.Lane)] = l.Number
 	}
 }
-
-// mostPerLine is more signatures than match one line.
-const mostPerLine = 8

@@ -84,8 +84,4 @@ func (r *logReader) drop(at int) {
 			r.generic[lane] = place - 1
 		}
 	}
-	for lane, w := range r.wrapper {
-		behind(&w.first)
-		r.wrapper[lane] = w
-	}
 }

@@ -48,15 +48,15 @@ const (
 	mostQueued = 256
 	// mostKnown bounds the failures that are remembered so that none is told twice.
 	mostKnown = 4096
-	// attempts for one notification, with a pause that doubles from the first one.
-	attempts   = 5
-	firstPause = time.Second
+	// mostAttempts are made for one notification, with a pause that doubles from the first one.
+	mostAttempts = 5
+	firstPause   = time.Second
 	// mostPause is how long a receiver may ask to be left alone: others wait behind it.
 	mostPause = 30 * time.Second
 	// callTime bounds one attempt.
 	callTime = 10 * time.Second
-	// lineBytes and textBytes bound what is said of one failure.
-	lineBytes, textBytes = 512, 2048
+	// mostLine and mostText are the bytes of what is said of one failure.
+	mostLine, mostText = 512, 2048
 )
 
 // Results, as they are counted.
@@ -122,7 +122,7 @@ func (n *Notifier) Tell(f Failure) {
 
 // clean masks what looks like a secret, once more: what leaves the cluster is read by others.
 func clean(f Failure) Failure {
-	f.Error, f.Analysis, f.Solution = clip(redact.Text(f.Error), lineBytes), clip(redact.Text(f.Analysis), textBytes), clip(redact.Text(f.Solution), textBytes)
+	f.Error, f.Analysis, f.Solution = clip(redact.Text(f.Error), mostLine), clip(redact.Text(f.Analysis), mostText), clip(redact.Text(f.Solution), mostText)
 	for _, text := range []*string{&f.Error, &f.Analysis, &f.Solution} {
 		*text = redact.Visible(*text)
 	}
@@ -174,7 +174,7 @@ func (n *Notifier) deliver(ctx context.Context, r *receiver, f Failure) {
 			n.count(r.Name, Sent)
 			return
 		}
-		if ctx.Err() != nil || after < 0 || try == attempts {
+		if ctx.Err() != nil || after < 0 || try == mostAttempts {
 			n.count(r.Name, Failed)
 			n.log.Error("a notification is not delivered", "receiver", r.Name, "namespace", f.Namespace, "name", f.Name, "tries", try, "error", err.Error())
 			return

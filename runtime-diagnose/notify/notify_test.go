@@ -185,6 +185,34 @@ func TestFormsAreThoseOfTheReceivers(t *testing.T) {
 	}
 }
 
+// What is said of one failure is cut at a bound, between two runes, and shows it.
+func TestALongFailureShowsThatItIsCut(t *testing.T) {
+	type told struct{ Error, Analysis, Solution string }
+	for _, by := range []int{-1, 0, 1, 1 << 20} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &heard{}
+			n, _ := world(t, server, io.Discard, Receiver{Form: FormGeneric})
+			f := failed
+			text := func(most int) string { return strings.Repeat("ä", (most+by)/2) + strings.Repeat("x", (most+by)%2) }
+			f.Error, f.Analysis, f.Solution = text(mostLine), text(mostText), text(mostText)
+			n.Tell(f)
+			settle()
+			var got told
+			if err := json.Unmarshal([]byte(server.bodies[0]), &got); err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range []struct {
+				most      int
+				was, told string
+			}{{mostLine, f.Error, got.Error}, {mostText, f.Analysis, got.Analysis}, {mostText, f.Solution, got.Solution}} {
+				if cut := len(one.was) > one.most; (one.told != one.was) != cut || strings.HasSuffix(one.told, "…") != cut || len(one.told) > one.most || strings.Contains(one.told, "\ufffd") {
+					t.Errorf("of %d bytes %d are told, ending with %q; want %d at most", len(one.was), len(one.told), one.told[len(one.told)-6:], one.most)
+				}
+			}
+		})
+	}
+}
+
 // A receiver that asks to be left alone is, up to a bound: what waits behind it is told too.
 func TestAReceiverMayAskForAPause(t *testing.T) {
 	for later, want := range map[string]time.Duration{
@@ -242,10 +270,10 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 	}{
 		"it answers at once":             {nil, 1, Sent},
 		"it is away for a while":         {[]int{503, 500, 429}, 4, Sent},
-		"it stays away":                  {[]int{503, 503, 503, 503, 503, 503}, attempts, Failed},
+		"it stays away":                  {[]int{503, 503, 503, 503, 503, 503}, mostAttempts, Failed},
 		"it refuses":                     {[]int{400, 200}, 1, Failed},
 		"it sends the token somewhere":   {[]int{http.StatusFound, 200}, 1, Failed},
-		"it accepts on the last attempt": {[]int{500, 500, 500, 500}, attempts, Sent},
+		"it accepts on the last attempt": {[]int{500, 500, 500, 500}, mostAttempts, Sent},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -60,19 +60,25 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 		"requests that are refused": {lines(30, func(i int) string {
 			return fmt.Sprintf(`10.0.0.9 - - [18/Apr/2026 14:22:%02d] "POST /v1/score HTTP/1.1" 503 -`, i)
 		}), false},
-		"rows of a table":               {lines(30, func(i int) string { return fmt.Sprintf("%d.jpg cat 0.%d", (i*7919)%500, 100+i) }), true},
-		"rows of an array":              {lines(30, func(i int) string { return fmt.Sprintf(" [%d.5e+01  8.%de-01]", i, 10+i) }), true},
-		"rows that are a few":           {lines(12, func(i int) string { return fmt.Sprintf("%d.jpg cat 0.%d", (i*7919)%500, 100+i) }), false},
-		"rows that begin alike":         {lines(30, func(i int) string { return fmt.Sprintf("waited %d.5", 40-i) }), false},
-		"too few":                       {lines(6, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) }), false},
-		"a number that comes and goes":  {lines(20, func(i int) string { return fmt.Sprintf("queue %d of 3 waiting", i%2) }), false},
-		"ranks with nothing beside":     {lines(16, func(i int) string { return fmt.Sprintf("rank %d starts", i) }), false},
-		"addresses of frames":           {lines(16, func(i int) string { return fmt.Sprintf("frame #%d: abort + 0x%x", i, i*64) }), false},
-		"only times":                    {lines(16, func(i int) string { return fmt.Sprintf("10:00:%02d waiting 3", i) }), false},
-		"seconds since the epoch":       {lines(16, func(i int) string { return fmt.Sprintf("t=17720000%02d waiting for peer 3", i) }), false},
-		"counting that ended long ago":  {append(lines(8, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) }), strings.Split(strings.Repeat("waiting\n", 60), "\n")...), false},
-		"nothing":                       {nil, false},
-		"more shapes than are followed": {lines(400, func(i int) string { return fmt.Sprintf("%s %d 1", strings.Repeat(string(rune('a'+i%26)), i%40+1), i) }), false},
+		"rows of a table":                             {lines(30, func(i int) string { return fmt.Sprintf("%d.jpg cat 0.%d", (i*7919)%500, 100+i) }), true},
+		"rows of an array":                            {lines(30, func(i int) string { return fmt.Sprintf(" [%d.5e+01  8.%de-01]", i, 10+i) }), true},
+		"rows that are a few":                         {lines(12, func(i int) string { return fmt.Sprintf("%d.jpg cat 0.%d", (i*7919)%500, 100+i) }), false},
+		"rows that begin alike":                       {lines(30, func(i int) string { return fmt.Sprintf("waited %d.5", 40-i) }), false},
+		"too few":                                     {lines(6, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) }), false},
+		"a number that comes and goes":                {lines(20, func(i int) string { return fmt.Sprintf("queue %d of 3 waiting", i%2) }), false},
+		"ranks with nothing beside":                   {lines(16, func(i int) string { return fmt.Sprintf("rank %d starts", i) }), false},
+		"addresses of frames":                         {lines(16, func(i int) string { return fmt.Sprintf("frame #%d: abort + 0x%x", i, i*64) }), false},
+		"only times":                                  {lines(16, func(i int) string { return fmt.Sprintf("10:00:%02d waiting 3", i) }), false},
+		"seconds since the epoch":                     {lines(16, func(i int) string { return fmt.Sprintf("t=17720000%02d waiting for peer 3", i) }), false},
+		"counting that ended long ago":                {append(lines(8, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) }), strings.Split(strings.Repeat("waiting\n", 60), "\n")...), false},
+		"nothing":                                     {nil, false},
+		"the largest numbers that count":              {lines(8, func(i int) string { return fmt.Sprintf("s:%d trl:2", 99_999_992+i) }), true},
+		"larger by one":                               {lines(8, func(i int) string { return fmt.Sprintf("s:%d trl:2", 100_000_000+i) }), false},
+		"as many shapes as are followed":              {append(pairs(63), lines(8, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) })...), true},
+		"one shape more":                              {append(pairs(64), lines(8, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) })...), false},
+		"as many shapes as results are looked for in": {append(shapes(63), lines(9, func(i int) string { return fmt.Sprintf("precision: %d.5%%", i) })...), true},
+		"one shape of results more":                   {append(shapes(64), lines(9, func(i int) string { return fmt.Sprintf("precision: %d.5%%", i) })...), false},
+		"more shapes than are followed":               {lines(400, func(i int) string { return fmt.Sprintf("%s %d 1", strings.Repeat(string(rune('a'+i%26)), i%40+1), i) }), false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +132,14 @@ func TestNumbersThatStandAloneMove(t *testing.T) {
 func shapes(n int) (log []string) {
 	for i := range n {
 		log = append(log, strings.Repeat(string(rune('a'+i%26)), 2+i/26)+" 7")
+	}
+	return log
+}
+
+// pairs are lines of so many shapes that have two numbers each.
+func pairs(n int) (log []string) {
+	for _, line := range shapes(n) {
+		log = append(log, line+" of 9")
 	}
 	return log
 }

@@ -28,3 +28,23 @@ func TestRecoveriesBegin(t *testing.T) {
 		})
 	}
 }
+
+// So many shapes are followed. Of one more it is not known whether its number was one again.
+func TestShapesThatAreFollowedAreBounded(t *testing.T) {
+	line := func(i int, value string) string {
+		return string([]byte{'a' + byte(i%26), 'b' + byte(i/26%25), 'c' + byte(i/650)}) + " loss " + value
+	}
+	for shapes, want := range map[int]bool{64: true, 65: false, 5000: false} {
+		var r progress.Recoveries
+		var keys []uint64
+		for i := range shapes {
+			keys = append(keys, r.Follow(line(i, "nan")))
+		}
+		for i := range shapes {
+			r.See(2, line(i, "2.5"))
+		}
+		if first, last := r.After(1, keys[0]), r.After(1, keys[shapes-1]); !first || last != want {
+			t.Errorf("of %d shapes the first is well again: %t, the last: %t; want true and %t", shapes, first, last, want)
+		}
+	}
+}

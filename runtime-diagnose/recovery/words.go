@@ -172,9 +172,14 @@ func TriesAgain(text string) bool {
 // GoesOn is a line that announces no end.
 func GoesOn(text string) bool { return TriesAgain(text) || Mild(text) }
 
+// mostHead is how much of a line a level is looked for in: loggers put it before their message.
+const mostHead = 160
+
+func headOf(text string) string { return text[:min(len(text), mostHead)] }
+
 // Mild is a line that its program calls less than an error. NCCL calls its errors WARN.
 func Mild(text string) bool {
-	head := text[:min(len(text), 160)]
+	head := headOf(text)
 	if level := rayLevel(head); level != 0 {
 		return strings.IndexByte("DIW", level) >= 0
 	}
@@ -199,7 +204,7 @@ var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()-]+:? ){0,4}?\[?warning\]?(
 
 // CallsWarning says that a line calls itself a warning, as Python's do, or as tools without levels do.
 func CallsWarning(text string) bool {
-	return Warns(text) || callsWarning.MatchString(text[:min(len(text), 160)])
+	return Warns(text) || callsWarning.MatchString(headOf(text))
 }
 
 // instead are the words by which a program says what it does where something failed, and that this is no failure.
@@ -230,7 +235,7 @@ func Remarked(text string) bool {
 // Debugs says that a line is what its program tells those who debug it: no run ends for it. What it hands on of a warning
 // is the warning.
 func Debugs(text string) bool {
-	head := text[:min(len(text), 160)]
+	head := headOf(text)
 	return strings.Contains(head, "DEBUG") && Mild(text) && !strings.Contains(head, "WARN") && !strings.Contains(head, "Warning") && !strings.Contains(head, "INFO")
 }
 
@@ -266,7 +271,7 @@ var ncclWarns = lazy.MustCompile(`^\S+:\d+:\d+ \[\d+\] [\w/]+\.(?:h|cc|cu):\d+ W
 
 // Informs is a line that its program calls less than a warning.
 func Informs(text string) bool {
-	head := text[:min(len(text), 160)]
+	head := headOf(text)
 	return Mild(text) && rayLevel(head) != 'W' && !strings.HasPrefix(strings.TrimPrefix(strings.TrimLeft(head, "[ \t"), "NeMo "), "W") && !strings.Contains(head, "WARN") && !strings.Contains(head[:min(len(head), 40)], ": W ")
 }
 
@@ -297,7 +302,7 @@ var severe = lazy.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d 
 
 // Severe says that a line has that level.
 func Severe(text string) bool {
-	level := rayLevel(text[:min(len(text), 160)])
+	level := rayLevel(headOf(text))
 	return level != 0 && strings.IndexByte("EFC", level) >= 0 || severe.MatchString(text)
 }
 
@@ -314,7 +319,7 @@ func OfXLA(text string) bool {
 // OfRuntime says that a line is an error as the runtime below the program logs it, Ray's or TensorFlow's. What ends
 // a run is raised in the program, so a run that goes on has lived with the line.
 func OfRuntime(text string) bool {
-	return rayLevel(text[:min(len(text), 160)]) == 'E' || runtime.MatchString(text)
+	return rayLevel(headOf(text)) == 'E' || runtime.MatchString(text)
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -1,6 +1,9 @@
 package recovery
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTheLevelOfALineIsReadAsItsRuntimeWritesIt(t *testing.T) {
 	const ray, tf = "[2024-08-25 19:21:02,241 ", "2018-02-08 18:14:25.438352: "
@@ -34,5 +37,16 @@ func TestTheLevelOfALineIsReadAsItsRuntimeWritesIt(t *testing.T) {
 				t.Errorf("mild %t, informs %t, severe %t, of a runtime %t; want %t, %t, %t, %t", mild, informs, severe, logged, tc.mild, tc.informs, tc.severe, tc.logged)
 			}
 		})
+	}
+}
+
+// A level is looked for where loggers put it: further on in a line the same word is a part of the message.
+func TestALevelIsLookedForAtTheHeadOfALine(t *testing.T) {
+	const begin = "2025-12-08 08:44:02,041 [DEBUG] "
+	for at, want := range map[int]bool{100: false, 156: false, 157: true, 500: true} {
+		text := begin + strings.Repeat("x", at-len(begin)-1) + " INFO"
+		if got := Debugs(text); got != want {
+			t.Errorf("with another level at byte %d it is for those who debug: %t, want %t", at, got, want)
+		}
 	}
 }

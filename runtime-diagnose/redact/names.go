@@ -139,9 +139,6 @@ func beginOf(name string, to int) int {
 
 // classOf says what a name says about its value. The last word decides: a password_file is a file.
 func classOf(name string) class {
-	if len(name) > 100 {
-		return none
-	}
 	last, at, ok := lastWord(name, len(name))
 	if !ok {
 		return none

@@ -92,3 +92,13 @@ func TestWhatLineGivesStays(t *testing.T) {
 		}
 	}
 }
+
+// A secret's name may be of any length: its last words decide.
+func TestALongNameHidesItsSecret(t *testing.T) {
+	for _, n := range []int{1, 90, 91, 92, 300, 5000} {
+		name := strings.Repeat("x", n) + "_PASSWORD"
+		if got, want := Line("export "+name+"=hunter22"), "export "+name+"=[masked]"; got != want {
+			t.Errorf("behind a name of %d bytes stands %s", len(name), got[len("export ")+len(name):])
+		}
+	}
+}

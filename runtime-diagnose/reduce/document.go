@@ -96,7 +96,13 @@ func (d *Document) fence() {
 }
 
 func (d *Document) sentence(text string) {
-	if !isSentence(text) || !d.isNew(text) { // every rank prints it
+	if !isSentence(text) {
+		return
+	}
+	if !d.isNew(text) { // every rank prints it
+		if _, known := d.seen[maphash.String(sentenceSeed, text)]; !known {
+			d.bytes -= len(text) // what cannot be told apart speaks neither for a document nor against it
+		}
 		return
 	}
 	if d.shapes == nil {

@@ -105,7 +105,7 @@ func (f *folder) announced(l *Line, body string) bool {
 	}
 	kind := ""
 	switch end := body[len(body)-1]; {
-	case end != ':' && end != ')' || len(body) > mostHeading:
+	case end != ':' && end != ')':
 	case strings.HasPrefix(body, "thread '") && strings.Contains(body, panicked):
 		if kind = "panic"; !strings.HasPrefix(body, "thread 'main'") {
 			kind = threadPanic
@@ -118,9 +118,6 @@ func (f *folder) announced(l *Line, body string) bool {
 	}
 	return kind != ""
 }
-
-// mostHeading is more than a heading has that names a file of a registry of crates.
-const mostHeading = 400
 
 // panicked stands between a thread's name and where it panicked, or of what.
 const panicked = "' panicked at "

@@ -70,6 +70,7 @@ type Digest struct {
 	Lines        []Kept // by number
 	LinesRead    int
 	LinesCut     int       // longer than LongestLine; their middle was dropped
+	Unfollowed   int       // tracebacks that began where as many as are followed were open: their lines are read one by one
 	BytesRead    int64     // as they came
 	BytesSkipped int64     // read, but in no kept line
 	Last         Line      // the last line with text
@@ -137,7 +138,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	d.Last = *last
 	d.Lines, d.InTraceback = k.kept(), tracebacks.within(d.Last.Number)
 	d.Now = clock.now
-	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes
+	d.LinesRead, d.LinesCut, d.BytesRead, d.Unfollowed = lines.number, lines.cut, lines.bytes, tracebacks.unfollowed
 	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
 	d.Last.Text, d.Last.Lane = strings.Clone(Mask(d.Last.Text)), strings.Clone(d.Last.Lane)
 	d.Last.body, d.Last.collected = min(d.Last.body, len(d.Last.Text)), min(d.Last.collected, len(d.Last.Text))

@@ -86,6 +86,8 @@ type folder struct {
 	heading  map[string]string // of which kind the failure is whose message stands on the next line
 	marked   map[string]int    // the line of a mark under a line of source
 	lastMark int               // of them
+
+	unfollowed int // tracebacks that began where as many as are followed were open
 }
 
 // isFrame reads a frame as Python prints it: `  File "train.py", line 3`.
@@ -147,12 +149,9 @@ func isStatement(body string, has redact.Bytes) bool {
 
 // assigns says that a text begins with a word that is given a value.
 func assigns(s string) bool {
-	space := strings.IndexByte(s[:min(len(s), mostName+1)], ' ')
+	space := strings.IndexByte(s, ' ')
 	return space >= 0 && strings.HasPrefix(s[space:], " = ")
 }
-
-// mostName is more than a variable's name is long.
-const mostName = 60
 
 // finalizer is a frame of the interpreter's own clean-up at the end.
 var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit_function|__del__|_python_exit)$`)
@@ -212,7 +211,8 @@ func (t *openTrace) behindPrefix(body string) string {
 	return body
 }
 
-// mostLanes and mostTraceLines bound what broken input can make us keep.
+// mostLanes bounds what broken input can make us keep, and mostTraceLines for how long a traceback that has not ended takes
+// lines for its own. One that begins where so many are open is counted.
 const (
 	mostLanes      = 4096
 	mostTraceLines = 2000
@@ -230,6 +230,8 @@ func (f *folder) fold(l *Line) {
 		if len(f.open) < mostLanes {
 			t := &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], thread: f.beside[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
 			f.open[strings.Clone(l.Lane)] = t
+		} else {
+			f.unfollowed++
 		}
 		return
 	}

@@ -75,6 +75,12 @@ func TestWhatIsNotToldIsCounted(t *testing.T) {
 				f.Pods = append(f.Pods, p)
 			}
 		}, "note: 1 more remark is left out."},
+		"nodes alone": {3, func(f *report.Findings, n int) {
+			f.Events = []corev1.Event{{Reason: "NodeReady"}}
+			for i := range n {
+				f.Nodes = append(f.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("gpu-%d", i)}})
+			}
+		}, "; 1 more node was read."},
 		"ways to end": {3, func(f *report.Findings, n int) {
 			f.Failed, f.Seen.Pods = true, failedOf(n)
 		}, "The others ended in 1 more way."},

@@ -326,14 +326,17 @@ func laterBy(d time.Duration) string {
 	return words.Short(d) + " later"
 }
 
+// mostKinds is how many kinds of ends one sentence tells; the others are counted.
+const mostKinds = 3
+
 // followersSentence is what became of the other members, in one sentence.
 func followersSentence(all []Followers) string {
 	var parts []string
-	for _, f := range all[:min(len(all), 3)] {
+	for _, f := range all[:min(len(all), mostKinds)] {
 		parts = append(parts, fmt.Sprintf("%d × %s", len(f.Places), f.Says))
 	}
-	if n := len(all) - 3; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d more kinds", n))
+	if n := len(all) - mostKinds; n > 0 {
+		parts = append(parts, words.Count(n, "more kind", "more kinds"))
 	}
 	if len(parts) == 0 {
 		return ""

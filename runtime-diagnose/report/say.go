@@ -362,10 +362,13 @@ func (d *draft) whyUnknown(r *Report) string {
 	}
 }
 
+// mostNodes is how many nodes are told of, where nothing else was read; the others are counted.
+const mostNodes = 3
+
 // nodesSay is how the nodes are that were read, of which none is known to be in trouble.
 func (d *draft) nodesSay() string {
 	var out []string
-	for i := range d.Nodes[:min(len(d.Nodes), 3)] {
+	for i := range d.Nodes[:min(len(d.Nodes), mostNodes)] {
 		n := &d.Nodes[i]
 		text := []string{"node " + n.Name + " is ready, and none of its conditions tells of trouble"}
 		if n.Spec.Unschedulable {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,6 +50,19 @@ func TestWhatIsMissingStandsBelowTheVerdict(t *testing.T) {
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What became of the others is told of three kinds in one sentence, and the other kinds are counted.
+func TestKindsOfEndsAreToldOrCounted(t *testing.T) {
+	for n, want := range map[int]string{3: "1 × way 2.", 4: "1 × way 2; 1 more kind.", 60: "1 × way 2; 57 more kinds."} {
+		var all []Followers
+		for i := range n {
+			all = append(all, Followers{Says: fmt.Sprintf("way %d", i), Places: []string{"w"}})
+		}
+		if got := followersSentence(all); got != " The others: 1 × way 0; 1 × way 1; "+want {
+			t.Errorf("of %d kinds:%s", n, got)
 		}
 	}
 }

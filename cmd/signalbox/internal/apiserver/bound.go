@@ -15,6 +15,8 @@ const (
 	mostAnswer = 512 << 20
 	// mostHeld is how many bytes the objects may take that were read when a list goes on: half a million pods take less.
 	mostHeld = 4 << 30
+	// mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
+	mostOwners = 8
 )
 
 // bounded keeps a server that sends without end from taking the memory of whoever asks. What is read by a stream, a log or a

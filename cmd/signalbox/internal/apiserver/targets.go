@@ -377,9 +377,6 @@ func (c *Cluster) jobCalled(ctx context.Context, name string) (Target, error) {
 	return Target{}, shell.Usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.Namespace, terminal.OrList(names))
 }
 
-// mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
-const mostOwners = 8
-
 // jobOfPod is the job at the end of the owners of a pod.
 func (c *Cluster) jobOfPod(ctx context.Context, name string) (Target, error) {
 	pod, err := c.Clients.CoreV1().Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
@@ -390,7 +387,10 @@ func (c *Cluster) jobOfPod(ctx context.Context, name string) (Target, error) {
 		return Target{}, fmt.Errorf("read Pod %s/%s: %w", c.Namespace, name, err)
 	}
 	var found Target
-	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil && n < mostOwners; n++ {
+	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil; n++ {
+		if n == mostOwners {
+			return Target{}, shell.Usagef("Pod %s/%s: more than %d owners stand above each other; expected pod, Job, JobSet, TrainJob at most", c.Namespace, name, mostOwners)
+		}
 		gvk := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
 		k := kinds.For(gvk)
 		if k == nil {

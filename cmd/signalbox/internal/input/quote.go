@@ -59,7 +59,7 @@ func (q *Quotes) Line(file string, n int) (string, bool) {
 		if at, err := os.Stat(file); !held && err == nil && at.Mode().IsRegular() && at.Size() <= maxQuoted {
 			text, _ = os.ReadFile(file) // what cannot be read now is not quoted
 		}
-		if utf8.Valid(text) && !bytes.Contains(text, []byte{0}) {
+		if text != nil && utf8.Valid(text) && !bytes.Contains(text, []byte{0}) {
 			lines = bytes.Split(text, []byte("\n"))
 		}
 		if q.lines == nil {
