@@ -104,3 +104,21 @@ func TestNamesOfASnapshotAndABundleAreShownNotObeyed(t *testing.T) {
 		}
 	}
 }
+
+// TestASnapshotOfAnyFormIsNoBug: no API server has looked at the types of what somebody else sends.
+func TestASnapshotOfAnyFormIsNoBug(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, node := range map[string]string{
+		"an amount that is a list":    "status: {allocatable: {cpu: []}, capacity: {cpu: []}}",
+		"an amount that is an object": "status: {allocatable: {cpu: {a: 1}}, capacity: {cpu: {a: 1}}}",
+	} {
+		if err := os.WriteFile("cluster.yaml", []byte("{apiVersion: v1, kind: Node, metadata: {name: a}, "+node+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, []string{"fit", "--map", "--snapshot", "cluster.yaml"})
+		if code == shell.ExitOurs || strings.Contains(errs.String(), "this is a bug") {
+			t.Errorf("%s: exit %d\n%s%s", name, code, out.String(), errs.String())
+		}
+	}
+}

@@ -92,7 +92,8 @@ func (f *Followed) of(namespace string) (events []*corev1.Event, left, ok bool) 
 	return events, s.left, true
 }
 
-// Transformer implements cache.TransformingStore: what no diagnosis reads is not held.
+// Transformer implements cache.TransformingStore: what no diagnosis reads is not held while a list comes. Of what a watch brings,
+// a reflector leaves that to its store.
 func (*Followed) Transformer() cache.TransformFunc {
 	return func(object any) (any, error) {
 		if e, ok := object.(*corev1.Event); ok {
@@ -190,6 +191,7 @@ func (f *Followed) put(object any) *corev1.Event {
 	if !ok {
 		return nil
 	}
+	e = trimEvent(e)
 	s := f.namespaces[e.Namespace]
 	if s == nil {
 		s = &namespaceEvents{byName: map[string]*list.Element{}, order: list.New()}

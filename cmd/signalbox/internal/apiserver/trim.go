@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -112,7 +113,7 @@ func shortenNode(node map[string]any) {
 	has, _ := status["capacity"].(map[string]any)
 	offers, _ := status["allocatable"].(map[string]any)
 	for name, amount := range has {
-		if offered, ok := offers[name]; ok && offered == amount || len(offers) > 0 && job.AcceleratorUnit(corev1.ResourceName(name)) == job.NotAccelerator {
+		if offered, ok := offers[name]; ok && reflect.DeepEqual(offered, amount) || len(offers) > 0 && job.AcceleratorUnit(corev1.ResourceName(name)) == job.NotAccelerator {
 			delete(has, name)
 		}
 	}
