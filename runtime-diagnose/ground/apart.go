@@ -140,11 +140,14 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(plain, g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
+	if g.othersHold(turnedRound(body), cites) {
+		return true
+	}
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" && g.asRead(c, true) {
 		return false // it is what its evidence says, in words that could say more
 	}
 	texts := g.texts(cites)
-	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, cites) && g.othersHold(renumbered(body, texts), cites)
+	return !g.workedOut(body, cites) && g.othersHold(renumbered(body, texts), cites)
 }
 
 // workedOut says whether a claim has an amount or a share that stands nowhere in texts and is worked out of them: no other number is meant.
