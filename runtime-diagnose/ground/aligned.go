@@ -123,6 +123,11 @@ func (g *grounds) asRead(c *claim, workedOut bool) bool {
 
 // toldWhy says whether a claim gives a reason that its evidence gives, or that the rules found.
 func (g *grounds) toldWhy(c *claim, said string) bool {
+	if m := causeLabel.FindStringIndex(said); m != nil {
+		if said = said[m[1]:]; slices.ContainsFunc(c.cites, func(id evidence.ID) bool { return !slices.Contains(g.Root, id) }) {
+			return false
+		}
+	}
 	words := append(connectives(backward, said, true), connectives(forward, said, false)...)
 	at := causal.FindStringIndex(said)
 	if len(words) == 0 && at == nil {
@@ -138,6 +143,9 @@ func (g *grounds) toldWhy(c *claim, said string) bool {
 		}
 		return lean(cause, root, rest) > 0 && lean(effect, root, rest) < 0
 	}
+	if len(words) == 1 && words[0].backward && g.ofRoot(c.cites) && theJobFailed.MatchString(said[:words[0].from]) && len(content(said[:words[0].from])) == 0 {
+		return true // that is what the cause is the cause of
+	}
 	word := ""
 	if at != nil {
 		word = said[at[0]:at[1]]
@@ -146,3 +154,9 @@ func (g *grounds) toldWhy(c *claim, said string) bool {
 	}
 	return strings.Contains(strings.ToLower(c.texts), strings.ToLower(word)) || g.ofRoot(c.cites) && strings.Contains(strings.ToLower(g.Says), strings.ToLower(word))
 }
+
+// causeLabel calls what follows the cause, and theJobFailed begins a clause about nothing but the job.
+var (
+	causeLabel   = lazy.MustCompile(`(?i)^\W*(?:root[ -])?cause\W*[:：]`)
+	theJobFailed = lazy.MustCompile(`(?i)^\W*(?:the )?(?:whole )?(?:job|run|training|program|it) (?:has |had )?(?:failed|ended|stopped|died|crashed) $`)
+)

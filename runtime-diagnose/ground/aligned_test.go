@@ -11,13 +11,15 @@ func TestSupportedHasTheOrderOfALine(t *testing.T) {
 	group := gang("run-1: the others waited in vain", "1/t#1", "2/t#2", "1/t#1 INFO waiting for data", "2/t#2 RuntimeError: Timed out waiting 8000ms for recv operation to complete")
 	for so, not := range map[string]string{
 		"Container t failed liveness probe [pod/run-1/t#1].":                  "The probe failed because the kubelet had killed the container [pod/run-1/t#1].",
+		"Root cause: waiting for data [pod/run-1/t#1].":                       "Root cause: RuntimeError, timed out waiting 8000ms [pod/run-2/t#2].",
+		"The run ended because of the time limit [pod/run-1/t#1].":            "The node ended because of the time limit [pod/run-1/t#1].",
 		"Local variable 'rate' referenced before assignment [pod/run-1/t#1].": "rate was assigned before it was referenced [pod/run-1/t#1].",
 		"Quota gpus: requested 8, used 24 [pod/run-1/t#1].":                   "Requested were 24 [pod/run-1/t#1].",
 		"Job 77 on node17 cancelled due to time limit [pod/run-1/t#1].":       "Job 77 was cancelled because node17 failed [pod/run-1/t#1].",
 		"run-2 timed out waiting 8000ms for recv operation [pod/run-2/t#2].":  "run-2 was sending when it timed out [pod/run-2/t#2].",
 		"run-2: RuntimeError, timed out waiting 8000ms [pod/run-2/t#2].":      "run-1 stopped because the recv operation had timed out [pod/run-2/t#2] [pod/run-1/t#1].",
 	} {
-		s := map[byte]Shown{'C': probe, 'L': variable, 'Q': quota, 'J': limit, 'r': group}[so[0]]
+		s := map[byte]Shown{'C': probe, 'L': variable, 'Q': quota, 'J': limit, 'r': group, 'R': group, 'T': limit}[so[0]]
 		if k := Keep(Answer{Analysis: so}, s); outcomeOf(k) != published {
 			t.Errorf("%s: is not shown as supported: %s", so, k.LeftOut())
 		}

@@ -48,10 +48,10 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
+	case !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
 		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
-	case miscalculated(body), why != Undecided && g.almostSo(unconverted(body), cites):
+	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
 		return Otherwise
 	}
 	g.showApart(body)
@@ -140,11 +140,14 @@ func (g *grounds) almostSo(body string, cites []evidence.ID) bool {
 	if plain := quotation.ReplaceAllString(g.claim(body, cites).body, " "); unknown(plain, g.support(cites)) {
 		return g.othersHold(turnedRound(body), cites) // with another number it would have the same words that its evidence has not
 	}
+	if g.othersHold(turnedRound(body), cites) {
+		return true
+	}
 	if c := g.claim(body, cites); g.foreign(c) == "" && g.contradicted(c) == "" && g.unproven(c) == "" && g.asRead(c, true) {
 		return false // it is what its evidence says, in words that could say more
 	}
 	texts := g.texts(cites)
-	return g.othersHold(turnedRound(body), cites) || !g.workedOut(body, cites) && g.othersHold(renumbered(body, texts), cites)
+	return !g.workedOut(body, cites) && g.othersHold(renumbered(body, texts), cites)
 }
 
 // workedOut says whether a claim has an amount or a share that stands nowhere in texts and is worked out of them: no other number is meant.
@@ -366,15 +369,6 @@ func (g *grounds) legible(body string, cites []evidence.ID) bool {
 	said, known := tellingWords(body), vocabulary(g.support(cites))
 	strange := slices.DeleteFunc(slices.Clone(said), func(w string) bool { return neutral[w] || known(w) })
 	return len(said) > 1 && 2*len(strange) <= len(said)
-}
-
-// writer is who writes, as the subject of what he writes.
-var writer = lazy.MustCompile(`(?i)^\W*(?:sorry\W+(?:but\W+)?)?(?:i|we)\b`)
-
-// refuses says whether a claim is about who writes it and about nothing that was read: a refusal.
-func (g *grounds) refuses(body string) bool {
-	read := vocabulary(g.support(slices.Sorted(maps.Keys(g.items))))
-	return writer.MatchString(body) && !slices.ContainsFunc(content(body), read)
 }
 
 // plainTopics are what explanations speak of whatever happened.

@@ -134,7 +134,7 @@ func (g *grounds) shows(body string, cites []evidence.ID) bool {
 
 func (g *grounds) claim(body string, cites []evidence.ID) *claim {
 	c := &claim{cites: cites, support: g.support(cites), texts: g.texts(cites)}
-	body = signalVerb.ReplaceAllString(inDigits(g.inNames(unconverted(body))), "$1")
+	body = signalVerb.ReplaceAllString(inDigits(g.inNames(body)), "$1")
 	body = inEach(inFigures(body))
 	body = timePassed.ReplaceAllString(ofUnit.ReplaceAllString(body, "$1 $2"), "$1")
 	if m := ofEach.FindStringSubmatch(body); m != nil && strings.HasPrefix(g.countedMembers(cites), m[1]+" ") {
@@ -302,9 +302,9 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Word
 	case ofListed != "":
 		return Apart
-	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)):
+	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(asserted(c.plain)):
 		return Word // of several it was read, or of what all are made by
-	case allMembers.MatchString(g.ofCited(asserted(c.plain), c.cites)) && universal(asserted(c.plain), c.support):
+	case allMembers.MatchString(asserted(c.plain)) && universal(asserted(c.plain), c.support):
 		return Member
 	}
 	return g.several(c.plain, c.support, c.cites)

@@ -16,8 +16,6 @@ var (
 	ofHundred = lazy.MustCompile(`(\d) %`)
 	// percentage is a share of a whole.
 	percentage = lazy.MustCompile(`(\d+(?:\.\d+)?)%`)
-	// boundedShare is a bound of one.
-	boundedShare = lazy.MustCompile(`(?i)\b(?:(less than|under|below|at most)|(more than|over|above|at least)) (\d+(?:\.\d+)?)%`)
 	// inParts is a time in two units: 1 min 18 s.
 	inParts = lazy.MustCompile(`(?i)\b(\d+)\s?(h|hours?|mins?|minutes?|m)(?:,? and |,? )?(\d+(?:\.\d+)?)\s?(mins?|minutes?|m|s|secs?|seconds?)\b`)
 	// exponential is a number with its power of ten in figures.
@@ -42,18 +40,7 @@ func worked(body, texts string) string {
 		}
 		return m
 	})
-	body = boundedShare.ReplaceAllStringFunc(ofHundred.ReplaceAllString(body, "$1%"), func(m string) string {
-		of := boundedShare.FindStringSubmatch(m)
-		n := value(of[3])
-		if slices.ContainsFunc(ratios(texts), func(share float64) bool {
-			share *= 100
-			return of[1] != "" && share <= n && share*2 >= n || of[2] != "" && share >= n && share <= n*2
-		}) {
-			return " "
-		}
-		return m
-	})
-	body = percentage.ReplaceAllStringFunc(body, func(m string) string {
+	body = percentage.ReplaceAllStringFunc(ofHundred.ReplaceAllString(body, "$1%"), func(m string) string {
 		if isShare(texts, m[:len(m)-1]) {
 			return " "
 		}

@@ -51,7 +51,7 @@ func mutations(s scenario, claim string) map[string]string {
 	}
 	if m := regexp.MustCompile(`(?i)\brank (\d+)\b`).FindStringSubmatchIndex(body); m != nil {
 		for _, i := range s.Items {
-			if i.Rank != nil && strconv.Itoa(*i.Rank) != body[m[2]:m[3]] && !strings.Contains(body, "ank "+strconv.Itoa(*i.Rank)) {
+			if i.Rank != nil && *i.Rank >= 0 && strconv.Itoa(*i.Rank) != body[m[2]:m[3]] && !strings.Contains(body, "ank "+strconv.Itoa(*i.Rank)) {
 				out["rank to "+strconv.Itoa(*i.Rank)] = body[:m[2]] + strconv.Itoa(*i.Rank) + body[m[3]:] + cites
 			}
 		}
@@ -102,8 +102,8 @@ func TestMutations(t *testing.T) {
 	})
 	all, told := wrong.sum()
 	t.Logf("of %d: %d published, %d shown as unsupported", all, told[published], told[apart])
-	if told[apart]*10 > all {
-		t.Errorf("%d of %d are shown as unsupported: more than one in ten", told[apart], all)
+	if told[apart]*20 > all {
+		t.Errorf("%d of %d are shown as unsupported: more than one in twenty", told[apart], all)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,37 +241,13 @@ func uncalculated(claim, support string) string {
 	})
 }
 
-// converted is an amount with the same in another unit: 2 GiB (2048 MiB).
-var converted = lazy.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?([kmgt]i?b?|ms|s|seconds?|minutes?|hours?|秒|毫秒|分钟|小时)\s*[(（](?:=|≈|~|i\.e\. |about |or )?\s*(\d+(?:\.\d+)?)\s?([kmgt]i?b?|ms|s|seconds?|minutes?|hours?|秒|毫秒|分钟|小时)[)）]`)
-
-// sameConverted says whether both amounts are one, as far as their digits go.
-func sameConverted(of []string) bool {
-	a, b := value(of[1])*units[strings.ToLower(of[2])], value(of[3])*units[strings.ToLower(of[4])]
-	return a > 0 && b/a > 0.98 && b/a < 1.02
-}
-
-// unconverted is a claim without the second of two such amounts.
-func unconverted(claim string) string {
-	if converted.MatchString(claim) {
-		claim = withoutCommas(claim)
-	}
-	return converted.ReplaceAllStringFunc(claim, func(m string) string {
-		if of := converted.FindStringSubmatch(m); sameConverted(of) {
-			return of[1] + " " + of[2]
-		}
-		return m
-	})
-}
-
 // ofWords is a name of several words: its number is no part of a calculation.
 var ofWords = lazy.MustCompile(`\b[A-Za-z]\w*(?:-\w+)+`)
 
-// miscalculated says whether a claim holds a calculation or a conversion that is wrong, whatever it is about.
+// miscalculated says whether a claim holds a calculation that is wrong, whatever it is about.
 func miscalculated(claim string) bool {
 	claim = inPairs(withoutCommas(ofWords.ReplaceAllString(claim, " ")))
-	return slices.ContainsFunc(converted.FindAllStringSubmatch(claim, -1), func(of []string) bool {
-		return units[strings.ToLower(of[2])] != 0 && units[strings.ToLower(of[4])] != 0 && !sameConverted(of)
-	}) || slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
+	return slices.ContainsFunc(calculated.FindAllStringSubmatch(claim, -1), func(of []string) bool {
 		_, right := adds(of)
 		return !right
 	})
@@ -300,15 +275,6 @@ func (g *grounds) countedMembers(cites []evidence.ID) string {
 		return ""
 	}
 	return fmt.Sprintf("%d pods\n", len(pods))
-}
-
-// ofCited is a claim without an "all three ranks" where three are cited.
-func (g *grounds) ofCited(plain string, cites []evidence.ID) string {
-	n, _, _ := strings.Cut(g.countedMembers(cites), " ")
-	if n == "" {
-		return plain
-	}
-	return regexp.MustCompile(`(?i)\ball (?:the )?`+n+` `).ReplaceAllString(plain, n+" ")
 }
 
 // between says whether two of the cited pieces of evidence lie so much time apart, as people round it: a number to its last digit. The
