@@ -81,6 +81,7 @@ func readPyTorchJob(r *reader, j *job.Job, o *object[pytorchSpec]) {
 		injectInit(&worker.Pod, initPyTorch(), r.anchor(worker.Path.Child("template")))
 	}
 	if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
+		r.count("spec.elasticPolicy.maxRestarts", e.MaxRestarts, 0)
 		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
 	trainingMarks(j, "pytorchjob-controller")
