@@ -84,10 +84,6 @@ func (k *clusterQueueCheck) differ(names []string) bool {
 func (k *clusterQueueCheck) place(g *gang.Group, name string) {
 	flavor := k.s.Rules().Flavors[name]
 	if flavor == nil {
-		if why := k.s.WhyUnread(cluster.FlavorKind, "", name); why != "" {
-			g.Untied = fmt.Sprintf("Kueue puts %s on the nodes of flavor %s, which could not be read: %s", g.Name, name, why)
-			return
-		}
 		if !k.s.Holds(cluster.ResourceOf(cluster.FlavorKind.WithVersion(""))) {
 			g.Untied = fmt.Sprintf("the snapshot does not hold flavor %s, on whose nodes Kueue puts %s", name, g.Name)
 		}
