@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -19,7 +21,7 @@ var volcanoFieldRefused = &check.Check{
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) {
-		for _, at := range []job.Path{p.Operator.TTL, "spec.maxRetry"} {
+		for _, at := range []job.Path{p.Operator.TTL, "spec.maxRetry", "spec.networkTopology.highestTierAllowed"} {
 			if n, ok := facts.Number(p.Job, at); ok && n < 0 {
 				p.Reportf(at, "%s is %d; it takes 0 or more", facts.LastStep(at), n)
 			}
@@ -31,6 +33,7 @@ var volcanoFieldRefused = &check.Check{
 		}
 		refusedOrder(p)
 		refusedMaster(p)
+		refusedPlugins(p)
 	},
 }
 
@@ -192,5 +195,19 @@ func refusedMaster(p *check.Pass) {
 	}
 	if p.Job.Role(task) == nil {
 		p.Reportf(at, "the plugin mpi looks for a task called %q, and the job has none%s", task, check.DidYouMean(task, tasksOf(p.Job)))
+	}
+}
+
+// volcanoPlugins: volcano ed72c7c8 pkg/controllers/job/plugins/factory.go.
+var volcanoPlugins = []string{"env", "hcclrank", "mpi", "pytorch", "ray", "ssh", "svc", "tensorflow"}
+
+// refusedPlugins: a plugin is one that Volcano has, in its spelling.
+func refusedPlugins(p *check.Pass) {
+	const at = job.Path("spec.plugins")
+	plugins, _ := p.Job.Field(at).(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		if !slices.Contains(volcanoPlugins, name) {
+			p.Reportf(at.Key(name), "Volcano has no plugin %s%s", facts.Quoted(name), check.DidYouMean(name, volcanoPlugins))
+		}
 	}
 }
