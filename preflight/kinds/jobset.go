@@ -56,10 +56,9 @@ var jobSet = &Kind{
 			{At: "spec.failurePolicy.restartStrategy", Words: []string{"Recreate", "BlockingRecreate", "InPlaceRestart"}},
 			{At: "spec.failurePolicy.rules", Each: "action", Words: []string{"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"}, Required: true},
 		},
-		RoleChoices: []Choice{
-			{At: "template.spec.completionMode", Words: completionModes},
-			{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}, Required: true},
-		},
+		RoleChoices: append(batchChoices("template.spec"),
+			Choice{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}, Required: true},
+		),
 		DependsOn: true,
 		Jobs:      &Jobs{Spec: "template.spec", Indexed: true}, // the webhook's default
 		World:     WorldOfPod,
