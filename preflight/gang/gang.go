@@ -44,6 +44,7 @@ type Gang struct {
 	Paused        bool                 // the job asks for no pods now
 	Stopped       bool                 // a user ended the job before its time
 	Arrived       bool                 // an API server asks about the job: its namespace is there, whether it was seen or not
+	Manager       string               // the controller that has the job instead of its kind's own; empty: none
 	UID           string               // of the stored job; empty: it is not, or that is not known
 	QueueOfPods   bool                 // the queue of Kueue is named where Kueue reads it on pods alone, if at all
 	Prebuilt      string               // the Workload that somebody else makes for the job; empty: Kueue does
@@ -100,7 +101,7 @@ func Of(j *job.Job) Gang {
 	}
 	g := Gang{
 		Name: j.Ref.Name, Namespace: j.Ref.Namespace,
-		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "", UID: j.Ref.UID, Paused: j.Suspended,
+		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "", UID: j.Ref.UID, Manager: j.ManagedElsewhere, Paused: j.Suspended,
 	}
 	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
 		plural, _ := meta.UnsafeGuessKindToResource(gvk) // the plural in lower case
