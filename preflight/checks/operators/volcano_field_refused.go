@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -25,6 +26,9 @@ var volcanoFieldRefused = &check.Check{
 			if n, ok := facts.Number(p.Job, at); ok && n < 0 {
 				p.Reportf(at, "%s is %d; it takes 0 or more", facts.LastStep(at), n)
 			}
+		}
+		if n, ok := facts.Number(p.Job, "spec.minSuccess"); ok && n < 1 {
+			p.Reportf("spec.minSuccess", "minSuccess is %d; it takes 1 or more", n)
 		}
 		refusedVolumes(p)
 		refusedPolicies(p, "spec.policies")
@@ -73,6 +77,11 @@ func refusedPolicies(p *check.Pass, list job.Path) {
 			p.Reportf(at.Child("exitCode"), "policy %d answers exit code 0, which is no failure", i)
 		case coded:
 			events = []string{"exit code " + facts.Itoa(code)}
+		}
+		if text := facts.TextAt(p.Job, at.Child("timeout")); text != "" {
+			if _, err := time.ParseDuration(text); err != nil {
+				p.Reportf(at.Child("timeout"), "timeout of policy %d is %s; it takes a duration such as 5m or 1h30m", i, facts.Quoted(text))
+			}
 		}
 		for _, event := range events {
 			if before, twice := answered[event]; twice && before != i {
