@@ -170,6 +170,9 @@ func readJobSet(r *reader, j *job.Job, o *object[jobSetSpec]) {
 	if m := o.Spec.ManagedBy; m != nil && *m != jobSetController {
 		j.ManagedElsewhere = *m
 	}
+	if f := o.Spec.FailurePolicy; f != nil {
+		r.count("spec.failurePolicy.maxRestarts", &f.MaxRestarts, 0) // below 0 it is passed by the first failure
+	}
 	list := job.Path("spec.replicatedJobs")
 	r.wantList(list, len(o.Spec.ReplicatedJobs), "at least one replicated Job")
 	j.Roles = slices.Grow(j.Roles, len(o.Spec.ReplicatedJobs))
