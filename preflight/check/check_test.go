@@ -30,6 +30,9 @@ func TestNamesLongerThanThereAreAreNotCompared(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("a", 400_000)
+	if got := check.Nearest("lenght", []string{"length"}, 1); got != "length" { // two letters swapped are one slip, as in the names of fields
+		t.Errorf("nearest of lenght is %q; want length", got)
+	}
 	if got := check.DidYouMean(long+"b", []string{long + "c"}); got.Name() != "" {
 		t.Error("names of 400,001 bytes are compared")
 	}

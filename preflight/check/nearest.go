@@ -3,9 +3,8 @@ package check
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Suggestion is the name that a slip may have meant; the zero value: none is near.
@@ -53,14 +52,14 @@ func Nearest(name string, names []string, slips int) string {
 // product of two lengths, and two of 400,000 letters in one job would take minutes.
 const mostCompared = 253
 
-// distance is how many runes differ, or most where that many or more do: names whose lengths differ by as much are
-// not compared, nor are longer ones than there are. Another case is one slip, however many letters have it.
+// distance is how many slips are between two names, or most where that many or more are: longer ones than there are are not
+// compared. Another case is one slip, however many letters have it.
 func distance(a, b string, most int) int {
 	if a != b && strings.EqualFold(a, b) {
 		return min(1, most)
 	}
-	if x, y := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(x-y, y-x) >= most || max(len(a), len(b)) > mostCompared {
+	if max(len(a), len(b)) > mostCompared {
 		return most
 	}
-	return levenshtein.ComputeDistance(a, b)
+	return words.Distance(a, b, most-1)
 }

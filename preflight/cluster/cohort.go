@@ -37,8 +37,9 @@ type CohortTree struct {
 	Circle  bool // cohorts are below each other: nothing can be worked out
 }
 
-// cohortTreeOf puts the quotas of all queues together; nil: there are none.
-func cohortTreeOf(b *Rules) *CohortTree {
+// cohortTreeOf puts the quotas of all queues together; nil: there are none. What is used of a queue whose status does not
+// tell it, the workloads hold that it has admitted.
+func cohortTreeOf(b *Rules, all Objects) *CohortTree {
 	if len(b.Cluster) == 0 {
 		return nil
 	}
@@ -57,6 +58,13 @@ func cohortTreeOf(b *Rules) *CohortTree {
 		for _, f := range q.Status.FlavorsReservation {
 			for _, r := range f.Resources {
 				n.usage[FlavorResource{f.Name, r.Name}] = max(0, job.InBaseUnits(r.Name, r.Total))
+			}
+		}
+		if q.Silent() {
+			for _, w := range Each[workload](all, WorkloadKind) {
+				if w.Status.Admission.ClusterQueue == name {
+					w.usage(n.usage)
+				}
 			}
 		}
 		t.Queues[name] = n
@@ -141,6 +149,16 @@ func (n *QuotaNode) kept(fr FlavorResource) int64 {
 		return max(0, n.subtree[fr]-q.lend)
 	}
 	return 0
+}
+
+// Shares says whether two nodes may use the quota of one tree.
+func (n *QuotaNode) Shares(other *QuotaNode) bool { return n.root() == other.root() }
+
+func (n *QuotaNode) root() *QuotaNode {
+	for n.parent != nil {
+		n = n.parent
+	}
+	return n
 }
 
 // Most is what the node could get if nothing were used.

@@ -5,8 +5,12 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The parts of Kueue's objects that are read; v1beta1 and v1beta2 differ in the name of
@@ -75,6 +79,35 @@ type (
 		PendingWorkloads   int32              `json:"pendingWorkloads"`
 		Conditions         []metav1.Condition `json:"conditions"`
 	}
+	// workload is what Kueue makes of a job; with an admission, it holds quota.
+	workload struct {
+		Metadata struct {
+			OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+		} `json:"metadata"`
+		Spec struct {
+			PodSets []struct {
+				Name  string `json:"name"`
+				Count int32  `json:"count"`
+			} `json:"podSets"`
+		} `json:"spec"`
+		Status struct {
+			Admission struct {
+				ClusterQueue      string             `json:"clusterQueue"`
+				PodSetAssignments []podSetAssignment `json:"podSetAssignments"`
+			} `json:"admission"`
+			ReclaimablePods []struct {
+				Name  string `json:"name"`
+				Count int32  `json:"count"`
+			} `json:"reclaimablePods"`
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	podSetAssignment struct {
+		Name          string                         `json:"name"`
+		Flavors       map[corev1.ResourceName]string `json:"flavors"`
+		ResourceUsage corev1.ResourceList            `json:"resourceUsage"`
+		Count         *int32                         `json:"count"`
+	}
 	flavorUsage struct {
 		Name      string `json:"name"`
 		Resources []struct {
@@ -98,6 +131,59 @@ func (q *ClusterQueue) Checks() []string {
 
 // Strict says that the queue lets nobody pass a job that waits at its head.
 func (q *ClusterQueue) Strict() bool { return q.Spec.QueueingStrategy == "StrictFIFO" }
+
+// Silent says that Kueue's status of the queue does not tell what is used of it: it was left out, or is yet to be written.
+func (q *ClusterQueue) Silent() bool { return q.Status.FlavorsReservation == nil }
+
+// holds says whether quota is reserved for the workload.
+func (w *workload) holds() bool {
+	is := func(condition string) bool { return meta.IsStatusConditionTrue(w.Status.Conditions, condition) }
+	return is("QuotaReserved") && !is("Finished")
+}
+
+// QuotaReserved says that a job has a Workload of its own for which quota is reserved.
+func (s *Snapshot) QuotaReserved(namespace, uid string) bool {
+	for _, w := range In[workload](s.objects, WorkloadKind, namespace) {
+		if uid != "" && w.holds() && slices.ContainsFunc(w.Metadata.OwnerReferences, func(owner metav1.OwnerReference) bool { return string(owner.UID) == uid }) {
+			return true
+		}
+	}
+	return false
+}
+
+// usage adds up what the workload holds of quota, without the pods that it has given back
+// (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/workload/workload.go, totalRequestsFromAdmission and
+// podSetsCountsAfterReclaim; a finished one is in no queue's cache).
+func (w *workload) usage(into map[FlavorResource]int64) {
+	if !w.holds() {
+		return
+	}
+	for _, a := range w.Status.Admission.PodSetAssignments {
+		var all, back int64
+		for _, set := range w.Spec.PodSets {
+			if set.Name == a.Name {
+				all = int64(set.Count)
+			}
+		}
+		for _, r := range w.Status.ReclaimablePods {
+			if r.Name == a.Name {
+				back = int64(r.Count)
+			}
+		}
+		count := all
+		if a.Count != nil {
+			count = int64(*a.Count)
+		}
+		for name, amount := range a.ResourceUsage {
+			n := max(0, job.InBaseUnits(name, amount))
+			if left := max(0, all-back); left < count {
+				n = n / count * left
+			}
+			fr := FlavorResource{a.Flavors[name], name}
+			into[fr] = saturate.Add(into[fr], n)
+		}
+	}
+}
 
 // Inactive is the reason why a queue takes no jobs; empty: it does, or that is not said.
 func (s *QueueStatus) Inactive() string {

@@ -89,6 +89,7 @@ var (
 	ClusterKind   = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ClusterQueue"}
 	CohortKind    = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Cohort"}
 	FlavorKind    = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ResourceFlavor"}
+	WorkloadKind  = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 	VolcanoKind   = schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "Queue"}
 	T9kQueueKind  = schema.GroupKind{Group: "scheduler.tensorstack.dev", Kind: "Queue"}
 	sliceKind     = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceSlice"}
@@ -104,6 +105,7 @@ var (
 		ClusterKind:  {rule: true, read: strictly[ClusterQueue]},
 		CohortKind:   {rule: true, read: strictly[cohort]},
 		FlavorKind:   {rule: true, read: strictly[resourceFlavor]},
+		WorkloadKind: {many: true, read: strictly[workload]},
 		VolcanoKind:  {rule: true, read: strictly[volcanoQueue]},
 		T9kQueueKind: {rule: true, read: strictly[t9kQueue]},
 		NodePoolKind: {rule: true, read: strictly[nodePoolObject]},

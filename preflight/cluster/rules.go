@@ -52,8 +52,8 @@ func rulesOf(all Objects, before *Rules, stale map[schema.GroupKind]bool) *Rules
 			}
 		}
 	}
-	if changed(ClusterKind) || changed(CohortKind) {
-		r.Tree = cohortTreeOf(r)
+	if changed(ClusterKind) || changed(CohortKind) || changed(WorkloadKind) {
+		r.Tree = cohortTreeOf(r, all)
 	}
 	if changed(T9kQueueKind) {
 		r.T9k = map[string][]*t9kQueue{}
@@ -146,6 +146,16 @@ func (s *Snapshot) WhyUnread(gk schema.GroupKind, namespace, name string) string
 		}
 	}
 	return ""
+}
+
+// AnyUnread says that some object of a kind could not be read.
+func (s *Snapshot) AnyUnread(gk schema.GroupKind) bool {
+	for _, o := range s.objects[gk].all() {
+		if o.err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // LocalQueue finds a LocalQueue of Kueue; of several versions the last one counts.

@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,10 @@ type Gang struct {
 	Paused        bool                 // the job asks for no pods now
 	Stopped       bool                 // a user ended the job before its time
 	Arrived       bool                 // an API server asks about the job: its namespace is there, whether it was seen or not
+	Manager       string               // the controller that has the job instead of its kind's own; empty: none
+	UID           string               // of the stored job; empty: it is not, or that is not known
+	QueueOfPods   bool                 // the queue of Kueue is named where Kueue reads it on pods alone, if at all
+	Prebuilt      string               // the Workload that somebody else makes for the job; empty: Kueue does
 	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
 	// could have refused them has let them in.
 	NodesOnly bool
@@ -58,6 +63,7 @@ type Group struct {
 	// Single says that the role has one pod, whatever else changes.
 	Single       bool
 	Path         job.Path // where the number of pods is written; empty: nowhere
+	Written      int      // the number of pods that is written there, where fewer are enough and Kueue counts it all the same; 0: it does not
 	Each         int      // pods that one of what is counted there makes; 0: they are the pods
 	Beside       int      // pods of other roles that are counted there, too
 	Field        string   // the name of the field at Path, where that holds the number and no other; empty: it does not
@@ -95,7 +101,7 @@ func Of(j *job.Job) Gang {
 	}
 	g := Gang{
 		Name: j.Ref.Name, Namespace: j.Ref.Namespace,
-		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "", Paused: j.Suspended,
+		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "", UID: j.Ref.UID, Manager: j.ManagedElsewhere, Paused: j.Suspended,
 	}
 	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
 		plural, _ := meta.UnsafeGuessKindToResource(gvk) // the plural in lower case
@@ -107,6 +113,8 @@ func Of(j *job.Job) Gang {
 	g.System, g.At = QueueOf(j)
 	if j.Source != nil {
 		g.QueuePriority = j.Source.GetLabels()[QueuePriorityLabel]
+		g.QueueOfPods = g.System == Kueue && g.At != "" && j.Source.GetLabels()[QueueLabel] == ""
+		g.Prebuilt = cmp.Or(j.Source.GetAnnotations()[prebuiltMark], j.Source.GetLabels()[prebuiltMark])
 	}
 	g.Groups = slices.Grow(g.Groups, len(j.Roles))
 	for i := range j.Roles {
@@ -119,6 +127,7 @@ func Of(j *job.Job) Gang {
 			Beside: r.PodsBeside, Jobs: r.Jobs, Services: r.Services, StatefulSets: r.StatefulSets, Along: r.Along, Launch: &r.Launch,
 		})
 		group := &g.Groups[i]
+		group.Written = queued(j, r)
 		if written, whole := group.Number(most); whole && writes(j, group.Path, written) {
 			group.Field = string(group.Path[strings.LastIndexByte(string(group.Path), '.')+1:])
 		}
@@ -206,7 +215,7 @@ func (g Gang) State() State {
 		return Stopped
 	case !g.Paused || g.NodesOnly:
 		return ""
-	case g.System == Kueue && g.Queue != "":
+	case g.System == Kueue && g.Queue != "" && !g.QueueOfPods:
 		return Suspended
 	}
 	return Paused

@@ -1,6 +1,8 @@
 package gang
 
 import (
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -22,6 +24,36 @@ const QueueLabel = "kueue.x-k8s.io/queue-name"
 // QueuePriorityLabel names a WorkloadPriorityClass, on jobs
 // (https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/).
 const QueuePriorityLabel = "kueue.x-k8s.io/priority-class"
+
+// prebuiltMark names the Workload of a job that Kueue is not to make, in a label or an annotation
+// (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/jobframework/utils.go, PrebuiltWorkloadNameFor).
+const prebuiltMark = "kueue.x-k8s.io/prebuilt-workload-name"
+
+// queued is how many pods of a role Kueue counts where fewer are enough: as many as are written, of all kinds but the batch Job,
+// which says itself with how many it is let in
+// (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go,
+// podsCount). 0: that is not written, or no other than what the job needs.
+func queued(j *job.Job, r *job.Role) int {
+	if r.Replicas.Min >= r.Replicas.Max && r.Replicas.Max >= 0 || j.Source == nil || j.Source.GroupVersionKind().Group == "batch" {
+		return 0
+	}
+	n, written := j.Field(r.ReplicasPath).(int64)
+	if !written || n < 0 || n > int64(r.Replicas.Max) {
+		return 0
+	}
+	return min(int(n)*max(1, r.PodsEach), r.Replicas.Max)
+}
+
+// AsQueued is the gang as Kueue counts it.
+func (g Gang) AsQueued() Gang {
+	g.Groups = slices.Clone(g.Groups)
+	for i := range g.Groups {
+		if group := &g.Groups[i]; group.Written > group.Least() {
+			group.Min = min(group.Written, group.Count)
+		}
+	}
+	return g
+}
 
 // Marks by which queue systems know a job. Sources: Kueue v0.15 pkg/controller/constants;
 // volcano.sh/apis v1.13 pkg/apis/scheduling/v1beta1/labels.go; KAI's documents; the

@@ -32,7 +32,7 @@ const kaiTopology = "kai.scheduler/topology-required-placement"
 // tied keeps the pods of a job in one domain where it is asked of whoever places them.
 func (g *Gang) tied(j *job.Job) {
 	g.unnamed = j.Source != nil && j.Source.GetName() == ""
-	if g.System == Kueue {
+	if g.System == Kueue && !g.QueueOfPods {
 		g.InKueue(g.Queue)
 	}
 	g.Untied = j.Gang.Together
@@ -71,7 +71,7 @@ func (g *Gang) ownLabels() map[string]string {
 
 // InKueue puts the gang into a queue of Kueue, which keeps the pods of its roles in one domain where they ask for that.
 func (g *Gang) InKueue(queue string) {
-	g.Queue, g.System = queue, Kueue
+	g.Queue, g.System, g.QueueOfPods = queue, Kueue, false
 	g.Groups = slices.Clone(g.Groups)
 	if key := g.shared(); key != "" && !g.unnamed {
 		if own := g.ownLabels(); len(own) > 0 {
@@ -109,6 +109,16 @@ func TopologyRequested(p *job.Pod) bool {
 		_, asked := p.Annotations[key]
 		return asked
 	})
+}
+
+// TopologyLevels are the labels of nodes that pods name when they ask Kueue for places that lie near each other.
+func TopologyLevels(p *job.Pod) (keys []string) {
+	for _, by := range []string{requiredTopology, preferredTopology, sliceTopology} {
+		if key := p.Annotations[by]; key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // tie keeps the pods of a group in one domain where Kueue is asked for that: it admits them only there, so they are as if

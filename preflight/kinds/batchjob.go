@@ -37,7 +37,7 @@ var batchJob = &Kind{
 		Peers:       PeersBySubdomain,
 		ManagedBy:   ManagedBy{At: "spec.managedBy"},
 		Deadline:    "spec.activeDeadlineSeconds", TTL: "spec.ttlSecondsAfterFinished",
-		Choices:  []Choice{{At: "spec.completionMode", Words: completionModes}},
+		Choices:  batchChoices("spec"),
 		Jobs:     &Jobs{},
 		ZeroPods: true, // parallelism 0 holds a Job back
 		World:    WorldOfPod,
@@ -47,6 +47,16 @@ var batchJob = &Kind{
 }
 
 var completionModes = []string{"Indexed", "NonIndexed"}
+
+// batchChoices are the words that the spec of a Job takes (k8s.io/api v0.37.2 batch/v1/types.go).
+func batchChoices(spec job.Path) []Choice {
+	return []Choice{
+		{At: spec.Child("completionMode"), Words: completionModes},
+		{At: spec.Child("podReplacementPolicy"), Words: []string{"TerminatingOrFailed", "Failed"}},
+		{At: spec.Child("podFailurePolicy", "rules"), Each: "action", Words: []string{"FailJob", "FailIndex", "Ignore", "Count"}},
+		{At: spec.Child("podFailurePolicy", "rules"), Each: "onExitCodes.operator", Words: []string{"In", "NotIn"}},
+	}
+}
 
 // batchLongestName: pods with an index have it in their host's name, up to that of the last completion
 // (k8s.io/kubernetes v1.37.1 pkg/apis/batch/validation/validation.go, ValidateJob).

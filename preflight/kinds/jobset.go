@@ -56,10 +56,9 @@ var jobSet = &Kind{
 			{At: "spec.failurePolicy.restartStrategy", Words: []string{"Recreate", "BlockingRecreate", "InPlaceRestart"}},
 			{At: "spec.failurePolicy.rules", Each: "action", Words: []string{"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"}, Required: true},
 		},
-		RoleChoices: []Choice{
-			{At: "template.spec.completionMode", Words: completionModes},
-			{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}, Required: true},
-		},
+		RoleChoices: append(batchChoices("template.spec"),
+			Choice{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}, Required: true},
+		),
 		DependsOn: true,
 		Jobs:      &Jobs{Spec: "template.spec", Indexed: true}, // the webhook's default
 		World:     WorldOfPod,
@@ -170,6 +169,9 @@ func readJobSet(r *reader, j *job.Job, o *object[jobSetSpec]) {
 	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
 	if m := o.Spec.ManagedBy; m != nil && *m != jobSetController {
 		j.ManagedElsewhere = *m
+	}
+	if f := o.Spec.FailurePolicy; f != nil {
+		r.count("spec.failurePolicy.maxRestarts", &f.MaxRestarts, 0) // below 0 it is passed by the first failure
 	}
 	list := job.Path("spec.replicatedJobs")
 	r.wantList(list, len(o.Spec.ReplicatedJobs), "at least one replicated Job")

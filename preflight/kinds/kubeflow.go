@@ -214,6 +214,11 @@ func (r *reader) count(at job.Path, n *int32, otherwise int) int {
 // apply reads what all kinds of the operator share into the job.
 func (p *runPolicy) apply(r *reader, j *job.Job, operator string) {
 	j.Suspended = p.Suspend != nil && *p.Suspend
+	// mpi-operator refuses what is below 0, and training-operator takes it for a limit that is passed and a time that is over
+	// (https://github.com/kubeflow/mpi-operator/blob/v0.7.0/pkg/apis/kubeflow/validation/validation.go, validateRunPolicy;
+	// training-operator v1.9.3 pkg/controller.v1/common/job.go, PastBackoffLimit and CleanupJob).
+	r.count("spec.runPolicy.backoffLimit", p.BackoffLimit, 0)
+	r.count("spec.runPolicy.ttlSecondsAfterFinished", p.TTLSecondsAfterFinished, 0)
 	if p.ManagedBy != nil && *p.ManagedBy != operator {
 		j.ManagedElsewhere = *p.ManagedBy
 	}

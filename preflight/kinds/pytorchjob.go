@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -81,6 +82,10 @@ func readPyTorchJob(r *reader, j *job.Job, o *object[pytorchSpec]) {
 		injectInit(&worker.Pod, initPyTorch(), r.anchor(worker.Path.Child("template")))
 	}
 	if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
+		r.count("spec.elasticPolicy.maxRestarts", e.MaxRestarts, 0)
+		if port := e.RdzvPort; port != nil && len(validation.IsValidPortNum(int(*port))) > 0 {
+			r.problem("spec.elasticPolicy.rdzvPort", describe(int64(*port)), "a port from 1 to 65535")
+		}
 		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
 	trainingMarks(j, "pytorchjob-controller")

@@ -37,6 +37,7 @@ var rayCluster = &Kind{
 		Choices: []Choice{
 			{At: "spec.autoscalerOptions.upscalingMode", Words: []string{"Default", "Aggressive", "Conservative"}},
 			{At: "spec.autoscalerOptions.version", Words: []string{"v1", "v2"}},
+			{At: "spec.headGroupSpec.serviceType", Words: []string{"ClusterIP", "NodePort", "LoadBalancer", "ExternalName"}}, // k8s.io/api v0.37.2 core/v1/types.go, ServiceType
 		},
 	}),
 }

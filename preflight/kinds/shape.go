@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // shape is what the decoder knows of a struct type: its fields by their JSON names.
@@ -97,7 +98,7 @@ func nearest(key string, names []string) string {
 		if strings.EqualFold(name, key) {
 			return name
 		}
-		if d := distance(strings.ToLower(key), strings.ToLower(name), most); d <= most {
+		if d := words.Distance(strings.ToLower(key), strings.ToLower(name), most); d <= most {
 			best, most = name, d-1
 		}
 	}
@@ -117,9 +118,9 @@ func allNearest(key string, names []string) []string {
 		return []string{near}
 	}
 	out := []string{near}
-	most := distance(strings.ToLower(key), strings.ToLower(near), len(key))
+	most := words.Distance(strings.ToLower(key), strings.ToLower(near), len(key))
 	for _, name := range names {
-		if name != near && most > 0 && distance(strings.ToLower(key), strings.ToLower(name), most) <= most {
+		if name != near && most > 0 && words.Distance(strings.ToLower(key), strings.ToLower(name), most) <= most {
 			out = append(out, name)
 		}
 	}
@@ -140,36 +141,4 @@ func begun(key string, names []string) string {
 		only = name
 	}
 	return only
-}
-
-// distance counts the letters to change, add, drop or swap with their neighbour; it
-// gives up beyond most.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return most + 1
-	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		least := row[0]
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-			least = min(least, row[j+1])
-		}
-		if least > most {
-			return most + 1
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

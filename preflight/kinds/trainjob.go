@@ -170,6 +170,15 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 	if len(o.Spec.PodTemplateOverrides) > 0 && len(o.Spec.RuntimePatches) > 0 {
 		r.skip("spec.runtimePatches", job.PatchesOfTwoTrainers)
 	}
+	if s := o.Spec.Trainer; s != nil {
+		r.namedOnce("spec.trainer.env", s.Env)
+	}
+	if s := o.Spec.Initializer; s != nil && s.Dataset != nil {
+		r.namedOnce("spec.initializer.dataset.env", s.Dataset.Env)
+	}
+	if s := o.Spec.Initializer; s != nil && s.Model != nil {
+		r.namedOnce("spec.initializer.model.env", s.Model.Env)
+	}
 	t := &resolution{r: r, name: j.Ref.Name, spec: &o.Spec, ref: r.anchor("spec.runtimeRef"), runtime: lookup(r, u, got)}
 	t.roles()
 	t.override()
@@ -191,6 +200,19 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 	t.podGroup(&j.Gang)
 	gang(r, j)
 	return r.finish(j)
+}
+
+// namedOnce notes variables of one name, which the API server refuses: in the CRD the list is a map by name
+// (v2.1.0 manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml, x-kubernetes-list-map-keys).
+func (r *reader) namedOnce(at job.Path, env []corev1.EnvVar) {
+	first := make(map[string]int, len(env))
+	for i, e := range env {
+		if other, twice := first[e.Name]; twice && e.Name != "" {
+			r.problem(at.Index(i).Child("name"), fmt.Sprintf("%q, as %s has", cut(e.Name), at.Index(other)), "a name that no other variable of the list has")
+			continue
+		}
+		first[e.Name] = i
+	}
 }
 
 // lookup asks for the runtime. Without it the reader goes on with what the job says.

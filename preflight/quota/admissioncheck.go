@@ -67,7 +67,9 @@ func (o *check) checkActive(queue, name string) {
 	}
 	if o.s.Holds(cluster.ResourceOf(admissionCheckKind.WithVersion(""))) {
 		o.closedQueue("ClusterQueue", "", queue, "spec.admissionChecks", "its admission check %s does not exist", name)
+		return
 	}
+	o.doubt("the admission check %s of ClusterQueue %s was not read; whether it is active, and whether the pods run in this cluster, is not known", name, queue)
 }
 
 // inactive: the condition Active is there and not true. Whether one without it is new or written by hand is not known.

@@ -57,6 +57,9 @@ func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (violations []Viol
 
 // judge goes through all rules.
 func (o *check) judge() {
+	if o.gang.Manager != "" {
+		o.doubt("managedBy is %s: which pods that controller makes, and whether in this cluster, is not known", o.gang.Manager)
+	}
 	o.objects()
 	o.limitRanges()
 	o.resourceQuotas()

@@ -17,14 +17,14 @@ import (
 // labels to the pods as node selectors, and its tolerations (https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/).
 // What the quota does not hold now is given the flavors that would hold it; what it never holds keeps all nodes.
 func onFlavors(s *cluster.Snapshot, g gang.Gang) gang.Gang {
-	if g.NodesOnly || g.Exists && !g.Paused { // it was admitted, and the job says where
+	if g.NodesOnly || g.QueueOfPods || g.Exists && !g.Paused { // it was admitted, and the job says where
 		return g
 	}
 	local := s.LocalQueue(g.Namespace, g.Queue)
 	if local == nil || s.Rules().Cluster[local.Spec.ClusterQueue] == nil {
 		return g
 	}
-	o := &check{s: s, gang: g, exist: Existing(s, g)}
+	o := &check{s: s, gang: g.AsQueued(), exist: Existing(s, g)}
 	if o.started() { // the pods say where they are
 		return g
 	}
@@ -78,7 +78,8 @@ func (k *clusterQueueCheck) differ(names []string) bool {
 	})
 }
 
-// place puts a group on the nodes of a flavor. One that is missing where all flavors are in the view is on no nodes, and its
+// place puts a group on the nodes of a flavor, and of these on those that have all levels of its topology
+// (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/util/tas/node.go, NodeMatchesFlavor). One that is missing where all flavors are in the view is on no nodes, and its
 // queue is not active.
 func (k *clusterQueueCheck) place(g *gang.Group, name string) {
 	flavor := k.s.Rules().Flavors[name]
@@ -88,7 +89,8 @@ func (k *clusterQueueCheck) place(g *gang.Group, name string) {
 		}
 		return
 	}
-	if len(flavor.Spec.NodeLabels)+len(flavor.Spec.Tolerations) == 0 {
+	levels, _ := k.levels(flavor.Spec.TopologyName)
+	if len(flavor.Spec.NodeLabels)+len(flavor.Spec.Tolerations)+len(levels) == 0 {
 		return
 	}
 	if g.Unplaced == nil {
@@ -99,7 +101,11 @@ func (k *clusterQueueCheck) place(g *gang.Group, name string) {
 		g.Flavors = append(slices.Clip(g.Flavors), name)
 	}
 	spec := &g.Pod.Spec
-	spec.Affinity = podspec.AlsoRequired(spec.Affinity, requirements(&metav1.LabelSelector{MatchLabels: unsaid(spec.NodeSelector, flavor.Spec.NodeLabels)}))
+	about := &metav1.LabelSelector{MatchLabels: unsaid(spec.NodeSelector, flavor.Spec.NodeLabels)}
+	for _, level := range levels { // a node that lacks one is no place of the topology
+		about.MatchExpressions = append(about.MatchExpressions, metav1.LabelSelectorRequirement{Key: level, Operator: metav1.LabelSelectorOpExists})
+	}
+	spec.Affinity = podspec.AlsoRequired(spec.Affinity, requirements(about))
 	spec.Tolerations = slices.Concat(spec.Tolerations, flavor.Spec.Tolerations)
 }
 

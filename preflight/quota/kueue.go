@@ -24,6 +24,9 @@ import (
 // kueue asks Kueue's queues: do they exist, do they take jobs, and could their quota ever
 // hold the gang, or hold it now.
 func (o *check) kueue() {
+	was := o.gang
+	o.gang = was.AsQueued()
+	defer func() { o.gang = was }()
 	local := o.s.LocalQueue(o.gang.Namespace, o.gang.Queue)
 	if local == nil && o.s.Unserved(cluster.ResourceOf(cluster.LocalKind.WithVersion(""))) {
 		o.withoutKueue()
@@ -44,6 +47,7 @@ func (o *check) kueue() {
 	o.namespaceSelected(name, queue)
 	o.flavorsThere(name, queue)
 	o.queuePriority()
+	o.prebuilt()
 	o.behind(name, queue)
 	if checks := queue.Checks(); len(checks) > 0 {
 		o.note("ClusterQueue %s admits a job when %s agrees: %s; what is said then is not known", name, words.Count(len(checks), "admission check", "admission checks"), strings.Join(checks, ", "))
@@ -64,6 +68,11 @@ func (o *check) kueue() {
 		return
 	}
 	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.queuedDemands()}
+	if o.s.QuotaReserved(o.gang.Namespace, o.gang.UID) {
+		o.note("the job's own Workload holds its quota in ClusterQueue %s", name)
+		return
+	}
+	o.usageTold(k.node)
 	for _, g := range o.gang.Groups {
 		if len(g.Flavors) > 0 {
 			o.note("Kueue puts %s on the nodes of flavor %s", g.Name, strings.Join(g.Flavors, " and "))
@@ -229,6 +238,7 @@ const (
 	takes        refusal = iota
 	elsewhere            // by its labels and taints
 	noTopology           // they ask for places near each other, and it knows none
+	noLevel              // its topology has no such places
 	topologyOnly         // it is for those who ask for such places
 )
 
@@ -250,11 +260,19 @@ func (k *clusterQueueCheck) refuses(name string, group int) refusal {
 		return noTopology
 	case knows && !asks && !k.topologies():
 		return topologyOnly
+	case knows && !k.hasLevels(flavor.Spec.TopologyName, gang.TopologyLevels(pod)):
+		return noLevel
 	case podspec.Untolerated(flavor.Spec.NodeTaints, slices.Concat(pod.Spec.Tolerations, flavor.Spec.Tolerations)) != nil,
 		!podspec.Selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}}):
 		return elsewhere
 	}
 	return takes
+}
+
+// hasLevels says whether a topology has the levels that pods ask for; one that was not read may have any.
+func (k *clusterQueueCheck) hasLevels(topology string, asked []string) bool {
+	levels, known := k.levels(topology)
+	return !known || !slices.ContainsFunc(asked, func(level string) bool { return !slices.Contains(levels, level) })
 }
 
 // topologies says whether all flavors of the queue know places, as far as they are in the view.
@@ -311,6 +329,7 @@ func (k *clusterQueueCheck) noFlavor(at, group int) {
 	text := map[refusal]string{
 		elsewhere:    "node selector and tolerations of " + g.Name + " match none of its " + flavors,
 		noTopology:   g.Name + " asks for places near each other, and none that it may use of its " + flavors + " has a topologyName",
+		noLevel:      g.Name + " asks for places within one " + strings.Join(gang.TopologyLevels(unplaced(g)), " and one ") + ", and the Topology of none that it may use of its " + flavors + " has such a level",
 		topologyOnly: g.Name + " asks for no topology, and all that it may use of its " + flavors + " are for jobs that do",
 	}[why]
 	k.add(Violation{

@@ -45,6 +45,10 @@ func (o *check) queue() {
 	}
 	switch o.gang.System {
 	case gang.Kueue:
+		if o.gang.QueueOfPods {
+			o.queueOfPods()
+			return
+		}
 		o.kueue()
 	case gang.Volcano:
 		o.volcano()

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,6 +41,11 @@ func refusedOfPod(r *job.Role, refuse refuse) {
 	}
 	if len(s.EphemeralContainers) > 0 {
 		refuse(r.Pod.At("ephemeralContainers"), "ephemeralContainers are added to pods that there are, and may not be written")
+	}
+	for k, a := range s.HostAliases {
+		if net.ParseIP(a.IP) == nil {
+			refuse(r.Pod.At(job.Path("hostAliases").Index(k).Child("ip")), "ip of a host alias is %q; it takes an IP address", a.IP)
+		}
 	}
 	if s.HostPID && s.ShareProcessNamespace != nil && *s.ShareProcessNamespace {
 		refuse(r.Pod.At("shareProcessNamespace"), "hostPID and shareProcessNamespace exclude each other")

@@ -52,6 +52,14 @@ var podValueRefused = &check.Check{
 		} {
 			refused(r, refuse)
 		}
+		for k := range r.Pod.Spec.Containers {
+			for n := range r.Pod.Spec.Containers[k].Ports {
+				at := r.Pod.At(job.Path("containers").Index(k).Child("ports").Index(n).Child("containerPort"))
+				if written, number := facts.Number(p.Job, at); number && written == 0 { // what is no number could not be read
+					refuse(at, "port 0 of container %s is outside 1 to 65535", r.Pod.Spec.Containers[k].Name)
+				}
+			}
+		}
 	}),
 }
 

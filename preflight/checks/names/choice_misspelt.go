@@ -20,7 +20,7 @@ var choiceMisspelt = &check.Check{
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Eclipses: []string{"pod-value-refused"},
 	Run: func(p *check.Pass) {
-		judge := func(at job.Path, known []string) {
+		judge := func(at job.Path, known []string, ofKind bool) {
 			word, ok := facts.Text(p.Job, at)
 			if !ok || word == "" || slices.Contains(known, word) {
 				return
@@ -29,8 +29,15 @@ var choiceMisspelt = &check.Check{
 			if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) }); i >= 0 {
 				meant = check.DidYouMean(known[i], known[i:i+1])
 			}
-			if meant.Name() == "" {
-				return // a word of a newer release, or of nobody
+			if meant.Name() == "" && !ofKind {
+				return // pod-value-refused says so
+			}
+			if meant.Name() == "" { // a word of a newer release, or of nobody
+				p.Report(finding.Finding{
+					Path: at, Severity: finding.Warning, Remedy: "Write one of them, unless the cluster has a release that knows the word.",
+					Message: facts.LastStep(at) + " is " + facts.Quoted(word) + "; the releases that are known take " + `"` + strings.Join(known, `", "`) + `"`,
+				})
+				return
 			}
 			p.Reportf(at, "%s is %q; it takes %s%s", facts.LastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)
 		}
@@ -40,7 +47,7 @@ var choiceMisspelt = &check.Check{
 				p.Reportf(at.Parent(), "%s has no %s; it takes %s", facts.LastStep(at.Parent()), facts.LastStep(at), `"`+strings.Join(c.Words, `", "`)+`"`)
 				return
 			}
-			judge(at, c.Words)
+			judge(at, c.Words, true)
 		}
 		choose := func(c kinds.Choice, at job.Path) {
 			if c.Each == "" {
@@ -58,13 +65,13 @@ var choiceMisspelt = &check.Check{
 			for _, c := range p.Operator.RoleChoices {
 				choose(c, r.Path.Join(c.At))
 			}
-			judge(r.Pod.At("dnsPolicy"), []string{"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"})
+			judge(r.Pod.At("dnsPolicy"), []string{"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}, false)
 			for k := range r.Pod.Spec.Volumes {
-				judge(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "medium")), []string{"Memory", "HugePages"})
+				judge(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "medium")), []string{"Memory", "HugePages"}, false)
 			}
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, _ *corev1.Container, rel job.Path) {
-			judge(r.Pod.At(rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"})
+			judge(r.Pod.At(rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"}, false)
 		})
 	},
 }

@@ -13,7 +13,7 @@ import (
 
 var jobNameInvalid = &check.Check{
 	Name:     "job-name-invalid",
-	Title:    "the job lacks a name, or its name or a label is none that the API takes",
+	Title:    "the job lacks a name, or it, the namespace or a label is not valid",
 	Remedy:   "Use lower-case letters, digits and dashes, and begin with a letter.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) {
@@ -23,6 +23,12 @@ var jobNameInvalid = &check.Check{
 		for at, text := range facts.RefusedMetadata("metadata", p.Job.Source.GetLabels(), p.Job.Source.GetAnnotations()) {
 			p.Report(finding.Finding{Path: at, Message: text + "; the API server rejects the job", Remedy: "Write a label or an annotation that the API takes."})
 			break // of thousands one is told
+		}
+		if in := p.Job.Source.GetNamespace(); in != "" && !job.Templated(in) && len(validation.IsDNS1123Label(in)) > 0 {
+			p.Report(finding.Finding{
+				Path: "metadata.namespace", Remedy: "Name a namespace that there is.",
+				Message: fmt.Sprintf("namespace %s is not valid, and no cluster has one of that name; it takes lower-case letters, digits and dashes", facts.Quoted(in)),
+			})
 		}
 		name := p.Job.Source.GetName()
 		if name == "" && p.Job.Source.GetGenerateName() == "" {

@@ -1,7 +1,10 @@
 package operators
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -20,10 +23,13 @@ var volcanoFieldRefused = &check.Check{
 	Kinds: []string{"Job.batch.volcano.sh"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) {
-		for _, at := range []job.Path{p.Operator.TTL, "spec.maxRetry"} {
+		for _, at := range []job.Path{p.Operator.TTL, "spec.maxRetry", "spec.networkTopology.highestTierAllowed"} {
 			if n, ok := facts.Number(p.Job, at); ok && n < 0 {
 				p.Reportf(at, "%s is %d; it takes 0 or more", facts.LastStep(at), n)
 			}
+		}
+		if n, ok := facts.Number(p.Job, "spec.minSuccess"); ok && n < 1 {
+			p.Reportf("spec.minSuccess", "minSuccess is %d; it takes 1 or more", n)
 		}
 		refusedVolumes(p)
 		refusedPolicies(p, "spec.policies")
@@ -32,6 +38,7 @@ var volcanoFieldRefused = &check.Check{
 		}
 		refusedOrder(p)
 		refusedMaster(p)
+		refusedPlugins(p)
 	},
 }
 
@@ -71,6 +78,11 @@ func refusedPolicies(p *check.Pass, list job.Path) {
 			p.Reportf(at.Child("exitCode"), "policy %d answers exit code 0, which is no failure", i)
 		case coded:
 			events = []string{"exit code " + saturate.Text(code)}
+		}
+		if text := facts.TextAt(p.Job, at.Child("timeout")); text != "" {
+			if _, err := time.ParseDuration(text); err != nil {
+				p.Reportf(at.Child("timeout"), "timeout of policy %d is %s; it takes a duration such as 5m or 1h30m", i, facts.Quoted(text))
+			}
 		}
 		for _, event := range events {
 			if before, twice := answered[event]; twice && before != i {
@@ -183,5 +195,19 @@ func refusedMaster(p *check.Pass) {
 	}
 	if p.Job.Role(task) == nil {
 		p.Reportf(at, "the plugin mpi looks for a task called %q, and the job has none%s", task, check.DidYouMean(task, facts.RoleNames(p.Job)))
+	}
+}
+
+// volcanoPlugins: volcano ed72c7c8 pkg/controllers/job/plugins/factory.go.
+var volcanoPlugins = []string{"env", "hcclrank", "mpi", "pytorch", "ray", "ssh", "svc", "tensorflow"}
+
+// refusedPlugins: a plugin is one that Volcano has, in its spelling.
+func refusedPlugins(p *check.Pass) {
+	const at = job.Path("spec.plugins")
+	plugins, _ := p.Job.Field(at).(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		if !slices.Contains(volcanoPlugins, name) {
+			p.Reportf(at.Key(name), "Volcano has no plugin %s%s", facts.Quoted(name), check.DidYouMean(name, volcanoPlugins))
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
@@ -448,12 +448,12 @@ func (c *Cluster) versions(ctx context.Context, from diagnose.Case) (string, err
 	if err != nil {
 		return "", fmt.Errorf("list pods of %s: %w", ref, err)
 	}
-	words := []string{stateOf(from.Kind, o)}
+	seen := []string{stateOf(from.Kind, o)}
 	for i := range pods.Items {
-		words = append(words, pods.Items[i].Name+pods.Items[i].ResourceVersion)
+		seen = append(seen, pods.Items[i].Name+pods.Items[i].ResourceVersion)
 	}
-	slices.Sort(words)
-	return strings.Join(words, " "), nil
+	slices.Sort(seen)
+	return strings.Join(seen, " "), nil
 }
 
 // stateOf is what the operator says of a job; our own annotations are no change.
@@ -468,7 +468,7 @@ func Ended(s kinds.State) bool { return s.Phase == kinds.Succeeded || s.Phase ==
 // Distance is how many letters differ, and whether so few that one word is meant: none in a
 // short one, because Job and Pod are two words.
 func Distance(word, known string) (n int, near bool) {
-	n = levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(known))
+	n = words.Distance(strings.ToLower(word), strings.ToLower(known), len(known))
 	return n, n <= min(3, len(known)/4)
 }
 
