@@ -58,12 +58,7 @@ func (o *check) queue() {
 
 // started says that some pod of the gang exists.
 func (o *check) started() bool {
-	for _, n := range o.exist {
-		if n > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.exist, func(n int) bool { return n > 0 })
 }
 
 // mostHeld is how many queues that the view holds are named where it does not hold the job's: one of them may be meant.
