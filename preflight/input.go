@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -92,7 +92,7 @@ func queued(j *job.Job) bool {
 	system, at := gang.QueueOf(j)
 	switch system {
 	case gang.Kueue:
-		if operatorOf(j).Kueue {
+		if kinds.Of(j.Ref).Kueue {
 			return j.Source.GetLabels()[gang.QueueLabel] == j.Gang.Queue
 		}
 		// Pods of another kind may be queued each by itself.
@@ -216,10 +216,4 @@ func notNil(m map[string]string) map[string]string {
 		return map[string]string{}
 	}
 	return m
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.Sort(keys)
-	return keys
 }

@@ -110,9 +110,9 @@ func (p *Pending) read() {
 		return
 	}
 	p.report.Job, j.DuplicateKeys, p.job = j.Ref, p.req.DuplicateKeys, j
-	if at := slices.IndexFunc(j.Unread, func(u job.Unread) bool { return u.Kind >= job.RuntimeKindUnknown && u.Kind <= job.RuntimeUnreadable }); at >= 0 {
+	if unread := j.RuntimeUnread(); unread != nil {
 		for _, part := range []string{"job.roles", "job.gpus", "job.pods"} {
-			p.lacks = append(p.lacks, Lack{part, j.Unread[at].String()})
+			p.lacks = append(p.lacks, Lack{part, unread.String()})
 		}
 	}
 	if why := uncounted(j); why != "" {

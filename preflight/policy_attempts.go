@@ -6,20 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
-
-// operatorOf is what the operator of the job does; the zero value where its kind is not known.
-func operatorOf(j *job.Job) kinds.Operator {
-	if kind := kinds.For(schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind)); kind != nil {
-		return kind.Operator
-	}
-	return kinds.Operator{}
-}
 
 // deadlineOf is after how many seconds something ends the job; 0: nothing does.
 func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
@@ -28,7 +19,7 @@ func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
 			return n
 		}
 	}
-	operator := operatorOf(j)
+	operator := kinds.Of(j.Ref)
 	rules, _ := job.Path("spec.failurePolicy.rules").Resolve(j.Source.Object)
 	if operator.RemakesPods || restartsForEver(rules) { // what ended at its deadline begins again
 		return 0
@@ -62,7 +53,7 @@ func deadlineOf(j *job.Job, roles []map[string]any, views []RoleView) int64 {
 }
 
 // jobIn is the spec of the Job that an operator makes of a role, or that the job itself is; nil: there is none.
-func jobIn(operator kinds.Operator, role map[string]any) map[string]any {
+func jobIn(operator *kinds.Operator, role map[string]any) map[string]any {
 	if operator.Jobs == nil || role == nil {
 		return nil
 	}
@@ -117,7 +108,7 @@ func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 	}
 	// What a role is tried again by itself comes in each attempt of the whole.
 	var within int64
-	operator := operatorOf(j)
+	operator := kinds.Of(j.Ref)
 	for _, role := range roles {
 		rules, _, _ := unstructured.NestedFieldNoCopy(role, "template", "spec", "podFailurePolicy", "rules")
 		if restartsForEver(rules) {
@@ -142,7 +133,7 @@ func retriesOf(j *job.Job, roles []map[string]any) (most int64, bounded bool) {
 // operator looks at no restarts, or a pod that is made anew by its exit code, where no other restarts in place
 // (https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/core/job.go, PastBackoffLimit, counts restarts of containers).
 func againForEver(j *job.Job, roles []map[string]any) bool {
-	if operatorOf(j).UncountedRestarts {
+	if kinds.Of(j.Ref).UncountedRestarts {
 		return slices.ContainsFunc(j.Roles, func(r job.Role) bool { return r.Pod.Spec.RestartPolicy != corev1.RestartPolicyNever })
 	}
 	anew := false

@@ -153,7 +153,7 @@ func RunOf(o *unstructured.Unstructured) (run RunFacts, ended bool) {
 	run.diagnosed(o)
 	began, beganKnown := instant(textAt(o, "status", "startTime"))
 	j, err := read(kind, o, nil)
-	if err != nil || !endKnown || !beganKnown || end.Before(began) || rolesUnread(j) {
+	if err != nil || !endKnown || !beganKnown || end.Before(began) || j == nil || j.RuntimeUnread() != nil {
 		return run, true
 	}
 	run.GPUSeconds, run.GPUSecondsKnown = saturate.Mul(j.GPUs(), int64(end.Sub(began)/time.Second)), true
@@ -183,13 +183,6 @@ func (r *RunFacts) diagnosed(o *unstructured.Unstructured) {
 	r.Category, r.Signature, r.Standing = words.Clip(d.Category, mostEarlierText), words.Clip(d.Root.Signature, mostEarlierText), words.Clip(d.Root.Standing, mostEarlierText)
 	r.Owner, r.Retry = words.Clip(d.Root.Owner, mostEarlierText), words.Clip(d.Root.Retry, mostEarlierText)
 	r.Line = words.Clip(redact.Text(d.Root.Line), mostEarlierText)
-}
-
-// rolesUnread says that what the pods ask for is written elsewhere, and was not seen.
-func rolesUnread(j *job.Job) bool {
-	return j == nil || slices.ContainsFunc(j.Unread, func(u job.Unread) bool {
-		return u.Kind >= job.RuntimeKindUnknown && u.Kind <= job.RuntimeUnreadable
-	})
 }
 
 // restartPlaces are where operators write how often a job began again: JobSet

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -35,7 +36,7 @@ type UnknownKindError struct {
 func (e *UnknownKindError) Error() string {
 	what := "an object without apiVersion and kind"
 	if !e.GVK.Empty() {
-		what = fmt.Sprintf("%s (%s)", orNothing(e.GVK.Kind), orNothing(e.GVK.GroupVersion().String()))
+		what = fmt.Sprintf("%s (%s)", cmp.Or(e.GVK.Kind, "nothing"), cmp.Or(e.GVK.GroupVersion().String(), "nothing"))
 	}
 	if near := e.near(); len(near) > 0 {
 		return fmt.Sprintf("%s is not covered; there is %s", what, strings.Join(near, ", "))
@@ -51,13 +52,6 @@ func (e *UnknownKindError) near() (out []string) {
 		}
 	}
 	return out
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
 }
 
 // Review reads the job, asks the policies that need nothing else, runs the checks and asks the

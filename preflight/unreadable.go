@@ -3,6 +3,7 @@ package preflight
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,7 +119,7 @@ func images(v any, at job.Path, depth int) (out []text) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if s, ok := v[key].(string); ok && key == "image" {
 				out = append(out, text{at.Key(key), s})
 			} else if !ownWords(key, depth) {

@@ -7,14 +7,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
 	"log"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -69,6 +67,9 @@ func write(file string, source []byte) {
 	}
 }
 
+// declaration is `var x = &check.Check{…}`, as gofmt writes it, or a list of checks.
+var declaration = regexp.MustCompile(`(?m)^var (\w+) = (&|\[\]\*)check\.Check\{`)
+
 // checksOf are the variables of a folder that are set to &check.Check{…}, and those that are
 // lists of checks.
 func checksOf(folder string) (variables, tables []string) {
@@ -80,42 +81,18 @@ func checksOf(folder string) (variables, tables []string) {
 		if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == "zz_all.go" {
 			continue
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		source, err := os.ReadFile(file)
 		if err != nil {
 			log.Fatal(err)
 		}
-		for _, d := range tree.Decls {
-			vars, ok := d.(*ast.GenDecl)
-			if !ok || vars.Tok != token.VAR {
-				continue
-			}
-			for _, s := range vars.Specs {
-				spec := s.(*ast.ValueSpec)
-				if len(spec.Names) != 1 || len(spec.Values) != 1 {
-					continue
-				}
-				switch v := spec.Values[0].(type) {
-				case *ast.UnaryExpr:
-					if literal, ok := v.X.(*ast.CompositeLit); ok && v.Op == token.AND && isCheck(literal.Type) {
-						variables = append(variables, spec.Names[0].Name)
-					}
-				case *ast.CompositeLit:
-					list, ok := v.Type.(*ast.ArrayType)
-					if !ok {
-						continue
-					}
-					if pointer, ok := list.Elt.(*ast.StarExpr); ok && isCheck(pointer.X) {
-						tables = append(tables, spec.Names[0].Name)
-					}
-				}
+		for _, d := range declaration.FindAllStringSubmatch(string(source), -1) {
+			if d[2] == "&" {
+				variables = append(variables, d[1])
+			} else {
+				tables = append(tables, d[1])
 			}
 		}
 	}
 	slices.Sort(variables)
 	return variables, tables
-}
-
-func isCheck(e ast.Expr) bool {
-	selector, ok := e.(*ast.SelectorExpr)
-	return ok && selector.Sel.Name == "Check"
 }

@@ -114,6 +114,16 @@ func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*un
 	return objects, s.Holds(ResourceOf(gk.WithVersion("")))
 }
 
+// NamesOf are the names of the objects of a kind in a namespace, in their order.
+func (s *Snapshot) NamesOf(gk schema.GroupKind, namespace string) []string {
+	objects, _ := s.Objects(gk, namespace)
+	names := make([]string, 0, len(objects))
+	for _, o := range objects {
+		names = append(names, o.GetName())
+	}
+	return names
+}
+
 // Holds says that the view has every object of a resource: what is not there is absent.
 func (s *Snapshot) Holds(r schema.GroupResource) bool { return s != nil && s.complete[r] }
 

@@ -133,18 +133,10 @@ func Of(j *job.Job) Gang {
 		}
 	}
 	g.tied(j)
-	g.Unread = unread(j)
-	return g
-}
-
-// unread says why the training runtime that a job names could not be read.
-func unread(j *job.Job) string {
-	for _, u := range j.Unread {
-		if u.Kind >= job.RuntimeKindUnknown && u.Kind <= job.RuntimeUnreadable {
-			return string(u.Path) + ": " + u.String()
-		}
+	if u := j.RuntimeUnread(); u != nil {
+		g.Unread = string(u.Path) + ": " + u.String()
 	}
-	return ""
+	return g
 }
 
 // writes says whether a job has a number at a path.

@@ -48,6 +48,16 @@ const (
 // slip of the pen.
 func (u Unread) NotAField() bool { return u.Kind >= FieldUnknown && u.Kind <= RoleUnlisted }
 
+// RuntimeUnread is why the training runtime that a job names was not read; nil: it was, or there is none.
+func (j *Job) RuntimeUnread() *Unread {
+	for i := range j.Unread {
+		if u := &j.Unread[i]; u.Kind >= RuntimeKindUnknown && u.Kind <= RuntimeUnreadable {
+			return u
+		}
+	}
+	return nil
+}
+
 // String is the sentence about it; its subject is what stands at the path.
 func (u Unread) String() string {
 	arg := func(i int) string {

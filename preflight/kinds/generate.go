@@ -9,19 +9,19 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
 	"log"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 type kind struct{ name, variable string }
+
+// declaration is `var x = &Kind{Name: "…"}`, as gofmt writes it.
+var declaration = regexp.MustCompile(`(?ms)^var (\w+) = &Kind\{.*?^\tName: +"([^"]+)"`)
 
 func main() {
 	log.SetFlags(0)
@@ -36,11 +36,13 @@ func main() {
 		if strings.HasSuffix(f, "_test.go") || f == "zz_all.go" || f == "generate.go" || f == "new.go" {
 			continue
 		}
-		found, err := declared(f)
+		source, err := os.ReadFile(f)
 		if err != nil {
 			log.Fatal(err)
 		}
-		all = append(all, found...)
+		for _, d := range declaration.FindAllSubmatch(source, -1) {
+			all = append(all, kind{name: string(d[2]), variable: string(d[1])})
+		}
 	}
 	slices.SortFunc(all, func(a, b kind) int { return cmp.Compare(a.name, b.name) })
 	src, err := format.Source(render(all))
@@ -50,58 +52,6 @@ func main() {
 	if err := os.WriteFile(*out, src, 0o644); err != nil {
 		log.Fatal(err)
 	}
-}
-
-// declared finds every `var x = &Kind{Name: "…"}` of a file.
-func declared(file string) ([]kind, error) {
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		return nil, fmt.Errorf("parse %s: %w", file, err)
-	}
-	var out []kind
-	for _, d := range parsed.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.VAR {
-			continue
-		}
-		for _, s := range g.Specs {
-			v := s.(*ast.ValueSpec)
-			if len(v.Values) != 1 {
-				continue
-			}
-			if name, ok := kindName(v.Values[0]); ok {
-				out = append(out, kind{name, v.Names[0].Name})
-			}
-		}
-	}
-	return out, nil
-}
-
-func kindName(e ast.Expr) (string, bool) {
-	u, ok := e.(*ast.UnaryExpr)
-	if !ok {
-		return "", false
-	}
-	lit, ok := u.X.(*ast.CompositeLit)
-	if !ok {
-		return "", false
-	}
-	if id, ok := lit.Type.(*ast.Ident); !ok || id.Name != "Kind" {
-		return "", false
-	}
-	for _, el := range lit.Elts {
-		kv, ok := el.(*ast.KeyValueExpr)
-		if !ok {
-			continue
-		}
-		key, _ := kv.Key.(*ast.Ident)
-		value, _ := kv.Value.(*ast.BasicLit)
-		if key != nil && value != nil && key.Name == "Name" {
-			name, err := strconv.Unquote(value.Value)
-			return name, err == nil
-		}
-	}
-	return "", false
 }
 
 func render(all []kind) []byte {

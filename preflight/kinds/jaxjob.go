@@ -45,8 +45,6 @@ func readJAXJob(r *reader, j *job.Job, o *object[jaxSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = jaxRoles.read(r, o.Spec.ReplicaSpecs)
 	trainingMarks(j, "jaxjob-controller")
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	gang(r, j)
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // jobSetMarksOf are the annotations by which a role asks for places, those that count first before the others: of its Jobs,
@@ -77,29 +78,13 @@ func selectJobNodes(j *job.Job, r *job.Role, at job.Path) {
 
 // requireNodes leaves pods the nodes of which this is true, beside what they require themselves: terms are alternatives.
 func requireNodes(p *job.Pod, this corev1.NodeSelectorRequirement, at job.Path) {
-	affinity := p.Spec.Affinity.DeepCopy()
-	if affinity == nil {
-		affinity = &corev1.Affinity{}
-	}
-	if affinity.NodeAffinity == nil {
-		affinity.NodeAffinity = &corev1.NodeAffinity{}
-	}
-	required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	fresh := required == nil
-	if fresh {
-		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
-		affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required
-	}
+	p.Spec.Affinity = podspec.AlsoRequired(p.Spec.Affinity, []corev1.NodeSelectorRequirement{this})
 	terms := job.Path("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms")
-	for i := range required.NodeSelectorTerms {
-		t := &required.NodeSelectorTerms[i]
-		if !fresh && len(t.MatchExpressions)+len(t.MatchFields) == 0 {
-			continue // an empty term selects no node
+	for i, t := range podspec.NodeAffinity(&p.Spec).NodeSelectorTerms {
+		if last := len(t.MatchExpressions) - 1; last >= 0 { // an empty term selects no node, and stays empty
+			inject(p, terms.Index(i).Child("matchExpressions").Index(last), at)
 		}
-		inject(p, terms.Index(i).Child("matchExpressions").Index(len(t.MatchExpressions)), at)
-		t.MatchExpressions = append(t.MatchExpressions, this)
 	}
-	p.Spec.Affinity = affinity
 }
 
 // jobSetPlaces ties the pods of each Job to the place that it has to itself, where its role asks for one (there,

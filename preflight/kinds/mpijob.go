@@ -204,9 +204,7 @@ func (s *mpiShared) roles(r *reader, j *job.Job, roles replicaMap, operator stri
 }
 
 func (s *mpiShared) launch(r *reader, j *job.Job) {
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	// Slots are what mpirun may start on one worker, whatever the worker itself runs.
 	if w := j.Role("Worker"); w != nil && s.SlotsPerWorker != nil {
 		w.Launch.ProcsPath = "spec.slotsPerWorker"

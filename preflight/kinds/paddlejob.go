@@ -59,8 +59,6 @@ func readPaddleJob(r *reader, j *job.Job, o *object[paddleSpec]) {
 		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
 	trainingMarks(j, "paddlejob-controller")
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	gang(r, j)
 }

@@ -49,6 +49,12 @@ func injectInit(p *job.Pod, c corev1.Container, at job.Path) {
 	p.Injected = append(p.Injected, c.Name)
 }
 
+func settleAll(j *job.Job) {
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+	}
+}
+
 // settle computes what only the whole pod tells: what it takes on a node and how the
 // role starts its processes.
 func settle(role *job.Role) {

@@ -40,9 +40,7 @@ type tensorflowTrainingSpec struct {
 func readTensorFlowTrainingJob(r *reader, j *job.Job, o *object[tensorflowTrainingSpec]) {
 	o.Spec.t9kShared.apply(j)
 	j.Roles = t9kReplicas(r, o.Spec.ReplicaSpecs, []string{"chief", "worker", "ps", "evaluator"}, called("tensorflow"))
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	j.Beside = o.Spec.TensorboardSpec.roles(r)
 	t9kMarks(j, "tensorflowtrainingjob")
 	gang(r, j)

@@ -60,8 +60,6 @@ func readTFJob(r *reader, j *job.Job, o *object[tfSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = tfRoles.read(r, o.Spec.ReplicaSpecs)
 	trainingMarks(j, "tfjob-controller")
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	gang(r, j)
 }

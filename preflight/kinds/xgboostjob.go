@@ -47,8 +47,6 @@ func readXGBoostJob(r *reader, j *job.Job, o *object[xgboostSpec]) {
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = xgboostRoles.read(r, o.Spec.ReplicaSpecs)
 	trainingMarks(j, "xgboostjob-controller")
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	gang(r, j)
 }

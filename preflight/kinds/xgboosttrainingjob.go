@@ -38,9 +38,7 @@ type xgboostTrainingSpec struct {
 func readXGBoostTrainingJob(r *reader, j *job.Job, o *object[xgboostTrainingSpec]) {
 	o.Spec.t9kShared.apply(j)
 	j.Roles = t9kReplicas(r, o.Spec.ReplicaSpecs, []string{"master", "worker"}, called("xgboost"))
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-	}
+	settleAll(j)
 	t9kMarks(j, "xgboosttrainingjob")
 	gang(r, j)
 }

@@ -11,6 +11,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,15 +53,7 @@ func (d Document) Where() string { return place(d.Source, d.Line) }
 // Position is the line, from 1, where a path was written; for a path that is not in the
 // object (a default, something missing) it is the line of its nearest ancestor that is.
 func (d Document) Position(path job.Path) int {
-	path = d.Written(path)
-	line, node := d.Line, d.node
-	for _, step := range steps(path) {
-		key, value := take(follow(node), step)
-		if value == nil {
-			break
-		}
-		line, node = key.Line+d.base, value
-	}
+	line, _, _ := d.Place(path)
 	return line
 }
 
@@ -110,9 +103,7 @@ func steps(path job.Path) []job.Path {
 		out = append(out, path.After(parent))
 		path = parent
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -324,11 +325,11 @@ func (p *protocol) role(i int, name string, prerequisites map[[2]string]map[stri
 			"volumes": append([]any{map[string]any{"name": "dshm", "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": p.shm(role, at)}}}, volumes...),
 		},
 	}
-	return map[string]any{
+	return map[string]any{ // of counts the rest-server takes 0 for not written
 		"name": convertName(name), "taskNumber": instances, "task": task,
 		"frameworkAttemptCompletionPolicy": map[string]any{
-			"minFailedTaskCount":    orElse(p.number(completion, at.Child("completion"), "minFailedInstances", 1, -1), 1),
-			"minSucceededTaskCount": orElse(p.number(completion, at.Child("completion"), "minSucceededInstances", instances, -1), instances),
+			"minFailedTaskCount":    cmp.Or(p.number(completion, at.Child("completion"), "minFailedInstances", 1, -1), 1),
+			"minSucceededTaskCount": cmp.Or(p.number(completion, at.Child("completion"), "minSucceededInstances", instances, -1), instances),
 		},
 	}
 }
@@ -348,14 +349,6 @@ func names(prerequisites map[[2]string]map[string]any, kind string) string {
 	return ": " + strings.Join(all[:min(4, len(all))], ", ")
 }
 
-// orElse is a count, or another where it is 0: the rest-server takes 0 for not written.
-func orElse(n, other int64) int64 {
-	if n == 0 {
-		return other
-	}
-	return n
-}
-
 // taskRetries are those of single tasks, which only count where a job does not start as one gang.
 func (p *protocol) taskRetries(role map[string]any, at job.Path) map[string]any {
 	n := p.number(role, at, "taskRetryCount", 0, -2)
@@ -372,7 +365,7 @@ func (p *protocol) taskRetries(role map[string]any, at job.Path) map[string]any 
 // shm is the size of /dev/shm; the rest-server's default is 512 MiB.
 func (p *protocol) shm(role map[string]any, at job.Path) string {
 	options, _ := role["extraContainerOptions"].(map[string]any)
-	return fmt.Sprintf("%dMi", orElse(p.number(options, at.Child("extraContainerOptions"), "shmMB", 512, 0), 512))
+	return fmt.Sprintf("%dMi", cmp.Or(p.number(options, at.Child("extraContainerOptions"), "shmMB", 512, 0), 512))
 }
 
 // resources are the limits of a task; what is not limited is asked for as well.

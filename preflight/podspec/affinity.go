@@ -22,6 +22,14 @@ func PodAffinity(spec *corev1.PodSpec) []corev1.PodAffinityTerm {
 	return spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
+// NodeAffinity is what nodes have to meet by the affinity of a pod; nil: any will do.
+func NodeAffinity(spec *corev1.PodSpec) *corev1.NodeSelector {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
 // AlsoRequired is a copy of an affinity that takes only nodes which meet requirements besides. A term without any
 // takes no node, and goes on taking none (NodeSelectorTerm of k8s.io/api/core/v1).
 func AlsoRequired(a *corev1.Affinity, requirements []corev1.NodeSelectorRequirement) *corev1.Affinity {

@@ -34,8 +34,8 @@ func TaintText(t *corev1.Taint) string {
 // SelectorKeys are the label keys that the choice of nodes rests on; byName: it rests on
 // names of nodes too.
 func SelectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
-	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		keys, byName = TermKeys(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
+	if required := NodeAffinity(spec); required != nil {
+		keys, byName = TermKeys(required.NodeSelectorTerms)
 	}
 	for key := range spec.NodeSelector {
 		keys = append(keys, key)
@@ -60,8 +60,8 @@ func NamesNodes(spec *corev1.PodSpec) bool {
 	if _, named := spec.NodeSelector[corev1.LabelHostname]; named || spec.NodeName != "" {
 		return true
 	}
-	a := spec.Affinity
-	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	required := NodeAffinity(spec)
+	if required == nil {
 		return false
 	}
 	names := func(keys ...string) func(corev1.NodeSelectorRequirement) bool {
@@ -69,7 +69,7 @@ func NamesNodes(spec *corev1.PodSpec) bool {
 			return r.Operator == corev1.NodeSelectorOpIn && slices.Contains(keys, r.Key)
 		}
 	}
-	return !slices.ContainsFunc(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool {
+	return !slices.ContainsFunc(required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool {
 		return !slices.ContainsFunc(t.MatchExpressions, names(corev1.LabelHostname)) && !slices.ContainsFunc(t.MatchFields, names(metav1.ObjectNameField))
 	})
 }
@@ -124,11 +124,12 @@ func Selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
 		}
 		return true
 	}
-	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	required := NodeAffinity(spec)
+	if required == nil {
 		return chosen
 	}
 	var terms []nodeTerm
-	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	for _, t := range required.NodeSelectorTerms {
 		if term, ok := termOf(t); ok {
 			terms = append(terms, term)
 		}

@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -25,7 +27,7 @@ func HostPorts(spec *corev1.PodSpec) []HostPort {
 				if port <= 0 {
 					continue
 				}
-				out = append(out, HostPort{protocolOr(p.Protocol), ipOr(p.HostIP), port})
+				out = append(out, HostPort{cmp.Or(p.Protocol, corev1.ProtocolTCP), cmp.Or(p.HostIP, "0.0.0.0"), port})
 			}
 		}
 	}
@@ -36,20 +38,6 @@ func HostPorts(spec *corev1.PodSpec) []HostPort {
 		}
 	}
 	return out
-}
-
-func protocolOr(p corev1.Protocol) corev1.Protocol {
-	if p == "" {
-		return corev1.ProtocolTCP
-	}
-	return p
-}
-
-func ipOr(ip string) string {
-	if ip == "" {
-		return "0.0.0.0"
-	}
-	return ip
 }
 
 // PortConflict says whether two pods cannot be on one node for their ports. The address

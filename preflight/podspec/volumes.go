@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 )
 
 // ClaimNames are the claims that a pod uses; a volume that is the pod's own has a claim
@@ -107,8 +108,8 @@ func VolumeSuits(claim *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolum
 	switch bound := boundTo(pv, claim); {
 	case pv.Spec.ClaimRef != nil && !bound,
 		capacity.Cmp(claim.Spec.Resources.Requests[corev1.ResourceStorage]) < 0,
-		valueOr(claim.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) != valueOr(pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem),
-		valueOr(claim.Spec.VolumeAttributesClassName, "") != valueOr(pv.Spec.VolumeAttributesClassName, ""),
+		ptr.Deref(claim.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) != ptr.Deref(pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem),
+		ptr.Deref(claim.Spec.VolumeAttributesClassName, "") != ptr.Deref(pv.Spec.VolumeAttributesClassName, ""),
 		pv.DeletionTimestamp != nil:
 		return false
 	case bound:
@@ -123,13 +124,6 @@ func VolumeSuits(claim *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolum
 func boundTo(pv *corev1.PersistentVolume, claim *corev1.PersistentVolumeClaim) bool {
 	ref := pv.Spec.ClaimRef
 	return ref != nil && ref.Name == claim.Name && ref.Namespace == claim.Namespace && (ref.UID == "" || ref.UID == claim.UID)
-}
-
-func valueOr[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // ZonesIn are the zones in a label of a volume, which holds several with this separator

@@ -295,11 +295,12 @@ func onlyKeys(spec *corev1.PodSpec, keys map[string]string) corev1.PodSpec {
 			out.NodeSelector[key] = value
 		}
 	}
-	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	required := podspec.NodeAffinity(spec)
+	if required == nil {
 		return out
 	}
 	var terms []corev1.NodeSelectorTerm
-	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	for _, t := range required.NodeSelectorTerms {
 		var about []corev1.NodeSelectorRequirement
 		for _, e := range t.MatchExpressions {
 			if _, ok := keys[e.Key]; ok {

@@ -153,7 +153,7 @@ func (o *check) queuePriority() {
 	o.add(Violation{
 		Rule: RuleObject, When: Never, Kind: kind, Name: class, Path: nameOfObject, At: job.Path("metadata.labels").Key(gang.QueuePriorityLabel),
 		Message: "it does not exist, and Kueue queues no job that names it",
-		Others:  namesOf(o.s, schema.GroupKind{Group: cluster.ClusterKind.Group, Kind: kind}, ""),
+		Others:  o.s.NamesOf(schema.GroupKind{Group: cluster.ClusterKind.Group, Kind: kind}, ""),
 	})
 }
 

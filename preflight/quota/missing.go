@@ -62,7 +62,7 @@ func (o *check) objects() {
 			}
 			o.add(Violation{
 				Rule: RuleObject, When: Never, Kind: n.gvk.Kind, Name: name, Path: nameOfObject, Role: g.Name, At: g.Pod.At(n.field),
-				Message: "it does not exist, and the API server refuses pods that name it", Others: namesOf(o.s, n.gvk.GroupKind(), ""),
+				Message: "it does not exist, and the API server refuses pods that name it", Others: o.s.NamesOf(n.gvk.GroupKind(), ""),
 			})
 		}
 	}
@@ -137,7 +137,7 @@ func (o *check) accounts() {
 		if _, is := o.s.Lookup(kind, o.gang.Namespace, name); is == job.Absent {
 			none := Violation{
 				Rule: RuleObject, When: Never, Kind: kind.Kind, Namespace: o.gang.Namespace, Name: name, Path: nameOfObject, Role: g.Name, At: g.Pod.At("serviceAccountName"),
-				Message: "it does not exist, and the API server refuses pods that run as it", Others: namesOf(o.s, kind.GroupKind(), o.gang.Namespace),
+				Message: "it does not exist, and the API server refuses pods that run as it", Others: o.s.NamesOf(kind.GroupKind(), o.gang.Namespace),
 			}
 			if o.gang.Arrived { // applied with the job, it may be there before the view has seen it; and the pods are tried again
 				none.When, none.Message = Now, "it was not there when the job came, and the API server refuses pods that run as it until it is"
@@ -169,7 +169,7 @@ func (o *check) claimTemplates() {
 				if _, is := o.s.Lookup(deviceClassKind, "", r.Exactly.DeviceClassName); is == job.Absent {
 					o.add(Violation{
 						Rule: RuleObject, When: Never, Kind: deviceClassKind.Kind, Name: r.Exactly.DeviceClassName, Path: nameOfObject, Role: g.Name, At: at,
-						Message: "it does not exist, and the scheduler finds no device of it", Others: namesOf(o.s, deviceClassKind.GroupKind(), ""),
+						Message: "it does not exist, and the scheduler finds no device of it", Others: o.s.NamesOf(deviceClassKind.GroupKind(), ""),
 					})
 				}
 				namespace, is := o.s.Lookup(namespaceKind, "", o.gang.Namespace)

@@ -49,8 +49,8 @@ func refuses(p *cluster.NodePool, spec *corev1.PodSpec, tolerations []corev1.Tol
 			return "node pool " + p.Name + " makes no nodes with " + key + "=" + spec.NodeSelector[key]
 		}
 	}
-	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	if required := podspec.NodeAffinity(spec); required != nil {
+		for _, term := range required.NodeSelectorTerms {
 			if len(term.MatchFields) == 0 && !slices.ContainsFunc(term.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return !allows(p, r) }) {
 				return ""
 			}

@@ -62,12 +62,7 @@ func (o *check) queue() {
 
 // started says that some pod of the gang exists.
 func (o *check) started() bool {
-	for _, n := range o.exist {
-		if n > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.exist, func(n int) bool { return n > 0 })
 }
 
 // mostHeld is how many queues that the view holds are named where it does not hold the job's: one of them may be meant.
@@ -77,7 +72,7 @@ const mostHeld = 3
 func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 	if !o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
 		held := ""
-		if names := namesOf(o.s, gk, namespace); len(names) > 0 && len(names) <= mostHeld {
+		if names := o.s.NamesOf(gk, namespace); len(names) > 0 && len(names) <= mostHeld {
 			held = " (" + strings.Join(names, ", ") + " was)"
 		}
 		const what = "the %s %s was not read%s; what it allows is not known"
@@ -102,18 +97,8 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 	}
 	o.add(Violation{
 		Rule: RuleQueueMissing, When: Never, Kind: gk.Kind, Namespace: namespace, Name: name,
-		Path: "metadata.name", At: o.gang.At, Message: message, Others: namesOf(o.s, gk, namespace),
+		Path: "metadata.name", At: o.gang.At, Message: message, Others: o.s.NamesOf(gk, namespace),
 	})
-}
-
-// namesOf are the names of objects of a kind in the view, in order.
-func namesOf(s *cluster.Snapshot, gk schema.GroupKind, namespace string) []string {
-	var out []string
-	objects, _ := s.Objects(gk, namespace)
-	for _, o := range objects {
-		out = append(out, o.GetName())
-	}
-	return out
 }
 
 // closedQueue reports a queue that takes no jobs now.

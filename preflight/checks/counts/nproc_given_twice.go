@@ -25,7 +25,7 @@ var nprocGivenTwice = &check.Check{
 		text, _ := facts.Text(p.Job, field)
 		told, err := strconv.Atoi(text)
 		for r := range p.Job.EachRole() {
-			l := r.Launch
+			l := &r.Launch
 			if starts := l.ProcsPerNode; err == nil && l.ProcsPath != field && starts.Said() && starts.Min == starts.Max && starts.Max != told {
 				p.ReportAs(finding.Finding{Path: l.ProcsPath, Severity: finding.Warning, Remedy: "Write the number in one place."},
 					"%s starts %d processes in each pod, and nprocPerNode is %d: the command line wins", l.Program, starts.Max, told)

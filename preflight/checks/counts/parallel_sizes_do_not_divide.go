@@ -2,6 +2,7 @@ package counts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -109,12 +110,9 @@ func (rule parallelRule) sizes(l *job.Launch) (s parallel, ok bool) {
 
 // mentioned says whether an argument is there in a way that has no one value.
 func mentioned(l *job.Launch, name string) bool {
-	for _, w := range l.Args {
-		if strings.Contains(strings.ReplaceAll(w.Text, "_", "-"), name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Args, func(w job.Word) bool {
+		return strings.Contains(strings.ReplaceAll(w.Text, "_", "-"), name)
+	})
 }
 
 // message compares the processes with the product.

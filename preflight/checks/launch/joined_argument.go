@@ -15,7 +15,7 @@ var joinedArgument = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) {
 		for r := range p.Job.EachRole() {
-			l := r.Launch
+			l := &r.Launch
 			if len(l.Glued) == 0 {
 				continue
 			}

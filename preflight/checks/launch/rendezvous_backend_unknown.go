@@ -26,7 +26,7 @@ var rendezvousBackendUnknown = &check.Check{
 			judge(elastic.Backend, facts.TextAt(p.Job, elastic.Backend))
 		}
 		for r := range p.Job.EachRole() {
-			if l := r.Launch; l.Program == "torchrun" && !l.Has("job-id") {
+			if l := &r.Launch; l.Program == "torchrun" && !l.Has("job-id") {
 				judge(l.Path, l.Backend)
 			}
 		}

@@ -42,7 +42,7 @@ var addressOfNoPod = &check.Check{
 			p.Report(f)
 		}
 		for r := range p.Job.EachRole() {
-			if l := r.Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
+			if l := &r.Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
 				judge(l.RendezvousPath, "the rendezvous of "+l.Program, l.Rendezvous)
 			}
 		}

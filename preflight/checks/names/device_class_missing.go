@@ -27,7 +27,7 @@ var deviceClassMissing = &check.Check{
 			}
 			for _, class := range classesOf(o) {
 				if _, there := p.Cluster.Lookup(deviceClassKind, "", class); there == job.Absent {
-					names := facts.NamesOf(p, deviceClassKind.GroupKind(), "")
+					names := p.Cluster.NamesOf(deviceClassKind.GroupKind(), "")
 					p.Reportf(ref.At, "%s needs DeviceClass %q, which does not exist%s", ref.Kind.Kind+" "+ref.Name, class, check.DidYouMean(class, names))
 				}
 			}

@@ -61,7 +61,7 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 					p.NotHeld(facts.NotHeld(p, thing, ref.Kind.GroupKind(), namespace, ref.Name))
 					continue
 				}
-				meant := check.DidYouMean(ref.Name, facts.NamesOf(p, ref.Kind.GroupKind(), namespace))
+				meant := check.DidYouMean(ref.Name, p.Cluster.NamesOf(ref.Kind.GroupKind(), namespace))
 				if ref.Cluster { // the API server looks at these before it makes a pod
 					p.Reportf(ref.At, "%s %q does not exist, so the pods are rejected%s", thing, ref.Name, meant)
 					continue

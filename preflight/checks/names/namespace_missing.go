@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -20,7 +19,7 @@ var namespaceMissing = &check.Check{
 		if _, there := p.Cluster.Lookup(namespaceKind, "", name); name == "" || there != job.Absent || p.Admission {
 			return
 		}
-		p.Reportf("metadata.namespace", "namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, facts.NamesOf(p, namespaceKind.GroupKind(), "")))
+		p.Reportf("metadata.namespace", "namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, p.Cluster.NamesOf(namespaceKind.GroupKind(), "")))
 	},
 }
 

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,10 +39,7 @@ var infinibandWithoutDevice = &check.Check{
 
 // seesAdapters says whether the pod has the adapters' device files from its node.
 func seesAdapters(spec *corev1.PodSpec) bool {
-	for _, v := range spec.Volumes {
-		if v.HostPath != nil && (strings.HasPrefix(v.HostPath.Path, "/dev") || v.HostPath.Path == "/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+		return v.HostPath != nil && (strings.HasPrefix(v.HostPath.Path, "/dev") || v.HostPath.Path == "/")
+	})
 }

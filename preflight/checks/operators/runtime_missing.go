@@ -40,7 +40,7 @@ var runtimeMissing = &check.Check{
 			p.NotHeld(facts.NotHeld(p, gvk.Kind, gvk.GroupKind(), namespace, name))
 			return
 		}
-		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, facts.NamesOf(p, gvk.GroupKind(), namespace)))
+		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, p.Cluster.NamesOf(gvk.GroupKind(), namespace)))
 	},
 }
 

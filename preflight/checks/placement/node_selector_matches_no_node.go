@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 var nodeSelectorMatchesNoNode = &check.Check{
@@ -93,16 +94,12 @@ func theyHave(view *cluster.Snapshot, key string, values []string) string {
 // emptyAffinity names the one expression of a required node affinity of one term that no node meets; of
 // several terms each would have to be named, and is not.
 func emptyAffinity(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
-	a := r.Pod.Spec.Affinity
-	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return "", ""
-	}
-	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	if len(terms) != 1 {
+	required := podspec.NodeAffinity(&r.Pod.Spec)
+	if required == nil || len(required.NodeSelectorTerms) != 1 {
 		return "", ""
 	}
 	const at = job.Path("affinity") // the way to the expression leaves a line of kubectl no room for more
-	for _, e := range terms[0].MatchExpressions {
+	for _, e := range required.NodeSelectorTerms[0].MatchExpressions {
 		values, nodes := valuesOf(view, e.Key), facts.Count(len(view.Nodes()), "node")
 		wants := fmt.Sprintf("the node affinity of %s requires %s in %s", r.Name, e.Key, facts.ShortList(e.Values))
 		switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -69,6 +70,5 @@ func stayTogether(r *job.Role) bool {
 	if spec.NodeName != "" || spec.NodeSelector[corev1.LabelHostname] != "" {
 		return true
 	}
-	return spec.Affinity != nil && spec.Affinity.PodAffinity != nil &&
-		slices.ContainsFunc(spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool { return t.TopologyKey == corev1.LabelHostname })
+	return slices.ContainsFunc(podspec.PodAffinity(spec), func(t corev1.PodAffinityTerm) bool { return t.TopologyKey == corev1.LabelHostname })
 }

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,10 +71,8 @@ func looksOnly(c *corev1.Container) bool {
 
 // mountsSharedMemory takes any volume at /dev/shm, or at /dev itself, for an answer.
 func mountsSharedMemory(c *corev1.Container) bool {
-	for _, m := range c.VolumeMounts {
-		if at := path.Clean(m.MountPath); at == "/dev/shm" || at == "/dev" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+		at := path.Clean(m.MountPath)
+		return at == "/dev/shm" || at == "/dev"
+	})
 }

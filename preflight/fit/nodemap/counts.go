@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // counts are amounts by mark.
@@ -44,21 +45,14 @@ func countsOf(n *cluster.Node, of corev1.ResourceName, st fit.NodeReason, plan *
 
 func (c *counts) add(d *counts) {
 	for i, n := range d {
-		if c[i] > math.MaxInt64-n {
-			c[i] = math.MaxInt64
-			continue
-		}
-		c[i] += n
+		c[i] = saturate.Add(c[i], n)
 	}
 }
 
 func (c *counts) total() int64 {
 	sum := int64(0)
 	for _, n := range c {
-		if sum > math.MaxInt64-n {
-			return math.MaxInt64
-		}
-		sum += n
+		sum = saturate.Add(sum, n)
 	}
 	return sum
 }

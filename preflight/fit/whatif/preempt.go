@@ -118,10 +118,7 @@ func plain(s *cluster.Snapshot, g gang.Gang) bool {
 		spec := &g.Groups[i].Pod.Spec
 		hard := func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable != corev1.ScheduleAnyway }
 		apart := func(t corev1.PodAffinityTerm) bool { return !s.IsNode(t.TopologyKey) }
-		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(podspec.AntiAffinity(spec), apart) {
-			return false
-		}
-		if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(podspec.AntiAffinity(spec), apart) || len(podspec.PodAffinity(spec)) > 0 {
 			return false
 		}
 	}

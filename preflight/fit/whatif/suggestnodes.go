@@ -27,9 +27,9 @@ func (q *suggester) freerSelector() {
 	}
 	affine := false
 	g := q.with(func(_ int, g *gang.Group) {
-		if a := g.Pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		if podspec.NodeAffinity(&g.Pod.Spec) != nil {
 			affine = true
-			free := *a
+			free := *g.Pod.Spec.Affinity
 			free.NodeAffinity = nil
 			g.Pod.Spec.Affinity = &free
 		}

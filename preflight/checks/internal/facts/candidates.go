@@ -92,14 +92,11 @@ func SpotSelection(spec *corev1.PodSpec) (job.Path, string) {
 			return job.Path("nodeSelector").Key(key), key + "=" + v
 		}
 	}
-	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	required := podspec.NodeAffinity(spec)
+	if required == nil || len(required.NodeSelectorTerms) != 1 {
 		return "", ""
 	}
-	terms := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	if len(terms) != 1 {
-		return "", ""
-	}
-	for i, e := range terms[0].MatchExpressions {
+	for i, e := range required.NodeSelectorTerms[0].MatchExpressions {
 		if v, ok := spotLabels[e.Key]; ok && e.Operator == corev1.NodeSelectorOpIn && len(e.Values) == 1 && e.Values[0] == v {
 			at := job.Path("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions").Index(i)
 			return at, e.Key + "=" + v

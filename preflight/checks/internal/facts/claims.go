@@ -9,10 +9,9 @@ import (
 
 // ClaimUse is a volume claim that pods of a role mount.
 type ClaimUse struct {
-	Role     *job.Role
-	At       job.Path
-	Claim    *corev1.PersistentVolumeClaim
-	ReadOnly bool
+	Role  *job.Role
+	At    job.Path
+	Claim *corev1.PersistentVolumeClaim
 }
 
 // ClaimsOf are the claims that pods mount and that the view has, in the order of the roles.
@@ -28,7 +27,7 @@ func ClaimsOf(p *check.Pass) []ClaimUse {
 				continue
 			}
 			out = append(out, ClaimUse{
-				Role: r, Claim: claim, ReadOnly: v.PersistentVolumeClaim.ReadOnly,
+				Role: r, Claim: claim,
 				At: r.Pod.At(job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName")),
 			})
 		}

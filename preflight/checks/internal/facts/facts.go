@@ -95,23 +95,13 @@ func AndMore(times int) string {
 	return " (and " + saturate.Text(times-1) + " more)"
 }
 
-// NamesOf are the names of the objects of a kind that the view has.
-func NamesOf(p *check.Pass, kind schema.GroupKind, namespace string) []string {
-	objects, _ := p.Cluster.Objects(kind, namespace)
-	names := make([]string, 0, len(objects))
-	for _, o := range objects {
-		names = append(names, o.GetName())
-	}
-	return names
-}
-
 // mostSlips is how many slips of the pen are between a name and one that the view holds, for it to be named: an object
 // that the view does not hold may well be there.
 const mostSlips = 2
 
 // NotHeld names an object that the view does not hold, and one of nearly the same name that it does.
 func NotHeld(p *check.Pass, thing string, kind schema.GroupKind, namespace, name string) string {
-	return fmt.Sprintf("%s %q%s", thing, name, nearlyHeld(name, NamesOf(p, kind, namespace)))
+	return fmt.Sprintf("%s %q%s", thing, name, nearlyHeld(name, p.Cluster.NamesOf(kind, namespace)))
 }
 
 func nearlyHeld(name string, held []string) string {
@@ -183,8 +173,8 @@ func TextAt(j *job.Job, at job.Path) string {
 // EndDecides says whether the job ends only when pods of this role have
 // (training-operator v1.9.3 pkg/controller.v1/*/…_controller.go, UpdateJobStatus).
 func EndDecides(j *job.Job, r *job.Role) bool {
-	for r := range j.EachRole() {
-		if r.Single {
+	for other := range j.EachRole() {
+		if other.Single {
 			return r.Single
 		}
 	}

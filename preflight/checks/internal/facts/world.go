@@ -16,14 +16,14 @@ func PodsThatJoin(j *job.Job, r *job.Role) []int {
 	operator := kinds.Of(j.Ref)
 	switch operator.World {
 	case kinds.WorldOfJob:
-		for r := range j.EachRole() {
-			if other := r.Launch.Program; other != "" && other != r.Launch.Program {
+		for other := range j.EachRole() {
+			if program := other.Launch.Program; program != "" && program != r.Launch.Program {
 				return nil // not all pods start the same
 			}
 		}
 		pods := 0
-		for r := range j.EachRole() { // elastic or not, the job begins with its replicas
-			n, written := Number(j, r.Path.Child("replicas"))
+		for other := range j.EachRole() { // elastic or not, the job begins with its replicas
+			n, written := Number(j, other.Path.Child("replicas"))
 			if !written {
 				n = 1
 			}

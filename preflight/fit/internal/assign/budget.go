@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -120,8 +121,8 @@ const stepsPerLabel = 4
 // StepsOfSelecting is what it costs to ask a node whether a pod chooses it.
 func StepsOfSelecting(spec *corev1.PodSpec) int {
 	n := 1 + len(spec.NodeSelector)
-	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		for _, t := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	if required := podspec.NodeAffinity(spec); required != nil {
+		for _, t := range required.NodeSelectorTerms {
 			n += len(t.MatchExpressions) + 4*len(t.MatchFields)
 		}
 	}
