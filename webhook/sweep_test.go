@@ -351,7 +351,7 @@ signalbox_reviewed_late_total{decision="denied"} 1
 	if diff := cmp.Diff(want, s.told()); diff != "" {
 		t.Errorf("it is told again (-want +got):\n%s", diff)
 	}
-	// Whoever leads next knows that it was dealt with.
+	// The next leader knows that it was dealt with.
 	s.again(preflight.ModeEnforce)
 	s.wait(60)
 	if got := s.told(); strings.Contains(got, "_total") || strings.Count(got, "Warning ") != 1 {
