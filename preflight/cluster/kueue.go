@@ -96,7 +96,7 @@ func (q *ClusterQueue) Checks() []string {
 	return out
 }
 
-// Strict says that the queue lets nobody pass a job that waits at its head.
+// Strict says that the queue lets no other pass a job that waits at its head.
 func (q *ClusterQueue) Strict() bool { return q.Spec.QueueingStrategy == "StrictFIFO" }
 
 // Inactive is the reason why a queue takes no jobs; empty: it does, or that is not said.

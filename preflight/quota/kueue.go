@@ -229,7 +229,7 @@ const (
 	takes        refusal = iota
 	elsewhere            // by its labels and taints
 	noTopology           // they ask for places near each other, and it knows none
-	topologyOnly         // it is for those who ask for such places
+	topologyOnly         // it is for pods that ask for such places
 )
 
 // refuses says whether pods of a group may use a flavor: its taints are tolerated, what the pods say about its labels

@@ -30,7 +30,7 @@ var choiceMisspelt = &check.Check{
 				meant = check.DidYouMean(known[i], known[i:i+1])
 			}
 			if meant.Name() == "" {
-				return // a word of a newer release, or of nobody
+				return // a word of a newer release, or of none
 			}
 			p.Reportf(at, "%s is %q; it takes %s%s", facts.LastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)
 		}
