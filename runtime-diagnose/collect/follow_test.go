@@ -109,7 +109,7 @@ func TestFollowedEventsOfANamespaceAreBounded(t *testing.T) {
 	}
 }
 
-// One above what is held of all: it goes where most are, whoever comes last.
+// One above what is held of all: it goes where most are, whichever comes last.
 func TestFollowedEventsAreBounded(t *testing.T) {
 	f := Follow(nil)
 	_ = f.Replace(nil, "1")
@@ -129,7 +129,7 @@ func TestFollowedEventsAreBounded(t *testing.T) {
 	}
 }
 
-// Whoever wants to know hears of each Event once: not of those that were there, and not of one that happens again.
+// A listener hears of each Event once: not of those that were there, and not of one that happens again.
 func TestNewEventsAreTold(t *testing.T) {
 	f := Follow(nil)
 	var told []string
