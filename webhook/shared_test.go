@@ -203,7 +203,7 @@ func TestAKindThatGoesIsFollowedAsLongAsSomebodyLooks(t *testing.T) {
 	s.until("nobody follows it any more", base.IsStopped)
 }
 
-// Nobody else looks at jobs where none are packed, at a version that is not followed, or at another kind.
+// Nothing else looks at jobs where none are packed, at a version that is not followed, or at another kind.
 func TestJobsThatAreNotFollowedForOthers(t *testing.T) {
 	s := newShared(t)
 	s.start()

@@ -79,7 +79,7 @@ func TestEventsAreFollowedAndNotAskedFor(t *testing.T) {
 	until("one is gone", func() bool { return held() == 2 })
 }
 
-// Where nothing is followed yet, or nobody may, they are asked for.
+// Where nothing is followed yet, or may not be, they are asked for.
 func TestEventsThatAreNotFollowedAreAskedFor(t *testing.T) {
 	kube := fake.NewClientset(eventOf("ml", "a", "train-0"))
 	for _, f := range []*Followed{nil, Follow(kube)} {
