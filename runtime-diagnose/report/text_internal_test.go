@@ -57,3 +57,10 @@ func TestWhatIsMissingStandsBelowTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+// The others of a silent member are counted in why, in words; "loud 3" says nothing to somebody who reads it first.
+func TestFactsForMachinesAreNotInTheSentence(t *testing.T) {
+	if got, want := factList(map[string]string{"loud": "3", "says": "a timeout", "limit": "8Gi"}), "limit 8Gi"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
