@@ -22,7 +22,8 @@ INTEGRATION := ./test/cluster/... ./test/integration/... ./test/e2e/... ./test/d
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2}'
+	@bold='' plain=''; if [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; then bold='\033[1m' plain='\033[0m'; fi; \
+	grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' -v bold="$$bold" -v plain="$$plain" '{printf "  %s%-14s%s %s\n", bold, $$1, plain, $$2}'
 
 .PHONY: build
 build: ## bin/signalbox, static
@@ -309,14 +310,20 @@ uninstall: ## and out again; the namespace stays, with your policies, signatures
 	kubectl delete --ignore-not-found -k config/$(CERTS) -l '!pod-security.kubernetes.io/enforce'
 	@echo 'namespace signalbox-system stays, with the ConfigMaps of your policies, signatures and prompts: kubectl delete namespace signalbox-system'
 
+NEW = [ -n '$(NAME)' ] || { echo 'make $@ needs NAME: make $@ NAME=$(1)' >&2; exit 2; }
+
 .PHONY: new-kind new-check new-signature new-policy
 new-kind: ## a reader from a template: NAME=RayJob GROUP=ray.io VERSION=v1
+	@$(call NEW,RayJob GROUP=ray.io VERSION=v1)
 	@cd preflight/kinds && $(GO) run new.go $(if $(GROUP),-group $(GROUP)) $(if $(VERSION),-version $(VERSION)) $(NAME)
 new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
+	@$(call NEW,resources/gpu-request-exceeds-node)
 	@cd preflight/checks && $(GO) run new.go $(NAME)
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
+	@$(call NEW,nccl-watchdog-timeout)
 	@$(GO) run runtime-diagnose/signature/new.go $(NAME)
 new-policy: ## a policy from a template: NAME=whole-node-needs-queue
+	@$(call NEW,whole-node-needs-queue)
 	@$(GO) run ./cmd/signalbox policy new $(NAME) --dir policies/library
 
 .PHONY: clean

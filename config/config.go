@@ -158,7 +158,7 @@ type Running struct {
 	Prometheus    Prometheus `yaml:"prometheus"`
 }
 
-// Prometheus answers what pods and nodes use; without an address nobody is asked.
+// Prometheus answers what pods and nodes use; without an address nothing is asked.
 type Prometheus struct {
 	URL        string   `yaml:"url"`
 	Query      string   `yaml:"query"`      // with $namespace, $pods, $over; a value in percent for each pod
@@ -229,7 +229,7 @@ type PerDay struct {
 	NamespaceMoney float64 `yaml:"namespaceMoney"`
 }
 
-// Price is what a model costs, for a million tokens; 0: nothing, or nobody says.
+// Price is what a model costs, for a million tokens; 0: nothing, or not known.
 type Price struct {
 	In  float64 `yaml:"in"`
 	Out float64 `yaml:"out"`

@@ -45,7 +45,7 @@ var boundAnswers = sync.OnceFunc(func() {
 	}
 })
 
-// unbounded are the built-in functions of which nobody can say how long they take by what they are given.
+// unbounded are the built-in functions whose time is not bounded by what they are given.
 var unbounded = []string{"graph.reachable_paths", "regex.globs_match", "strings.render_template"}
 
 // answers are those whose answer can be far larger than what they are given, with about how many bytes it has.

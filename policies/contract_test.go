@@ -288,7 +288,7 @@ func TestAnUpdateShowsWhatWasBefore(t *testing.T) {
 }
 
 // TestWhatWasNotLookedAtIsUndecided: a rule about quotas, the namespace or pods that wait does not pass
-// where nobody saw them.
+// where they were not seen.
 func TestWhatWasNotLookedAtIsUndecided(t *testing.T) {
 	const nodes = "\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"110\"}}\n"
 	for rule, part := range map[string]string{

@@ -60,7 +60,7 @@ type rule struct {
 	plain    bool     // its input is the object as it was written: a rule in Conftest's form
 	// options are of how it is evaluated, not of what it answers.
 	options []rego.EvalOption
-	traced  bool // by who measures what was evaluated
+	traced  bool // what was evaluated is measured
 }
 
 // Load reads policies (*.rego) and their data (*.json, *.yaml, *.yml) from all file
@@ -107,7 +107,7 @@ func (s *set) Revision() string { return s.revision }
 
 // Decide asks every rule of the stage. A rule that fails, answers in another form, or does not
 // end in time is undecided, and the others still count. Each has a share of the time that is
-// left, and who needs more is asked again when all others have answered: a slow rule costs the
+// left, and one that needs more is asked again when all others have answered: a slow rule costs the
 // others nothing.
 func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
 	var out preflight.Ruled

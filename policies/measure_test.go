@@ -11,7 +11,7 @@ import (
 )
 
 // TestMeasure: each policy is asked about each job in each round, and those that the data does not
-// configure are not. The clock moves by a second whenever somebody looks.
+// configure are not. The clock moves by a second whenever it is read.
 func TestMeasure(t *testing.T) {
 	o := load(t, files("a.rego", policy("big_job", big), "b.rego", policy("broken", `deny contains "x" if to_number(input.job.name) > 3`), "c.rego", policy("silent", `deny contains "x" if input.job.gpus > data.config.most`)))
 	at := time.Unix(0, 0)

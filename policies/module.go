@@ -224,7 +224,7 @@ func (m *module) metadata() error {
 var customs = map[string][]string{"remedy": nil, "failure": {"open", FailureClosed}, "mode": {ModeAlways}}
 
 // annotated reads the annotations of the package into the doc, as far as there are any. A word that stands where
-// nobody looks for it is an error: who writes that a policy is closed on failure must not be open.
+// it is not looked for is an error: a policy whose author writes that it is closed on failure must not be open.
 func (m *module) annotated() (found *ast.Annotations, err error) {
 	var errs []error
 	for _, a := range m.ast.Annotations {
@@ -247,7 +247,7 @@ func (m *module) annotated() (found *ast.Annotations, err error) {
 	return found, errors.Join(errs...)
 }
 
-// misplaced is every word of an annotation that stands where nobody looks for it, or says what is none of its values.
+// misplaced is every word of an annotation that stands where it is not looked for, or says what is none of its values.
 func misplaced(a *ast.Annotations) (errs []error) {
 	for line := range strings.SplitSeq(string(a.Location.Text), "\n") {
 		if key, _, _ := strings.Cut(strings.TrimPrefix(line, "# "), ":"); customs[key] != nil || key == "remedy" {

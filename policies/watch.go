@@ -33,7 +33,7 @@ var (
 )
 
 // watcher stops the rule that is being evaluated when the heap grows too much. OPA counts no
-// memory, and the heap is everybody's: a rule that is stopped is asked again, alone with those
+// memory, and all evaluations share the heap: a rule that is stopped is asked again, alone with those
 // that were stopped as well.
 type watcher struct {
 	limit   uint64

@@ -15,7 +15,7 @@ import (
 
 var webhookConfigurations = schema.GroupKind{Group: admissionv1.GroupName, Kind: "ValidatingWebhookConfiguration"}
 
-// answers says who else refuses what the operator of the kind refuses, while the API server
+// answers says what else refuses what the operator of the kind refuses, while the API server
 // asks us: the API server itself for a kind of its own, or the operator's webhook where it is
 // seen to be called for this very request. Empty: none is known, and the checks speak.
 func answers(kind *kinds.Kind, req Request) string {
@@ -44,7 +44,7 @@ func answers(kind *kinds.Kind, req Request) string {
 }
 
 // calledFor says whether the API server surely calls a webhook for the request and refuses
-// the job where nobody answers: one that may be passed over answers nothing.
+// the job where it does not answer: one that may be passed over answers nothing.
 func calledFor(hook *admissionv1.ValidatingWebhook, kind *kinds.Kind, req Request) bool {
 	if len(hook.MatchConditions) > 0 || hook.FailurePolicy != nil && *hook.FailurePolicy != admissionv1.Fail {
 		return false

@@ -103,7 +103,7 @@ func TestWhoRefusesAJobSpeaks(t *testing.T) {
 	}
 }
 
-// TestWhatAnOperatorLetsThroughIsSaid: who refuses a job answers for what it refuses, and for no more. Before v2.3
+// TestWhatAnOperatorLetsThroughIsSaid: what refuses a job answers for what it refuses, and for no more. Before v2.3
 // Trainer's webhook takes a setting of TorchTune that is the runtime's.
 func TestWhatAnOperatorLetsThroughIsSaid(t *testing.T) {
 	const tune = `apiVersion: trainer.kubeflow.org/v1alpha1

@@ -54,7 +54,7 @@ type jobDocument struct {
 }
 
 // MarshalJSON writes one element of the documented "jobs"; lists are never null, fit is
-// null where nobody could ask.
+// null where it could not be asked.
 func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobDocument{
 		APIVersion: r.Job.APIVersion, Kind: r.Job.Kind, Namespace: r.Job.Namespace, Name: r.Job.Name,

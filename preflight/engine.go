@@ -20,7 +20,7 @@ type Policies interface {
 	// Decide asks the rules of a stage. A rule that fails is undecided, never a denial, unless its
 	// policy says that it is closed on failure. The error is about the input only.
 	Decide(context.Context, Input, Question) (Ruled, error)
-	// Unasked is the answer of all denying rules of a stage that nobody could ask, and why. The
+	// Unasked is the answer of all denying rules of a stage that could not be asked, and why. The
 	// mode is the namespace's.
 	Unasked(mode string, stage Stage, why string) Ruled
 	// ReadsAnnotation says whether a rule reads an annotation of the job by this key.

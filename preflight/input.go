@@ -83,7 +83,7 @@ func viewOf(j *job.Job) JobView {
 	return view
 }
 
-// queued says whether somebody reads the queue that the job names. A mark of Volcano or KAI is read by their schedulers
+// queued says whether anything reads the queue that the job names. A mark of Volcano or KAI is read by their schedulers
 // only, and Kueue's on jobs of the kinds that it knows, not on their pods.
 func queued(j *job.Job) bool {
 	if j.Gang.Queue == "" {

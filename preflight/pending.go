@@ -14,7 +14,7 @@ import (
 )
 
 // Pending is a review between its stages: Begin, Check, Conclude. It is a value: a stage returns
-// the next one and leaves its own as it was, so that whoever waits no longer for a stage still has
+// the next one and leaves its own as it was, so that a caller that waits no longer for a stage still has
 // what stood before it.
 type Pending struct {
 	reviewer *Reviewer

@@ -44,7 +44,7 @@ func (in *Input) limits(j *job.Job, req Request, reads func(part string) bool) {
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
-// unsaid are the parts of the request that nobody told: in a shell, and where a job is reviewed that is stored already.
+// unsaid are the parts of the request that are not known: in a shell, and where a job is reviewed that is stored already.
 func unsaid(req Request) (out []Lack) {
 	lack := func(why string, parts ...string) {
 		for _, part := range parts {

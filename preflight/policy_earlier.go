@@ -121,7 +121,7 @@ func Series(o *unstructured.Unstructured) []string {
 	return out
 }
 
-// RunOf is how a job ended; false: it has not, or nobody can say. The annotation of the diagnosis is
+// RunOf is how a job ended; false: it has not, or that is not known. The annotation of the diagnosis is
 // written by the controller; an account that may change a job may change it as well.
 func RunOf(o *unstructured.Unstructured) (run RunFacts, ended bool) {
 	kind := kinds.For(o.GroupVersionKind())
@@ -129,7 +129,7 @@ func RunOf(o *unstructured.Unstructured) (run RunFacts, ended bool) {
 		return run, false
 	}
 	defer func() {
-		if recover() != nil { // a status nobody understands has not ended
+		if recover() != nil { // a status that cannot be read has not ended
 			run, ended = RunFacts{}, false
 		}
 	}()

@@ -109,7 +109,7 @@ func sortFindings(fs []finding.Finding) {
 	})
 }
 
-// Add takes in what somebody else found out about the job (an API server that was asked).
+// Add takes in what was found out elsewhere about the job (an API server that was asked).
 func (r *Report) Add(findings []finding.Finding, skipped []Skip) {
 	r.Findings = append(r.Findings, findings...)
 	sortFindings(r.Findings)

@@ -131,7 +131,7 @@ func stopped(kind *kinds.Kind, o *unstructured.Unstructured) bool {
 	if kind.State == nil || o == nil {
 		return false
 	}
-	defer func() { _ = recover() }() // a status nobody understands says nothing
+	defer func() { _ = recover() }() // a status that cannot be read says nothing
 	return kind.State(o).Stopped()
 }
 

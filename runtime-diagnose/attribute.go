@@ -57,8 +57,8 @@ func (d *diagnosis) categoryOf(s *evidence.Observation) string {
 	return s.Signature.Category
 }
 
-// pointedAt is what the candidate that leads points at: who complains of a collective that timed out is
-// never who is missing in it, what all members but one say is said of that one, and a bare exit code says less
+// pointedAt is what the candidate that leads points at: the member that complains of a collective that timed out is
+// never the one that is missing in it, what all members but one say is said of that one, and a bare exit code says less
 // than the line before it that was new.
 func (d *diagnosis) pointedAt(ctx context.Context, lead *evidence.Observation) (evidence.Observation, bool) {
 	switch {
@@ -107,7 +107,7 @@ func (d *diagnosis) odd() *timeline.Log {
 	return nil
 }
 
-// quiet is the member that does not say what the others say, nor complains of anybody: it vanished, left
+// quiet is the member that does not say what the others say, nor complains of another: it vanished, left
 // early or hangs. Where they all say it, or not nearly all, there is none.
 func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, bool) {
 	if !d.options.uses(quietMember) {
@@ -192,7 +192,7 @@ func (d *diagnosis) awaited(lead *evidence.Observation) (evidence.Observation, b
 			}
 		}
 		if !w.Desync && (lead.Item.Source.Rank == w.Behind[0] || m.Source.Pod == "" && said.Op == "") {
-			break // what it says of itself is less than the line that complains: whatBehind says who
+			break // what it says of itself is less than the line that complains: whatBehind says which
 		}
 		facts := d.waitFacts(w.Why)
 		if w.Desync {

@@ -60,7 +60,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	return d
 }
 
-// readSilence adds what nobody reports: that nothing acts on the job, that it does not go though it was
+// readSilence adds what nothing reports: that nothing acts on the job, that it does not go though it was
 // deleted, that somebody deleted a pod of it.
 func (d *diagnosis) readSilence() {
 	if stuck, ok := control.ReadStuck(&d.Case); ok {

@@ -144,7 +144,7 @@ func TestANodeThatCameBack(t *testing.T) {
 	}
 }
 
-// A claim that found its volume late held up nobody who has a node.
+// A claim that found its volume late held up no pod that has a node.
 func TestAClaimThatWasBoundHoldsUpNobody(t *testing.T) {
 	const unbound = "Events:\n  Type    Reason         Age   From                         Message\n  ----    ------         ----  ----                         -------\n" +
 		"  Normal  FailedBinding  9m    persistentvolume-controller  no persistent volumes available for this claim and no storage class is set\n"

@@ -10,7 +10,7 @@ import (
 )
 
 // Work that advanced, or that says what it did, shows no health where the end says otherwise: the shell, a wrapper,
-// a level, a traceback that nobody handled.
+// a level, a traceback that was not handled.
 func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 	var steps strings.Builder
 	for i := 1; i < 30; i++ {
@@ -65,7 +65,7 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 	if r.Verdict == diagnose.Healthy {
 		t.Error("results that are no numbers show health")
 	}
-	// Nobody's end: a thread that says at a level below that it ended, and training after an exception of another launch.
+	// The end of no process: a thread that says at a level below that it ended, and training after an exception of another launch.
 	for name, text := range map[string]string{
 		"information":         strings.Repeat("[2026-03-01 10:00:00,101][__main__][INFO] - Compute token embeddings for distilbert-base-uncased\n", 9),
 		"named rates":         "2026-03-01 12:56:32, INFO: robot FOV 2.0\n2026-03-01 13:19:42, INFO: Testing success rate: 0.69, timeout rate: 0.02, path length: 17.67\n2026-03-01 13:19:42, INFO: Timeout cases: 28 150 235\n",

@@ -8,7 +8,7 @@ import (
 )
 
 // What a log says by the form of its lines, whatever the words: the level that a runtime gives a line, the number of an
-// error, who raised what a logger quotes, and which counters move.
+// error, what raised the exception that a logger quotes, and which counters move.
 func TestTheFormOfALineSaysWhatItIs(t *testing.T) {
 	const noDriver = "2018-02-08 18:14:25.438352: E tensorflow/stream_executor/cuda/cuda_driver.cc:406] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n"
 	const noLibrary = "2020-07-13 19:17:18.151377: W tensorflow/stream_executor/platform/default/dso_loader.cc:55] Could not load dynamic library 'libnvinfer.so.6'; dlerror: libnvinfer.so.6: cannot open shared object file: No such file or directory\n" +

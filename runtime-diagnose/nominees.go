@@ -218,7 +218,7 @@ func (n *nominator) ofFollower(s evidence.Source) string {
 	return ""
 }
 
-// onlyLogs says that no platform tells who failed.
+// onlyLogs says that no platform tells which pod failed.
 func (n *nominator) onlyLogs() bool {
 	return !slices.ContainsFunc(n.all, func(m timeline.Member) bool { return m.Failed })
 }

@@ -26,7 +26,7 @@ func Heuristics() []Heuristic {
 }
 
 const (
-	watchdogs   Heuristic = "watchdogs"    // sequence numbers of collectives name who was behind
+	watchdogs   Heuristic = "watchdogs"    // sequence numbers of collectives name which rank was behind
 	quietMember Heuristic = "quiet-member" // the member that does not say what all others say
 	newLine     Heuristic = "new-line"     // what only the log of the one that ended says
 )

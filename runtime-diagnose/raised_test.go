@@ -7,7 +7,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
-// Who raised an exception says more than words that no signature knows.
+// What raised an exception says more than words that no signature knows.
 func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 	trace := func(frame, source, last string) string {
 		return "step 1\nTraceback (most recent call last):\n  File \"/app/train.py\", line 3, in main\n    run()\n  File " + frame + "\n    " + source + "\n" + last + "\n"

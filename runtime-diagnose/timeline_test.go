@@ -87,7 +87,7 @@ func TestTimelinePictures(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsIsInThePicture: two pods of a gang that nobody scheduled have a row, and the text below
+// TestWhoWaitsIsInThePicture: two pods of a gang that were not scheduled have a row, and the text below
 // the bars is never cut.
 func TestWhoWaitsIsInThePicture(t *testing.T) {
 	c := gangOf(8)

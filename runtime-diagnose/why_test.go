@@ -31,7 +31,7 @@ const (
 	keyError = "Traceback (most recent call last):\n  File \"train.py\", line 5, in load\n    row['y']\nKeyError: 'y'\n"
 )
 
-// Who the others complain of is the one that does not complain.
+// The member that the others complain of is the one that does not complain.
 func TestWhoTheOthersMiss(t *testing.T) {
 	cases := map[string]struct {
 		logs []string

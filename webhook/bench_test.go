@@ -120,7 +120,7 @@ func TestAReviewTakesTheSameMemoryHoweverManyNodesThereAre(t *testing.T) {
 	}
 }
 
-// BenchmarkKeepJob is what each change of a job costs whoever follows jobs, once it is decoded.
+// BenchmarkKeepJob is what each change of a job costs what follows jobs, once it is decoded.
 func BenchmarkKeepJob(b *testing.B) {
 	u, err := decode(request0().Object.Raw)
 	if err != nil {

@@ -42,7 +42,7 @@ type flight struct {
 	end     func()
 }
 
-// weigh waits until the budget has so many values left, which is given back at the end. false: there is none in time. Only who
+// weigh waits until the budget has so many values left, which is given back at the end. false: there is none in time. Only what
 // holds the request and has begun nothing yet may call it, once.
 func (f *flight) weigh(ctx context.Context, values int64) bool {
 	n := min(values, f.values.most)
@@ -82,7 +82,7 @@ func (f *flight) drop() {
 	}
 }
 
-// full is what is said to who has waited long enough.
+// full is what is said to a request that has waited long enough.
 const full = "too much is being reviewed; try again"
 
 // bounded lets in bodies as long as all that are in flight stay below a number of bytes, before more of them is read than says

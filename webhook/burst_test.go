@@ -65,7 +65,7 @@ func TestNobodyWaitsLongerThanPatience(t *testing.T) {
 	}
 }
 
-// Behind reviews that do not end nobody waits for more than a review takes; and what is heavy holds up others while it waits.
+// Behind reviews that do not end none waits for more than a review takes; and what is heavy holds up others while it waits.
 func TestWaitingIsForWhatMoves(t *testing.T) {
 	for name, tc := range map[string]struct {
 		takes   time.Duration

@@ -52,8 +52,8 @@ func newConnections(most int) *connections {
 }
 
 // state follows a connection; it is a http.Server's ConnState. One too many closes one of the address that has most, the one that
-// has been quiet for longest: who opens thousands and says nothing, or a byte a minute, closes his own. So does
-// who asks something by each of them and sends no body: where none is quiet, the one that has asked for longest goes.
+// has been quiet for longest: a client that opens thousands and says nothing, or a byte a minute, closes its own. So does
+// one that asks something by each of them and sends no body: where none is quiet, the one that has asked for longest goes.
 func (c *connections) state(conn net.Conn, to http.ConnState) {
 	conn = plain(conn)
 	c.mu.Lock()

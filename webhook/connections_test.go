@@ -109,7 +109,7 @@ type end struct {
 func (e *end) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(e.from), Port: 1} }
 func (e *end) Close() error         { e.closed = true; return nil }
 
-// One connection above the bound closes the longest silent one of who holds most of them.
+// One connection above the bound closes the longest silent one of the client that holds most of them.
 func TestSilentConnectionsAreBounded(t *testing.T) {
 	const apiServer, stranger = "10.0.0.1", "10.1.2.3"
 	c := newConnections(mostConnections)
@@ -181,7 +181,7 @@ func TestConnectionsThatAskAreBoundedToo(t *testing.T) {
 	})
 }
 
-// A replica that ends loses no call of a caller who keeps connections, and who is led to another one as soon as he opens a
+// A replica that ends loses no call of a caller that keeps connections, and that is led to another one as soon as he opens a
 // new one. Its callers send what can't be sent again, as the API server does.
 func TestAReplicaThatEndsLosesNoCall(t *testing.T) {
 	certificate := signed(t, "webhook")

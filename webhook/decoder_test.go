@@ -122,7 +122,7 @@ func TestABodyThatHasComeHoldsNoRoomForOthers(t *testing.T) {
 	}
 }
 
-// Where as many are decoded as may be, the next waits until nobody waits for it; large ones hold up no small one.
+// Where as many are decoded as may be, the next waits until its caller is gone; large ones hold up no small one.
 func TestFewAreDecodedAtTheSameTime(t *testing.T) {
 	asked := 0
 	d := newDecoder(&admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {

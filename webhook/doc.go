@@ -3,7 +3,7 @@
 // a denial (only where a policy says so) and audit annotations.
 //
 // It holds no rules, and it must never be the reason why a job is refused: a panic, a
-// passed deadline, an object nobody can read, a view that is not complete and a broken
+// passed deadline, an object that cannot be read, a view that is not complete and a broken
 // policy all end in "admitted, and this was not checked". It calls no API while it
 // answers; everything it looks at lies in memory.
 //

@@ -127,7 +127,7 @@ func TestManyOfOneAddressAreReviewedAtTheSameTime(t *testing.T) {
 	}
 }
 
-// Room is for many: one author has half of it, and where it is full, the next is who holds least.
+// Room is for many: one author has half of it, and where it is full, the next is the one that holds least.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newBudget(10)

@@ -265,7 +265,7 @@ func TestScaleIsReviewed(t *testing.T) {
 	}
 }
 
-// A place that is given in the same moment in which nobody waits any more goes to the next.
+// A place that is given in the same moment in which its request waits no more goes to the next.
 func TestPlaces(t *testing.T) {
 	p := newSemaphore(4)
 	gone, cancel := context.WithCancel(t.Context())

@@ -47,7 +47,7 @@ const (
 type Reviewer interface {
 	// Begin reads the job and asks the policies that need nothing else.
 	Begin(context.Context, preflight.Request) (Review, error)
-	// Unasked is the report about a job that nobody could read, and why.
+	// Unasked is the report about a job that could not be read, and why.
 	Unasked(req preflight.Request, why string) preflight.Report
 }
 
@@ -126,7 +126,7 @@ type HandlerOptions struct {
 	Precedence *Precedence
 	// MayListNodes says whether a user may be told where the pods of the job would go; nil: none may.
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool
-	Version      string       // of the program, for who asks
+	Version      string       // of the program, for an answer to a user who asks
 	Tracer       trace.Tracer // nil: nothing is traced
 	Metrics      *Metrics     // nil: not measured
 	Log          logr.Logger
@@ -252,7 +252,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	return a
 }
 
-// mayListNodes says whether who asks may be told names of nodes. Silence is no leave.
+// mayListNodes says whether the user who asks may be told names of nodes. Silence is no leave.
 func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool {
 	if h.o.MayListNodes == nil {
 		return false

@@ -92,7 +92,7 @@ func (w world) Snapshot() *cluster.Snapshot {
 	return b.Snapshot(time.Time{})
 }
 
-// unseen is a namespace of which nothing is known yet; of any other it is known that nobody labelled it.
+// unseen is a namespace of which nothing is known yet; of any other it is known that it has no label.
 const unseen = "new"
 
 func (w world) Namespace(name string) map[string]string {

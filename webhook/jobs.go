@@ -44,7 +44,7 @@ type Jobs struct {
 	begin    func(func(context.Context)) (stop func()) // nil: before Start, and after it
 }
 
-// Others are others of the process who look at the jobs that the webhook follows.
+// Others are other parts of the process that look at the jobs that the webhook follows.
 type Others struct {
 	Pack Pack // nil: there are none
 	// Managers says whether they look at something in the managers of a job's fields, as an API server writes them; nil: they never do.
@@ -205,7 +205,7 @@ func (j *Jobs) follow(k *kinds.Kind, served schema.GroupVersionKind) {
 	}
 }
 
-// leave says that somebody does not want it to run any more; the lock of the jobs is held.
+// leave says that one part does not want it to run any more; the lock of the jobs is held.
 func (f *followedJobs) leave() {
 	if f.users--; f.users == 0 && f.stop != nil {
 		f.stop()
@@ -380,12 +380,12 @@ func namesReviewed(fields any) bool {
 	return false
 }
 
-// hasEnded says whether the operator is done with a job, or whoever else writes its status says so.
+// hasEnded says whether the operator is done with a job, or whatever else writes its status says so.
 func hasEnded(k *kinds.Kind, u *unstructured.Unstructured) bool {
 	if k.State == nil {
 		return false
 	}
-	defer func() { _ = recover() }() // a status nobody understands has not ended
+	defer func() { _ = recover() }() // a status that cannot be read has not ended
 	phase := k.State(u).Phase
 	return phase == kinds.Succeeded || phase == kinds.Failed
 }

@@ -225,7 +225,7 @@ func TestAdmissionBoundsWhatMayBeWritten(t *testing.T) {
 				t.Errorf("%s: the policy signalbox-own does not name %s", folder, want)
 			}
 		}
-		for _, account := range []string{"signalbox-jobs", "signalbox-evidence"} { // nobody lifts the bound
+		for _, account := range []string{"signalbox-jobs", "signalbox-evidence"} { // nothing lifts the bound
 			for _, r := range only[rbacv1.ClusterRole](t, all, "ClusterRole", account).Rules {
 				if slices.Contains(r.Verbs, freeVerb) {
 					t.Errorf("%s: %s is free of its bound", folder, account)

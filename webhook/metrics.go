@@ -129,7 +129,7 @@ func (m *Metrics) observe(kind string, req admission.Request, a answer, took tim
 	}
 }
 
-// outcome is the decision with the two cases in which nobody decided, or not whole: a policy that always runs out of time
+// outcome is the decision with the two cases in which nothing was decided, or not whole: a policy that always runs out of time
 // lets jobs in as surely as a webhook that does.
 func (a answer) outcome() string {
 	switch {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Precedence is what reviews have over everything else in the process: somebody waits for a review, and nobody for the second look
-// at a job. The zero value is ready; nil gives nobody any.
+// Precedence is what reviews have over everything else in the process: a caller waits for a review, and none for the second look
+// at a job. The zero value is ready; nil gives none.
 type Precedence struct {
 	mu      sync.Mutex
 	running int

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
-// What nobody waits for begins when no review runs, and soon all the same where one never ends.
+// What no caller waits for begins when no review runs, and soon all the same where one never ends.
 func TestTheRestGivesWayToReviews(t *testing.T) {
 	for name, tc := range map[string]struct{ takes, want time.Duration }{
 		"no review runs":      {0, 0},

@@ -26,7 +26,7 @@ import (
 
 // AskAnnotation with the value AskReview asks, in a dry run, for the whole review as one warning
 // for a program: what a shell would find that lists the cluster. Names of nodes are in it only
-// for who may list nodes; of other jobs and pods nothing is said.
+// for users who may list nodes; of other jobs and pods nothing is said.
 const (
 	AskAnnotation = "signalbox.dev/ask"
 	AskReview     = "review"
@@ -57,7 +57,7 @@ type Record struct {
 	Left      int                `json:"left,omitempty"` // findings for which there was no room
 }
 
-// RecordedFinding is a finding with what its JSON leaves out; its facts are for who may list nodes.
+// RecordedFinding is a finding with what its JSON leaves out; its facts are for users who may list nodes.
 type RecordedFinding struct {
 	finding.Finding
 	Rule  string `json:"rule,omitempty"`
@@ -83,8 +83,8 @@ type RecordedFit struct {
 	WithNodesBack bool   `json:"withNodesBack,omitempty"`
 	Unresolvable  bool   `json:"unresolvable,omitempty"`
 
-	Why   string         `json:"why,omitempty"`   // for who may not list nodes
-	Nodes *RecordedNodes `json:"nodes,omitempty"` // for who may
+	Why   string         `json:"why,omitempty"`   // for users who may not list nodes
+	Nodes *RecordedNodes `json:"nodes,omitempty"` // for users who may
 }
 
 // RecordedNodes is what the answer rests on, in which nodes have names.
@@ -115,7 +115,7 @@ type recordedLimit struct {
 	When string `json:"when"`
 }
 
-// recordOf is a review for who asks; nodes says that he may list them.
+// recordOf is a review for the user who asks; nodes says that this user may list them.
 func recordOf(r *preflight.Report, nodes bool) Record {
 	out := Record{
 		Rulings: r.Rulings, Skipped: r.Skipped, Undecided: r.Undecided, Exempted: r.Exempted, Revision: r.Revision, Ran: r.Ran,

@@ -28,7 +28,7 @@ const (
 func excludedNamespaces() []string { return []string{"kube-system", Namespace} }
 
 // Rules are the webhook rules for the kinds: one for each group, in order, of all its versions. A CRD may serve one that
-// no reader understands, and a job that is written in it is a job all the same: it is said that nobody has read it.
+// no reader understands, and a job that is written in it is a job all the same: it is said that it was not read.
 // Operations are creations and updates. Of subresources only scale is listed, of each kind, for a CRD of another version may
 // have it: kubectl scale changes the number of pods, and the update of the job is not sent for it.
 func Rules(all []*kinds.Kind) []admissionregistrationv1.RuleWithOperations {

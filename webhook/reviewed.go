@@ -65,7 +65,7 @@ func stateOfText(text []byte) state {
 	return state(binary.BigEndian.Uint64(sum[:]))
 }
 
-// textRoom is where texts of jobs are written that nobody keeps: one for each that is read at the same time.
+// textRoom is where texts of jobs are written that are not kept: one for each that is read at the same time.
 var textRoom = sync.Pool{New: func() any { return new([]byte) }}
 
 const (
@@ -81,7 +81,7 @@ const (
 	mostSaidText = 8 << 10
 	// mostPublished are the newest of them, which the other replicas learn; 32 KiB of a ConfigMap's MiB.
 	mostPublished = 1 << 12
-	// publishedFor is how long a state is told: by then whoever sweeps has seen the job.
+	// publishedFor is how long a state is told: by then the replica that sweeps has seen the job.
 	publishedFor = 10 * time.Minute
 	// toldWithin bounds what is lost with a replica that is killed: reviews of its last second. Jobs of those are
 	// reviewed once more, and what is found stands on them as if nobody had said it.
@@ -221,8 +221,8 @@ func (r *Reviewed) has(s state) bool {
 }
 
 // Start tells the other replicas what is new until the context is done: at once, and then no more often than every
-// second. It does so once more at the end: whoever comes next is not to review again what this process has. Where nothing
-// is new, nobody is asked.
+// second. It does so once more at the end: the next process is not to review again what this one has. Where nothing
+// is new, nothing is asked.
 func (r *Reviewed) Start(ctx context.Context) error {
 	var beating sync.WaitGroup
 	beating.Go(func() { r.stall.watch(ctx, r.now) })
@@ -318,7 +318,7 @@ func (r *Reviewed) make(ctx context.Context) (*corev1.ConfigMap, error) {
 	return r.client.CoreV1().ConfigMaps(r.namespace).Create(ctx, empty, metav1.CreateOptions{FieldManager: "signalbox-reviews"})
 }
 
-// others reads what the other replicas have reviewed, and up to when all jobs have been dealt with. Where nobody
+// others reads what the other replicas have reviewed, and up to when all jobs have been dealt with. Where none
 // has said so yet, that is when Signalbox came: what was there before is none of its business.
 func (r *Reviewed) others(ctx context.Context) (map[state]bool, checkpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

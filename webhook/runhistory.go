@@ -124,7 +124,7 @@ func (r *runHistory) shorten() {
 		delete(r.series, most)
 	}
 	maps.DeleteFunc(r.lost, func(_ string, last time.Time) bool { return time.Since(last) > missed })
-	if len(r.lost) > mostLost { // whose they are is no longer remembered: nobody is known whole
+	if len(r.lost) > mostLost { // whose they are is no longer remembered: no namespace is known whole
 		for _, last := range r.lost {
 			r.lose("", last)
 		}

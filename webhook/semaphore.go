@@ -59,7 +59,7 @@ func newShares(share int) *semaphore {
 }
 
 // acquire waits for a seat: as long as those that are taken are left, one at least within still, and until the context ends. In a
-// burst each has its turn; behind reviews that do not end nobody waits. It returns the way to give the seat back; nil and why where
+// burst each has its turn; behind reviews that do not end none waits. It returns the way to give the seat back; nil and why where
 // there was none.
 func (p *semaphore) acquire(ctx context.Context, user, namespace string, arrived time.Time, still time.Duration) (leave func(), why string) {
 	w := newWaiter(user, namespace)
@@ -169,7 +169,7 @@ func whose(author string) string {
 	return "user " + author
 }
 
-// admit lets in whoever may: those who have fewest first, of these who had a turn longest ago, and then in the order they came.
+// admit lets in what may go: requests of authors who have fewest first, of these who had a turn longest ago, and then in the order they came.
 func (p *semaphore) admit() {
 	for {
 		next := -1
@@ -188,7 +188,7 @@ func (p *semaphore) admit() {
 	}
 }
 
-// waits takes out who does not wait any more.
+// waits takes out what does not wait any more.
 func (p *semaphore) waits(at int) {
 	w := p.waiting[at]
 	p.waiting = slices.Delete(p.waiting, at, at+1)

@@ -29,7 +29,7 @@ import (
 // required.
 type Options struct {
 	Reviewer     Reviewer
-	View         View                                                  // kept current by whoever made it
+	View         View                                                  // kept current by its maker
 	Certificates certs.Source                                          // started by the webhook
 	Policies     *PolicyMaps                                           // started by the webhook; nil: no policies from ConfigMaps
 	Bundle       Bundle                                                // started by the webhook; nil: no policies from a registry
@@ -49,7 +49,7 @@ type Options struct {
 	PolicyTime   time.Duration
 	Concurrent   int
 	Address      string       // "host:port" to listen on; empty: ":9443"
-	Version      string       // of the program, for who asks
+	Version      string       // of the program, for an answer to a user who asks
 	Tracer       trace.Tracer // nil: nothing is traced
 	Metrics      *Metrics
 	Log          logr.Logger
@@ -150,7 +150,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// listen serves until the context is done, and then until nobody calls any more.
+// listen serves until the context is done, and then until no call is open.
 func (w *Webhook) listen(ctx context.Context, server *http.Server, open *connections) error {
 	ended := make(chan error, 1)
 	go func() {

@@ -16,9 +16,9 @@ import (
 // The webhook follows jobs on every replica, the controller on the one that leads. Where both are in one process, each
 // change of a job is sent to it, decoded and held once, by the informer of the webhook; the controller's cache looks at that.
 
-// Informer is the informer of the jobs of a kind, for whoever else of this process wants to know of them. To run it is to
+// Informer is the informer of the jobs of a kind, for other parts of this process. To run it is to
 // want it to run; when that ends, its handlers are told no more, and the informer goes on for the others. A kind that is
-// served, or nobody would ask, is followed from now on. nil: it is not followed in that version, or not for others.
+// served (no other is asked for) is followed from now on. nil: it is not followed in that version, or not for others.
 func (j *Jobs) Informer(of schema.GroupVersionKind) cache.SharedIndexInformer {
 	if j.others.Pack == nil {
 		return nil
@@ -39,7 +39,7 @@ func (j *Jobs) Informer(of schema.GroupVersionKind) cache.SharedIndexInformer {
 	return &sharedInformer{SharedIndexInformer: f.informer, jobs: j, of: f}
 }
 
-// sharedInformer is an informer that somebody else runs, as a cache sees it that would run it.
+// sharedInformer is an informer that another part runs, as a cache sees it that would run it.
 type sharedInformer struct {
 	cache.SharedIndexInformer
 	jobs *Jobs
@@ -108,7 +108,7 @@ func (i *sharedInformer) end() {
 	i.of.leave()
 }
 
-// use says that somebody wants it to run.
+// use says that one more part wants it to run.
 func (j *Jobs) use(f *followedJobs) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -122,7 +122,7 @@ func (i *sharedInformer) IsStopped() bool {
 	return i.stopped || i.SharedIndexInformer.IsStopped()
 }
 
-// SetTransform implements cache.SharedInformer: what is held is the matter of whoever runs it.
+// SetTransform implements cache.SharedInformer: what is held is the matter of what runs it.
 func (*sharedInformer) SetTransform(cache.TransformFunc) error { return nil }
 
 // SetWatchErrorHandler implements cache.SharedInformer: so is what becomes of errors.

@@ -86,7 +86,7 @@ func (s *shared) users() int {
 	return 0
 }
 
-// listener is one who looks at jobs of another, as a cache does.
+// listener is one that looks at jobs of another, as a cache does.
 type listener struct {
 	informer cache.SharedIndexInformer
 	stop     func()
@@ -185,7 +185,7 @@ func TestJobsAreFollowedOnceForAll(t *testing.T) {
 
 var pytorchKind = schema.GroupKind{Group: "kubeflow.org", Kind: "PyTorchJob"}
 
-// A kind that is served no more is followed for as long as somebody looks at it: who does decides when it is gone.
+// A kind that is served no more is followed for as long as something looks at it: what does decides when it is gone.
 func TestAKindThatGoesIsFollowedAsLongAsSomebodyLooks(t *testing.T) {
 	s := newShared(t, stored("first", 0))
 	s.start()
@@ -203,7 +203,7 @@ func TestAKindThatGoesIsFollowedAsLongAsSomebodyLooks(t *testing.T) {
 	s.until("nobody follows it any more", base.IsStopped)
 }
 
-// Nobody else looks at jobs where none are packed, at a version that is not followed, or at another kind.
+// Nothing else looks at jobs where none are packed, at a version that is not followed, or at another kind.
 func TestJobsThatAreNotFollowedForOthers(t *testing.T) {
 	s := newShared(t)
 	s.start()

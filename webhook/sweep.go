@@ -57,7 +57,7 @@ type SweepOptions struct {
 	Grace time.Duration
 	// Skew is how far the clock of this process is ahead of the API server's, as its answers say; nil: unknown.
 	Skew func() time.Duration
-	// Precedence is what the reviews of those have who wait for them; nil: none.
+	// Precedence is what reviews have that a caller waits for; nil: none.
 	Precedence *Precedence
 }
 
@@ -75,13 +75,13 @@ type Sweep struct {
 	dealt   map[types.UID]state
 	waiting map[types.UID]*unreviewed
 	turn    map[string]time.Time // when a job of a namespace was reviewed last
-	from    checkpoint           // of the one who swept before; of a kind that could not be listed meanwhile, as far as it had come
+	from    checkpoint           // of the process that swept before; of a kind that could not be listed meanwhile, as far as it had come
 	begun   bool
 	until   checkpoint // as written
 	written time.Time  // when
 }
 
-// unreviewed is a state of a job that nobody has reviewed, as far as is known.
+// unreviewed is a state of a job that was not reviewed, as far as is known.
 type unreviewed struct {
 	state state
 	since time.Time
@@ -240,7 +240,7 @@ func (s *Sweep) forget(there map[types.UID]bool, namespaces map[string]bool) {
 	}
 }
 
-// mark writes up to when all jobs are dealt with, for whoever sweeps after this process.
+// mark writes up to when all jobs are dealt with, for the process that sweeps after this one.
 func (s *Sweep) mark(ctx context.Context, until time.Time) error {
 	if !until.After(s.until.until) && maps.Equal(s.from.behind, s.until.behind) || s.now().Sub(s.written) < 2*s.o.Every {
 		return nil
@@ -263,7 +263,7 @@ func (s *Sweep) passes(j storedJob) bool {
 }
 
 // isPart says whether a job names one that is stored as its owner. At admission the account of an operator
-// vouches for that; here nobody does, so of a part only denials are said: findings stand on the whole.
+// vouches for that; here nothing does, so of a part only denials are said: findings stand on the whole.
 func (s *Sweep) isPart(j storedJob) bool {
 	if j.owner == nil {
 		return false
@@ -425,7 +425,7 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 		}
 	}
 	// An author may write the annotation who knows what would be said. The Event has a name that no author knows: where it
-	// is there, whoever swept before this process has said and counted it.
+	// is there, the process that swept before this one has said and counted it.
 	err := s.event(ctx, j, reason, clip(strings.Join(append([]string{head + "."}, lines...), " "), noteBytes))
 	if apierrors.IsAlreadyExists(err) {
 		return nil

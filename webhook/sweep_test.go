@@ -206,7 +206,7 @@ func TestAJobOfTheFutureHidesNoOther(t *testing.T) {
 	}
 }
 
-// An author who changes a job while nobody answers may take away, or write anew, when that was.
+// An author who changes a job while no replica answers may take away, or write anew, when that was.
 func TestAChangeIsSeenWhateverItsAuthorSaysOfWhen(t *testing.T) {
 	s := newSwept(t, preflight.ModeEnforce, stored("old", -time.Hour), stored("new", time.Minute))
 	s.wait(40)
@@ -351,7 +351,7 @@ signalbox_reviewed_late_total{decision="denied"} 1
 	if diff := cmp.Diff(want, s.told()); diff != "" {
 		t.Errorf("it is told again (-want +got):\n%s", diff)
 	}
-	// Whoever leads next knows that it was dealt with.
+	// The next leader knows that it was dealt with.
 	s.again(preflight.ModeEnforce)
 	s.wait(60)
 	if got := s.told(); strings.Contains(got, "_total") || strings.Count(got, "Warning ") != 1 {
@@ -379,7 +379,7 @@ signalbox_reviewed_late_total{decision="unchecked"} 1
 	}
 }
 
-// What nobody can decide, however long it takes, is said where the namespace enforces, and counted.
+// What cannot be decided, however long it takes, is said where the namespace enforces, and counted.
 func TestWhatStaysUndecidedIsSaid(t *testing.T) {
 	padded := func(_ context.Context, _ preflight.Request) (preflight.Report, error) {
 		return preflight.Report{Decision: preflight.Allowed, Undecided: []string{"max: spec.x could not be read", "whole: spec.x could not be read"}}, nil
@@ -546,7 +546,7 @@ func TestAJobThatWasCorrectedLosesItsNote(t *testing.T) {
 	}
 }
 
-// A spec that changed while nobody looked is found by the time that its manager of fields has.
+// A spec that changed while no replica looked is found by the time that its manager of fields has.
 func TestAChangeIsAsNewAsItsFields(t *testing.T) {
 	changed := func(field string) *unstructured.Unstructured {
 		return stored("train", -time.Hour, func(u *unstructured.Unstructured) {

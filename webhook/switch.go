@@ -127,7 +127,7 @@ func (s *Switch) look(ctx context.Context, on bool) {
 	}
 }
 
-// count says when somebody left one replica alone. What cannot be read is not said.
+// count says when only one replica is left. What cannot be read is not said.
 func (s *Switch) count(ctx context.Context) {
 	if s.o.Deployment == "" || s.on == nil || !*s.on {
 		return

@@ -47,7 +47,7 @@ func (o serving) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return &o.certificate, nil
 }
 
-// Where the configuration names who signs callers, nobody else gets as far as a request.
+// Where the configuration names who signs callers, no other gets as far as a request.
 func TestCallersShowACertificate(t *testing.T) {
 	server, apiServer, other := signed(t, "webhook"), signed(t, "kube-apiserver"), signed(t, "pod")
 	file := filepath.Join(t.TempDir(), "ca.crt")

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// caller takes over the trace of whoever asks: the API server sends one with its calls
+// caller takes over the trace of the caller: the API server sends one with its calls
 // (https://kubernetes.io/docs/concepts/cluster-administration/system-traces/).
 func caller(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

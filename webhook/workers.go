@@ -6,10 +6,10 @@ import (
 )
 
 // workers run stages of reviews in goroutines that stay for the next ones: the stack of a new one grows four times in a
-// review, and is copied each time. One that does not come back is missed by nobody. The zero value is ready.
+// review, and is copied each time. One that does not come back is not missed. The zero value is ready.
 type workers struct {
 	once sync.Once
-	next chan func() // taken by whoever is idle
+	next chan func() // taken by one that is idle
 }
 
 // idleFor is how long a worker waits for the next stage.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A goroutine that has come back is used again, one that has not is replaced, and those that nobody needs end.
+// A goroutine that has come back is used again, one that has not is replaced, and those that are not needed end.
 func TestWorkersStayForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w workers
@@ -23,7 +23,7 @@ func TestWorkersStayForTheNext(t *testing.T) {
 		}
 		again := make(chan struct{})
 		select {
-		case w.next <- func() { close(again) }: // somebody is idle
+		case w.next <- func() { close(again) }: // one is idle
 			<-again
 		default:
 			t.Error("nobody waits for the next")

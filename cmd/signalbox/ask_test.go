@@ -35,9 +35,10 @@ type dryRuns struct {
 	mu       sync.Mutex
 	asked    []string
 	warnings []string
-	refusal  string // a Status instead of the job
-	there    bool   // the job exists
-	hidden   bool   // and may not be read
+	refusal  string   // a Status instead of the job
+	there    bool     // the job exists
+	hidden   bool     // and may not be read
+	second   []string // what is said of a second one of its name
 }
 
 func (d *dryRuns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,8 @@ func (d *dryRuns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
 	case strings.HasSuffix(r.URL.Path, "/pods"), strings.HasSuffix(r.URL.Path, "/nodes"), strings.HasSuffix(r.URL.Path, "/namespaces"), strings.HasSuffix(r.URL.Path, "/configmaps"):
 		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`)
-	case dry && r.Method == http.MethodPost && d.there:
+	case dry && r.Method == http.MethodPost && d.there: // admission comes before the store: the webhook has spoken of a second job
+		d.warn(w, d.second)
 		w.WriteHeader(http.StatusConflict)
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409}`)
 	case dry && d.refusal != "":
@@ -63,16 +65,20 @@ func (d *dryRuns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status.Code)
 		fmt.Fprint(w, d.refusal)
 	case dry:
-		for _, text := range d.warnings {
-			quoted, _ := json.Marshal(text) // of a string
-			w.Header().Add("Warning", "299 - "+string(quoted))
-		}
+		d.warn(w, d.warnings)
 		fmt.Fprint(w, job)
 	case d.there && !d.hidden && strings.HasSuffix(r.URL.Path, "/pytorchjobs/asked"):
 		fmt.Fprint(w, job)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+	}
+}
+
+func (*dryRuns) warn(w http.ResponseWriter, warnings []string) {
+	for _, text := range warnings {
+		quoted, _ := json.Marshal(text) // of a string
+		w.Header().Add("Warning", "299 - "+string(quoted))
 	}
 }
 
@@ -222,7 +228,7 @@ func TestRemediesDoNotChangeWhatIsFound(t *testing.T) {
 	}
 }
 
-// TestWithoutAnInstallationTheClusterIsListed has a server on which nobody answers, for one reason or another.
+// TestWithoutAnInstallationTheClusterIsListed has a server on which no Signalbox answers, for one reason or another.
 func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 	cut := busyRecord()
 	cut.Left = 3
@@ -257,8 +263,12 @@ func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
 // TestAJobThatIsThereIsAskedAbout updates it in a dry run instead.
 func TestAJobThatIsThereIsAskedAbout(t *testing.T) {
 	for _, hidden := range []bool{false, true} { // who may not read it may change it, or is told that he may not
-		d := &dryRuns{there: true, hidden: hidden, warnings: []string{recorded(t, busyRecord())}}
+		none := webhook.Record{Fit: &webhook.RecordedFit{Verdict: "full", Wanted: 6, Waits: true, Nodes: &webhook.RecordedNodes{Rejected: fit.Rejections{Total: 6, Full: 6}}}}
+		d := &dryRuns{there: true, hidden: hidden, warnings: []string{recorded(t, busyRecord())}, second: []string{recorded(t, none), "[gang-does-not-fit] 0 of 6 pods fit now"}}
 		code, text := d.asker(t, askedJob)("fit")
+		if !strings.Contains(text, "4 of 6 pods fit now") || strings.Contains(text, "0 of 6") {
+			t.Errorf("hidden %t: the answer is that about a second job:\n%s", hidden, text)
+		}
 		if asked := d.take(); code != shell.ExitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PATCH ") {
 			t.Errorf("hidden %t: exit code %d, asked %v\n%s", hidden, code, asked, text)
 		}

@@ -65,7 +65,7 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
 			if s.labels == nil {
-				s.labels = map[string]string{} // the namespace is known, and nobody labelled it
+				s.labels = map[string]string{} // the namespace is known, and has no label
 			}
 			w := &review.World{Checks: set, Engine: engine, Cluster: s.view, Seen: s.view != nil, Answers: true, Namespace: "default"}
 			shell, reports := throughCheck(t, s, w)

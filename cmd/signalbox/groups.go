@@ -63,8 +63,12 @@ func needsCommand(c *cobra.Command, args []string) error {
 		return shell.Usagef("%s: %s; %[1]s check %[3]s reads settings", c.CommandPath(), have, args[0])
 	}
 	elsewhere := ""
-	if len(args) > 0 && check.DidYouMean(args[0], names).Name() == "" {
-		elsewhere = speaking(c, args[0])
+	if len(args) > 0 {
+		near := check.DidYouMean(args[0], names).String()
+		have += near
+		if near == "" {
+			elsewhere = speaking(c, args[0])
+		}
 	}
 	return shell.Usagef("%s: %s; expected %s%s", c.CommandPath(), have, terminal.OrList(names), elsewhere)
 }

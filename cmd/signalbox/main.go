@@ -39,6 +39,9 @@ func start() int {
 	return run(ctx, sh, args)
 }
 
+// mostErrors bounds the errors that are printed: a folder that holds no policies is wrong in each of its files.
+const mostErrors = 20
+
 // run runs one command line and answers with its exit code. It never panics.
 func run(ctx context.Context, sh *shell.Shell, args []string) (code int) {
 	defer func() {
@@ -55,10 +58,14 @@ func run(ctx context.Context, sh *shell.Shell, args []string) (code int) {
 		sh.Tell("interrupted")
 		return code
 	}
-	for _, one := range shell.Apart(err) {
+	apart := shell.Apart(err)
+	for _, one := range apart[:min(len(apart), mostErrors)] {
 		if line := shell.Message(one); line != "" {
 			sh.Tell("%s", line)
 		}
+	}
+	if n := len(apart) - mostErrors; n > 0 {
+		sh.Tell("and %s", terminal.Count(n, "more error"))
 	}
 	for _, place := range policies.Places(err) {
 		_, _ = io.WriteString(sh.Err, words.Visible(place)+"\n")

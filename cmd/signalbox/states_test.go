@@ -138,7 +138,7 @@ func TestAStateIsNoFailure(t *testing.T) {
 	}
 }
 
-// jobOf is the first good job among the fixtures of a kind, in no queue and with nobody else to manage it.
+// jobOf is the first good job among the fixtures of a kind, in no queue and with nothing else to manage it.
 func jobOf(t *testing.T, kind string) *unstructured.Unstructured {
 	t.Helper()
 	files, err := filepath.Glob("../../preflight/kinds/testdata/" + kind + "/*.yaml")

@@ -42,6 +42,8 @@ func insteadOf(word string) string {
 		return "%[1]s diagnose KIND/NAME says why a job waits or failed"
 	case "top", "ps", "jobs", "status", "watch":
 		return "%[1]s get jobs lists jobs with health and devices, with -w as they change, and %[1]s board shows them in a browser"
+	case "apply", "create", "submit", "run":
+		return "%[1]s check FILE reviews a job, %[1]s fit FILE says whether it fits now, and kubectl apply submits it"
 	case "rule":
 		return "%[1]s explain NAME says what a check means, %[1]s list checks shows all"
 	}
@@ -92,6 +94,10 @@ func insteadOfFlag(c *cobra.Command, name string) string {
 		return fmt.Sprintf("; %s audit adds up what is found by check, policy and namespace", c.Root().CommandPath())
 	case name == "field-selector" && c.Flags().Lookup("state") != nil:
 		return "; --state, --healthy, --category and --owner filter jobs"
+	case (name == "A" || name == "all-namespaces") && (c.Name() == "check" || c.Name() == "fit"):
+		return fmt.Sprintf("; %s audit reviews every job of the cluster", c.Root().CommandPath())
+	case (name == "o" || name == "output") && c.Name() == "board":
+		return fmt.Sprintf("; %[1]s get jobs -o html and %[1]s diagnose KIND/NAME -o html write a page as a file", c.Root().CommandPath())
 	case name == "f" && c.Name() == "diagnose":
 		return "; a job is named by KIND/NAME, a saved one by --bundle FILE"
 	}

@@ -65,6 +65,13 @@ func useUsage(root *cobra.Command, sh *shell.Shell) {
 	apiserver.Flags().AddFlags(connection)
 	plain, width := root.UsageFunc(), terminal.NewPage(sh.Out).Width
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), ".LocalFlags.FlagUsages", fmt.Sprintf(".LocalFlags.FlagUsagesWrapped %d", width), 1))
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		written := c.Long
+		c.Long = reflowed(written, min(width, widestProse))
+		help(c, args)
+		c.Long = written
+	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		var names []string
 		var hidden []*pflag.Flag
@@ -85,6 +92,24 @@ func useUsage(root *cobra.Command, sh *shell.Shell) {
 		_, err := io.WriteString(c.OutOrStderr(), terminal.Fold("\nThe cluster is chosen as by kubectl: "+strings.Join(names, " "), width)+"\n")
 		return err
 	})
+}
+
+// widestProse bounds the lines of a description on a wide terminal.
+const widestProse = 100
+
+// reflowed is a text as wide as the terminal, paragraph by paragraph; width 0 leaves it as it is written, and so are
+// paragraphs with lines that are indented.
+func reflowed(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = terminal.Fold(strings.ReplaceAll(strings.TrimSpace(p), "\n", " "), width)
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
 }
 
 // unquoteFlags takes the quotes from descriptions of flags that --help has for the name of the value: completion shows all as

@@ -54,11 +54,34 @@ func TestHelpNamesFlagsOfKubectlOnce(t *testing.T) {
 	}
 }
 
+// TestDescriptionsAreAsWideAsTheTerminal: lines of a paragraph are joined and broken anew; what is indented stays.
+func TestDescriptionsAreAsWideAsTheTerminal(t *testing.T) {
+	t.Setenv("COLUMNS", "60")
+	for _, command := range []string{"check", "diagnose", "fit", "snapshot", "policy audit"} {
+		var out bytes.Buffer
+		if code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &out, Now: time.Now}, append(strings.Fields(command), "--help")); code != shell.ExitFine {
+			t.Fatalf("exit code %d: %s", code, out.String())
+		}
+		about, _, _ := strings.Cut(out.String(), "\nUsage:\n")
+		for line := range strings.Lines(about) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 {
+				t.Errorf("%s: %d columns: %s", command, n, line)
+			}
+		}
+	}
+	if got, want := reflowed("a b\nc d\n\n  x\n  y\n\ne", 5), "a b c\nd\n\n  x\n  y\n\ne"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	if got := reflowed("a\nb", 0); got != "a\nb" {
+		t.Errorf("no terminal: %q", got)
+	}
+}
+
 // TestHelpOfNoCommand is as wrong as the word in front, and says what is meant.
 func TestHelpOfNoCommand(t *testing.T) {
 	for args, want := range map[string]string{
 		"help fti":        `signalbox: no command is called "fti"; did you mean "fit"?; see signalbox --help` + "\n",
-		"help policy tst": `signalbox: policy: "tst" is no command; expected audit, bench, check, new, replay or test` + "\n",
+		"help policy tst": `signalbox: policy: "tst" is no command; did you mean "test"?; expected audit, bench, check, new, replay or test` + "\n",
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, strings.Fields(args))

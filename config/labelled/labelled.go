@@ -48,7 +48,7 @@ type Options struct {
 	Load func(fs.FS) (revision string, err error)
 	// Parts says that an error beside a revision leaves out what is broken, and nothing else.
 	Parts bool
-	// Loaded is told of every try; nil: nobody is.
+	// Loaded is called after every try; nil: nothing is.
 	Loaded func(error)
 	Log    logr.Logger
 }
@@ -248,10 +248,14 @@ func clip(s string) string {
 	return s[:end] + mark
 }
 
-// oneLine replaces white space and control characters by single spaces.
+// oneLine is the lines of an error, one behind the other, with single spaces for white space and control characters.
 func oneLine(s string) string {
-	s = strings.ToValidUTF8(s, "�")
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
+	var lines []string
+	for line := range strings.Lines(strings.ToValidUTF8(s, "�")) {
+		words := strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+		if len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, "; ")
 }

@@ -35,7 +35,7 @@ import (
 // Options say where spans go. Endpoint is required.
 type Options struct {
 	Endpoint  string  // up to and including the path, http://collector:4318/v1/traces
-	Sample    float64 // of those that nobody upstream has decided about; 0 to 1
+	Sample    float64 // of those that no caller upstream has decided about; 0 to 1
 	TokenFile string  // of a bearer token, read anew for each call; empty: none
 	CAFile    string  // PEM; empty: the system's
 	Version   string

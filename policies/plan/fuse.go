@@ -72,7 +72,7 @@ func (m *Machine) both(a, b *operand) (x, y *Value, on flow) {
 	return x, y, on
 }
 
-// unkept stands for a local that nobody reads.
+// unkept stands for a local that nothing reads.
 const unkept ir.Local = -1
 
 // kept is the local, or unkept: nothing reads it, or what is only another name of it.

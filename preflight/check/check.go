@@ -1,4 +1,4 @@
-// Package check is the contract between a rule and whoever runs it. A check is a value
+// Package check is the contract between a rule and what runs it. A check is a value
 // with one function; it observes and never decides. Start reading at Check.
 package check
 

@@ -24,12 +24,12 @@ type Input struct {
 	Partial   bool              // the job could not be read whole: its numbers may be wrong
 	Cluster   *cluster.Snapshot // nil: no cluster view
 	Namespace map[string]string // labels; nil: unknown
-	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
+	// Live says that the view is one that is kept up to date: what it lacks is our fault.
 	Live bool
 	// Admission says that an API server asks: the namespace of the job is there, whether the view has seen it or not, and
 	// the view holds more than the author of the job may read, so that what other namespaces have is not told.
 	Admission bool
-	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
+	// Answers says what else refuses what kinds.Validation.Refuses names, before the job is stored:
 	// the API server, or the operator's webhook. Empty: none is known.
 	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
@@ -43,7 +43,7 @@ type Input struct {
 // Outcome is what became of one check.
 type Outcome struct {
 	Check    string
-	Findings []finding.Finding // sorted; of a check that is Ignored, what nobody but policies is told
+	Findings []finding.Finding // sorted; of a check that is Ignored, what only policies are told
 	Skipped  Skip              // why it did not run; zero: it ran
 	Err      error             // the check itself failed; the job is not blamed
 	// Failed says that the fault is ours: the check failed, ran out of time, or a live view

@@ -95,7 +95,7 @@ func eclipseLoop(c *Check, byName map[string]*Check, way []string) []string {
 		return append(slices.Clone(way), c.Name)
 	}
 	if slices.Contains(way, c.Name) {
-		return nil // somebody else's loop; reported there
+		return nil // another check's loop; reported there
 	}
 	for _, name := range c.Eclipses {
 		if next := byName[name]; next != nil {

@@ -90,7 +90,7 @@ type deviceTaint struct {
 	Effect string `json:"effect"`
 }
 
-// keepsAway says that the device goes to those alone who tolerate the taint.
+// keepsAway says that the device goes to those alone that tolerate the taint.
 func (t *deviceTaint) keepsAway() bool {
 	return t.Effect == string(resourcev1.DeviceTaintEffectNoSchedule) || t.Effect == string(resourcev1.DeviceTaintEffectNoExecute)
 }

@@ -107,7 +107,7 @@ func TestAClaimAndItsVolumeTakeLittle(t *testing.T) {
 
 // A cluster of 5,000 nodes has a hundred thousand pods, each of which comes with words of its own.
 func TestAPodInAStoreTakesLittle(t *testing.T) {
-	for each, size := range map[int]struct{ bytes, objects float64 }{20: {300, 3.4}, 1: {740, 13.5}} { // one who is alone has all words alone
+	for each, size := range map[int]struct{ bytes, objects float64 }{20: {300, 3.4}, 1: {740, 13.5}} { // one that is alone has all words alone
 		podsTake(t, each, size.bytes, size.objects)
 	}
 }

@@ -129,7 +129,7 @@ func (q *ClusterQueue) Checks() []string {
 	return out
 }
 
-// Strict says that the queue lets nobody pass a job that waits at its head.
+// Strict says that the queue lets no other pass a job that waits at its head.
 func (q *ClusterQueue) Strict() bool { return q.Spec.QueueingStrategy == "StrictFIFO" }
 
 // Silent says that Kueue's status of the queue does not tell what is used of it: it was left out, or is yet to be written.

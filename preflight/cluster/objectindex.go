@@ -26,7 +26,7 @@ type object struct {
 	err    error                      // why it could not be read
 }
 
-// raw is the object as it is written; of one of which no more is kept than what was read, who it is. Read-only.
+// raw is the object as it is written; of one of which no more is kept than what was read, what it is called. Read-only.
 func (o *object) raw(kind schema.GroupKind, name Name) *unstructured.Unstructured {
 	if o.whole != nil {
 		return o.whole
@@ -42,7 +42,7 @@ func (o *object) raw(kind schema.GroupKind, name Name) *unstructured.Unstructure
 	return out
 }
 
-// Held is an object as whoever follows a cluster holds it, once for himself and for the store.
+// Held is an object as what follows a cluster holds it, once for itself and for the store.
 type Held struct {
 	*object
 	gvk     schema.GroupVersionKind

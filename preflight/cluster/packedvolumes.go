@@ -32,7 +32,7 @@ func (o Objects) called(gvk schema.GroupVersionKind, namespace, name string) *ob
 	return found
 }
 
-// claimFacts are what the indexes of a store ask of a claim, for which nobody has to tell it whole.
+// claimFacts are what the indexes of a store ask of a claim, for which it need not be decoded whole.
 type claimFacts struct {
 	there         bool
 	volume, class string

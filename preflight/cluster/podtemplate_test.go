@@ -72,7 +72,7 @@ func TestAPodOfATemplateSaysWhatItSaid(t *testing.T) {
 	}
 }
 
-// Who is held with others and who is not.
+// Which pods are held with others and which are not.
 func TestPodsOfATemplate(t *testing.T) {
 	in := func(job string, labels ...string) *podTemplate {
 		m := map[string]string{}

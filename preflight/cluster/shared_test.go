@@ -61,7 +61,7 @@ func TestEqualAmountsAreHeldOnce(t *testing.T) {
 	}
 }
 
-// Nodes of one machine offer the same; who offers more kinds of things than a list that is held once has, or nothing, has it alone.
+// Nodes of one machine offer the same; one that offers more kinds of things than a list that is held once has, or nothing, has it alone.
 func TestNodesThatOfferTheSameHoldItOnce(t *testing.T) {
 	offer := func(memory string) corev1.ResourceList {
 		return SharedAmounts(corev1.ResourceList{"cpu": resource.MustParse("96"), "memory": resource.MustParse(memory)})
@@ -116,7 +116,7 @@ func TestShortTextsAreHeldOnce(t *testing.T) {
 	}
 }
 
-// Volumes of one zone say the same of their nodes; who writes a very long list has it alone, and the whole of it.
+// Volumes of one zone say the same of their nodes; one that writes a very long list has it alone, and the whole of it.
 func TestEqualReachesAreHeldOnce(t *testing.T) {
 	inZone := func(zone string) map[string]any {
 		return map[string]any{"required": map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{

@@ -66,7 +66,7 @@ type objectKey struct {
 
 // Lookup finds an object by kind and name. namespace is empty for cluster-scoped ones.
 // An object that was not given is absent only where the view holds its resource whole. Of kinds of which there are very
-// many (claims, volumes and what else is read as Claim and Volume read it) the object says no more than who it is.
+// many (claims, volumes and what else is read as Claim and Volume read it) the object says no more than what it is called.
 func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, job.Presence) {
 	if s == nil {
 		return nil, job.Unknown

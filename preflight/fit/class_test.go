@@ -36,7 +36,7 @@ func TestCountingEqualNodesOnceChangesNoAnswer(t *testing.T) {
 		w = tripled(w)
 		together := w.snapshot()
 		want := whatif.Answer(t.Context(), together, w.gang)
-		for i, n := range w.nodes { // an offer nobody asks for makes every node a different one
+		for i, n := range w.nodes { // an offer that no pod asks for makes every node a different one
 			own := n.DeepCopy()
 			own.Status.Allocatable[corev1.ResourceName(fmt.Sprintf("example.com/node-%d", i))] = quantity(1)
 			w.nodes[i] = own

@@ -64,7 +64,7 @@ func claiming(pods int, templates ...string) gang.Gang {
 var deviceKinds = []string{"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"}
 
 // TestWhoGoesIsNotSaidOfPodsWithDevices: the devices of a pod are free once it is gone, which the search for
-// victims does not follow. That nobody has to go would be false.
+// victims does not follow. That no pod has to go would be false.
 func TestWhoGoesIsNotSaidOfPodsWithDevices(t *testing.T) {
 	g := claiming(1, "gpus")
 	g.Groups[0].Pod.Spec.PriorityClassName = "high"

@@ -46,7 +46,7 @@ func (v Victim) String() string {
 	return text + ")"
 }
 
-// String is who would have to go, and for which class.
+// String is which pods would have to go, and for which class.
 func (p *Preemption) String() string {
 	if len(p.Victims) == 0 {
 		return p.Summary()

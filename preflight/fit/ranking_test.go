@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// T9k's scheduler decides by the priorities of queues who goes, and the queue whether it lets go.
+// T9k's scheduler decides by the priorities of queues which pod goes, and the queue whether it lets go.
 func TestWhoWouldHaveToGoForAQueue(t *testing.T) {
 	const head = "apiVersion: scheduler.tensorstack.dev/v1beta1\nkind: Queue\nmetadata: {namespace: t9k-system, name: "
 	const queues = head + "high}\nspec: {priority: 50}\n---\n" + head + "low}\nspec: {priority: 1, preemptible: true}\n---\n" + head + "kept}\nspec: {priority: 1, preemptible: false}"

@@ -43,7 +43,7 @@ func need(stage []gang.Group) int {
 	return stage[0].Count
 }
 
-// stagesOf knows one shape: groups that wait for nobody, then groups that wait for all of those.
+// stagesOf knows one shape: groups that wait for none, then groups that wait for all of those.
 func stagesOf(g gang.Gang) [][]gang.Group {
 	var first, second []gang.Group
 	for _, group := range g.Groups {

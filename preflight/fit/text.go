@@ -42,7 +42,7 @@ func (r Result) Why() string {
 	return strings.Join(slices.DeleteFunc(out, func(part string) bool { return part == "" }), "; ")
 }
 
-// OnNodes is the answer about the nodes alone, whatever lies before them: for who says the rest
+// OnNodes is the answer about the nodes alone, whatever lies before them: for a caller that says the rest
 // elsewhere. Of the nodes that do not count it names those that may come back.
 func (r Result) OnNodes() string {
 	out := r.onNodes()
@@ -208,7 +208,7 @@ func (r Result) neverText(s Shortfall) string {
 	}
 }
 
-// askText is who asks for how much of a resource: in sum, or each where one node has to have it.
+// askText is which roles ask for how much of a resource: in sum, or each where one node has to have it.
 func (r Result) askText(s Shortfall) string {
 	who, pods := r.asker(s.Resource)
 	if pods == 0 {
@@ -444,7 +444,7 @@ func (r Rejections) String() string {
 	return strings.Join(out, ", ")
 }
 
-// String is who asks for what: "1 Master + 5 Workers: 8 nvidia.com/gpu, 32 cpu each".
+// String is which roles ask for what: "1 Master + 5 Workers: 8 nvidia.com/gpu, 32 cpu each".
 func (a Ask) String() string {
 	var amounts []string
 	for _, name := range a.Each.Names() {

@@ -87,7 +87,7 @@ func (w tiedWorld) start(idle bool) (out []standing) {
 	return out
 }
 
-// allowed is the scheduler's judgement on one more pod, worked out from nothing but who
+// allowed is the scheduler's judgement on one more pod, worked out from nothing but what
 // stands where.
 func (w tiedWorld) allowed(all []standing, g *gang.Group, n *corev1.Node) bool {
 	room := n.Status.Allocatable.Pods().Value()

@@ -10,8 +10,8 @@ import (
 type Order struct {
 	Stages [][]int   // sets of groups that run one after the other; within one all run together
 	depth  []int     // by group: the stage it is of
-	before []big.Int // by group: those that have completed when it starts, as a set of bits; nil where nobody waits
-	awaits []int     // by group: a number for those that wait for it themselves; nil where nobody waits
+	before []big.Int // by group: those that have completed when it starts, as a set of bits; nil where none waits
+	awaits []int     // by group: a number for those that wait for it themselves; nil where none waits
 }
 
 // stepsPerDeal are the steps that are spent at one go.
@@ -41,7 +41,7 @@ func (g Gang) Order(spend func(steps int) bool) (o *Order, sorted bool) {
 	return o, sorted
 }
 
-// after is who waits for whom, by number, and how often one waits for another.
+// after is which group waits for which, by number, and how often one waits for another.
 func (g Gang) after() (after func() [][]int, waits int) {
 	if !slices.ContainsFunc(g.Groups, func(group Group) bool { return len(group.After) > 0 }) {
 		return nil, 0

@@ -85,7 +85,7 @@ func TestRolesThatStayWhole(t *testing.T) {
 	}
 }
 
-// Who waits for a role waits for all of its parts, and no part for another.
+// A role that waits for another waits for all of its parts, and no part for another.
 func TestStagesOfParts(t *testing.T) {
 	j := inParts(3)
 	j.Roles[0].After = []string{"worker"}

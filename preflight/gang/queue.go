@@ -6,10 +6,10 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// QueueSystem is who keeps a queue.
+// QueueSystem is what keeps a queue.
 type QueueSystem string
 
-// The systems whose queues are known; the zero value is a queue of nobody we know.
+// The systems whose queues are known; the zero value is a queue of no system that is known.
 const (
 	Kueue   QueueSystem = "Kueue"
 	Volcano QueueSystem = "Volcano"
@@ -86,7 +86,7 @@ var queueFields = []struct {
 // t9kPolicy asks for the scheduler of T9k; where it names no queue, the scheduler does.
 const t9kPolicy = job.Path("spec.scheduler.t9kScheduler")
 
-// QueueOf finds who keeps the queue of a job, and where the job names it.
+// QueueOf finds what keeps the queue of a job, and where the job names it.
 func QueueOf(j *job.Job) (QueueSystem, job.Path) {
 	if j.Gang.Queue == "" || j.Source == nil {
 		return "", ""

@@ -29,7 +29,7 @@ func TopologyAnnotations() []string {
 // (https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/topology/README.md).
 const kaiTopology = "kai.scheduler/topology-required-placement"
 
-// tied keeps the pods of a job in one domain where it is asked of whoever places them.
+// tied keeps the pods of a job in one domain where it is asked of the scheduler.
 func (g *Gang) tied(j *job.Job) {
 	g.unnamed = j.Source != nil && j.Source.GetName() == ""
 	if g.System == Kueue && !g.QueueOfPods {

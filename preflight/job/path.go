@@ -151,7 +151,7 @@ func (p Path) Resolve(object any) (any, error) {
 		}
 		next, ok := st.take(at)
 		if !ok {
-			for k := end; k < len(p); { // a path that nobody built is told, wherever it breaks
+			for k := end; k < len(p); { // a path with an error is told, wherever it breaks
 				if _, k, err = p.step(k); err != nil {
 					return nil, err
 				}
@@ -194,8 +194,8 @@ func (p Path) Replace(object, value any) error {
 	return nil
 }
 
-// unresolved is a place that an object does not have. Its text is made only where somebody
-// reads it: asking for fields that are not there is what checks do most.
+// unresolved is a place that an object does not have. Its text is made only where it
+// is read: asking for fields that are not there is what checks do most.
 type unresolved struct{ path, at Path }
 
 func (e *unresolved) Error() string { return fmt.Sprintf("resolve %s: nothing at %s", e.path, e.at) }

@@ -14,7 +14,7 @@ type Controller struct{ Kind, Name string }
 func (c Controller) String() string { return c.Kind + " " + c.Name }
 
 // controllers are the workloads by API group. An installation may have renamed its own, so that a
-// workload that is not found is no proof that nobody acts.
+// workload that is not found is no proof that no operator acts.
 var controllers = []struct {
 	apiVersion string // or a group, where all its versions have one operator
 	kinds      []string

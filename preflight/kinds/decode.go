@@ -203,7 +203,7 @@ func (r *reader) decodeSpecial(at *place, in any, out reflect.Value) (read, spec
 	case *metav1.MicroTime:
 		return r.timestamp(at, in, &to.Time), true
 	case *[]metav1.ManagedFieldsEntry:
-		return true, true // large, and nobody's business here
+		return true, true // large, and not looked at here
 	default:
 		return false, false
 	}
@@ -238,7 +238,7 @@ func (r *reader) decodeScalar(at *place, in any, out reflect.Value) bool {
 }
 
 // text reads a string. A number or a boolean without quotes is a problem, but what it
-// says is kept: nobody has to wonder about an empty value as well.
+// says is kept: no check is to report an empty value as well.
 func (r *reader) text(at *place, in any, out reflect.Value) bool {
 	if text, ok := in.(string); ok {
 		out.SetString(text)

@@ -68,7 +68,7 @@ var jobSet = &Kind{
 	},
 }
 
-// jobsController is who writes labels on the pods of a JobSet (v0.10.1
+// jobsController is what writes labels on the pods of a JobSet (v0.10.1
 // pkg/controllers/jobset_controller.go, labelAndAnnotateObject).
 const jobsController = "the controller of Jobs and JobSets"
 

@@ -27,7 +27,7 @@ type Kind struct {
 	Resource string                    // plural, for the API, RBAC and the webhook: "pytorchjobs"
 	GVKs     []schema.GroupVersionKind // all versions this reader understands
 	Doc      string                    // what it reads, what it ignores, in a few sentences
-	// Runs says, for whoever explains a failure of such a job, who starts whom, whose end is the job's, and what
+	// Runs says, to explain a failure of such a job, which pod starts which, whose end is the job's, and what
 	// is only a consequence when one member fails.
 	Runs Told
 	// Scale is where the subresource scale writes the number of pods (specReplicasPath of the CRD);

@@ -55,7 +55,7 @@ type schedulingPolicy struct {
 }
 
 // replicaMap says how one kind of the operator reads its map of roles. The defaults are
-// those of its controllers; there is no mutating webhook, so nobody else applies them.
+// those of its controllers; there is no mutating webhook, so nothing else applies them.
 type replicaMap struct {
 	field     string   // below spec
 	roles     []string // in the operator's order
@@ -235,7 +235,7 @@ func (p *runPolicy) apply(r *reader, j *job.Job, operator string) {
 
 // elastic makes a role a range. The operator starts with replicas whatever the range
 // says, and only an autoscaler, which it makes for metrics, goes above that: a maximum
-// without metrics is a wish that nobody asks for.
+// without metrics is a wish without an effect.
 func elastic(r *reader, role *job.Role, at job.Path, least, most *int32, metrics int) {
 	if least == nil && most == nil {
 		return

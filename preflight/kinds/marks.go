@@ -20,7 +20,7 @@ const (
 )
 
 // trainingMarks are the labels of training-operator: name and kind of the job, role and
-// index of the pod, and who of them is the master
+// index of the pod, and which of them is the master
 // (training-operator v1.9.3 pkg/controller.v1/common/pod.go, createNewPod; newLauncher and
 // newWorker of pkg/controller.v1/mpi/mpijob_controller.go).
 func trainingMarks(j *job.Job, controller string) {
@@ -117,7 +117,7 @@ func ofJob(m *job.Marks, name string, jobs int, indexed bool) {
 	m.Whole = append(m.Whole, batchPrefix, legacyJobName, legacyJobUID)
 }
 
-// batchMarks are the labels of a Job that is nobody's.
+// batchMarks are the labels of a Job that no other object owns.
 func batchMarks(role *job.Role, name string, spec *batchv1.JobSpec) {
 	m := job.Marks{Labels: map[string]string{}}
 	if spec.ManualSelector != nil && *spec.ManualSelector {

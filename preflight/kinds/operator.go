@@ -116,13 +116,13 @@ type Operator struct {
 	// Mounts are the volumes that the operator adds to the pods of a role, and where it mounts them in
 	// the first container.
 	Mounts func(j *job.Job, role string) (volumes, places []string)
-	// LabelsBy is who writes the labels of job.Marks over the job's own; Labels are further keys, and who
+	// LabelsBy is what writes the labels of job.Marks over the job's own; Labels are further keys, and what
 	// writes those; LabelsAt is where a job writes labels besides the templates of its roles.
 	LabelsBy string
 	Labels   map[string]string
 	LabelsAt func(*job.Job) []job.Path
 
-	// PodGroups says who makes the group that a gang scheduler places together.
+	// PodGroups says what makes the group that a gang scheduler places together.
 	PodGroups PodGroups
 	// Kueue says that Kueue queues jobs of the kind; SchedulerField is where a job names its scheduler
 	// for all pods.
@@ -130,7 +130,7 @@ type Operator struct {
 	SchedulerField job.Path
 }
 
-// Validation is who looks at a job before it is stored, besides the schema of its CRD.
+// Validation is what looks at a job before it is stored, besides the schema of its CRD.
 type Validation struct {
 	APIServer bool // the API server itself: a kind of its own
 	// Webhook is the name of the entry of a ValidatingWebhookConfiguration by which the operator
@@ -236,17 +236,17 @@ type SSHD struct {
 	Keys     job.Path // where a job says in which folder its keys are; where it does not, they are root's, in /root/.ssh
 }
 
-// PodGroups says who makes the pod groups of a kind.
+// PodGroups says what makes the pod groups of a kind.
 type PodGroups int
 
-// Who makes them.
+// What makes them.
 const (
 	PodGroupsOfUser  PodGroups = iota // the author of the job makes them
 	PodGroupsByFlag                   // the operator, for the scheduler that a flag of it names
 	PodGroupsByField                  // the operator, as the job or its runtime says
 )
 
-// Of is what the operator of a job does; the zero Operator for a kind that nobody reads.
+// Of is what the operator of a job does; the zero Operator for a kind without a reader.
 func Of(ref job.Ref) *Operator {
 	group, version, _ := strings.Cut(ref.APIVersion, "/")
 	for _, k := range All() {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// pod is the pod of a template that is written at the path. Whoever adds to it calls
+// pod is the pod of a template that is written at the path. What adds to it calls
 // settle afterwards.
 func (r *reader) pod(t *corev1.PodTemplateSpec, at job.Path) job.Pod {
 	p := job.Pod{

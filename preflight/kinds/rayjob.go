@@ -97,7 +97,7 @@ func readRayJob(r *reader, j *job.Job, o *object[rayJobSpec]) {
 	rayGang(r, j)
 }
 
-// submit adds who hands the entrypoint to the cluster.
+// submit adds the role that hands the entrypoint to the cluster.
 func (s *rayJobSpec) submit(r *reader, j *job.Job) {
 	image, at := "", r.anchor("spec.rayClusterSpec")
 	head := j.Role("head")

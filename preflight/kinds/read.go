@@ -17,7 +17,7 @@ import (
 
 const (
 	// deepest is how many levels an object may be nested. Real jobs stay below 30; the
-	// limit keeps whoever walks Job.Source later (policies, reports) out of trouble.
+	// limit keeps what walks Job.Source later (policies, reports) out of trouble.
 	deepest = 100
 	// largest is how many values are read of a spec. Real jobs have a few thousand; the 3 MiB that an
 	// API server accepts could hold half a million. Of a larger one the lists are read from their

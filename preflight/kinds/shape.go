@@ -17,8 +17,8 @@ type shape struct {
 	below  map[string]string // fields of the fields, in lower case, with where they belong: image → containers[].image
 }
 
-// shapes remembers what reflection said about a type: the answer is the same whoever
-// asks first.
+// shapes remembers what reflection said about a type: the answer is the same for
+// every object.
 var shapes sync.Map // reflect.Type → *shape
 
 func shapeOf(t reflect.Type) *shape {

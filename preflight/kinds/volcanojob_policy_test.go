@@ -2,7 +2,7 @@ package kinds
 
 import "testing"
 
-// A policy of the job's own is nobody's wish to stop it.
+// A policy of the job's own is no person's wish to stop it.
 func TestWhoEndedAVolcanoJob(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec, status, says string

@@ -41,6 +41,9 @@ func Sources(names []string, stdin io.Reader) ([]Source, error) {
 	return out, nil
 }
 
+// NoSuchFile is what a Problem says of a name that leads to no file and no folder.
+const NoSuchFile = "no such file or folder"
+
 func sources(name string, stdin io.Reader) ([]Source, error) {
 	if name == "-" {
 		return []Source{{Name: "-", in: stdin}}, nil
@@ -50,7 +53,7 @@ func sources(name string, stdin io.Reader) ([]Source, error) {
 	}
 	at, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Problem{Source: name, Have: "no such file or folder", Want: "a file, a folder or - for standard input"}
+		return nil, &Problem{Source: name, Have: NoSuchFile, Want: "a file, a folder or - for standard input"}
 	}
 	if err != nil {
 		return nil, &Problem{Source: name, Have: cause(err), Want: "a readable file or folder"}

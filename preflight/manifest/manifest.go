@@ -1,6 +1,6 @@
 // Package manifest reads Kubernetes objects from files: YAML and JSON streams, lists,
 // folders, standard input, and snapshots of a cluster. It remembers where everything
-// was written, so that whoever reads the objects can point at file and line.
+// was written, so that a finding can point at file and line.
 //
 // It reads what kubectl reads, by kubectl's rules for booleans, numbers and merge keys: of
 // a key that is written twice the last one counts, and Document.DuplicateKeys says what was lost.
@@ -98,7 +98,7 @@ func steps(path job.Path) []job.Path {
 	for path != "" {
 		parent := path.Parent()
 		if parent == path {
-			return nil // not a path anybody built
+			return nil // no path of an object
 		}
 		out = append(out, path.After(parent))
 		path = parent

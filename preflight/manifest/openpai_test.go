@@ -121,7 +121,7 @@ func TestPathsOfAJobFileLeadBackToIt(t *testing.T) {
 	}
 }
 
-// Retries of single tasks are dropped where the tasks start as one gang: nobody else tells the author.
+// Retries of single tasks are dropped where the tasks start as one gang: nothing else tells the author.
 func TestWhatOpenPAIDropsOfAJobFile(t *testing.T) {
 	const dropped = "job.yaml:15: taskRoles.Zeta_1.taskRetryCount has no effect: the tasks of a job start as one gang, and are tried again together, as long as extras.gangAllocation is not false"
 	for name, tc := range map[string]struct {

@@ -119,7 +119,7 @@ func (c *cast) pods() ([]*cluster.Pod, error) {
 	return out, err
 }
 
-// note remembers who the pod of a row is; false where a name or a label is no text.
+// note remembers which pod a row is of; false where a name or a label is no text.
 func (c *cast) note(values []any, changed []int) bool {
 	ok := true
 	for _, i := range changed {

@@ -40,7 +40,7 @@ func (s Source) documents(quick bool) iter.Seq2[Document, error] {
 // Read are the objects of a stream; see Source.Documents.
 func Read(name string, r io.Reader) iter.Seq2[Document, error] { return read(name, r, false) }
 
-// read is Read; where nobody asks for lines within an object, items of big lists that are
+// read is Read; where no lines within an object are asked for, items of big lists that are
 // JSON are read without a tree of nodes, in a tenth of the time.
 func read(name string, r io.Reader, quick bool) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
@@ -84,7 +84,8 @@ func (d *reading) document(c chunk) bool {
 	}
 	if i := bytes.IndexByte(c.text, 0); i >= 0 {
 		line := c.line + bytes.Count(c.text[:i], []byte{'\n'})
-		return d.fail(&Problem{Source: d.source, Line: line, Have: "a zero byte: this is not text", Want: "YAML or JSON"})
+		d.fail(&Problem{Source: d.source, Line: line, Have: "a zero byte: this is not text", Want: "YAML or JSON"})
+		return false // the rest of such a file says nothing else
 	}
 	if first := bytes.TrimSpace(c.text); first[0] == '{' && (d.isJSON() || likeJSON(first)) {
 		return d.json(c)
@@ -386,7 +387,7 @@ func (d *reading) frame(at Document, fields map[string]any) bool {
 func (d *reading) fail(err error) bool { return d.yield(Document{}, err) }
 
 // isList recognises List, PodList … by kind and items: JobSetList is a list, PriceList
-// without items is somebody's object.
+// without items is an object.
 func isList(fields map[string]any) bool {
 	kind, _ := fields["kind"].(string)
 	items, have := fields["items"]

@@ -214,6 +214,9 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 		"binary": {
 			text: "ab\x00cd", want: "f.yaml:1: a zero byte: this is not text; expected YAML or JSON",
 		},
+		"binary that looks like several documents": {
+			text: "ab\x00cd\n---\nef\x00\n---\n\tx", want: "f.yaml:1: a zero byte: this is not text; expected YAML or JSON",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

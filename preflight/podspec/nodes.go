@@ -86,7 +86,7 @@ func TransientTaint(taint string) bool {
 }
 
 var (
-	// transientDomains are the domains of taints that somebody sets from the state of nodes, and takes away again (read 2026-11):
+	// transientDomains are the domains of taints that controllers set from the state of nodes, and take away again (read 2026-11):
 	// https://kubernetes.io/docs/reference/labels-annotations-taints/ (the node controller, from conditions; cloud providers),
 	// https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/utils/taints/taints.go (StartupTaintPrefix,
 	// StatusTaintPrefix, IgnoreTaintPrefix), https://github.com/aws/aws-node-termination-handler/blob/main/pkg/node/node.go,
@@ -211,7 +211,7 @@ func ReachableFrom(required *corev1.NodeSelector) func(*corev1.Node) bool {
 }
 
 // Untolerated is the first taint that keeps the pod from being placed on the node; nil
-// if there is none. PreferNoSchedule keeps nobody away.
+// if there is none. PreferNoSchedule keeps no pod away.
 func Untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
 	for i := range taints {
 		hard := taints[i].Effect == corev1.TaintEffectNoSchedule || taints[i].Effect == corev1.TaintEffectNoExecute

@@ -239,7 +239,7 @@ const (
 	elsewhere            // by its labels and taints
 	noTopology           // they ask for places near each other, and it knows none
 	noLevel              // its topology has no such places
-	topologyOnly         // it is for those who ask for such places
+	topologyOnly         // it is for pods that ask for such places
 )
 
 // refuses says whether pods of a group may use a flavor: its taints are tolerated, what the pods say about its labels

@@ -157,7 +157,7 @@ func (o *check) queuePriority() {
 	})
 }
 
-// behind is in doubt where jobs wait in a queue that lets nobody pass them
+// behind is in doubt where jobs wait in a queue that lets no other pass them
 // (https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#queueing-strategy).
 func (o *check) behind(name string, queue *cluster.ClusterQueue) {
 	waiting := int(queue.Status.PendingWorkloads)

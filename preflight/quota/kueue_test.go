@@ -179,8 +179,8 @@ func TestWhoWaitsInAStrictQueue(t *testing.T) {
 
 // TestKueueAgreesWithTryingEveryFlavor compares with an answer that tries every choice of a
 // flavor for every role, with one queue and one that lends.
-// A flavor takes those who ask for places near each other where it has a topology, and the others where it has none;
-// where all flavors of a queue have one, nobody has to ask.
+// A flavor takes pod sets that ask for places near each other where it has a topology, and the others where it has none;
+// where all flavors of a queue have one, none has to ask.
 func TestKueueGivesPlacesByTopology(t *testing.T) {
 	workers := func(asks ...string) gang.Gang {
 		g := build.Queued(gang.Kueue, "team", build.Workers(2, "8"))

@@ -63,7 +63,7 @@ func refuses(p *cluster.NodePool, spec *corev1.PodSpec, tolerations []corev1.Tol
 // allows says whether some node of the pool could meet a requirement. Only values that are
 // written out on both sides can contradict each other. A key of which the pool says
 // nothing may be one of the cloud's own, and is allowed; one with a domain of the users' is not:
-// Karpenter makes no node with a label that nobody declared
+// Karpenter makes no node with a label that is not declared
 // (https://karpenter.sh/docs/concepts/scheduling/#user-defined-labels). NotIn and DoesNotExist
 // go together, in any order
 // (https://github.com/kubernetes-sigs/karpenter/blob/main/pkg/scheduling/requirements.go, Intersects).

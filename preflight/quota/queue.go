@@ -76,7 +76,7 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 			held = " (" + strings.Join(names, ", ") + " was)"
 		}
 		const what = "the %s %s was not read%s; what it allows is not known"
-		if name == defaultQueue && (gk == cluster.VolcanoKind || gk == cluster.T9kQueueKind) { // jobs that name none are in it, and it limits nothing before somebody has it do so
+		if name == defaultQueue && (gk == cluster.VolcanoKind || gk == cluster.T9kQueueKind) { // jobs that name none are in it, and it limits nothing by default
 			o.note(what, gk.Kind, name, held)
 			return
 		}

@@ -339,7 +339,7 @@ func saidBy(pod *job.Pod) (out []saidPart) {
 	return out
 }
 
-// unsaid reports the first container that does not say one of the amounts of cpu and memory that somebody needs, by
+// unsaid reports the first container that does not say one of the amounts of cpu and memory that are needed, by
 // their names in quotas: the API server refuses pods where a quota needs them, if the pod has no amounts of its own
 // (podEvaluator.Constraints).
 func (o *check) unsaid(role string, said []saidPart, needs []corev1.ResourceName, who string, by func(corev1.ResourceName) Violation) {

@@ -105,7 +105,7 @@ func TestAnAmountThatAQueueOfT9kNeeds(t *testing.T) {
 	}
 }
 
-// Where nobody looked at queues, a gang of one is left as it is.
+// Where queues were not looked at, a gang of one is left as it is.
 func TestAQueueThatNobodyReadHasNoNodes(t *testing.T) {
 	g := gang.Gang{System: gang.T9k, Queue: "research", Groups: []gang.Group{{Name: "worker", Count: 1}}}
 	for name, s := range map[string]*cluster.Snapshot{"no snapshot": nil, "no rules": {}} {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// noun says that a role is called after who does the work, as operators call theirs: "Worker", "leader", "ps". What an
+// noun says that a role is called after what does the work, as operators call theirs: "Worker", "leader", "ps". What an
 // author calls a group may be any word, of which pods are no plural: "2 pods of big".
 func noun(role string) bool {
 	if len(role) > 2 && strings.HasSuffix(role, "s") {

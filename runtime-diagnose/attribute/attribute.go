@@ -92,7 +92,7 @@ func Decide(in Input) Answer {
 			if at < 0 {
 				at, all = len(all), append(all, Candidate{Observation: to})
 			}
-			all[at].by, all[at].Signature = &lead, to.Signature // who is pointed at may be one by that alone
+			all[at].by, all[at].Signature = &lead, to.Signature // the one pointed at may be one by that alone
 			in.score(all)
 		}
 	}
@@ -179,7 +179,7 @@ func says(a, b *evidence.Observation) bool {
 // mostCited is how many others a feature cites; of more it is said how many.
 const mostCited = 4
 
-// showsFailure says that something went wrong beside what runs that end well print as well. Whoever was told to stop
+// showsFailure says that something went wrong beside what runs that end well print as well. A member that was told to stop
 // had gone on until then.
 func showsFailure(s evidence.Observation) bool {
 	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context && s.Signature.SaysOf() != signature.ToldToStop

@@ -45,7 +45,7 @@ func (in *Input) confidence(a *Answer) Confidence {
 		out.Standing = Hypothesis
 	case subject.Guessed(c.Signature):
 		out.Standing = Hypothesis
-	case c.Signature.ID == genericException && !c.Platform && c.Item.Kind == evidence.Log && !raisedByProgram(&c.Observation): // what a library had to say nobody knows
+	case c.Signature.ID == genericException && !c.Platform && c.Item.Kind == evidence.Log && !raisedByProgram(&c.Observation): // what a library had to say is not known
 		out.Standing = Hypothesis
 	case control.Unexplained(c.Signature):
 		out.Standing = Hypothesis
@@ -60,7 +60,7 @@ func (in *Input) confidence(a *Answer) Confidence {
 }
 
 // margin is how far the next candidate is behind that another member names for a reason of its own, of
-// another kind, and that may have come before: where there is one, nobody can be certain.
+// another kind, and that may have come before: where there is one, nothing is certain.
 func (in *Input) margin(a *Answer) int {
 	c := a.Cause
 	place := c.Item.Source.Place()
@@ -88,7 +88,7 @@ func (in *Input) margin(a *Answer) int {
 	return least
 }
 
-// sources counts who says so: the platform's word is worth two; of what programs say, another member counts,
+// sources counts what says so: the platform's word is worth two; of what programs say, another member counts,
 // and evidence of another kind. A failure that says little about why does not gain by being said
 // twice: those that follow say the same as well.
 func (in *Input) sources(a *Answer) int {

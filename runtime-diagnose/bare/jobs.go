@@ -25,7 +25,7 @@ type OfJob struct {
 }
 
 // ByJob takes a bundle of files apart by the jobs whose pods are in it, in the order in which they come first. Nil: they are of
-// one job, or nobody can say that they are of more: a log of which no pod is known may be any job's, and names that follow no
+// one job, or it is not known that they are of more: a log of which no pod is known may be any job's, and names that follow no
 // operator's form may be one gang's.
 //
 // A text keeps its lines under their numbers.
@@ -253,7 +253,7 @@ func (d *division) byJob() bool {
 		if t.isNode() {
 			d.giveNode(t)
 		} else if len(t.jobs) == 0 {
-			d.give(t, job.Ref{Namespace: t.namespace, Kind: t.kind, Name: t.name}) // of nobody that is known: it stands alone
+			d.give(t, job.Ref{Namespace: t.namespace, Kind: t.kind, Name: t.name}) // of none that is known: it stands alone
 		}
 	}
 	return true

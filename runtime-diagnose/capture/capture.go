@@ -331,7 +331,7 @@ func (k *Keeper) read(ctx context.Context, t task) (text []byte, final bool) {
 
 // excerpt is what is kept of a log.
 func (k *Keeper) excerpt(t task, text []byte) keep.Packed {
-	// A gang fails at once, and whoever diagnoses it needs the processor too.
+	// A gang fails at once, and its diagnosis needs the processor too.
 	k.turns <- struct{}{}
 	defer func() { <-k.turns }()
 	var catalog *signature.Catalog
@@ -391,7 +391,7 @@ func (k *Keeper) ForgetKind(kind string) {
 	maps.DeleteFunc(k.uids, func(of jobName, _ []types.UID) bool { return of.kind == kind })
 }
 
-// Forget drops the jobs of a name except the one that is there now; "" is nobody.
+// Forget drops the jobs of a name except the one that is there now; "" is none.
 func (k *Keeper) Forget(kind, namespace, name string, except types.UID) {
 	if k == nil {
 		return

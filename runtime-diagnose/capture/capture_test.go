@@ -220,7 +220,7 @@ func TestRestartsAreEndsOfTheirOwn(t *testing.T) {
 	})
 }
 
-// Who is deleted while it runs tells what the others saw, if another failed before.
+// A pod that is deleted while it runs tells what the others saw, if another failed before.
 func TestPodsThatAreTakenAwayAfterAFailureAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := start(t, nil, nil)
@@ -348,7 +348,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// A read that ends after its job was forgotten and asked for again finds nobody who waits for it.
+// A read that ends after its job was forgotten and asked for again finds nothing that waits for it.
 func TestAReadThatOutlivesWhatItWasFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := train("PyTorchJob")

@@ -22,7 +22,7 @@ func (k *Keeper) Good(ctx context.Context, ref job.Ref, generateName string, g k
 	if k == nil || k.PerJob <= 0 {
 		return nil
 	}
-	k.good.Lock() // several jobs share an object, and who writes it has to have read what the others wrote
+	k.good.Lock() // several jobs share an object, and one that writes it has to have read what the others wrote
 	defer k.good.Unlock()
 	name, key := keep.GoodKey(ref.Kind, ref.Name, generateName)
 	maps := k.Kube.CoreV1().ConfigMaps(ref.Namespace)

@@ -21,7 +21,7 @@ type text struct {
 const textsFor = 2 * time.Minute
 
 // hold keeps a text that was read as far as the limits go, of a container that has ended: it does
-// not change any more, so nobody has to read it again. Texts take at most half of the memory. The
+// not change any more, so it is not read again. Texts take at most half of the memory. The
 // lock is held.
 func (k *Keeper) hold(one *kept, t task, read []byte) {
 	if t.shallow || t.record.Ended.IsZero() || len(read) == 0 {
@@ -75,7 +75,7 @@ func (k *Keeper) Busy(uid types.UID) bool {
 }
 
 // Reads under way are waited for: what is read twice passes the API server twice. Those of pods that
-// are gone are waited for in any case, since nobody else has them; the others as long as they come.
+// are gone are waited for in any case, since nothing else has them; the others as long as they come.
 const noneFor = 2 * time.Second
 
 // Set is a view of what is kept of a job, when the reads under way are done. present are the pods

@@ -62,7 +62,7 @@ func (k *Keeper) settling(uid types.UID) time.Duration {
 
 // write applies the object of one job, if anything changed.
 func (k *Keeper) write(ctx context.Context, uid types.UID) error {
-	// What an earlier process stored would be lost otherwise; what nobody can read is lost already.
+	// What an earlier process stored would be lost otherwise; what cannot be read is lost already.
 	if err := k.load(ctx, uid); err != nil && !errors.Is(err, keep.ErrForm) {
 		return err
 	}
@@ -78,7 +78,7 @@ func (k *Keeper) write(ctx context.Context, uid types.UID) error {
 	if k.Gone != nil && k.Gone(ctx, ref) {
 		return nil
 	}
-	// A thousand ranks take a while to compress, and nobody has to wait for that.
+	// A thousand ranks take a while to compress, and nothing has to wait for that.
 	data, summary := set.Encode(k.PerJob-around), set.String()
 	k.mu.Lock()
 	one.set.Settle(set)

@@ -17,8 +17,8 @@ import (
 )
 
 // archive opens the files of a .tgz without unpacking it. Compressed text can be read from its
-// beginning only, so whoever reads the files in their order reads the archive once: a cursor that
-// somebody has done with goes on from where it is.
+// beginning only, so a reader of the files in their order reads the archive once: a cursor that
+// is done with goes on from where it is.
 type archive struct {
 	name string
 	mu   sync.Mutex

@@ -54,7 +54,7 @@ type Cluster struct {
 	Limits  Limits
 	// Shared is what the diagnoses of several jobs share; nil: each asks for itself.
 	Shared *Shared
-	// NoPods says that whoever follows pods has none of a namespace that a selector selects; nil: nobody does. A job that waits
+	// NoPods says that what follows pods has none of a namespace that a selector selects; nil: nothing does. A job that waits
 	// for its operator is looked at again and again, and for each list the API server goes through all pods of the namespace.
 	NoPods func(ctx context.Context, namespace string, s labels.Selector) bool
 	// Asker is who asks, as sentences name them: "you"; empty: an account that reads for others.
@@ -100,7 +100,7 @@ func (l Limits) withDefaults() Limits {
 }
 
 // Case reads what there is about a job. The case is usable even beside an error: the error says
-// that the pods could not be listed or that ctx ended, so that nobody should conclude from the
+// that the pods could not be listed or that ctx ended, so that nothing follows from the
 // absence of anything.
 func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured) (diagnose.Case, error) {
 	r := &reading{Cluster: c, kind: k, object: u, limits: c.Limits.withDefaults()}
@@ -245,7 +245,7 @@ func (r *reading) got(ctx context.Context) kinds.Got {
 }
 
 func (r *reading) readPods(ctx context.Context) error {
-	over := r.out.State.Phase == kinds.Succeeded || r.out.State.Phase == kinds.Failed // its last pod may be on its way to whoever follows
+	over := r.out.State.Phase == kinds.Succeeded || r.out.State.Phase == kinds.Failed // its last pod may be on its way to what follows pods
 	for _, selector := range r.kind.Select(r.out.Job.Ref, r.object) {
 		if r.NoPods != nil && !over && r.NoPods(ctx, r.object.GetNamespace(), selector) {
 			continue

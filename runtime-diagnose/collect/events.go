@@ -189,7 +189,7 @@ func (r *reading) subjects() subjects {
 	return s
 }
 
-// ofGone are reasons of the events that say where a pod was and who took it away: the scheduler, the kubelet, the node controller and those of taints.
+// ofGone are reasons of the events that say where a pod was and what took it away: the scheduler, the kubelet, the node controller and those of taints.
 var ofGone = []string{"Scheduled", "Killing", "Preempted", "Evicted", "NodeNotReady", "TaintManagerEviction", "DeviceTaintManagerEviction"}
 
 // of are the events that are about the job, in the order in which they come, and of pods that the job's operator says it

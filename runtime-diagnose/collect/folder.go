@@ -73,9 +73,9 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 			addYAML(&c, shownAs(path.Join(name, file)), in)
 			continue
 		}
-		if strings.HasSuffix(strings.ToLower(file), ".md") {
+		if form := pages[strings.ToLower(path.Ext(file))]; form != "" {
 			_ = in.Close() // only read from
-			c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is Markdown: it was not read as a log")
+			c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is "+form+evidence.PassedOver)
 			continue
 		}
 		r := bufio.NewReaderSize(in, headOfFile)
@@ -95,6 +95,10 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 	}
 	return c, false, nil
 }
+
+// pages are files that people write about logs, or save an answer in (diagnose -o html): they quote failures that no
+// container of the folder had.
+var pages = map[string]string{".md": "Markdown", ".html": "HTML", ".htm": "HTML"}
 
 // leftOut is the first of what was not read; empty: nothing was left out.
 func leftOut(missing []string) string {
@@ -119,7 +123,7 @@ func addYAML(c *diagnose.Case, name string, in io.ReadCloser) {
 		c.Missing = append(c.Missing, fmt.Sprintf("%s has more than %d bytes", name, maxObjects))
 	case len(text) == 0:
 	case bare.Read(name, text, c.Now).Text:
-		c.Missing = append(c.Missing, name+" is YAML without Kubernetes objects: it was not read as a log")
+		c.Missing = append(c.Missing, name+" is YAML without Kubernetes objects"+evidence.PassedOver)
 	default:
 		bare.Add(c, name, text)
 	}

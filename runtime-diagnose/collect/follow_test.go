@@ -81,7 +81,7 @@ func TestEventsAreFollowedAndNotAskedFor(t *testing.T) {
 	until("one is gone", func() bool { return held() == 2 })
 }
 
-// Where nothing is followed yet, or nobody may, they are asked for.
+// Where nothing is followed yet, or may not be, they are asked for.
 func TestEventsThatAreNotFollowedAreAskedFor(t *testing.T) {
 	kube := fake.NewClientset(eventOf("ml", "a", "train-0"))
 	for _, f := range []*Followed{nil, Follow(kube)} {
@@ -111,7 +111,7 @@ func TestFollowedEventsOfANamespaceAreBounded(t *testing.T) {
 	}
 }
 
-// One above what is held of all: it goes where most are, whoever comes last.
+// One above what is held of all: it goes where most are, whichever comes last.
 func TestFollowedEventsAreBounded(t *testing.T) {
 	f := Follow(nil)
 	_ = f.Replace(nil, "1")
@@ -131,7 +131,7 @@ func TestFollowedEventsAreBounded(t *testing.T) {
 	}
 }
 
-// Whoever wants to know hears of each Event once: not of those that were there, and not of one that happens again.
+// A listener hears of each Event once: not of those that were there, and not of one that happens again.
 func TestNewEventsAreTold(t *testing.T) {
 	f := Follow(nil)
 	var told []string

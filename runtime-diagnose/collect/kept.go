@@ -180,7 +180,7 @@ func endOf(p *corev1.Pod) time.Time {
 // manyAttempts is from when on what was replaced is not taken for history: the job goes round.
 const manyAttempts = 3
 
-// keptLogs adds what was kept of logs that nobody can read any more.
+// keptLogs adds what was kept of logs that can't be read any more.
 func (r *reading) keptLogs(read map[keep.Key]bool) {
 	for _, e := range r.keptEnds {
 		if read[e.Key] {

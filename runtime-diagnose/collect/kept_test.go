@@ -203,7 +203,7 @@ func TestKeptEvidenceThatNobodyCanReadIsMissing(t *testing.T) {
 	}
 }
 
-// The stored form is a bundle: whoever copies it out of the ConfigMap can open it.
+// The stored form is a bundle: copied out of the ConfigMap, it can be opened.
 func TestTheStoredFormIsABundle(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "evidence.tgz")
 	if err := os.WriteFile(file, keptOf(t, worker("a", 1, -2), worker("b", 137, -1)).Encode(512<<10), 0o600); err != nil {

@@ -111,7 +111,7 @@ func (r *reading) wholeLogs(all []wanted, each int64) int {
 
 // fetch runs n reads, a bounded number at a time: API servers do not count reads of logs among
 // the requests they queue (k8s.io/apiserver v0.36, pkg/server/filters/priority-and-fairness.go:
-// long-running requests that are no watches pass by), so nobody else slows us down.
+// long-running requests that are no watches pass by), so no other caller slows us down.
 func (r *reading) fetch(ctx context.Context, n int, read func(ctx context.Context, i int)) {
 	var g errgroup.Group
 	g.SetLimit(r.limits.Parallel)
@@ -126,7 +126,7 @@ func (r *reading) fetch(ctx context.Context, n int, read func(ctx context.Contex
 	_ = g.Wait() // the reads keep their errors
 }
 
-// whole reads one log as far as the limits go, where somebody does not hold it already.
+// whole reads one log as far as the limits go, where it is not held already.
 func (r *reading) whole(ctx context.Context, w wanted, memory *memoryBudget) (heldLog, error) {
 	if r.Text != nil {
 		if text := r.Text(r.ref(), w.key()); text != nil {

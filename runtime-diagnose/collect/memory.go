@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
-// heldLog is a log in memory: compressed, unless somebody else holds it anyway. One for which there was
-// no room is read again when somebody wants it.
+// heldLog is a log in memory: compressed, unless another part holds it anyway. One for which there was
+// no room is read again when it is wanted.
 type heldLog struct {
 	plain  []byte
 	packed keep.Text

@@ -24,7 +24,7 @@ import (
 )
 
 // Open reads a bundle: a folder, or a .tgz. Nothing is unpacked to disk, and logs are not held in memory:
-// they are read from the bundle whenever somebody opens one, which is quickest in the order of the case.
+// they are read from the bundle whenever one is opened, which is quickest in the order of the case.
 // Errors name the file and what was expected, or are the context's.
 func Open(ctx context.Context, name string) (diagnose.Case, error) {
 	files, err := openContents(ctx, name)

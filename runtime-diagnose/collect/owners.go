@@ -44,7 +44,7 @@ var passable = []schema.GroupKind{
 func newOwners(r *reading) *owners {
 	o := &owners{r: r, belongs: map[types.UID]bool{}, between: map[types.UID]*unstructured.Unstructured{}}
 	o.belongs[r.object.GetUID()] = true
-	// A Framework's pods belong to the ConfigMap of its attempt, which nobody has to read: the
+	// A Framework's pods belong to the ConfigMap of its attempt, which need not be read: the
 	// status names its UID (frameworkcontroller d6e7078, pkg/apis/frameworkcontroller/v1/types.go).
 	if uid, ok, err := unstructured.NestedString(r.object.Object, "status", "attemptStatus", "configMapUID"); ok && err == nil && uid != "" {
 		o.belongs[types.UID(uid)] = true

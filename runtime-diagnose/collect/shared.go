@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// defaultShared is how long an answer is held where nobody says: as long as diagnosis.debounce by default.
+	// defaultShared is how long an answer is held where nothing says: as long as diagnosis.debounce by default.
 	defaultShared = time.Second
 	// absentFor is how long a kind that the API does not serve is not asked for again.
 	absentFor = 30 * time.Second
@@ -48,7 +48,7 @@ type sharedAnswer struct {
 	err   error
 }
 
-// ask answers from what was asked a short while before, or asks. An error is nobody else's. What is returned must not be changed.
+// ask answers from what was asked a short while before, or asks. An error is not shared. What is returned must not be changed.
 func ask[T any](s *Shared, key sharedKey, do func() (T, error)) (T, error) {
 	if s == nil || s.For < 0 {
 		return do()

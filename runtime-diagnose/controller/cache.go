@@ -16,10 +16,10 @@ import (
 // one that speaks protobuf reads it as it comes.
 //
 // jobs answers with an informer that another part of the process runs, of jobs that Keep has packed: each is watched and
-// decoded once, whoever wants to know of it. nil, or nil for an answer: the cache watches them itself.
+// decoded once, whatever wants to know of it. nil, or nil for an answer: the cache watches them itself.
 func CacheOptions(kube kubernetes.Interface, jobs func(schema.GroupVersionKind) toolscache.SharedIndexInformer) cache.Options {
 	return cache.Options{
-		// A kind that has just gone must not be watched again, for ever and in vain, because somebody asks for a job of it.
+		// A kind that has just gone must not be watched again, for ever and in vain, because a job of it is asked for.
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informerOf(kube, jobs, relevance(kinds.All()), jobLabels(kinds.All())),
 		DefaultTransform:            keepObject,

@@ -20,7 +20,7 @@ import (
 type queue = workqueue.TypedRateLimitingInterface[Request]
 
 // watch starts to watch a kind that the cluster serves. It is served when it has been read: one whose
-// list fails (a conversion webhook is down, a right is missing) holds up nobody else.
+// list fails (a conversion webhook is down, a right is missing) holds up no other.
 func (w *watcher) watch(ctx context.Context, k *kinds.Kind, gvk schema.GroupVersionKind) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)

@@ -154,7 +154,7 @@ func (m *memory) turnOf(key Request, of *pacer, now time.Time) time.Duration {
 	return left
 }
 
-// forget drops all jobs of that name except the one that is there now; "" is nobody.
+// forget drops all jobs of that name except the one that is there now; "" is none.
 func (m *memory) forget(key Request, except types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 	mournedFor = 10 * time.Minute
 )
 
-// nodes are the nodes that are not ready, or gone. Where a kubelet itself says that it is not ready, or nobody but it does, the pods on it stay
+// nodes are the nodes that are not ready, or gone. Where a kubelet itself says that it is not ready, or nothing else does, the pods on it stay
 // Ready until they are evicted, five minutes later (kubernetes/kubernetes, pkg/controller/nodelifecycle: only a node that
 // stops answering has its pods marked): nothing else changes of the job.
 type nodes struct {

@@ -35,7 +35,7 @@ type Options struct {
 	Limits     collect.Limits
 	// Snapshot is the current view of the cluster, for why a job waits; nil: unknown.
 	Snapshot func() *cluster.Snapshot
-	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
+	// Namespace answers with a namespace's labels; known is false where they are not known. nil: never known.
 	Namespace func(name string) (labels map[string]string, known bool)
 
 	// Review is what admission says of a job, one Warning for each check; ok is false where it cannot
@@ -70,7 +70,7 @@ type Options struct {
 
 	Aegis bool // AegisDiagnosis objects are answered
 
-	// GiveWay waits, for a moment, while others of the process do what somebody waits for; nil: nobody does.
+	// GiveWay waits, for a moment, while other parts of the process do what a caller waits for; nil: none does.
 	GiveWay func(context.Context)
 
 	Tracer trace.Tracer // nil: nothing is traced
@@ -107,7 +107,7 @@ func (o Options) catalog() *signature.Catalog {
 // Prompts says where templates of the operator's own are.
 type Prompts struct{ Namespace, ConfigMap, Dir string }
 
-// FromConfig reads the options of the file. The error names a kind nobody reads, or why the
+// FromConfig reads the options of the file. The error names a kind without a reader, or why the
 // model cannot be reached as configured.
 func FromConfig(c config.Config) (Options, error) {
 	selected, err := selectKinds(c.Kinds)

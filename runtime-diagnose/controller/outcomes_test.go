@@ -285,7 +285,7 @@ func TestWhatChecksPredictExists(t *testing.T) {
 	}
 }
 
-// Of the managers of a job the cache keeps who put on its finalizers, and nothing else of them.
+// Of the managers of a job the cache keeps what put on its finalizers, and nothing else of them.
 func TestWhoPutOnAFinalizerIsKept(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetManagedFields([]metav1.ManagedFieldsEntry{

@@ -25,7 +25,7 @@ type pacer struct {
 	free time.Time
 }
 
-// next is the next time that nobody has; where few ask, it is now.
+// next is the next time that is free; where few ask, it is now.
 func (p *pacer) next(now time.Time, every time.Duration) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()

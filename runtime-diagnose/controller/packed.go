@@ -81,7 +81,7 @@ func (p *packedPod) Shown() metav1.Object { return p.pod() }
 // Labels are those of the pod.
 func (p *packedPod) Labels() map[string]string { return p.labels.Map() }
 
-// GetObjectKind is that of nothing: no one but the cache sees it.
+// GetObjectKind is that of nothing: only the cache sees it.
 func (*packedPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject is the pod itself: the cache hands out copies only.

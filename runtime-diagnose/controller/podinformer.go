@@ -18,7 +18,7 @@ import (
 
 // podInformer is the informer of pods of a cache: it holds them in a podTable, and shows them as they are. One of client-go
 // holds of each a key, a place in two maps and an object. Handlers are told one after the other, before the next event is taken:
-// the first list of a hundred thousand pods does not wait for anybody in memory.
+// the first list of a hundred thousand pods does not wait in memory.
 type podInformer struct {
 	queue *toolscache.RealFIFO
 	from  toolscache.ListerWatcher // set before it runs
@@ -29,19 +29,19 @@ type podInformer struct {
 	telling  sync.Mutex // one event, or one new handler, at a time
 	handlers []*podHandlers
 
-	synced  chan struct{} // closed when the first list is held and everybody has been told
+	synced  chan struct{} // closed when the first list is held and every handler has been told
 	once    sync.Once
 	stopped atomic.Bool
 	wrong   toolscache.WatchErrorHandlerWithContext
 }
 
-// podHandlers is one who is told.
+// podHandlers is one that is told.
 type podHandlers struct {
 	to toolscache.ResourceEventHandler
 	of *podInformer
 }
 
-// HasSynced implements toolscache.ResourceEventHandlerRegistration: who comes later is told of all at once.
+// HasSynced implements toolscache.ResourceEventHandlerRegistration: a handler that comes later is told of all at once.
 func (h *podHandlers) HasSynced() bool { return h.of.HasSynced() }
 
 // HasSyncedChecker implements toolscache.ResourceEventHandlerRegistration.
@@ -102,7 +102,7 @@ func (i *podInformer) take(d toolscache.Delta) {
 		}
 	case toolscache.Added, toolscache.Updated, toolscache.Replaced, toolscache.Sync:
 		i.set(d.Object, false)
-	case toolscache.SyncAll, toolscache.Bookmark: // neither comes: nothing is given again, and nobody asks where a watch stands
+	case toolscache.SyncAll, toolscache.Bookmark: // neither comes: nothing is given again, and nothing asks where a watch stands
 	}
 }
 
@@ -150,7 +150,7 @@ type listedPod struct {
 	at int32
 }
 
-// GetObjectKind is that of nothing: no one but the queue sees it.
+// GetObjectKind is that of nothing: only the queue sees it.
 func (*listedPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject is the same: it does not change.
@@ -278,10 +278,10 @@ func (*podInformer) AddIndexers(by toolscache.Indexers) error {
 	return nil
 }
 
-// GetController implements toolscache.SharedInformer; nobody asks for it.
+// GetController implements toolscache.SharedInformer; nothing asks for it.
 func (*podInformer) GetController() toolscache.Controller { return nil }
 
-// LastSyncResourceVersion implements toolscache.SharedInformer; nobody asks for it.
+// LastSyncResourceVersion implements toolscache.SharedInformer; nothing asks for it.
 func (*podInformer) LastSyncResourceVersion() string { return "" }
 
 // GetStore implements toolscache.SharedInformer.
@@ -292,11 +292,11 @@ func (i *podInformer) GetIndexer() toolscache.Indexer { return podIndexer{of: i}
 
 // podIndexer is what a cache reads. Nothing is written to it.
 type podIndexer struct {
-	toolscache.Indexer // nil: what is not below is asked by nobody
+	toolscache.Indexer // nil: what is not below is not asked for
 	of                 *podInformer
 }
 
-// shownPod is a pod that was made for who asks: a copy of it is the pod itself.
+// shownPod is a pod that was made for its caller: a copy of it is the pod itself.
 type shownPod struct{ *corev1.Pod }
 
 // DeepCopyObject is the pod.

@@ -120,7 +120,7 @@ func TestThePodTableHoldsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// Whoever comes later is told of all that there is; a list that is read anew says what is gone meanwhile; who leaves hears no more.
+// A handler that comes later is told of all that there is; a list that is read anew says what is gone meanwhile; one that leaves hears no more.
 func TestPodsAreToldToWhoeverComes(t *testing.T) {
 	i := newPodInformer(map[string]bool{jobNameLabel: true})
 	list := func(numbers ...int) toolscache.Delta {
@@ -197,7 +197,7 @@ func TestAnInformerOfPodsEnds(t *testing.T) {
 	}
 }
 
-// Pods that are read as they come are held as they come: the first list is in memory once. Who comes meanwhile, or later, is told
+// Pods that are read as they come are held as they come: the first list is in memory once. A handler that comes meanwhile, or later, is told
 // of each of them once.
 func TestTheFirstListIsHeldOnce(t *testing.T) {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// wordTable holds words that many have, each once, as long as somebody has it. A word is known by its number.
+// wordTable holds words that many have, each once, as long as one has it. A word is known by its number.
 type wordTable struct {
 	ids  map[string]uint32
 	all  []word
@@ -55,7 +55,7 @@ func labelOf(word string) (key, value string) {
 // textTable holds texts in large chunks. The zero value is ready.
 type textTable struct {
 	chunks [][]byte
-	live   int // bytes that somebody has
+	live   int // bytes that are in use
 	held   int // bytes of all chunks that are written
 }
 
@@ -65,7 +65,7 @@ type piece struct{ chunk, at, size uint32 }
 const (
 	// chunkSize is how large a chunk is; a text that is longer has one alone.
 	chunkSize = 64 << 10
-	// leastHeld is how many bytes are held before it is worth while to part with those that nobody has any more.
+	// leastHeld is how many bytes are held before it is worth while to part with those that are in use no more.
 	leastHeld = 16 * chunkSize
 )
 
@@ -86,7 +86,7 @@ func (t *textTable) of(s piece) []byte { return t.chunks[s.chunk][s.at:][:s.size
 
 func (t *textTable) drop(s piece) { t.live -= int(s.size) }
 
-// compact writes all texts anew where a third of what is held is nobody's: each byte that is dropped has two moved.
+// compact writes all texts anew where a third of what is held is in use no more: each byte that is dropped has two moved.
 func (t *textTable) compact(all iter.Seq[*piece]) {
 	if t.held < leastHeld || t.held-t.live < t.held/3 {
 		return

@@ -42,7 +42,7 @@ func (s *served) put(k servedKind) {
 	s.now[k.kind.Name] = k
 }
 
-// begin says that a kind will be there when done is called. Before, nobody may ask the cache for it:
+// begin says that a kind will be there when done is called. Before, nothing may ask the cache for it:
 // the answer would take as long as the first list does, which may fail for ever.
 func (s *served) begin(k *kinds.Kind, gvk schema.GroupVersionKind, stop context.CancelFunc) (done func()) {
 	s.mu.Lock()

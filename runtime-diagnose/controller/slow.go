@@ -80,7 +80,7 @@ func (r *Reconciler) idle(job string, a UsageOf, used Usage, now time.Time) []ev
 	})}
 }
 
-// span is who has the lowest and who the highest value, and of how many it is known.
+// span is which pod has the lowest and which the highest value, and of how many it is known.
 func span(of map[string]float64, names []string) (least, most string, known int) {
 	for _, n := range names {
 		value, ok := of[n]
@@ -148,8 +148,8 @@ func (u Usage) bottlenecks(a UsageOf, by Running) []bottleneck {
 }
 
 // idleAmongOthers are the pods whose GPUs do nothing, or at most idleBeside percent of what those of every other do.
-// A rank that waits for the others waits in a kernel of NCCL, which counts as busy: who takes part, however slowly,
-// shows about as much as the rest, and who shows far less takes no part.
+// A rank that waits for the others waits in a kernel of NCCL, which counts as busy: one that takes part, however slowly,
+// shows about as much as the rest, and one that shows far less takes no part.
 func (u Usage) idleAmongOthers(pods []string, idleBelow, idleBeside float64) (idle, others []string) {
 	_, top, _ := span(u.GPU, pods)
 	busy := max(busyBeside, u.GPU[top]*idleBeside/100)

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// trimPod keeps of a pod who it is, whose, where, and how it is.
+// trimPod keeps of a pod which it is, whose, where, and how it is.
 func trimPod(o any) (any, error) {
 	p, ok := o.(*corev1.Pod)
 	if !ok {

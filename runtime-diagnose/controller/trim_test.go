@@ -131,7 +131,7 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 	}
 }
 
-// A handler, an index and whoever lists are shown pods, whatever the informer holds.
+// A handler, an index and a caller that lists are shown pods, whatever the informer holds.
 func TestAPackedPodIsShownAsAPod(t *testing.T) {
 	source, first := watch.NewFake(), worker(1)
 	informer := informerOf(kubefake.NewClientset(), nil, func(*corev1.Pod) bool { return true }, jobLabels(kinds.All()))(&toolscache.ListWatch{

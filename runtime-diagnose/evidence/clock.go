@@ -10,8 +10,8 @@ func (s Source) Place() string {
 	return s.File
 }
 
-// ownPrefix begins the names of clocks that only a program's own stamps show: of which zone,
-// nobody says.
+// ownPrefix begins the names of clocks that only a program's own stamps show: of which zone
+// is not known.
 const ownPrefix = "own/"
 
 // OwnClock names the clock of a program's own stamps in a place's log.
@@ -20,7 +20,7 @@ func OwnClock(place string) string { return ownPrefix + place }
 // IsOwnClock says that a clock is one of a program's own stamps.
 func IsOwnClock(clock string) bool { return strings.HasPrefix(clock, ownPrefix) }
 
-// agePrefix begins the names of clocks of ages: those of one text are the same, and when it was printed nobody
+// agePrefix begins the names of clocks of ages: those of one text are the same, and when it was printed nothing
 // says, only that it was before now.
 const agePrefix = "age/"
 
@@ -31,7 +31,7 @@ func AgeClock(file string) string { return agePrefix + file }
 func IsAgeClock(clock string) bool { return strings.HasPrefix(clock, agePrefix) }
 
 // Clock names the clock that wrote the times of a source. Everything a node's kubelet and
-// container runtime write comes from one clock; what nobody places on a node has its own.
+// container runtime write comes from one clock; what is placed on no node has its own.
 func (s Source) Clock() string {
 	switch {
 	case s.Node != "":

@@ -52,7 +52,7 @@ func (i Item) Told() time.Time {
 	return i.At
 }
 
-// Source is who was observed; empty fields are unknown. Rank is -1 where unknown.
+// Source is what was observed; empty fields are unknown. Rank is -1 where unknown.
 type Source struct {
 	Pod, Container, Role, Node, File string
 	Rank, Line                       int

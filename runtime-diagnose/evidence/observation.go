@@ -14,11 +14,11 @@ type Observation struct {
 	Platform bool
 	// Over says that it was a passing state: what it blocked has happened since.
 	Over bool
-	// FromLog says that it is an exit code that somebody made from a line of the log.
+	// FromLog says that it is an exit code that was made from a line of the log.
 	FromLog bool
 	// First says that a launcher names it as the first failure of its group.
 	First bool
-	// Raised says that the line ends a traceback: somebody may have logged the same before.
+	// Raised says that the line ends a traceback: the same may have been logged before.
 	Raised bool
 	// Mild says that the program itself calls the line a warning or information.
 	Mild bool

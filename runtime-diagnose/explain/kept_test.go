@@ -10,7 +10,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
-// After a restart nobody is asked again, and what was spent today is still spent; not what was spent yesterday.
+// After a restart no model is asked again, and what was spent today is still spent; not what was spent yesterday.
 func TestAnswersAndAccountsOutliveARestart(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	budget := func() *Budget {

@@ -24,7 +24,7 @@ var (
 	goesOn = lazy.MustCompile(`(?i)\b(?:goes on|went on|go on|carries on|carried on|continue[sd]?|resume[sd]?|proceed(?:s|ed)?|kept (?:on )?(?:running|training)|survive[sd]?|harmless)\b|继续|恢复`)
 	// stopped says that it was not.
 	stopped = lazy.MustCompile(`(?i)\b(?:cannot|can['’]t|(?:can|could|did|does|do|will|would)(?: not|n['’]t)|unable to|no longer|never) (?:simply |just )?(?:go on|carry on|continue|resume|proceed|survive)\b`)
-	// byPeer is what was done to who wrote a line, and not by it.
+	// byPeer is what was done to the process that wrote a line, and not by it.
 	byPeer = lazy.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:the )?(?:remote )?(?:peer|remote|other side)\b`)
 	// peerAt is the address of a peer, behind what it did.
 	peerAt = lazy.MustCompile(`(?i)\bby (?:the )?(?:remote )?peer\W+([\w.:\[\]]+)`)
@@ -66,7 +66,7 @@ func numbersBefore(plain, w string) bool {
 	return len(after) > 1 && after[0] == ' ' && '0' <= after[1] && after[1] <= '9'
 }
 
-// ownDoing says whether a claim makes who wrote a line do what the line says its peer did.
+// ownDoing says whether a claim makes the process that wrote a line do what the line says its peer did.
 func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 	for _, id := range cites {
 		item := g.items[id]

@@ -12,7 +12,7 @@ import (
 // knows the index, lines tell the rank. So what is said of a rank is held against a table of members, and an index is never read as a rank.
 
 var (
-	// ownRank is the rank of who writes a line: at its beginning, or in what a program says when it joins.
+	// ownRank is the rank of the process that writes a line: at its beginning, or in what a program says when it joins.
 	ownRank = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:[A-Z]{4,8}\s+)?\[rank(\d+)\]|\b(?:join|connect)\w* as rank (\d+) of \d+\b|\bgot new rank (\d+)\b`)
 	// calledRank is how programs begin their own lines, and others lines about them.
 	calledRank = lazy.MustCompile(`^(?:[\d:,.TZ/-]+\s+){0,2}(?:\[?[A-Z]{4,8}\]?:?\s+)?rank (\d+)\b`)
@@ -107,7 +107,7 @@ func inPlaces(kind string, items []evidence.Item, told map[string]string) map[st
 	return told
 }
 
-// rankOf is the rank of who wrote an item, as far as it is known.
+// rankOf is the rank of the process that wrote an item, as far as it is known.
 func (g *grounds) rankOf(i evidence.Item) string {
 	if m := ownRank.FindStringSubmatch(i.Text); m != nil {
 		return strings.Join(m[1:], "")

@@ -175,7 +175,7 @@ func known(w, support string) bool {
 	return vocabulary(support)(w)
 }
 
-// counted says whether a claim counts as its evidence does: "3 of 16" stands there, and who says all
+// counted says whether a claim counts as its evidence does: "3 of 16" stands there, and a claim of all
 // was told of all.
 func counted(plain, support string) bool {
 	pairs := ofAll.FindAllStringSubmatch(support, -1)

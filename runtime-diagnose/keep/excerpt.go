@@ -248,7 +248,7 @@ func (t *taker) judge(l reduce.Line) {
 	}
 }
 
-// enough says that a signature gets no more windows, so that nobody has to look for it: most
+// enough says that a signature gets no more windows, so that it is not looked for: most
 // lines of a log are steps of training.
 func (t *taker) enough(s *signature.Signature) bool {
 	if s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise {

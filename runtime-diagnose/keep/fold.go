@@ -15,7 +15,7 @@ const lastLevel = len(levels) - 1
 
 // fold shortens logs until they have at most room bytes, and says whether it did: of earlier
 // attempts first, the oldest first, down to nothing; then those of the last attempt together, level
-// by level. Within one attempt those that ended last give way: who ended first is nearest to the
+// by level. Within one attempt those that ended last give way: what ended first is nearest to the
 // cause.
 func (s *Set) fold(room int) (folded bool) {
 	used := s.texts()

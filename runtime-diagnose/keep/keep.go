@@ -142,7 +142,7 @@ func (s *Set) Merge(other *Set) {
 	s.dropped += other.dropped
 }
 
-// Clone is a set of its own; the texts are shared, because nobody changes them.
+// Clone is a set of its own; the texts are shared, because nothing changes them.
 func (s *Set) Clone() *Set {
 	out := &Set{pods: maps.Clone(s.pods), records: make(map[Key]*record, len(s.records)), dropped: s.dropped}
 	for key, r := range s.records {
@@ -316,7 +316,7 @@ func numbers(spans [][2]int) []int {
 	return out
 }
 
-// trim keeps who the pod is, whose, where and how it ended; texts are masked.
+// trim keeps which pod it is, whose, where and how it ended; texts are masked.
 func trim(p *corev1.Pod) *corev1.Pod {
 	out := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

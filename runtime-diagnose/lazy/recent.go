@@ -26,7 +26,7 @@ func (r *Recent[V]) Of(text string) V {
 	}
 	r.lock.Unlock()
 	if !ok {
-		said = r.of(text) // two who ask at once both find out
+		said = r.of(text) // two callers that ask at once both find out
 	}
 	r.keep(text, said)
 	return said

@@ -36,7 +36,7 @@ func TestRecentTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRecentTextsOfManyAtOnce: whoever asks at the same time is told of the own text.
+// TestRecentTextsOfManyAtOnce: each of several callers at the same time is told of its own text.
 func TestRecentTextsOfManyAtOnce(t *testing.T) {
 	r := Remember(func(text string) string { return text + "!" })
 	var all sync.WaitGroup

@@ -59,7 +59,8 @@ func newOpenAI(p Profile) (Client, error) {
 	return &openAI{api: openai.NewClientWithConfig(conf), profile: p}, nil
 }
 
-// shown is an address without what may be secret in it.
+// shown is an address without what may be secret in it. Its path stays, unlike that of a receiver in config: it is what is wrong
+// of most base addresses, and no secret.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

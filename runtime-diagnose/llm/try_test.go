@@ -11,7 +11,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
-// Who calls for himself has the same patience as a client: as often, as long, and not where it does not help.
+// A caller without a client has the same patience as one: as often, as long, and not where it does not help.
 func TestTryIsAsPatientAsAClient(t *testing.T) {
 	busy := &openai.APIError{HTTPStatusCode: http.StatusServiceUnavailable}
 	refused := &openai.APIError{HTTPStatusCode: http.StatusUnauthorized}

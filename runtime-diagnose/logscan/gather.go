@@ -20,7 +20,7 @@ const mostApart = 1024
 // gatherer gathers what logs say. Up to a number of logs it keeps what
 // was read of each. Of more, those that print the same make room: the ones that printed it first, the exemplars,
 // stay, and of each of the others a summary is left, whose size does not depend on what it says. A log
-// that says what no other one says stays, whoever it is and whenever it is read.
+// that says what no other one says stays, whichever it is and whenever it is read.
 type gatherer struct {
 	most  int // logs that are kept apart
 	logs  []evidence.ContainerLog
@@ -112,7 +112,7 @@ func (c *gatherer) take(h *Log) {
 	}
 }
 
-// count adds up what nobody has to be told apart for.
+// count adds up what does not tell logs apart.
 func (c *gatherer) count(h *Log) {
 	c.lost.add(h.place, h.missing)
 	if h.broken && (c.broken < 0 || h.place < c.broken) {

@@ -95,7 +95,7 @@ func (r *logReader) judge(l *reduce.Line, text string, match func(string, ...evi
 		matches = append(matches, r.byNative(l.Trace.Message)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		// Where nobody knows the words, the library that raised them tells what it was busy with.
+		// Where no signature knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {

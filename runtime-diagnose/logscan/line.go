@@ -47,9 +47,9 @@ const (
 type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
-	grown int    // steps of counters that nobody knows by name
+	grown int    // steps of counters that no rule knows by name
 	work  int    // requests that had been answered
-	top   bool   // it is an exception that nobody was left to handle
+	top   bool   // it is an exception that nothing was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 	well  bool   // the loss in that line is a number, only the gradient is not
 	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
@@ -57,7 +57,7 @@ type said struct {
 	debugs          bool   // it is for those who debug the program
 	instead         bool   // a line close below says what is done instead
 	logged          string // the stamp's form of its record, or of the one that its traceback is printed in; empty: of none
-	beside          bool   // it was raised in a thread beside the main one, or in a task that nobody waits for
+	beside          bool   // it was raised in a thread beside the main one, or in a task that nothing waits for
 }
 
 // saidBy notes it for the next sighting.

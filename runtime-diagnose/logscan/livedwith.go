@@ -29,7 +29,7 @@ const ofTarget = "no-convergence"
 // a step below it is no proof, for the calm of a log has its own rules.
 var raisedHead = lazy.MustCompile(`^(?:\[\S+\]:? )?(?:\w+\.)*\w+(?:Error|Exception)(?:: |$)|^.{0,60}?\b(?:ERROR|CRITICAL|FATAL)\b`)
 
-// livedWith says that a complaint about the surroundings of a program, or one that nobody knows, is one that its program has
+// livedWith says that a complaint about the surroundings of a program, or one that no signature knows, is one that its program has
 // lived with: it calls it a warning, says what it does instead, or goes on below.
 func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
@@ -87,7 +87,7 @@ func (r *logReader) ofOneItem(s *evidence.Observation, d reduce.Digest) bool {
 	return below >= linesOfItem
 }
 
-// written is the line of a sighting as its program wrote it: a file is shown with what whoever collected it put before.
+// written is the line of a sighting as its program wrote it: a file is shown with what its collector put before.
 func written(s *evidence.Observation) string { return reduce.Written(s.Line) }
 
 // raisedBelow says that an exception was raised so many lines below a sighting or more: what its program warned of before
@@ -114,7 +114,7 @@ func isSurrounding(s *evidence.Observation) bool {
 	return slices.Contains(surroundings, s.Signature.Category)
 }
 
-// isGuess says that a complaint is in words that nobody knows, and not in the words of a check that ends its program: what
+// isGuess says that a complaint is in words that no signature knows, and not in the words of a check that ends its program: what
 // the runtime below a program calls an error does not.
 func isGuess(s *evidence.Observation) bool {
 	return (s.Signature.ID == saidError || subject.Guessed(s.Signature)) && (!recovery.Severe(written(s)) || recovery.OfRuntime(written(s)))

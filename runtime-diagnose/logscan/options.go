@@ -23,7 +23,7 @@ func Heuristics() []Heuristic {
 const (
 	unwraps       Heuristic = "unwrap"         // an exception that hands on another one gives way to it
 	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
-	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
+	asksRaiser    Heuristic = "raiser"         // what raised an exception says what its words do not
 	readsCodes    Heuristic = "codes"          // an error of the operating system or of a driver is the same in the words of every runtime
 	asksPlace     Heuristic = "place"          // where in native code a message comes from says what its words do not
 	asksSubject   Heuristic = "subject"        // what a message in unknown words is about says what its cause is like

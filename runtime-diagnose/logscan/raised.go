@@ -12,7 +12,7 @@ import (
 // raisedBy begins the text in which an exception is put together with the place that raised it.
 const raisedBy = "raised by "
 
-// byRaiser asks the signatures once more about an exception whose own words none of them knows: who
+// byRaiser asks the signatures once more about an exception whose own words none of them knows: what
 // raised it often says more. An assertion without a message says nothing, and its condition does; a
 // function that checks arguments refuses arguments, however it words that. The text is
 //

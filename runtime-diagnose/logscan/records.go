@@ -12,7 +12,7 @@ import (
 // neither. What it prints of an exception has the level of the record.
 type logRecord struct {
 	head  string                  // of its first line: what has the level
-	level *level                  // as far as somebody has asked; most records are of one line and of no interest
+	level *level                  // as far as it was asked for; most records are of one line and of no interest
 	first int                     // number of its first line
 	last  int                     // and of its last one so far
 	over  [mostMessage]string     // the heads of the last lines before it, in any order

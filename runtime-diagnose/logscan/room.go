@@ -34,7 +34,7 @@ func (r *logReader) saidAbove(id string, line int) bool {
 }
 
 // saysAgain says that a line matches a signature, or any where none is named, of which there were more sightings than are kept:
-// close below the last that is, nobody looked for another one.
+// close below the last that is, another one was not looked for.
 func (r *logReader) saysAgain(text, id string) bool {
 	if len(r.latest) == 0 || id != "" && !r.latest[id] {
 		return false

@@ -162,7 +162,7 @@ func (r *logReader) stepsAfter(i int) int {
 	return max(steps, r.counters.Steps()-r.said[i].grown)
 }
 
-// stands says that a complaint is open where the log ends. One that somebody logged, and no exception that ended its
+// stands says that a complaint is open where the log ends. One that was logged, and no exception that ended its
 // process, is not where the run went on below it: the end of the log is the program's own, then.
 func (r *logReader) stands(i, last int) bool {
 	s := &r.sightings[i]
@@ -172,7 +172,7 @@ func (r *logReader) stands(i, last int) bool {
 	switch at, below := s.Item.Source.Line, last-s.Item.Source.Line; {
 	case s.Signature.Lasts():
 		return true
-	case s.Raised && (r.said[i].top || r.said[i].lane != ""): // what nobody handles is printed from the module's frame on
+	case s.Raised && (r.said[i].top || r.said[i].lane != ""): // what is not handled is printed from the module's frame on
 		return r.failed || at*longAfter >= last || below <= linesAfterWorst*2
 	case !r.failed && below >= linesSurvived:
 		return false
@@ -187,7 +187,7 @@ const longAfter = 10
 // refuted says that the process which said it says later that the run ended well. A success line speaks
 // for its own process, and for what was before it: what comes after counts, unless its program calls it
 // less than an error, because teardown is noisy. Not finite losses are never survived. Where the
-// container ended badly and lines do not tell processes apart, nobody knows whose word it is.
+// container ended badly and lines do not tell processes apart, it is not known whose word it is.
 func (r *logReader) refuted(i int) bool {
 	s := &r.sightings[i]
 	ended, said := r.success[r.said[i].lane]
@@ -195,7 +195,7 @@ func (r *logReader) refuted(i int) bool {
 	case s.Signature.Lasts(), r.failed && r.said[i].lane == "":
 		return false
 	case said && s.Item.Source.Line < ended:
-		// What comes after an exception that ended its process is somebody else's word, unless it trained first.
+		// What comes after an exception that ended its process is another process's word, unless it trained first.
 		return !r.said[i].top || r.steps.Lines() > r.said[i].steps || r.counters.Steps() > r.said[i].grown
 	case r.failed || len(r.success) == 0:
 		return false

@@ -23,7 +23,7 @@ type worst struct {
 	last  int // number of the last line of the block
 	same  int // and of the last one that says the same as its first
 	steps int
-	grown int // steps of counters that nobody knows by name, before its last line
+	grown int // steps of counters that no rule knows by name, before its last line
 	began int // and before its first
 }
 
@@ -75,7 +75,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 // livedWith says that the program says the same again so many lines below, and so has lived with what it said before.
 func (w *worst) livedWith() bool { return w.same-w.line.Number >= linesSurvived }
 
-// ncclThread is who writes a line of NCCL's: host, process and thread.
+// ncclThread is what writes a line of NCCL's: host, process and thread.
 var ncclThread = regexp.MustCompile(`^(\S+:\d+:\d+) \[\d+\] `)
 
 // sameThread says that two lines are of one of NCCL's threads.
@@ -212,7 +212,7 @@ const saidError = "said-error"
 const saidExit = "said-exit"
 
 // severeAtTheEnd is the first of the last lines, stacks apart and below the last step, that have the level of an error:
-// further up they are remarks of libraries, and so is what XLA says in words that nobody knows. The zero line: none has.
+// further up they are remarks of libraries, and so is what XLA says in words that no signature knows. The zero line: none has.
 func (r *logReader) severeAtTheEnd(lines []reduce.Kept, step int) (first reduce.Kept) {
 	read := 0
 	for _, l := range slices.Backward(lines) {

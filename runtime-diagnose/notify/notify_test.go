@@ -293,7 +293,7 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A receiver that hangs costs what its queue holds, and nobody else anything.
+// A receiver that hangs costs what its queue holds, and no other anything.
 func TestAReceiverThatHangsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, log := &heard{}, &strings.Builder{}

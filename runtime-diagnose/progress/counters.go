@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
-// Counters finds progress in lines whose words nobody knows: a line of one shape that comes again and
+// Counters finds progress in lines whose words no rule knows: a line of one shape that comes again and
 // again, and whose first number grows each time, or the next one where those before it stay, counts something. It
 // needs another number beside the counter, which is what is reported of it; lists of stack frames and ranks
 // have none, or addresses.
@@ -37,7 +37,7 @@ type lone struct {
 	none       bool // what is counted is no work
 }
 
-// ofOthers are the words of lines that count who takes part, or how long something is waited for: no work is done by them.
+// ofOthers are the words of lines that count what takes part, or how long something is waited for: no work is done by them.
 var ofOthers = []string{"wait", "retr", "attempt", "tries", "sleep", "elapsed", "second", "rank", "process", "worker", "node", "device", "gpu", "thread", "pid", "host", "port", "member", "replica", "connect"}
 
 // alone is told of lines with one number.
@@ -277,7 +277,7 @@ func ofNothing(rest string) bool {
 }
 
 // Steps is how often something was counted on that had been counted for a while, with another number
-// beside it that moves: who waits for something counts, too, and nothing else moves.
+// beside it that moves: a program that waits for something counts, too, and nothing else moves.
 func (c *Counters) Steps() int { return c.steps }
 
 // Work is how many requests were answered that bring work.
@@ -296,8 +296,8 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 	return first, first.Line > 0
 }
 
-// SpoiltSteps is the same of the last step lines of a log, which are kept where nobody listens for other counters any
-// more: of those that give no loss by its name, and whose numbers were numbers while somebody did.
+// SpoiltSteps is the same of the last step lines of a log, which are kept where no other counters are listened for any
+// more: of those that give no loss by its name, and whose numbers were numbers while they were.
 func (c *Counters) SpoiltSteps(recent []Step, lines int) (Step, bool) {
 	n, key, first := 0, uint64(0), Step{}
 	for _, s := range slices.Backward(recent) {

@@ -94,7 +94,7 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 }
 
 // A number that grows by as much in each line moves, though the line says nothing else; who takes part, and how long
-// somebody waits, is counted as well.
+// something is waited for, is counted as well.
 func TestNumbersThatStandAloneMove(t *testing.T) {
 	count := func(n int, form string) (log []string) {
 		for i := range n {
@@ -182,7 +182,7 @@ func TestCountersFindNumbersThatAreNoneAnyMore(t *testing.T) {
 	}
 }
 
-// Where nobody listens for other counters any more, the last step lines show the same of a loss by a name that nobody knows.
+// Where no other counters are listened for any more, the last step lines show the same of a loss by a name that no rule knows.
 func TestStepLinesShowNumbersThatAreNoneAnyMore(t *testing.T) {
 	lines := func(heard, sound, none int, form, word string, after ...string) (heardOf, all []string) {
 		for i := range sound {

@@ -23,7 +23,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Enough is how many steps tell a usual pace, and how many ranks a median that is nobody's own.
+// Enough is how many steps tell a usual pace, and how many ranks a median that is no rank's own.
 const Enough = 4
 
 // Stopped says that a rank that makes a step every interval has been silent for too long.

@@ -12,7 +12,7 @@ type Recoveries struct {
 // beginOf is how many letters tell how a shape begins.
 const beginOf = 5
 
-// Follow begins with a line of which somebody says that a number in it is none.
+// Follow begins with a line of which it is said that a number in it is none.
 func (r *Recoveries) Follow(body string) (key uint64) {
 	if r.sound == nil {
 		r.sound, r.none = map[uint64]int{}, map[uint64]int{}

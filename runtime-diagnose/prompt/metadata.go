@@ -179,7 +179,7 @@ func describe(p *corev1.Pod) string {
 	return text.String()
 }
 
-// isWell is a pod that runs and is ready, or has ended well. Ready is what nobody denies.
+// isWell is a pod that runs and is ready, or has ended well. Ready is what nothing denies.
 func isWell(p *corev1.Pod) bool {
 	if p.Status.Phase == corev1.PodSucceeded {
 		return true

@@ -14,7 +14,7 @@ import (
 )
 
 // Source looks up the text of a template by its key, "pytorchjob.tmpl". found is false where
-// there is none; an error means that nobody can say.
+// there is none; an error means that it is not known.
 type Source func(ctx context.Context, key string) (text string, found bool, err error)
 
 // Dir is the source of a folder. A folder that does not exist has no templates.

@@ -2,7 +2,7 @@
 // operator's own — over what the rules found and the evidence they rest on. Every piece of
 // evidence stands in a fence with its ID, so that an answer can cite it.
 //
-// It asks nobody and reads no cluster. Start reading at Of and Template.Render.
+// It asks no model and reads no cluster. Start reading at Of and Template.Render.
 package prompt
 
 import (

@@ -80,7 +80,7 @@ func TestMoreGatesThanAreNoted(t *testing.T) {
 	}
 }
 
-// What a log's lines are masked into is used again; what Line gives is kept by whoever asked.
+// What a log's lines are masked into is used again; what Line gives is kept by its caller.
 func TestWhatLineGivesStays(t *testing.T) {
 	var lines []string
 	for range 100 {

@@ -6,7 +6,7 @@ import (
 )
 
 // Document tells a text about errors from the output of a program: a page of documentation, a template for
-// reports and source code name errors that nobody had. What a line says cannot tell, but how the whole is made
+// reports and source code name errors that did not happen. What a line says cannot tell, but how the whole is made
 // can: a page is sentences below headings, with samples between fences, source is definitions at the margin, and
 // neither carries times. The zero value is ready.
 type Document struct {

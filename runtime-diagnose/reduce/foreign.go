@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// foreign reads how runtimes other than Python's print what nobody handled:
+// foreign reads how runtimes other than Python's print what was not handled:
 //
 //	Exception in thread "main" java.lang.IllegalStateException: no data        (JVM)
 //	Caused by: java.io.IOException: disk gone                                  (JVM, below its frames)

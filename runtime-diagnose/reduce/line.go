@@ -39,12 +39,12 @@ type Line struct {
 	// Trace is set on the last line of a traceback: the one that names the exception.
 	Trace *Trace
 	// Code says that the line is a frame of a traceback or the source text under one: it
-	// quotes messages that nobody printed.
+	// quotes messages that were not printed.
 	Code bool
 	// Overwritten says that a carriage return put other text of the line over this one.
 	Overwritten bool
 	// body is where the message starts; collected is where what the program wrote starts,
-	// behind the time that whoever collected the line put before it.
+	// behind the time that its collector put before it.
 	body, collected int
 	// has is what stands in the text, and maybe more.
 	has redact.Bytes
@@ -62,7 +62,7 @@ func (l *Line) Has(kinds redact.Bytes) bool { return l.has.Has(kinds) }
 // Body is the text behind time stamps and rank prefixes.
 func (l Line) Body() string { return l.Text[l.body:] }
 
-// Written is the line as the program wrote it, without the time that whoever collected it put
+// Written is the line as the program wrote it, without the time that its collector put
 // before it.
 func (l Line) Written() string { return l.Text[l.collected:] }
 
@@ -411,7 +411,7 @@ func (s *scanner) clean(b []byte, has redact.Bytes) string {
 }
 
 // So many bytes of lines share one allocation: the more, the longer the log. A line holds on to the whole of it,
-// so whoever keeps one for longer than a log takes to read keeps a copy.
+// so one that is kept for longer than a log takes to read is copied.
 const (
 	roomOf   = 4 << 10
 	mostRoom = 32 << 10

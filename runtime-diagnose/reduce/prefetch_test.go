@@ -163,7 +163,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 	}
 }
 
-// TestReadAheadEndsWithItsReader: whoever looks at a line may end its goroutine, as a panic does, and none reads on.
+// TestReadAheadEndsWithItsReader: what looks at a line may end its goroutine, as a panic does, and none reads on.
 func TestReadAheadEndsWithItsReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := &endless{line: "step e\n"}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// readPrefixes finds where the message starts and who wrote it: what launchers and runtimes
+// readPrefixes finds where the message starts and what wrote it: what launchers and runtimes
 // put before a line. At most four prefixes are read: nothing in the field stacks more.
 func (l *Line) readPrefixes() {
 	for n := range 4 {
@@ -97,7 +97,7 @@ func podPrefix(s string) int {
 	return end + 2
 }
 
-// readRank reads PyTorch's "[rank3]: " (since 2.1), also where somebody quotes or indents the log.
+// readRank reads PyTorch's "[rank3]: " (since 2.1), also where the log is quoted or indented.
 func (l *Line) readRank(s string) int {
 	at := 0
 	for at < len(s) && at < 12 && strings.IndexByte(" \t>#/", s[at]) >= 0 {
@@ -234,7 +234,7 @@ func withSpace(s string, end int) int {
 
 // clock reads the time stamps that programs write themselves. A line without a stamp has
 // the time of the nearest line before it, as far back as farBack lines. Heads of lines are
-// remembered and read only when somebody asks: reading every stamp of a log costs more than
+// remembered and read only when it is asked for: reading every stamp of a log costs more than
 // everything else together.
 type clock struct {
 	now     time.Time // by which the year of a stamp without one is told

@@ -15,8 +15,8 @@ type Trace struct {
 	Frame   string // the innermost frame: `File "train.py", line 3, in main`
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
-	Top     bool // it reached the outermost frame, that of a module: nobody was left to handle it
-	Thread  bool // raised in a thread beside the main one, or in a task that nobody waits for: its process went on without it
+	Top     bool // it reached the outermost frame, that of a module: nothing was left to handle it
+	Thread  bool // raised in a thread beside the main one, or in a task that nothing waits for: its process went on without it
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", a record that could not be logged, or raised by a finaliser
 }
 
@@ -35,9 +35,9 @@ const (
 	// loggingError stands above what a handler of Python's logging could not write; the program goes on
 	// (https://github.com/python/cpython/blob/v3.12.0/Lib/logging/__init__.py, Handler.handleError).
 	loggingError = "--- Logging error ---"
-	// inThread stands above what nobody handled in a thread (https://docs.python.org/3/library/threading.html#threading.excepthook).
+	// inThread stands above what was not handled in a thread (https://docs.python.org/3/library/threading.html#threading.excepthook).
 	inThread = "Exception in thread "
-	// notRetrieved ends what asyncio logs of an exception in a task that nobody waits for, above the future's own line
+	// notRetrieved ends what asyncio logs of an exception in a task that nothing waits for, above the future's own line
 	// (https://docs.python.org/3/library/asyncio-dev.html#detect-never-retrieved-exceptions).
 	notRetrieved = " exception was never retrieved"
 	ofFuture     = "future: <"
@@ -178,7 +178,7 @@ type openTrace struct {
 	prefix  string // what some collector of logs put before every line, digits as 0
 }
 
-// mostPrefix is how long a prefix may be that nobody told us of.
+// mostPrefix is how long a prefix may be that is not known.
 const mostPrefix = 120
 
 // prefixOf is the unknown prefix of a line that begins a traceback: a pod's name, a host, a

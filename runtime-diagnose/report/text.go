@@ -165,14 +165,18 @@ func InWords(r Report) string {
 
 // missing is what was not read, below the verdict that it bounds: the first of several there, all of them at the end.
 func missing(sources []string) string {
-	switch len(sources) {
-	case 0:
+	at := slices.IndexFunc(sources, bounds)
+	switch {
+	case at < 0:
 		return ""
-	case 1:
-		return "missing: " + sources[0] + "\n"
+	case len(sources) == 1:
+		return "missing: " + sources[at] + "\n"
 	}
-	return fmt.Sprintf("missing: %s, and %d more, named at the end\n", sources[0], len(sources)-1)
+	return fmt.Sprintf("missing: %s, and %d more, named at the end\n", sources[at], len(sources)-1)
 }
+
+// bounds says whether a source that was not read may have held what decides.
+func bounds(source string) bool { return !strings.HasSuffix(source, evidence.PassedOver) }
 
 // After stands before a time that is only known to have been no earlier.
 func After(carried bool) string {
@@ -318,7 +322,7 @@ func footer(r Report) string {
 	if r.Root != nil {
 		text = fmt.Sprintf("%s (%s) · %s", r.Root.Standing, r.Root.Signature, text)
 	}
-	if len(r.Coverage.Missing) > 1 {
+	if all := r.Coverage.Missing; len(all) > 1 || len(all) == 1 && !bounds(all[0]) {
 		text = strings.Join(append([]string{text}, r.Coverage.Missing...), "\nmissing: ")
 	}
 	return text

@@ -38,8 +38,13 @@ func TestWhatIsMissingStandsBelowTheVerdict(t *testing.T) {
 		missing []string
 		want    []string // the lines that speak of it, by number
 	}{
-		"nothing":  {nil, nil},
-		"one":      {[]string{"log of a/b: gone"}, []string{"1 missing: log of a/b: gone"}},
+		"nothing": {nil, nil},
+		"one":     {[]string{"log of a/b: gone"}, []string{"1 missing: log of a/b: gone"}},
+		"no log":  {[]string{"a.md is Markdown" + evidence.PassedOver}, []string{"3 missing: a.md is Markdown: it was not read as a log"}},
+		"a log behind what is none": {
+			[]string{"a.md is Markdown" + evidence.PassedOver, "log of a/b: gone"},
+			[]string{"1 missing: log of a/b: gone, and 1 more, named at the end", "4 missing: a.md is Markdown: it was not read as a log", "5 missing: log of a/b: gone"},
+		},
 		"of three": {[]string{"x", "y", "z"}, []string{"1 missing: x, and 2 more, named at the end", "4 missing: x", "5 missing: y", "6 missing: z"}},
 	} {
 		var got []string
@@ -64,5 +69,12 @@ func TestKindsOfEndsAreToldOrCounted(t *testing.T) {
 		if got := followersSentence(all); got != " The others: 1 × way 0; 1 × way 1; "+want {
 			t.Errorf("of %d kinds:%s", n, got)
 		}
+	}
+}
+
+// The others of a silent member are counted in why, in words; "loud 3" says nothing to somebody who reads it first.
+func TestFactsForMachinesAreNotInTheSentence(t *testing.T) {
+	if got, want := factList(map[string]string{"loud": "3", "says": "a timeout", "limit": "8Gi"}), "limit 8Gi"; got != want {
+		t.Errorf("%q; want %q", got, want)
 	}
 }

@@ -31,7 +31,7 @@ type Catalog struct {
 // owner is an alternative of a signature's pattern.
 type owner struct{ signature, alternative int32 }
 
-// CountsNodes is in every message of the scheduler that counts nodes. No signature reads those, but whoever reads
+// CountsNodes is in every message of the scheduler that counts nodes. No signature reads those, but what reads
 // logs does, and looks for it with everything else.
 const CountsNodes = " nodes are "
 

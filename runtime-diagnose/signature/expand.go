@@ -20,7 +20,7 @@ func product(a, b []string) []string {
 }
 
 // eitherCase marks a letter that the pattern takes without case: no literal with a capital
-// can rely on it. The mark is a shift into a plane that nobody uses.
+// can rely on it. The mark is a shift into a plane that is not used.
 const eitherCase = 0xF0000
 
 // marked makes letters beyond ASCII into what no literal contains: the finder takes only

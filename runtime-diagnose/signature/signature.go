@@ -27,7 +27,7 @@ const (
 	Context      Role = "context"      // advice; can never be a cause
 )
 
-// Says is what a match tells of the other members of a gang. It decides who of several that failed went first.
+// Says is what a match tells of the other members of a gang. It decides which of several that failed went first.
 type Says string
 
 // What a match can tell of others.

@@ -13,7 +13,7 @@ type View struct {
 	calm  bool    // signs that training advances are not looked for
 	until []int32 // by signature: up to this line it is no reason to look at one
 	quiet []int32 // by literal: up to this line none that lists it is
-	again []int   // by signature: lines with one of its literals that nobody looked at because it was said just above
+	again []int   // by signature: lines with one of its literals that were not looked at because it was said just above
 	line  []int32 // by signature: the last of these lines
 	lines int32   // asked about
 

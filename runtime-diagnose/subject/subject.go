@@ -30,7 +30,7 @@ func KnownAs(s *signature.Signature) string {
 	return s.ID
 }
 
-// Fails says that the subject is a failure in itself, so that whoever names it complains.
+// Fails says that the subject is a failure in itself, so that a line that names it complains.
 func Fails(s *signature.Signature) bool {
 	switch strings.TrimPrefix(s.ID, prefix) {
 	case "gpu-oom", "host-oom-killed", "disk-full", "port-in-use", "device-side-assert", "illegal-memory-access", "cuda-arch-no-kernel-image", "segfault":
@@ -117,7 +117,7 @@ var countsNone = regexp.MustCompile(`^\w*['"]?\s*[=:]\s*0(?:\.0*)?%?(?:[^\w.]|\.
 // raised is the type of an exception with the package that it is of.
 var raised = regexp.MustCompile(`^(\w+)(?:\.\w+)*\.\w+: `)
 
-// places are those in source code: they name who speaks, not of what.
+// places are those in source code: they name what speaks, not of what it speaks.
 var places = lazy.MustCompile(`File "[^"]*", line \d+, in|\S+\.(?:py|rs|cc|cpp|cu|cuh|h|c|go|java|scala|jl|ts)\b[:(,]\s?(?:line )?\d+`)
 
 // keys are those of a structure that is printed: they name what it holds, not what is wrong with it.

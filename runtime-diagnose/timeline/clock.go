@@ -23,7 +23,7 @@ const Skew = 2 * Drift
 type Moment struct {
 	Clock string // "" is the API server's
 	At    time.Time
-	Since bool // At is that of a line above: it was no earlier, and later by nobody knows how much
+	Since bool // At is that of a line above: it was no earlier, and how much later is not known
 }
 
 // window is when it may have been by that clock.
@@ -94,7 +94,7 @@ func (c *Clocks) Meets(name string, m Moment) {
 }
 
 // fewest and widest bound which meetings say something: with fewer members their median is
-// nobody's, and where they are further apart than any clock it was no meeting.
+// no member's, and where they are further apart than any clock it was no meeting.
 const (
 	fewestAtMeeting = 3
 	widestMeeting   = 6 * time.Hour
@@ -222,7 +222,7 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 	if a.Clock == b.Clock {
 		return least, most
 	}
-	if aged(a) || aged(b) { // the latest that it can have been: earlier by nobody knows how much
+	if aged(a) || aged(b) { // the latest that it can have been: how much earlier is not known
 		if aged(b) {
 			least = math.MinInt64
 		}

@@ -65,7 +65,7 @@ func ReadCall(text string) (c Call, ok bool) {
 		c.Enqueued = number(m[1])
 	}
 	if m := completed.FindStringSubmatch(text); m != nil {
-		// Versions before 2.4 print memory nobody set: a number beyond what was handed over.
+		// Versions before 2.4 print memory that was not set: a number beyond what was handed over.
 		if n := number(m[1]); n <= max(c.Enqueued, c.Seq) {
 			c.Completed = n
 		}

@@ -12,7 +12,7 @@ import (
 type Elastic struct {
 	Rank     int // of the whole job
 	ExitCode int
-	At       time.Time // by the program's clock, of a zone that nobody says
+	At       time.Time // by the program's clock, of a zone that is not said
 	Line     int       // of the heading
 }
 

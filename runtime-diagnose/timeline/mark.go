@@ -125,7 +125,7 @@ func own(s *evidence.Observation) bool {
 }
 
 // OfOthers is a complaint about other members: they went away, or did not come in time. By
-// itself it says nothing about who makes it.
+// itself it says nothing about the member that makes it.
 func OfOthers(s *evidence.Observation) bool {
 	return live(s) && (s.Signature.SaysOf() == signature.Waited || s.Signature.Role == signature.Cascade)
 }
@@ -136,7 +136,7 @@ func ofWires(s *evidence.Observation) bool {
 	return s.Signature.SaysOf() == signature.PeerLost && own(s)
 }
 
-// toldToStop is an end that somebody else asked for.
+// toldToStop is an end that was asked for from outside.
 func toldToStop(s *evidence.Observation) bool {
 	return live(s) && s.Signature.SaysOf() == signature.ToldToStop
 }
@@ -227,7 +227,7 @@ func (a *about) first() Moment {
 }
 
 // followTold: SIGTERM is what the members left over get when one has failed, from the
-// operator or the launcher. Who was told to stop goes behind a member that ended by itself,
+// operator or the launcher. A member that was told to stop goes behind one that ended by itself,
 // unless it surely was the first to go.
 func (m *marker) followTold() {
 	free := m.earliest(func(a *about) bool { return a.Failed && !a.told && !a.lost })
@@ -251,8 +251,8 @@ func (m *marker) followTold() {
 	}
 }
 
-// followLost: who complains of others goes behind every member that went in another way and
-// not surely later: somebody did go, and who complains says that it was another one.
+// followLost: a member that complains of others goes behind every one that went in another way and
+// not surely later: one did go, and the one that complains says that it was another.
 func (m *marker) followLost() {
 	led := m.earliest(func(u *about) bool {
 		return len(u.own) > 0 || u.Failed && !u.lost && !u.stopped && !m.explained(u)
@@ -273,7 +273,7 @@ func (m *marker) followLost() {
 // gang may have ten thousand, and each of them asks.
 const mostLeaders = 16
 
-// earliest are the first few of some members by their first sign of trouble; those of which nobody knows
+// earliest are the first few of some members by their first sign of trouble; those of which it is not known
 // when it was come first.
 func (m *marker) earliest(which func(*about) bool) []*about {
 	var out []*about
@@ -351,7 +351,7 @@ func (m *marker) sameAs(a *about, s *evidence.Observation) bool {
 }
 
 // doneAt is when a member had failed for a reason of its own; the zero moment if it has not,
-// or if another may have brought it there: it first says that somebody went away.
+// or if another may have brought it there: it first says that another went away.
 func (m *marker) doneAt(a *about) Moment {
 	if len(a.own) == 0 || !a.Failed && !a.Ended.IsZero() || a.Running {
 		return Moment{}

@@ -60,7 +60,7 @@ func TestASignatureOfOnesOwnIsHeardAsOursAre(t *testing.T) {
 	}
 }
 
-// The time of a line above says that a line without one was no earlier: who went first shows by the next time in its
+// The time of a line above says that a line without one was no earlier: which went first shows by the next time in its
 // log, or by the end of its member.
 func TestATimeOfALineAboveProvesNoOrder(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

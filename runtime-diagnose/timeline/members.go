@@ -28,7 +28,7 @@ type Log struct {
 	Ended       bool      // it says that it ended well
 }
 
-// Members lists who takes part: every pod, and every log of which no pod is known.
+// Members lists what takes part: every pod, and every log of which no pod is known.
 func Members(pods []control.Pod, objects []corev1.Pod, logs []Log) []Member {
 	out := make([]Member, 0, max(len(pods), len(logs)))
 	at := make(map[string]int, cap(out))

@@ -80,7 +80,7 @@ var Behind = &signature.Signature{
 	Remedy:       "Look at how its process ended: its exit code, dmesg -T on its machine.\nSee whether its log was copied whole.",
 }
 
-// Waits says that a complaint is about somebody who did not come, not about somebody who was gone.
+// Waits says that a complaint is about a member that did not come, not about one that was gone.
 func Waits(s *evidence.Observation) bool {
 	return strings.Contains(s.Signature.ID, "timeout") || strings.Contains(s.Signature.ID, "watchdog") || s.Signature.Category == "hang-no-progress"
 }

@@ -1,5 +1,5 @@
 // Package timeline looks at the members of one job side by side: whose clock can be compared
-// with whose, who surely failed before whom, whose end another member explains, and which
+// with whose, which surely failed before which, whose end another member explains, and which
 // rank a collective waited for. It reads no logs and knows no kinds of failure by name; what
 // it is given are members, times and sightings.
 //
@@ -7,7 +7,7 @@
 //
 //   - A cause is not later than its consequence. What a member shows first after another one
 //     had already failed for a reason of its own cannot be the cause of that failure.
-//   - Who says that somebody else went away, or that it was told to stop, did not go first.
+//   - A member that says that another went away, or that it was told to stop, did not go first.
 //   - Two times from two clocks are ordered only if they are further apart than those clocks
 //     may be.
 //
@@ -28,8 +28,8 @@ type Member struct {
 	Clock  string // whose clock its times come from: see evidence.Source.Clock
 
 	Started  time.Time // zero: unknown
-	Ended    time.Time // of the container that failed first; zero: it runs, or nobody says
-	Done     time.Time // ended well; zero: it did not, or nobody says
+	Ended    time.Time // of the container that failed first; zero: it runs, or nothing says
+	Done     time.Time // ended well; zero: it did not, or nothing says
 	ExitCode int32
 	Failed   bool // ended in failure, by the platform's word
 	Running  bool

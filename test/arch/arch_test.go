@@ -88,7 +88,7 @@ var sideways = map[string][]string{
 	"cmd/signalbox/schema": {"cmd/signalbox/diagnose", "cmd/signalbox/get"}, // of what they print
 }
 
-// homes are packages that may import a heavy dependency; nobody else may.
+// homes are packages that may import a heavy dependency; no other may.
 var homes = map[string][]string{
 	"github.com/open-policy-agent/opa":    {"policies", "policies/plan"},
 	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},

@@ -38,7 +38,7 @@ var _ = Describe("Jobs are created beside", Ordered, ContinueOnFailure, func() {
 		took := time.Since(begun)
 		l.fail(ctx, "failed-in-it")
 		AddReportEntry("Events a second", fmt.Sprintf("%.0f", float64(seconds*10_000)/took.Seconds()))
-		other := l.in(ctx, "chaos-beside-events") // nobody else's diagnosis waits for a namespace with that many
+		other := l.in(ctx, "chaos-beside-events") // no other's diagnosis waits for a namespace with that many
 		other.fail(ctx, "failed-elsewhere")
 		Eventually(func() (string, error) {
 			u, err := other.jobs.Get(ctx, "failed-elsewhere", metav1.GetOptions{})

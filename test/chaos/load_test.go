@@ -43,7 +43,7 @@ type load struct {
 	before    float64 // jobs that were counted as passed by a policy
 	elsewhere int     // jobs that a policy would have denied in other namespaces
 	kills     int     // of replicas; each takes the record of its last second along
-	whole     bool    // somebody was there to answer all the time: every job was reviewed when it came
+	whole     bool    // a replica was there to answer all the time: every job was reviewed when it came
 	stop      context.CancelFunc
 	all       sync.WaitGroup
 }
@@ -116,7 +116,7 @@ func (l *load) create(ctx context.Context, i int) {
 	}
 }
 
-// note keeps why a small job was refused, where somebody refused it.
+// note keeps why a small job was refused, where it was.
 func (l *load) note(err error) {
 	if refusal(err) {
 		l.mu.Lock()

@@ -27,7 +27,7 @@ type user struct{ name, groups, token string }
 // masters is the group RBAC lets do everything.
 const masters = "system:masters"
 
-// admin is who tests and the demo are.
+// admin is the user of tests and of the demo.
 const admin = "admin"
 
 func writeTokens(path string) ([]user, error) {

@@ -13,7 +13,7 @@ import (
 //go:embed stages/*.yaml
 var stages embed.FS
 
-// everyPodHasALog answers for pods nobody gave a log: like a container that has not printed yet.
+// everyPodHasALog answers for pods that were given no log: like a container that has not printed yet.
 const everyPodHasALog = `apiVersion: kwok.x-k8s.io/v1alpha1
 kind: ClusterLogs
 metadata: {name: silent}

@@ -85,7 +85,7 @@ func (c *Cluster) createNode(ctx context.Context, n Node) error {
 	if err != nil || c.has(ControllerManager) {
 		return err
 	}
-	// Admission closes every new node with a not-ready taint; without the controller manager nobody opens it.
+	// Admission closes every new node with a not-ready taint; without the controller manager nothing opens it.
 	created.Spec.Taints = n.Taints
 	_, err = nodes.Update(ctx, created, metav1.UpdateOptions{})
 	return err

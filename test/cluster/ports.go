@@ -19,7 +19,7 @@ var handedOut struct {
 	ports map[int]bool
 }
 
-// FreePorts are so many ports of this machine on which nobody listens.
+// FreePorts are so many ports of this machine on which nothing listens.
 func FreePorts(n int) ([]int, error) {
 	handedOut.Lock()
 	defer handedOut.Unlock()

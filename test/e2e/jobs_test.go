@@ -148,7 +148,7 @@ spec:
 	})
 })
 
-// running is a role of pods that run until somebody ends them.
+// running is a role of pods that run until they are ended.
 func running(role string, replicas int) string {
 	return fmt.Sprintf(`
     %s:

@@ -177,7 +177,7 @@ var _ = Describe("The rights of the account", Ordered, ContinueOnFailure, func()
 		return file.Size()
 	}
 
-	// play makes the program do all that it does: jobs of every kind that nobody reviewed and that ask for a
+	// play makes the program do all that it does: jobs of every kind that were not reviewed and that ask for a
 	// diagnosis, one that failed with a pod on a node, in pod groups and with a device claim.
 	play := func(ctx context.Context) {
 		GinkgoHelper()
@@ -245,7 +245,7 @@ var _ = Describe("The rights of the account", Ordered, ContinueOnFailure, func()
 		kubeconfig, err := own.KubeconfigFor(ctx, "signalbox-system", "signalbox")
 		Expect(err).NotTo(HaveOccurred())
 		var ends []func()
-		// Whoever may not lead does nothing else, so one part leads and the other asks nobody.
+		// A part that may not lead does nothing else, so one leads and the other asks nothing.
 		for _, part := range []string{"leaderElection: {enabled: false}", "leaderElection: {enabled: true}\nlisten: {webhook: \"127.0.0.1:0\"}"} {
 			settings := filepath.Join(GinkgoT().TempDir(), "config.yaml")
 			text := "listen: {webhook: \"" + address + "\", metrics: \"0\", health: \"0\"}\n"

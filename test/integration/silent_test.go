@@ -181,7 +181,7 @@ func again(ctx context.Context, objects dynamic.Interface, job *unstructured.Uns
 	}).Should(Succeed())
 }
 
-// switchedOff is the operator's Deployment with nothing of it running, and one of its name that somebody else made.
+// switchedOff is the operator's Deployment with nothing of it running, and one of its name that another made.
 func switchedOff(ctx context.Context) {
 	GinkgoHelper()
 	const namespace, other = "idle-operators", "somebody-elses"

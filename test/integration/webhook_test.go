@@ -79,7 +79,7 @@ func (f fixed) Namespace(name string) map[string]string {
 		warning: {"team": "vision"}, enforcing: {"signalbox.dev/mode": "enforce"}, off: {"signalbox.dev/mode": "off"},
 	}[name]
 	if labels == nil {
-		return map[string]string{} // it is known, and nobody labelled it
+		return map[string]string{} // it is known, and has no label
 	}
 	return labels
 }

@@ -156,7 +156,7 @@ func newHeap() *heap {
 	return h
 }
 
-// inUse is the heap after what nobody needs is gone.
+// inUse is the heap after a collection.
 func inUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -54,7 +54,7 @@ func newOracle(ctx context.Context, s *scenario, held []*kueue.Workload) (*oracl
 	return &oracle{cache, view}, err
 }
 
-// nobodyGoes is preemption that finds nobody: whether others would have to go is another question.
+// nobodyGoes is preemption that finds no victim: whether others would have to go is another question.
 type nobodyGoes struct{}
 
 func (nobodyGoes) SimulatePreemption(context.Context, *schdcache.ClusterQueueSnapshot, workload.Info, resources.FlavorResource, resources.Amount) (preemptioncommon.PreemptionPossibility, int) {

@@ -18,7 +18,7 @@ import (
 // library is an informer factory without an API server: its informers know what they are
 // told, at once and in the caller's goroutine. The scheduler's plugins cannot tell.
 type library struct {
-	informers.SharedInformerFactory // for the methods that nobody calls
+	informers.SharedInformerFactory // for the methods that nothing calls
 	books                           map[reflect.Type]*book
 }
 
@@ -62,7 +62,7 @@ func (l *library) Scheduling() scheduling.Interface { return scheduling.New(l, "
 
 // book is one informer of a library.
 type book struct {
-	cache.SharedIndexInformer // for the methods that nobody calls
+	cache.SharedIndexInformer // for the methods that nothing calls
 	index                     cache.Indexer
 	handlers                  []cache.ResourceEventHandler
 }

@@ -55,7 +55,7 @@ func (w *writer) priorities(seed uint64) {
 // noClass is a gang whose pods move aside those below 0.
 const noClass = "priorities without a class"
 
-// neverPreempts is a priority class that moves nobody aside.
+// neverPreempts is a priority class that moves no pod aside.
 const neverPreempts = "priorities that never preempt"
 
 // mayGo says whether pods of the gang may move a pod aside.
@@ -84,7 +84,7 @@ func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 	return &out
 }
 
-// moved asks the real scheduler about who would have to go. Without the victims it takes
+// moved asks the real scheduler which pods would have to go. Without the victims it takes
 // the plan of the fit; with any one of them there, it leaves a pod. Where nobody would have
 // to go, it leaves one even without all pods that might.
 func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {

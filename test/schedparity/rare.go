@@ -465,7 +465,7 @@ func (w *writer) lostPods() {
 		}
 		w.s.pods = append(w.s.pods, p)
 	}
-	for i := range w.IntN(3) { // pods that wait keep nobody away
+	for i := range w.IntN(3) { // pods that wait keep no other away
 		p := build.Pod(fmt.Sprintf("waits-%d", i), build.In(home), build.PodLabel("app", "train"), build.Requests("cpu=1"))
 		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{w.oddTerm()}}}
 		w.s.pods = append(w.s.pods, p)

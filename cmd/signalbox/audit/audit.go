@@ -117,7 +117,7 @@ the server did not list the jobs of a kind.`,
 		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(f.from.Folders) == 0 {
-				return shell.Usagef("no policies; expected --policy DIR")
+				return shell.Usagef("no policies; expected --policy DIR; %s audit asks those of the cluster", sh.Name)
 			}
 			return shell.Own(f.start(c.Context(), sh))
 		},
@@ -248,7 +248,7 @@ func (f *auditFlags) take(in *input.Input, objects []*unstructured.Unstructured,
 }
 
 func hasEnded(k *kinds.Kind, o *unstructured.Unstructured) bool {
-	defer func() { _ = recover() }() // a status nobody understands has not ended
+	defer func() { _ = recover() }() // a status that cannot be read has not ended
 	return apiserver.Ended(k.State(o))
 }
 

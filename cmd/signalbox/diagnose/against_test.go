@@ -90,7 +90,7 @@ func TestWhatAComparisonDoesNotShowIsCounted(t *testing.T) {
 	}
 }
 
-// Of a run that prints more settings than are remembered nobody says that the others are alike.
+// Of a run that prints more settings than are remembered it is not said that the others are alike.
 func TestSettingsAreBounded(t *testing.T) {
 	s := newSettings()
 	for i := range mostSettings + 1 {
@@ -123,7 +123,7 @@ func TestTheFirstSettingBehindALabelIsOne(t *testing.T) {
 	}
 }
 
-// Forms of lines leave numbers out: nobody says that lines which differ in one are the same.
+// Forms of lines leave numbers out: it is not said that lines which differ in one are the same.
 func TestLinesThatDifferInNumbersAreNotCalledTheSame(t *testing.T) {
 	run := func(name, text string) *finished {
 		c := diagnose.Case{}

@@ -165,7 +165,7 @@ type printer struct {
 	why       bool
 	runbooks  reference.Runbooks
 	printed   int
-	sick, dim bool // one is not healthy; of one nobody can say
+	sick, dim bool // one is not healthy; one is unknown
 	sections  []browser.Section
 }
 

@@ -163,7 +163,7 @@ func lintOne(out io.Writer, place, key, text string) (fatal bool, err error) {
 	return fatal, err
 }
 
-// unasked says why nobody is asked by a template of this name; empty: somebody is.
+// unasked says why no question is made from a template of this name; empty: one is.
 func unasked(key string) string {
 	names := []string{"default.tmpl"}
 	for _, k := range kinds.All() {

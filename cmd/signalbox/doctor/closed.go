@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
-// closedPart is the webhook configuration that refuses jobs of chosen namespaces while nobody answers.
+// closedPart is the webhook configuration that refuses jobs of chosen namespaces while no replica answers.
 const closedPart = "closed on failure"
 
 // switchOff opens the namespaces that are closed on failure, at once.
@@ -69,7 +69,7 @@ func (d *doctor) closed(ctx context.Context, e *examination, settings *config.Co
 	}
 }
 
-// closedService says where the API server asks, if that is not our own Service and path, and that nobody is there.
+// closedService says where the API server asks, if that is not our own Service and path, and that nothing is there.
 func (d *doctor) closedService(ctx context.Context, e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
 	service := hook.ClientConfig.Service
 	if service == nil { // a process outside of the cluster: its address says nothing

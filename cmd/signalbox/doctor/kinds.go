@@ -84,7 +84,7 @@ func (d *doctor) otherWebhooks(ctx context.Context) (out []otherWebhook, err err
 	return out, nil
 }
 
-// operators are other webhooks that are asked about jobs or their pods and refuse them while nobody answers. One service
+// operators are other webhooks that are asked about jobs or their pods and refuse them while they do not answer. One service
 // that validates and mutates is often asked by two of the same name, of which one line says enough.
 func (d *doctor) operators(ctx context.Context, e *examination) {
 	const part = "operators' webhooks"
@@ -128,7 +128,7 @@ func (d *doctor) operators(ctx context.Context, e *examination) {
 	}
 }
 
-// refuses is what a webhook refuses while nobody answers: jobs of our kinds, or the pods that they are made of; empty: none
+// refuses is what a webhook refuses while it does not answer: jobs of our kinds, or the pods that they are made of; empty: none
 // of them.
 func (w otherWebhook) refuses() string {
 	if w.failure != nil && *w.failure == admissionregistrationv1.Ignore {

@@ -205,7 +205,11 @@ func openCluster(ctx context.Context, sh *shell.Shell, in *input.Input, from *re
 	if w.Silent != "" {
 		return nil, &shell.Exit{Code: shell.ExitUnknown, Cause: errors.New("unknown: " + w.Silent)}
 	}
-	return nil, shell.Usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
+	why := ""
+	if w.Viewless != "" {
+		why = ": " + w.Viewless
+	}
+	return nil, shell.Usagef("there is no cluster to fit on%s; expected --snapshot FILE, or a kubeconfig whose cluster answers", why)
 }
 
 // openFit reads the input and the cluster, with nothing to review by but the fit.
@@ -225,7 +229,7 @@ func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 }
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
-// read whole has no answer and is a trouble. who asks whose end would let a job start, too.
+// read whole has no answer and is a trouble. who says that it is asked, too, whose end would let a job start.
 func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags, who bool) (jobs []review.Reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
@@ -283,7 +287,7 @@ func checkCalled(name string) *check.Check {
 }
 
 // sayDropped adds to an answer that it does not rest on what is written under a name that is no field: the GPUs under
-// "resource" are asked for by nobody. It is one line, and review says the rest.
+// "resource" are asked for by no pod. It is one line, and review says the rest.
 func sayDropped(ctx context.Context, w *review.World, r review.Reviewed, object *unstructured.Unstructured) {
 	if r.Fit == nil {
 		return

@@ -16,7 +16,7 @@ import (
 
 // timeLeft is how long a job may still run that holds what another one waits for: by when it started and how
 // long it may run, as its kind writes both (spec.activeDeadlineSeconds, spec.runPolicy.activeDeadlineSeconds;
-// status.startTime), and as Kueue bounds it. Not ok: it may run for ever, or nobody can say.
+// status.startTime), and as Kueue bounds it. Not ok: it may run for ever, or that is not known.
 func timeLeft(ctx context.Context, w *review.World) func(namespace, name string) (bound whatif.Bound, ok bool) {
 	return func(namespace, name string) (bound whatif.Bound, ok bool) {
 		for _, k := range kinds.All() {

@@ -31,7 +31,7 @@ func mapOptions(width int, paint terminal.Painter) nodemap.Options {
 	return o
 }
 
-// drawOverview draws the cluster for who has no job yet.
+// drawOverview draws the cluster for a user who has no job yet.
 func drawOverview(ctx context.Context, sh *shell.Shell, from *review.Flags, paint terminal.Painter) error {
 	in := &input.Input{}
 	w, err := openCluster(ctx, sh, in, from)

@@ -57,7 +57,7 @@ func holdersOf(ctx context.Context, w *review.World, j review.Reviewed, mayRead 
 	return out
 }
 
-// reader says of which namespaces the asker may list the pods: where nobody is asked, of all. What
+// reader says of which namespaces the asker may list the pods: where there is no asker, of all. What
 // cannot be found out is taken for no.
 func reader(w *review.World) func(context.Context, string) bool {
 	known := map[string]bool{}

@@ -43,7 +43,7 @@ type Flags struct {
 	there                            map[string]bool       // jobs that were listed, whether a filter takes them or not
 }
 
-// AnyJob wants every job, for who lists them otherwise.
+// AnyJob wants every job, for a command that lists them otherwise.
 func AnyJob(kube *genericclioptions.ConfigFlags, all bool) *Flags {
 	return &Flags{kube: kube, all: all, healthy: shell.OneOf(""), state: shell.OneOf(""), groupBy: shell.OneOf("")}
 }
@@ -245,7 +245,7 @@ func (f *Flags) run(ctx context.Context, sh *shell.Shell, names []string) error 
 		rows = f.onNode(rows)
 		SortRows(rows, f.sortBy.Value, sh.Now())
 		changed := news(seen, rows)
-		if missing.Len() <= missingBefore || first { // of what is no more listed nobody knows whether it is there
+		if missing.Len() <= missingBefore || first { // whether what is no more listed is there is not known
 			changed = append(changed, f.deleted(seen)...)
 		}
 		missingBefore = missing.Len()

@@ -207,7 +207,7 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 	}
 }
 
-// Totals are of what is known, and of jobs whose pods nobody read that is said; what costs most stands first.
+// Totals are of what is known, and of jobs whose pods were not read that is said; what costs most stands first.
 func TestGroupsAreTotals(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	since, held := now.Add(-90*time.Minute), int64(8)

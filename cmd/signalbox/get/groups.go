@@ -26,7 +26,7 @@ type jobGroup struct {
 	NotHealthy int     `json:"notHealthy"`
 	Held       int64   `json:"gpusHeld"`              // by pods that have a node
 	Hours      float64 `json:"gpuHours"`              // the GPUs held times how long each job has been in its state
-	Unknown    int     `json:"heldUnknown,omitempty"` // jobs of which nobody knows what they hold
+	Unknown    int     `json:"heldUnknown,omitempty"` // jobs of which it is not known what they hold
 }
 
 // JobGroups is what get jobs --group-by prints.

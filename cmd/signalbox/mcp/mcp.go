@@ -304,7 +304,7 @@ func (t *toolbox) given(keep func(name string) bool) []string {
 // parameterFlags are the flags for which the tools have a parameter; the name is the same, but for the dash in it.
 var parameterFlags = regexp.MustCompile(`(^|[\s("'])(?:--(all-namespaces|namespace|offline|set|kind|healthy|category|owner|queue|log|line)|(-A|-n))($|[\s.,:;)"'=])`)
 
-// inParameters is what a command says, in the words of who calls a tool: a model has no flags to set.
+// inParameters is what a command says, in the words of a caller of tools: a model has no flags to set.
 func inParameters(said string) string {
 	return parameterFlags.ReplaceAllStringFunc(said, func(m string) string {
 		part := parameterFlags.FindStringSubmatch(m)

@@ -68,7 +68,7 @@ does not load or fails · 3 our own failure.`,
 						return shell.Usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.Name)
 					}
 				}
-				return lacksOf(need{false, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
+				return lacksOf(need{false, "policies", fmt.Sprintf("--policy DIR (%s check asks those of the cluster)", sh.Name)}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
 			}
 			return shell.Own(policyCheck(c.Context(), sh, files, args, from, a, output.Value, terminal.NewPainter(colour.Value, sh.Out)))
 		},

@@ -81,7 +81,7 @@ func policyReplay(ctx context.Context, sh *shell.Shell, dir string, folders []st
 		mode = ""
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return shell.Usagef("read decisions: %w", err)
+		return shell.Usagef("read decisions: %w; expected the folder that the setting policies.decisions.dir of the webhook names, or a copy of it", err)
 	}
 	if _, err := policies.DecisionFiles(os.DirFS(dir)); err != nil {
 		return shell.Usagef("read decisions: %w in %s; the setting policies.decisions.dir records reviews; %s policy audit -A asks about the jobs that there are", err, dir, sh.Name)

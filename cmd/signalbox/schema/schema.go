@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 )
 
 //go:embed schemas/*.json
@@ -49,8 +50,11 @@ func New(sh *shell.Shell) *cobra.Command {
 		Example:   fmt.Sprintf("  %[1]s schema config > signalbox.schema.json\n  %[1]s schema diagnosis", sh.Name),
 		ValidArgs: schemaNames(),
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || !slices.Contains(schemaNames(), args[0]) {
+			if len(args) != 1 {
 				return shell.Usagef("%s takes one name; expected %s", c.CommandPath(), terminal.OrList(schemaNames()))
+			}
+			if !slices.Contains(schemaNames(), args[0]) {
+				return shell.Usagef("there is no schema %q%s; expected %s", args[0], check.DidYouMean(args[0], schemaNames()), terminal.OrList(schemaNames()))
 			}
 			return nil
 		},

@@ -96,7 +96,7 @@ func countOnce(c prometheus.Collector) error {
 	return fmt.Errorf("read a metric: %T has more than %d labels", c, mostLabels-1)
 }
 
-// MustRegister is Register for those who do not look.
+// MustRegister is Register for callers that do not look at the error.
 func (r *recorder) MustRegister(cs ...prometheus.Collector) {
 	for _, c := range cs {
 		_ = r.Register(c) // a metric that cannot be described is missed by the test of the reference

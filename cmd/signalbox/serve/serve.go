@@ -105,6 +105,9 @@ func serve(ctx context.Context, sh *shell.Shell, kube *genericclioptions.ConfigF
 	if limit, why := boundMemory(); limit > 0 {
 		log.Info("the heap is kept below", "bytes", limit, "of", why)
 	}
+	if _, _, err := apiserver.Configured(kube); err != nil {
+		return shell.Usagef("serve answers for a cluster: %w; expected a kubeconfig that names one, or a pod with a service account", err)
+	}
 	connection, err := kube.ToRESTConfig()
 	if err != nil {
 		return shell.Usagef("read kubeconfig: %w", err)

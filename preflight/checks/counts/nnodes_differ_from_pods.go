@@ -36,7 +36,7 @@ var nnodesDifferFromPods = &check.Check{
 		}
 		switch {
 		case l.Nodes.Max == 1 && p.Operator.World != kinds.WorldOfJob && p.Operator.World != kinds.WorldOfRole:
-			return // as many trainings as pods, and nobody says otherwise
+			return // as many trainings as pods, and nothing says otherwise
 		case l.Nodes.Max == 1:
 			f.Severity = finding.Warning
 			f.Message = fmt.Sprintf("%s runs with 1 node, so each of the %s trains alone", l.Program, facts.Count(most, "pod"))

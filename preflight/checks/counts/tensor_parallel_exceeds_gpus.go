@@ -37,7 +37,7 @@ var tensorParallelExceedsGPUs = &check.Check{
 	}),
 }
 
-// sharing are the devices of all pods that can share one model, and who has them: of a LeaderWorkerSet the pods of one
+// sharing are the devices of all pods that can share one model, and which pods have them: of a LeaderWorkerSet the pods of one
 // group, of another job all of its pods. None where a pod does not say what it has: it may have claimed some.
 func sharing(j *job.Job) (all job.Amount, who string) {
 	groups := 1

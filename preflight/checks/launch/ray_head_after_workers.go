@@ -82,7 +82,7 @@ func startsRay(r *job.Role) bool {
 	return c != nil && facts.Mentions(c, "ray")
 }
 
-// choosesByItself says whether the script of a role looks at who it is before it starts.
+// choosesByItself says whether the script of a role looks at which pod it is before it starts.
 func choosesByItself(r *job.Role) bool {
 	c, _ := r.Trainer()
 	return c == nil || facts.Mentions(c, "if ") || facts.Mentions(c, "case ") || facts.Mentions(c, "&&") || facts.Mentions(c, "||")

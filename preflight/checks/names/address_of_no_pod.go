@@ -65,7 +65,7 @@ var addressVariables = []string{
 const nameless = "no pod has a name while network.enableDNSHostnames is false"
 
 // noPod says why nothing answers at an address that is meant for a pod of the job; empty
-// where it is one, or means something else. unserved: the pod has that name, and nobody else knows it.
+// where it is one, or means something else. unserved: the pod has that name, and nothing else knows it.
 func noPod(j *job.Job, operator *kinds.Operator, address string) (why string, unserved bool) {
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "tcp://"), ":")
 	name, domain, _ := strings.Cut(host, ".")

@@ -32,7 +32,7 @@ var choiceMisspelt = &check.Check{
 			if meant.Name() == "" && !ofKind {
 				return // pod-value-refused says so
 			}
-			if meant.Name() == "" { // a word of a newer release, or of nobody
+			if meant.Name() == "" { // a word of a newer release, or of none
 				p.Report(finding.Finding{
 					Path: at, Severity: finding.Warning, Remedy: "Write one of them, unless the cluster has a release that knows the word.",
 					Message: facts.LastStep(at) + " is " + facts.Quoted(word) + "; the releases that are known take " + `"` + strings.Join(known, `", "`) + `"`,

@@ -37,7 +37,7 @@ func kind(of ...schema.GroupVersionKind) func(facts.Reference) bool {
 	return func(r facts.Reference) bool { return slices.Contains(of, r.Kind) }
 }
 
-// missingObject is a check of references that nobody holds; what is unknown is not missing, and is said.
+// missingObject is a check of references to what is not there; what is unknown is not missing, and is said.
 func missingObject(severity finding.Severity, name, title, remedy, thing string, about func(facts.Reference) bool) *check.Check {
 	return &check.Check{
 		Name: name, Title: title, Remedy: remedy,

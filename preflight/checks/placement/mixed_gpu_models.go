@@ -56,7 +56,7 @@ type gpuGang struct {
 }
 
 // gpuGangOf is false where the pods do not work together, where their nodes have GPUs of
-// one model, and where somebody does not say which.
+// one model, and where that of a node is not known.
 func gpuGangOf(p *check.Pass) (gpuGang, bool) {
 	g := gpuGang{view: p.Cluster, holds: map[string]map[*job.Role]int64{}}
 	for r := range p.Job.EachRole() {

@@ -42,7 +42,7 @@ var spreadCannotHold = &check.Check{
 }
 
 // brokenSpread is why a constraint can never hold for all pods of a role; empty: it can,
-// or nobody can say.
+// or that is not known.
 func brokenSpread(p *check.Pass, r *job.Role, c *corev1.TopologySpreadConstraint) string {
 	domains := map[string]bool{}
 	nodes := facts.Candidates(p.Cluster, r, c.TopologyKey)

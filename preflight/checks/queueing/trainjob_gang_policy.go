@@ -44,7 +44,7 @@ var trainJobGangPolicy = &check.Check{
 	},
 }
 
-// readByAnother warns of a group that nobody reads: Trainer makes the PodGroup and marks the pods, and leaves their
+// readByAnother warns of a group that no scheduler reads: Trainer makes the PodGroup and marks the pods, and leaves their
 // schedulerName to the runtime (kubeflow/trainer v2.1 pkg/runtime/framework/plugins/{volcano,coscheduling}).
 func readByAnother(p *check.Pass, runtime, of, wants string, others ...string) {
 	for r := range p.Job.EachRole() {

@@ -49,7 +49,7 @@ type loaderParams struct {
 	LoadersPerCPU int64 `json:"loadersPerCPU" doc:"data loaders that one CPU may feed before the check speaks"`
 }
 
-// procsAtLeast is the number of processes that certainly run in one pod: 1 where nobody
+// procsAtLeast is the number of processes that certainly run in one pod: 1 where nothing
 // says more.
 func procsAtLeast(j *job.Job, r *job.Role) int64 {
 	if n := r.Launch.ProcsPerNode.Min; n > 1 {

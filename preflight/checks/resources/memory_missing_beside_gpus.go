@@ -49,7 +49,7 @@ var memoryMissingBesideGPUs = &check.Check{
 }
 
 // wholeMachine says whether a container takes all accelerators of a machine, as far as that can
-// be known without the node: nobody else's pod with accelerators comes there, and no memory that
+// be known without the node: no other pod with accelerators comes there, and no memory that
 // is promised twice. A pod takes all TPUs of its node (cloud.google.com/kubernetes-engine,
 // concepts/tpus), and eight is what the large machines of most vendors have
 // (docs.nvidia.com/dgx, HGX and DGX A100 to B200).

@@ -41,7 +41,7 @@ var keptOption = regexp.MustCompile(`^(output|save|ckpt|checkpoints?|snapshot|tr
 // there is nothing to read.
 var modelOption = regexp.MustCompile(`^(saved-)?model-(path|dir)$`)
 
-// lostAt is where a path lies that goes with the pod; empty: elsewhere, or nobody can say.
+// lostAt is where a path lies that goes with the pod; empty: elsewhere, or not known.
 func lostAt(spec *corev1.PodSpec, c *corev1.Container, file string) string {
 	if file == "" || strings.Contains(file, "://") || strings.HasPrefix(file, "~") || !strings.Contains(file, "/") {
 		return ""

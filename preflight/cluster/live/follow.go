@@ -74,7 +74,7 @@ func (l *Live) take(src *source, d cache.Delta) {
 		}
 	case cache.Added, cache.Updated, cache.Replaced, cache.Sync:
 		l.write(src, func(to *cluster.Store) bool { return src.set(to, d.Object) })
-	case cache.SyncAll, cache.Bookmark: // neither comes: nothing is given again, and nobody asks where a watch stands
+	case cache.SyncAll, cache.Bookmark: // neither comes: nothing is given again, and nothing asks where a watch stands
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package live keeps a cluster.Snapshot of a running cluster up to date by informers,
-// so that whoever needs one gets it without calling the API and without waiting. It
+// so that a caller gets one without a call of the API and without waiting. It
 // judges nothing, writes nothing and reads no Secrets. Start reading at Live.
 //
 // Kinds of operators are followed as soon as the API serves them: they may be installed
@@ -158,7 +158,7 @@ func (l *Live) Problems() []string {
 	return out
 }
 
-// NeedLeaderElection lets every replica follow the cluster, whoever leads.
+// NeedLeaderElection lets every replica follow the cluster, whichever leads.
 func (l *Live) NeedLeaderElection() bool { return false }
 
 // Start follows the cluster until the context ends, then stops all it has started. It

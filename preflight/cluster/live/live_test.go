@@ -39,7 +39,7 @@ var (
 	follow          = metav1.Verbs{"get", "list", "watch"}
 )
 
-// cluster is a fake API server and whoever follows it.
+// cluster is a fake API server and what follows it.
 type cluster struct {
 	kube      *kubefake.Clientset
 	dynamic   *dynamicfake.FakeDynamicClient

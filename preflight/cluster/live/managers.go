@@ -2,7 +2,7 @@ package live
 
 import "bytes"
 
-// Who has written which field of an object is a third of what an API server sends of a job, and of its fields most: as
+// Which manager has written which field of an object is a third of what an API server sends of a job, and of its fields most: as
 // maps it is larger than the job. It is taken out of the text before the rest is decoded.
 
 // WithoutManagers is the text of an object without its managedFields, where it has any and they are understood. It is written

@@ -18,7 +18,7 @@ import (
 type PackedObject struct {
 	namespace, name, version string
 	text                     string
-	// decoded is the object as long as nobody has collected it: most of what is asked about a job is asked when it changes.
+	// decoded is the object as long as the garbage collector leaves it: most of what is asked about a job is asked when it changes.
 	decoded weak.Pointer[unstructured.Unstructured]
 }
 
@@ -47,7 +47,7 @@ func Pack(u *unstructured.Unstructured) (*PackedObject, error) {
 	return out, nil
 }
 
-// Name is who it is.
+// Name is what it is called.
 func (o *PackedObject) Name() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.namespace, Name: o.name}
 }
@@ -78,7 +78,7 @@ func (o *PackedObject) Object() *unstructured.Unstructured {
 // Shown is the object itself, too.
 func (o *PackedObject) Shown() metav1.Object { return o.Object() }
 
-// GetObjectKind is that of nothing: no one but a cache sees it.
+// GetObjectKind is that of nothing: only a cache sees it.
 func (*PackedObject) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject is a copy of the object.
@@ -104,5 +104,5 @@ type PackedMeta struct {
 	Of interface{ Labels() map[string]string }
 }
 
-// GetLabels reads them: not everyone who asks for a name wants them.
+// GetLabels reads them: not every caller that asks for a name wants them.
 func (m *PackedMeta) GetLabels() map[string]string { return m.Of.Labels() }

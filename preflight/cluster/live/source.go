@@ -39,7 +39,7 @@ type source struct {
 	handled  func() bool // the first list is in the store
 	required bool        // without it no number can be trusted: only a refusal ends the wait for it
 	partial  bool        // only some objects are followed: never whole
-	problem  error       // why it cannot be read; nil: it can, or nobody knows yet
+	problem  error       // why it cannot be read; nil: it can, or that is not known yet
 }
 
 // settled says that there is nothing to wait for any more.

@@ -76,13 +76,13 @@ type heldPods struct {
 	Items []runtime.Object
 }
 
-// GetObjectKind is that of nothing: no one but the informer sees the list.
+// GetObjectKind is that of nothing: only the informer sees the list.
 func (*heldPods) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject shares the pods, which are immutable.
 func (l *heldPods) DeepCopyObject() runtime.Object { out := *l; return &out }
 
-// GetObjectKind is that of nothing: no one but the informer sees the pod.
+// GetObjectKind is that of nothing: only the informer sees the pod.
 func (*heldPod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject is the pod, which is immutable.

@@ -168,7 +168,7 @@ func TestPodsAreListedFromWhateverTheServerSpeaks(t *testing.T) {
 	}
 }
 
-// What is left out of a pod is what nobody looks at, and nothing else: the numbers of the fields are those that protobuf has.
+// What is left out of a pod is what is not looked at, and nothing else: the numbers of the fields are those that protobuf has.
 func TestWhatNobodyLooksAtIsNotDecoded(t *testing.T) {
 	container := corev1.Container{
 		Name: "c", Image: "i", Command: []string{"x"}, Args: []string{"y"}, WorkingDir: "/w", Ports: []corev1.ContainerPort{{HostPort: 7, ContainerPort: 8}},

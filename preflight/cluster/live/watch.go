@@ -132,7 +132,7 @@ func (w *objectWatch) event(line []byte) (watch.Event, error) {
 	return eventFrom(parts.Type, parts.Object)
 }
 
-// without is an object without its managers, where nobody looks at them; it is written over.
+// without is an object without its managers, where nothing looks at them; it is written over.
 func (w *objectWatch) without(object []byte) (rest []byte, ok bool) {
 	managers, created := managersOf(object)
 	if managers == nil || w.wanted(managers, created) {

@@ -105,7 +105,7 @@ func TestAWatchOfLinesIsThatOfTheClient(t *testing.T) {
 	}
 }
 
-// Managers that nobody wants are not there; who wants them has them.
+// Managers that are not wanted are not there; a reader that wants them has them.
 func TestManagersAreDecodedForWhoWantsThem(t *testing.T) {
 	answer := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

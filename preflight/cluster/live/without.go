@@ -6,7 +6,7 @@ import "encoding/binary"
 // in it.
 type fields map[uint64]fields
 
-// unread is what nobody looks at of a pod in a list; it is most of a pod, and most of what decoding one costs
+// unread is what is not looked at of a pod in a list; it is most of a pod, and most of what decoding one costs
 // (k8s.io/api v0.37.2, core/v1/generated.proto: Pod, PodSpec, Container; k8s.io/apimachinery, meta/v1/generated.proto:
 // ObjectMeta).
 var (

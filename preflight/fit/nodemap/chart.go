@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// Pool is nodes with the same device, for who draws the map otherwise than in text.
+// Pool is nodes with the same device, for a caller that draws the map otherwise than in text.
 type Pool struct {
 	Name  string
 	Nodes int
@@ -50,7 +50,7 @@ func Pools(q Question, rows int) (pools []Pool, unknown string) {
 	return exported(poolsOf(q, of), of, q.Cluster.PodsKnown(), rows), ""
 }
 
-// Overview are the pools of the cluster as nobody in particular sees it, by the accelerator that it has most of.
+// Overview are the pools of the cluster for no job in particular, by the accelerator that it has most of.
 func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
 	if why := view.Incomplete(); why != "" {
 		return nil, why
@@ -73,7 +73,7 @@ func forNobody(parts []Part) {
 	}
 }
 
-// overview are the pools for nobody in particular: what closes a node to everybody closes it.
+// overview are the pools for no job in particular: what closes a node to every job closes it.
 func overview(view *cluster.Snapshot, of corev1.ResourceName) []*pool {
 	standings := make([]fit.NodeReason, len(view.Nodes()))
 	for at, n := range view.Nodes() {

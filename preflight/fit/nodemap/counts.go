@@ -57,7 +57,7 @@ func (c *counts) total() int64 {
 	return sum
 }
 
-// text is "40 used, 16 this job, 8 free"; known says whether anybody has seen the pods.
+// text is "40 used, 16 this job, 8 free"; known says whether the pods were seen.
 func (c *counts) text(of corev1.ResourceName, known bool) string {
 	names := [...]string{Used: "used", Ours: "this job", Free: "free", Closed: "closed", Broken: "missing", Hidden: "unknown"}
 	var out []string

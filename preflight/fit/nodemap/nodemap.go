@@ -66,7 +66,7 @@ func Draw(q Question, o Options) string {
 	return (&panel{o: o, of: of}).draw(q.Cluster, func() []*pool { return poolsOf(q, of) })
 }
 
-// DrawOverview draws the cluster as nobody in particular sees it, as Draw does.
+// DrawOverview draws the cluster for no job in particular, as Draw does.
 func DrawOverview(view *cluster.Snapshot, o Options) string {
 	of := mostOf(view)
 	return (&panel{o: o, of: of, nobody: true}).draw(view, func() []*pool { return overview(view, of) })
@@ -279,7 +279,7 @@ func (p *panel) margin(r *row) string {
 	return "~ "
 }
 
-// allNamed says whether each row names all who hold what is used on it: then nobody has to be named above.
+// allNamed says whether each row names all holders of what is used on it: then none has to be named above.
 func (p *panel) allNamed(rt rowTable) bool {
 	return rt.rest == nil && !slices.ContainsFunc(rt.rows, func(r *row) bool {
 		beside, _ := p.besides(r, rt)

@@ -31,7 +31,7 @@ var models = []string{
 // (https://kubernetes.io/docs/reference/labels-annotations-taints/#nodekubernetesioinstance-type).
 var machines = []string{corev1.LabelInstanceTypeStable, corev1.LabelInstanceType}
 
-// pool is nodes that somebody bought together: the same device, as many on each.
+// pool is nodes that were bought together: the same device, as many on each.
 type pool struct {
 	name  string
 	nodes int

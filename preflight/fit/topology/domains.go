@@ -98,8 +98,8 @@ func (w *RuleSet) assignDomains(top int, all []exclusiveSet) (found int) {
 			}
 		}
 	}
-	taken := make([]int, w.topologies[top].size) // by domain: 1 + who has it
-	tried := make([]int, len(taken))             // by domain: for whom it was tried last
+	taken := make([]int, w.topologies[top].size) // by domain: 1 + the index in all of what has it
+	tried := make([]int, len(taken))             // by domain: the round in which it was tried last
 	var find func(at, round int) bool
 	find = func(at, round int) bool {
 		if !budget.Spend(1 + len(all[at].domains)/8) {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
-// Answer is the whole answer about a gang: whether it fits, the rules that it does not keep, who
+// Answer is the whole answer about a gang: whether it fits, the rules that it does not keep, which pods
 // would have to go for it, and what would fit instead. The verdict comes first; all of it shares one
 // budget of steps.
 func Answer(ctx context.Context, s *cluster.Snapshot, g gang.Gang) fit.Result {

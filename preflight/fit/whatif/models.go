@@ -13,7 +13,7 @@ import (
 const gpuProduct = "nvidia.com/gpu.product"
 
 // models says that a plan gives pods GPUs of several models: together they are as fast as the slowest, so that what
-// fits may not be what is wanted. Empty: they are of one, or somebody does not say which.
+// fits may not be what is wanted. Empty: they are of one, or of one that is not known.
 func (q *suggester) models(g gang.Gang, plan []fit.Placement) string {
 	asks := map[string]bool{}
 	for i := range g.Groups {

@@ -96,7 +96,7 @@ func (h *victimSearch) inVain(pods int) (most int) {
 	return most
 }
 
-// moveAside adds to an answer who would have to go. What fits once pods of DaemonSets are moved aside, too, is not too big.
+// moveAside adds to an answer which pods would have to go. What fits once pods of DaemonSets are moved aside, too, is not too big.
 func moveAside(s *cluster.Snapshot, r *fit.Result, g gang.Gang, b *assign.Budget) {
 	if s == nil || s.Rules() == nil {
 		return
@@ -242,7 +242,7 @@ func (h *victimSearch) prepare() {
 	}
 }
 
-// cordon is the taint of a node that is cordoned, also where nobody has put it there yet: kube-scheduler
+// cordon is the taint of a node that is cordoned, also where it does not stand there yet: kube-scheduler
 // judges by it (plugins/nodeunschedulable).
 var cordon = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 
@@ -349,7 +349,7 @@ func (h *victimSearch) fits(rest *evictions) bool {
 	return yes
 }
 
-// owners counts victims by who owns them, most pods first.
+// owners counts victims by their owners, most pods first.
 func owners(s *cluster.Snapshot, by ranking, victims []*cluster.Pod) []fit.Victim {
 	var out []fit.Victim
 	for _, p := range victims {

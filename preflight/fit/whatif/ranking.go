@@ -6,12 +6,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
 
-// ranking is by what a scheduler decides who moves aside for a gang: by the priorities of pods, or, T9k's, by
+// ranking is by what a scheduler decides which pods move aside for a gang: by the priorities of pods, or, T9k's, by
 // those of queues.
 type ranking struct {
 	class, queue string // one of the two
 	own          int32  // the gang's priority
-	never        bool   // the class moves nobody aside
+	never        bool   // the class moves no pod aside
 	of           func(*cluster.Pod) (rank int32, mayGo bool)
 }
 
@@ -26,7 +26,7 @@ func (r ranking) String() string {
 	return "the priority class " + r.class
 }
 
-// rankingOf is not known where the gang moves nobody aside, or cannot be ranked.
+// rankingOf is not known where the gang moves no pod aside, or cannot be ranked.
 func rankingOf(s *cluster.Snapshot, g gang.Gang) (by ranking, known bool) {
 	if g.System == gang.T9k {
 		return t9kRanking(s, g.Queue)

@@ -253,7 +253,7 @@ func (s *standIn) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// store keeps a job and tells who watches.
+// store keeps a job and tells the watches.
 func (s *standIn) store(event string, job map[string]any) error {
 	metadata := job["metadata"].(map[string]any)
 	s.mu.Lock()

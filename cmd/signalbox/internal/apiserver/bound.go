@@ -33,7 +33,7 @@ func newBounded(next http.RoundTripper) http.RoundTripper { return bounded{next,
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	asks := r.URL.Query()
 	if asks.Get("continue") != "" && heldNow() > b.held {
-		if runtime.GC(); heldNow() > b.held { // not only what nobody needs any more
+		if runtime.GC(); heldNow() > b.held { // not only garbage
 			return nil, fmt.Errorf("the cluster has sent more than %d MiB of objects, and says that there are more: ask for one namespace, or for a kind", b.held>>20)
 		}
 	}

@@ -31,6 +31,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/build"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
@@ -81,17 +82,26 @@ func Connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*Cluste
 	return c, nil
 }
 
-// Dial is the cluster of the kubeconfig before anything is asked of it.
-func Dial(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
-	named := *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
-	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
-	if err != nil {
-		return nil, shell.Usagef("read kubeconfig: %w", err)
+// Configured is the kubeconfig of the flags. Where neither it nor a pod's service account names a cluster, the error is a
+// *NoCluster: client-go would take localhost:8080 for one.
+func Configured(flags *genericclioptions.ConfigFlags) (raw clientcmdapi.Config, named bool, err error) {
+	named = *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
+	if raw, err = flags.ToRawKubeConfigLoader().RawConfig(); err != nil {
+		return raw, named, shell.Usagef("read kubeconfig: %w", err)
 	}
 	if len(raw.Clusters) == 0 && !named {
 		if _, err := rest.InClusterConfig(); err != nil {
-			return nil, noKubeconfig()
+			return raw, named, noKubeconfig()
 		}
+	}
+	return raw, named, nil
+}
+
+// Dial is the cluster of the kubeconfig before anything is asked of it.
+func Dial(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
+	raw, named, err := Configured(flags)
+	if err != nil {
+		return nil, err
 	}
 	if len(raw.Clusters) > 0 && raw.CurrentContext == "" && !named {
 		return nil, &NoCluster{Why: "the kubeconfig has no current context"}
@@ -199,13 +209,13 @@ func (c *Cluster) Look(ctx context.Context, now time.Time, p *shell.Progress) (m
 	return c.read(ctx, now, p, clients.Kube)
 }
 
-// Gather is look with all objects as such, for who writes them down.
+// Gather is look with all objects as such, for a caller that writes them down.
 func (c *Cluster) Gather(ctx context.Context, now time.Time, p *shell.Progress) (manifest.View, []preflight.Skip, error) {
 	return c.read(ctx, now, p, nil)
 }
 
 // read lists what check and fit look at. What may not be read is left unknown and said. Of pods only
-// what counts is kept where somebody lists them so.
+// what counts is kept where they are listed so.
 func (c *Cluster) read(ctx context.Context, now time.Time, p *shell.Progress, pods kubernetes.Interface) (manifest.View, []preflight.Skip, error) {
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
@@ -249,7 +259,7 @@ func (c *Cluster) read(ctx context.Context, now time.Time, p *shell.Progress, po
 // autoscalerStatus is the ConfigMap by which the cluster-autoscaler shows itself.
 var autoscalerStatus = struct{ namespace, name string }{"kube-system", "cluster-autoscaler-status"}
 
-// configMap is one ConfigMap that says something about the cluster; nil where there is none, or nobody may look.
+// configMap is one ConfigMap that says something about the cluster; nil where there is none, or it may not be read.
 func (c *Cluster) configMap(ctx context.Context, namespace, name string) *unstructured.Unstructured {
 	o, err := c.Objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -292,7 +302,7 @@ func (c *Cluster) list(ctx context.Context, r resource, pack bool) (out []*unstr
 	}
 }
 
-// Job is the stored job of the same name; nil where there is none, or nobody may look.
+// Job is the stored job of the same name; nil where there is none, or it may not be read.
 func (c *Cluster) Job(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
 	k := kinds.For(o.GroupVersionKind())
 	if k == nil || o.GetName() == "" {

@@ -34,7 +34,7 @@ import (
 type Target struct {
 	Kind *kinds.Kind // nil: a pod
 	Name string
-	Any  bool // of a kind that nobody named
+	Any  bool // of a kind that was not named
 }
 
 // PlainName is a name without a kind: what has a dot or an upper-case letter is a file, or a slip.

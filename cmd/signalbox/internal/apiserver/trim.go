@@ -123,7 +123,7 @@ func shortenNode(node map[string]any) {
 }
 
 // trimPod leaves of a pod what it takes and whom it keeps away. One that cannot be read is
-// left as it is, for whoever reads it next to say what is wrong.
+// left as it is: its next reader says what is wrong.
 func trimPod(o *unstructured.Unstructured) *unstructured.Unstructured {
 	p := &corev1.Pod{}
 	if err := cluster.Decode(o, p); err != nil {

@@ -35,7 +35,7 @@ import (
 )
 
 // Check is the name under which check --server says what the API server says. It is
-// no check: it asks somebody else.
+// no check: it asks the API server.
 const Check = "server-dry-run"
 
 // Rehearsal asks the API server, with the user's own rights, whether it would take one pod
@@ -96,6 +96,7 @@ func Of(ctx context.Context, c *apiserver.Cluster, o *unstructured.Unstructured)
 		_, out.Err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
 		if there = apierrors.IsAlreadyExists(out.Err); there {
 			out.Stored = c.Job(ctx, o)
+			said.take() // admission came first: the webhooks spoke of a second job, to which the pods of this one are others'
 		}
 	}
 	if there {

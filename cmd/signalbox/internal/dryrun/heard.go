@@ -35,7 +35,7 @@ func (h *Heard) noAnswer() string {
 		return fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked%s", h.job.Kind, h.job.Namespace, apiserver.GrantCreate(h.job))
 	case apierrors.IsNotFound(h.Err), apierrors.IsMethodNotSupported(h.Err):
 		return "the API server takes no dry run of the job: " + apiserver.ServerSays(h.Err)
-	case len(causesOf(h.Err)) > 0: // of many one is enough to say why nobody was asked
+	case len(causesOf(h.Err)) > 0: // of many one is enough to say why there is no answer
 		first := causesOf(h.Err)[0]
 		return fmt.Sprintf("no webhook of Signalbox answered a dry run: the API server refuses the job: %s: %s", first.Field, terminal.OneLine(apiserver.WithoutGo(first.Message)))
 	case h.Err != nil:

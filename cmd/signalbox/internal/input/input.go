@@ -25,7 +25,7 @@ import (
 // Input is what the files of -f hold.
 type Input struct {
 	Jobs     []manifest.Document // of kinds that have a reader
-	Others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
+	Others   []manifest.Document // everything else: what a job may refer to, and what nothing covers
 	Troubles []preflight.Trouble // what could not be read
 	Notes    []string            // for stderr
 	Quotes   *Quotes             // the lines of the files
@@ -199,7 +199,7 @@ var supporting = map[schema.GroupKind]bool{
 	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: true,
 }
 
-// plainGroups are the groups without a dot. Nobody else can have one: a CustomResourceDefinition needs a domain
+// plainGroups are the groups without a dot. No other can be without one: a CustomResourceDefinition needs a domain
 // (https://kubernetes.io/docs/reference/using-api/#api-groups).
 var plainGroups = map[string]bool{"": true, "apps": true, "batch": true, "autoscaling": true, "policy": true, "extensions": true}
 
@@ -214,7 +214,7 @@ func builtIn(gvk schema.GroupVersionKind) bool {
 }
 
 // Misspelt is the covered kind that an object means whose kind, group or version is written
-// wrong; the zero value: none is close enough to say so. A kind that nobody knows would be passed over,
+// wrong; the zero value: none is close enough to say so. A kind that is not known would be passed over,
 // and the job with it.
 func Misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
 	nearest := math.MaxInt

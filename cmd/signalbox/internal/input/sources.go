@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,6 +109,9 @@ func (f *Flags) sources(ctx context.Context, sh *shell.Shell, args []string, hel
 					name = strings.Join(args, " ")
 				}
 				return nil, shell.Usagef("%s is of the cluster; expected a file, or: kubectl get %s -o yaml | %s %s -f -; %s audit reviews all jobs that there are", name, name, sh.Name, cmp.Or(f.Command, "check"), sh.Name)
+			}
+			if p, ok := errors.AsType[*manifest.Problem](err); ok && f.Cluster != nil && p.Have == manifest.NoSuchFile && !strings.ContainsAny(name, "./") {
+				p.Want += fmt.Sprintf("; a job of the cluster is KIND/NAME, for example pytorchjob/%s", terminal.FileName(name))
 			}
 			return nil, err
 		}

@@ -26,7 +26,7 @@ const answersWithinAll = 20 * time.Second
 
 // The values of --ask.
 const (
-	askAuto   = "auto"   // ask, and list where nobody answers
+	askAuto   = "auto"   // ask, and list where no Signalbox answers
 	askAlways = "always" // ask, and never list
 	askNever  = "never"  // list
 )
@@ -75,7 +75,7 @@ func JoinAsk(args []string) (out []string) {
 	return out
 }
 
-// Listing are the flags of who does not ask the cluster's Signalbox.
+// Listing are the flags of a command that does not ask the cluster's Signalbox.
 func (f *Flags) Listing() *Flags {
 	out := *f
 	out.ask = nil
@@ -101,7 +101,7 @@ func (w *World) askInstalled(ctx context.Context, in *input.Input) (why string, 
 		return "", nil
 	}
 	asked := make([]*question, len(in.Jobs))
-	if why, err = w.askOne(ctx, in.Jobs, asked, 0); err != nil || why != "" { // where nobody answers the first, nobody is asked again
+	if why, err = w.askOne(ctx, in.Jobs, asked, 0); err != nil || why != "" { // where the first has no answer, none of the others is asked about
 		w.questions = asked[:min(1, len(asked))]
 		return why, err
 	}
@@ -136,7 +136,7 @@ func (w *World) askOne(ctx context.Context, jobs []manifest.Document, asked []*q
 	return h.Unanswered(), nil
 }
 
-// heardOf is what was heard of a job; nil where nobody was asked.
+// heardOf is what was heard of a job; nil where no Signalbox was asked.
 func (w *World) heardOf(o *unstructured.Unstructured) *dryrun.Heard {
 	for _, q := range w.questions {
 		if q != nil && q.object.GroupVersionKind() == o.GroupVersionKind() && q.object.GetNamespace() == o.GetNamespace() &&

@@ -62,7 +62,7 @@ func (w *World) One(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	}
 	if !w.Seen {
 		report.Fit = nil                // nodes were not looked for
-		for i := range report.Skipped { // other objects of the input are a view that nobody took of a cluster
+		for i := range report.Skipped { // other objects of the input are no view of a cluster
 			if s := &report.Skipped[i]; s.Why == check.ViewUntrusted {
 				s.Why, s.Reason, s.Failed = check.NoCluster, check.Skip{Reason: check.NoCluster}.String(), false
 			} else if s.Why == check.NotHeld {

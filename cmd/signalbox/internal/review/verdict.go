@@ -14,7 +14,7 @@ type Outcome struct {
 	Jobs     []Reviewed
 	Troubles []preflight.Trouble
 	Fixes    string // exact remedies, where they are asked for
-	Unknown  string // why what was asked is not known; empty: it is, or nobody asked
+	Unknown  string // why what was asked is not known; empty: it is, or was not asked
 }
 
 // Verdict is the exit code that a review amounts to, as an error. Input that nobody could

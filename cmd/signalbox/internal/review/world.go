@@ -38,9 +38,10 @@ type World struct {
 	Tuned     map[string]*check.Set // by namespace, where they differ
 	Engine    preflight.Engine
 	Cluster   *cluster.Snapshot  // nil: no view
-	Seen      bool               // somebody looked at a cluster: the view is not only what the input brings
+	Seen      bool               // a cluster was looked at: the view is not only what the input brings
 	Live      *apiserver.Cluster // nil: offline
 	Silent    string             // why a cluster that is configured was not looked at
+	Viewless  string             // why there is no view of a cluster; empty: there is one, or none was wanted
 	Asks      bool               // nothing was listed, because Signalbox in the cluster is asked
 	questions []*question        // what the cluster said of the jobs in a dry run
 	fitOnly   bool               // nothing is asked but whether the jobs fit
@@ -164,7 +165,7 @@ func (w *World) unwanted(namespace string) (names []string) {
 	return names
 }
 
-// view is the cluster as the flags say. known is false where nobody could look.
+// view is the cluster as the flags say. known is false where it could not be looked at.
 func (f *Flags) view(ctx context.Context, sh *shell.Shell, w *World, in *input.Input) (v clusterView, known bool, err error) {
 	if len(f.Snapshot) > 0 {
 		v.View, err = manifest.ReadView(f.Snapshot, sh.In, apiserver.Trim)
@@ -179,7 +180,10 @@ func (f *Flags) view(ctx context.Context, sh *shell.Shell, w *World, in *input.I
 		if none.Silent {
 			note += ", --offline wants none"
 		}
-		in.Notes = append(in.Notes, note)
+		w.Viewless = none.Why
+		if none.Silent || len(in.Jobs) > 0 && !w.fitOnly { // the fit says so itself, and of no job nothing is asked
+			in.Notes = append(in.Notes, note)
+		}
 		if f.MustAsk() && !none.Silent {
 			return v, false, shell.Usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.Why)
 		}
@@ -384,7 +388,7 @@ func (w *World) object(d manifest.Document) (*unstructured.Unstructured, error) 
 	return o, nil
 }
 
-// labels are those of a namespace; nil where nobody knows.
+// labels are those of a namespace; nil where they are not known.
 func (w *World) labels(namespace string) map[string]string {
 	if w.Known != nil {
 		return w.Known(namespace)

@@ -59,7 +59,7 @@ func CodeOf(err error) int {
 	return ExitUsage
 }
 
-// Own marks errors of a command that nobody put a code on as our own failure.
+// Own marks errors of a command that have no code as our own failure.
 func Own(err error) error {
 	var e *Exit
 	var unreadable *manifest.Problem

@@ -71,7 +71,7 @@ func ReadUntil(ctx context.Context, in io.Reader) io.Reader { return &endable{ct
 type endable struct {
 	ctx  context.Context
 	in   io.Reader
-	page []byte // what a read that is under way fills; nobody else touches it then
+	page []byte // what a read that is under way fills; nothing else touches it then
 	rest []byte
 	err  error
 

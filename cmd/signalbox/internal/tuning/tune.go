@@ -23,7 +23,7 @@ type Tuned struct {
 }
 
 // Of applies a configuration to all checks. Names that no check has, parameters that it
-// does not have and severities that nobody knows are errors that say which one is meant.
+// does not have and severities that there are not are errors that say which one is meant.
 func Of(c config.Checks) (Tuned, error) {
 	all, err := All()
 	if err != nil {

@@ -59,7 +59,7 @@ func SetByOperator(j *job.Job, r *job.Role, container int) []string {
 }
 
 // Literal is a variable's own value; ok is false where it comes from elsewhere or is a
-// placeholder that somebody else fills.
+// placeholder that something else fills.
 func Literal(e *corev1.EnvVar) (value string, ok bool) {
 	_, _, templated := job.Placeholder(e.Value)
 	return e.Value, e.ValueFrom == nil && !templated

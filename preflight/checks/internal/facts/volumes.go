@@ -11,7 +11,7 @@ import (
 )
 
 // EachTrainer visits the roles with pods whose container that trains is seen whole: what it
-// does not mount or write, nobody adds.
+// does not mount or write, nothing adds.
 func EachTrainer(j *job.Job, visit func(r *job.Role, c *corev1.Container)) {
 	for r := range j.EachRole() {
 		if c, _ := r.Trainer(); c != nil && !r.Pod.Partial && r.Replicas.Max > 0 {

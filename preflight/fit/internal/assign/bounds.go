@@ -36,7 +36,7 @@ func (q *Solver) Solve(podSets []*PodSet, idle bool, beside Reserved) Answer {
 	return a
 }
 
-// Decide is solve for those who do not ask where the pods go: it places none where
+// Decide is solve for callers that do not ask where the pods go: it places none where
 // numbers alone decide.
 func (q *Solver) Decide(podSets []*PodSet, idle bool) Answer {
 	switch {

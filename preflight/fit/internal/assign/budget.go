@@ -35,7 +35,7 @@ type Budget struct {
 	used int
 	next int    // what is used when the context is looked at again
 	Over string // why no step is left; empty: there are some
-	Gone bool   // because nobody waits for the answer
+	Gone bool   // because no caller waits for the answer
 
 	until int  // what is used when the try that is on must end; 0: none is on
 	tired bool // it had to
@@ -71,7 +71,7 @@ func (b *Budget) Spend(steps int) bool {
 	return b.Over == ""
 }
 
-// look asks whether somebody still waits for the answer.
+// look asks whether a caller still waits for the answer.
 func (b *Budget) look() {
 	b.next = b.used + stepsPerLook
 	if b.err == nil {

@@ -258,7 +258,7 @@ func (cycle *Cycle) limitBeside(counts []cluster.DeviceCount, names []string) []
 }
 
 // takeChoice says that each pod of a group takes the devices of one of some alternatives. They are counted by
-// how often any of them is there, if nobody else takes devices of theirs and none are two's: then it does not
+// how often any of them is there, if no other takes devices of theirs and none are two's: then it does not
 // matter which a pod gets.
 func (cycle *Cycle) takeChoice(group int, all *deviceRequests, counts []cluster.DeviceCount, names []string, or []deviceUse) {
 	t := &cycle.Facts[group]
@@ -321,7 +321,7 @@ func (t *podFacts) doubtDevices(c *cluster.DeviceCount, group, name string) {
 	}
 }
 
-// lookOn says that each pod of a group has to find so many devices on its node, whoever has them. Those that it
+// lookOn says that each pod of a group has to find so many devices on its node, whichever pod has them. Those that it
 // gets beside them are others.
 func (cycle *Cycle) lookOn(group int, c *cluster.DeviceCount, role, name string, uses []deviceUse, at int) {
 	t, all := &cycle.Facts[group], 0

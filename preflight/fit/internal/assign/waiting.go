@@ -55,7 +55,7 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 	} else {
 		use.Handle = class.Provisioner + "/" + claim.Namespace + "/" + claim.Name
 		use.Node, use.Why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
-		// A volume that is there need not be the provisioner's, and what nobody provisions is attached by nobody.
+		// A volume that is there need not be the provisioner's, and what has no provisioner is not attached.
 		foreign := class.Provisioner == podspec.NoProvisioner || s.HasUnclaimed(class.Name)
 		must, _ := attaches(s, use.Driver, claim.Name, claim.Spec.AccessModes)
 		local := foreign && s.Holds(cluster.ResourceOf(cluster.VolumeKind)) && s.IsNode(corev1.LabelHostname) && s.OnOneHost(class.Name)
@@ -147,7 +147,7 @@ type takenVolume struct {
 func (v *takenVolume) made(at int) bool { return v.ever(at) && (v.now == nil || v.now(at)) }
 
 // countVolumes counts the volumes that are there as what a node has, for claims of which each pod has one of its own.
-// That is exact where each volume is reached from one node, and where those who take volumes of a class suit the
+// That is exact where each volume is reached from one node, and where the pods that take volumes of a class suit the
 // same ones; else as many are counted as there can be at most.
 func (cycle *Cycle) countVolumes() {
 	type suited struct {
@@ -212,8 +212,8 @@ func (cycle *Cycle) takers(class string) (n int) {
 	return n
 }
 
-// storageFor says on which nodes a driver has storage left for a claim; nil: it does not say, or nobody
-// asks it.
+// storageFor says on which nodes a driver has storage left for a claim; nil: it does not say, or is
+// not asked.
 func storageFor(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
 	driver, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", class.Provisioner)
 	size, asked := claim.Spec.Resources.Requests[corev1.ResourceStorage]
