@@ -103,7 +103,7 @@ func (o *check) usageTold(node *cluster.QuotaNode) {
 // (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/jobframework/reconciler.go, ensureOneWorkload).
 func (o *check) prebuilt() {
 	name := o.gang.Prebuilt
-	if name == "" || slices.Contains(namesOf(o.s, cluster.WorkloadKind, o.gang.Namespace), name) {
+	if name == "" || slices.Contains(o.s.NamesOf(cluster.WorkloadKind, o.gang.Namespace), name) {
 		return
 	}
 	if !o.s.Holds(cluster.ResourceOf(cluster.WorkloadKind.WithVersion(""))) {
