@@ -144,7 +144,8 @@ func (g *grounds) toldWhy(c *claim, said string) bool {
 		return lean(cause, root, rest) > 0 && lean(effect, root, rest) < 0
 	}
 	if len(words) == 1 && words[0].backward && g.ofRoot(c.cites) && theJobFailed.MatchString(said[:words[0].from]) && len(content(said[:words[0].from])) == 0 {
-		return true // that is what the cause is the cause of
+		has := stemsOf(c.texts)
+		return slices.ContainsFunc(tellingWords(said[words[0].to:]), has.has) // that is what the cause is the cause of
 	}
 	word := ""
 	if at != nil {

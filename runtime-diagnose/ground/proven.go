@@ -14,7 +14,7 @@ import (
 // severally says something of several together: with a number, or of all.
 var severally = lazy.MustCompile(`(?i)\b(?:(all|both|each|every(?: one)?)(?: of)?(?: (?:the|these|those|its))?(?: (\d+))?(?: (?:other|remaining))?|(?:the )?(?:(?:other|remaining) )?(\d+)(?: of (?:the |its )?\d+)?(?: (?:other|remaining))?) (?:training )?(ranks|pods|workers|nodes|members|containers|process(?:es)?|replicas|clients|attempts|tasks|logs|lines|messages|of them)\b`)
 
-// units are the pieces of evidence by the members that they are of; of each piece its own where it is of none.
+// unitsOf are the pieces of evidence by the members that they are of; of each piece its own where it is of none.
 func (g *grounds) unitsOf(cites []evidence.ID) (out [][]evidence.ID) {
 	of := map[string]int{}
 	for _, id := range cites {
