@@ -75,7 +75,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		}
 		if form := pages[strings.ToLower(path.Ext(file))]; form != "" {
 			_ = in.Close() // only read from
-			c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is "+form+evidence.PassedOver)
+			c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is "+form+evidence.NotALog)
 			continue
 		}
 		r := bufio.NewReaderSize(in, headOfFile)
@@ -123,7 +123,7 @@ func addYAML(c *diagnose.Case, name string, in io.ReadCloser) {
 		c.Missing = append(c.Missing, fmt.Sprintf("%s has more than %d bytes", name, maxObjects))
 	case len(text) == 0:
 	case bare.Read(name, text, c.Now).Text:
-		c.Missing = append(c.Missing, name+" is YAML without Kubernetes objects"+evidence.PassedOver)
+		c.Missing = append(c.Missing, name+" is YAML without Kubernetes objects"+evidence.NotALog)
 	default:
 		bare.Add(c, name, text)
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 )
 
-// PassedOver ends what Missing says of a file that holds no log: what it was passed over for bounds no verdict.
-const PassedOver = ": it was not read as a log"
+// NotALog ends what Missing says of a file that holds no log: what it was passed over for bounds no verdict.
+const NotALog = ": it was not read as a log"
 
 // Bundle is everything that was collected about one job. Any part may be missing: a bundle
 // of one bare log is a bundle.

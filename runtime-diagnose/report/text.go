@@ -176,7 +176,7 @@ func missing(sources []string) string {
 }
 
 // bounds says whether a source that was not read may have held what decides.
-func bounds(source string) bool { return !strings.HasSuffix(source, evidence.PassedOver) }
+func bounds(source string) bool { return !strings.HasSuffix(source, evidence.NotALog) }
 
 // After stands before a time that is only known to have been no earlier.
 func After(carried bool) string {

@@ -40,9 +40,9 @@ func TestWhatIsMissingStandsBelowTheVerdict(t *testing.T) {
 	}{
 		"nothing": {nil, nil},
 		"one":     {[]string{"log of a/b: gone"}, []string{"1 missing: log of a/b: gone"}},
-		"no log":  {[]string{"a.md is Markdown" + evidence.PassedOver}, []string{"3 missing: a.md is Markdown: it was not read as a log"}},
+		"no log":  {[]string{"a.md is Markdown" + evidence.NotALog}, []string{"3 missing: a.md is Markdown: it was not read as a log"}},
 		"a log behind what is none": {
-			[]string{"a.md is Markdown" + evidence.PassedOver, "log of a/b: gone"},
+			[]string{"a.md is Markdown" + evidence.NotALog, "log of a/b: gone"},
 			[]string{"1 missing: log of a/b: gone, and 1 more, named at the end", "4 missing: a.md is Markdown: it was not read as a log", "5 missing: log of a/b: gone"},
 		},
 		"of three": {[]string{"x", "y", "z"}, []string{"1 missing: x, and 2 more, named at the end", "4 missing: x", "5 missing: y", "6 missing: z"}},
