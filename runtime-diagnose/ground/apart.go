@@ -48,7 +48,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Reversed
 	case g.repeats(own):
 		return Copied
-	case !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
+	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
 		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
@@ -369,6 +369,15 @@ func (g *grounds) legible(body string, cites []evidence.ID) bool {
 	said, known := tellingWords(body), vocabulary(g.support(cites))
 	strange := slices.DeleteFunc(slices.Clone(said), func(w string) bool { return neutral[w] || known(w) })
 	return len(said) > 1 && 2*len(strange) <= len(said)
+}
+
+// writer is who writes, as the subject of what he writes.
+var writer = lazy.MustCompile(`(?i)^\W*(?:sorry\W+(?:but\W+)?)?(?:i|we)\b`)
+
+// refuses says whether a claim is about who writes it and about nothing that was read: a refusal.
+func (g *grounds) refuses(body string) bool {
+	read := vocabulary(g.support(slices.Sorted(maps.Keys(g.items))))
+	return writer.MatchString(body) && !slices.ContainsFunc(content(body), read)
 }
 
 // plainTopics are what explanations speak of whatever happened.
