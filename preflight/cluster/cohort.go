@@ -60,16 +60,15 @@ func cohortTreeOf(b *Rules, all Objects) *CohortTree {
 				n.usage[FlavorResource{f.Name, r.Name}] = max(0, job.InBaseUnits(r.Name, r.Total))
 			}
 		}
-		if q.Silent() {
-			for _, w := range Each[workload](all, WorkloadKind) {
-				if w.Status.Admission.ClusterQueue == name {
-					w.usage(n.usage)
-				}
-			}
-		}
 		t.Queues[name] = n
 		if c := q.Cohort(); c != "" {
 			t.hang(n, t.cohort(c))
+		}
+	}
+	for _, w := range Each[workload](all, WorkloadKind) {
+		name := w.Status.Admission.ClusterQueue
+		if q := b.Cluster[name]; q != nil && q.Silent() {
+			w.usage(t.Queues[name].usage)
 		}
 	}
 	for _, n := range t.cohorts {

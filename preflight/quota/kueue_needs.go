@@ -16,18 +16,18 @@ import (
 // kueueVersions are those in which the objects below may be in a view.
 var kueueVersions = []string{"v1beta2", "v1beta1", "v1alpha1"}
 
-// kueueObject says whether an object of Kueue without a namespace is there, in any version.
-func (o *check) kueueObject(kind, name string) job.Presence {
+// kueueObject finds an object of Kueue in any version; namespace is empty for those that have none.
+func (o *check) kueueObject(kind, namespace, name string) (*unstructured.Unstructured, job.Presence) {
 	gk := schema.GroupKind{Group: cluster.ClusterKind.Group, Kind: kind}
 	for _, version := range kueueVersions {
-		if _, is := o.s.Lookup(gk.WithVersion(version), "", name); is == job.Present {
-			return job.Present
+		if found, is := o.s.Lookup(gk.WithVersion(version), namespace, name); is == job.Present {
+			return found, is
 		}
 	}
 	if o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
-		return job.Absent
+		return nil, job.Absent
 	}
-	return job.Unknown
+	return nil, job.Unknown
 }
 
 // topologyKind is the kind of what says by which labels of nodes places lie near each other.
@@ -35,20 +35,17 @@ const topologyKind = "Topology"
 
 // levels are the labels of nodes that a Topology has as its levels; false: it was not read.
 func (o *check) levels(name string) (keys []string, known bool) {
-	for _, version := range kueueVersions {
-		topology, is := o.s.Lookup(schema.GroupVersionKind{Group: cluster.ClusterKind.Group, Version: version, Kind: topologyKind}, "", name)
-		if is != job.Present {
-			continue
-		}
-		levels, _, err := unstructured.NestedSlice(topology.Object, "spec", "levels")
-		for _, l := range levels {
-			level, _ := l.(map[string]any)
-			key, _ := level["nodeLabel"].(string)
-			keys = append(keys, key)
-		}
-		return keys, err == nil
+	topology, is := o.kueueObject(topologyKind, "", name)
+	if is != job.Present {
+		return nil, false
 	}
-	return nil, false
+	levels, _, err := unstructured.NestedSlice(topology.Object, "spec", "levels")
+	for _, l := range levels {
+		level, _ := l.(map[string]any)
+		key, _ := level["nodeLabel"].(string)
+		keys = append(keys, key)
+	}
+	return keys, err == nil
 }
 
 // flavorsThere reports a flavor, or the topology of one, that does not exist: the ClusterQueue is not active then, whatever its
@@ -62,10 +59,10 @@ func (o *check) flavorsThere(name string, queue *cluster.ClusterQueue) {
 			if flavor != nil {
 				topology = flavor.Spec.TopologyName
 			}
-			switch is := o.kueueObject(topologyKind, topology); {
+			switch _, is := o.kueueObject(topologyKind, "", topology); {
 			case flavor == nil && o.s.WhyUnread(cluster.FlavorKind, "", f.Name) != "":
 				o.doubt("what the flavor %s of ClusterQueue %s asks for is not known: %s", f.Name, name, o.s.WhyUnread(cluster.FlavorKind, "", f.Name))
-			case flavor == nil && len(o.s.Rules().Flavors) > 0 && o.kueueObject(cluster.FlavorKind.Kind, f.Name) == job.Absent: // by hand, queues are written without any
+			case flavor == nil && len(o.s.Rules().Flavors) > 0 && o.flavorAbsent(f.Name): // by hand, queues are written without any
 				o.closedQueue("ClusterQueue", "", name, where, "its flavor %s does not exist", f.Name)
 				return
 			case topology != "" && is == job.Absent:
@@ -76,6 +73,11 @@ func (o *check) flavorsThere(name string, queue *cluster.ClusterQueue) {
 			}
 		}
 	}
+}
+
+func (o *check) flavorAbsent(name string) bool {
+	_, is := o.kueueObject(cluster.FlavorKind.Kind, "", name)
+	return is == job.Absent
 }
 
 // usageTold says where it is not known what of the quota is used: the status of a queue that shares it does not tell, and
@@ -103,10 +105,13 @@ func (o *check) usageTold(node *cluster.QuotaNode) {
 // (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/jobframework/reconciler.go, ensureOneWorkload).
 func (o *check) prebuilt() {
 	name := o.gang.Prebuilt
-	if name == "" || slices.Contains(o.s.NamesOf(cluster.WorkloadKind, o.gang.Namespace), name) {
+	if name == "" {
 		return
 	}
-	if !o.s.Holds(cluster.ResourceOf(cluster.WorkloadKind.WithVersion(""))) {
+	switch _, is := o.kueueObject(cluster.WorkloadKind.Kind, o.gang.Namespace, name); is {
+	case job.Present:
+		return
+	case job.Unknown:
 		o.doubt("the Workload %s, which the job waits for, was not read", name)
 		return
 	}
@@ -142,7 +147,7 @@ func (o *check) queuePriority() {
 	if class == "" {
 		return
 	}
-	switch o.kueueObject(kind, class) {
+	switch _, is := o.kueueObject(kind, "", class); is {
 	case job.Present:
 		return
 	case job.Unknown:
