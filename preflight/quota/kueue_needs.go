@@ -110,15 +110,14 @@ func (o *check) prebuilt() {
 	}
 	switch _, is := o.kueueObject(cluster.WorkloadKind.Kind, o.gang.Namespace, name); is {
 	case job.Present:
-		return
 	case job.Unknown:
 		o.doubt("the Workload %s, which the job waits for, was not read", name)
-		return
+	case job.Absent:
+		o.add(Violation{
+			Rule: RuleObject, When: Now, Kind: cluster.WorkloadKind.Kind, Namespace: o.gang.Namespace, Name: name, Path: nameOfObject, At: o.gang.At,
+			Message: "it does not exist, and Kueue makes no other for a job that names it",
+		})
 	}
-	o.add(Violation{
-		Rule: RuleObject, When: Now, Kind: cluster.WorkloadKind.Kind, Namespace: o.gang.Namespace, Name: name, Path: nameOfObject, At: o.gang.At,
-		Message: "it does not exist, and Kueue makes no other for a job that names it",
-	})
 }
 
 // queueOfPods is about a queue that is named where Kueue does not look for that of the job: on its pods, or in an annotation. Where

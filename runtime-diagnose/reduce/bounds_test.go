@@ -79,7 +79,7 @@ func TestBoundsOfATraceback(t *testing.T) {
 		"a prefix as long as is looked for": {prefix(120) + head + prefix(120) + frame + prefix(120) + end, []string{"odd.Broken"}},
 		"one byte longer":                   {prefix(121) + head + prefix(121) + frame + prefix(121) + end, nil},
 		// What is read at any length.
-		"a panic at a place of a long name": {"thread 'main' panicked at /root/" + strings.Repeat("registry/", 100) + "lib.rs:7:5:\nit broke\n", []string{"panic"}},
+		"a panic at a place of a long name": {"thread 'main' panicked at /home/" + strings.Repeat("registry/", 100) + "lib.rs:7:5:\nit broke\n", []string{"panic"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestExceptionsOfOtherRuntimes(t *testing.T) {
 		"C++":                            {"terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector::_M_range_check\n", []string{"2 std::out_of_range: vector::_M_range_check"}},
 		"Rust":                           {"thread 'main' panicked at src/model.rs:88:42:\ncalled `Option::unwrap()` on a `None` value\nnote: run with `RUST_BACKTRACE=1`\n", []string{"2 panic: called `Option::unwrap()` on a `None` value"}},
 		"Rust before 1.73":               {"thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: Os { code: 2, kind: NotFound, message: \"No such file or directory\" }', src/mod.rs:593:29\n", []string{"1 panic: called `Result::unwrap()` on an `Err` value: Os { code: 2, kind: NotFound, message: \"No such file or directory\" }"}},
-		"Rust, of a crate far down":      {"thread 'main' panicked at /root/" + strings.Repeat("deep/", 30) + "lib.rs:3:5:\nno rows\n", []string{"2 panic: no rows"}},
+		"Rust, of a crate far down":      {"thread 'main' panicked at /home/" + strings.Repeat("deep/", 30) + "lib.rs:3:5:\nno rows\n", []string{"2 panic: no rows"}},
 		"Rust's words in another line":   {"say: thread 'main' panicked at 'x', src/a.rs:1:1\n", nil},
 		"Fortran of Intel":               {"forrtl: severe (24): end-of-file during read, unit 11\n", []string{"1 severe: end-of-file during read, unit 11"}},
 		"Fortran of GNU":                 {"At line 88 of file grid.f90 (unit = 11)\nFortran runtime error: End of file\n", []string{"2 Fortran runtime error: End of file"}},
