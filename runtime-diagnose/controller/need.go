@@ -37,7 +37,7 @@ type view struct {
 	deleted      time.Time
 	held         bool     // by finalizers
 	declared     int      // pods that the job asks for at least; 0: unknown
-	lost         []string // nodes of its pods that are not ready
+	lost         []string // nodes of its pods that are not ready, or gone
 	lostSince    time.Time
 	pendingAfter time.Duration
 	refresh      time.Duration

@@ -27,48 +27,52 @@ const (
 // stops answering has its pods marked): nothing else changes of the job.
 type nodes struct {
 	mu   sync.Mutex
-	last []*cluster.Node      // by name
-	down map[string]time.Time // since when
+	last []*cluster.Node // by name
+	down map[string]outage
+}
+
+// outage is what is wrong with a node, and since when.
+type outage struct {
+	since time.Time
+	gone  bool // or there, and not ready
 }
 
 // see takes the nodes of a view, all that there are, and returns those that have come to be ready, not ready or gone since the last.
 func (n *nodes) see(all []*cluster.Node, now time.Time) (changed []*cluster.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	down, there := map[string]time.Time{}, make(map[string]bool, len(all))
-	lose := func(name string) (known bool) {
-		since, known := n.down[name]
-		if !known {
-			since = now
-		}
-		down[name] = since
-		return known
-	}
+	down, there := map[string]outage{}, make(map[string]bool, len(all))
 	for _, node := range all {
 		there[node.Name] = true
-		if _, before := n.down[node.Name]; before == node.Ready {
+		before, lost := n.down[node.Name]
+		if lost == node.Ready || before.gone {
 			changed = append(changed, node)
 		}
-		if !node.Ready {
-			lose(node.Name)
+		switch {
+		case node.Ready:
+		case lost && !before.gone:
+			down[node.Name] = before
+		default:
+			down[node.Name] = outage{since: now}
 		}
 	}
 	for _, node := range n.last {
-		if !there[node.Name] && !lose(node.Name) {
+		if !there[node.Name] {
+			down[node.Name] = outage{since: now, gone: true}
 			changed = append(changed, node)
 		}
 	}
-	for name, since := range n.down { // gone before the last look
-		if !there[name] && now.Sub(since) < mournedFor {
-			down[name] = since
+	for name, before := range n.down { // gone before the last look
+		if before.gone && !there[name] && now.Sub(before.since) < mournedFor {
+			down[name] = before
 		}
 	}
 	n.last, n.down = all, down
 	return changed
 }
 
-// under are the nodes that are not ready or gone of those that pods of a job run on, by name, and since when the first is; zero: all are ready.
-func (n *nodes) under(pods []corev1.Pod) (names []string, since time.Time) {
+// under says of the nodes that pods of a job run on which are not ready and which are gone, sorted, and since when the first is so; zero: all are ready.
+func (n *nodes) under(pods []corev1.Pod) (lost []string, since time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.down) == 0 {
@@ -77,11 +81,17 @@ func (n *nodes) under(pods []corev1.Pod) (names []string, since time.Time) {
 	on := map[string]bool{}
 	for i := range pods {
 		p := &pods[i]
-		if at, down := n.down[p.Spec.NodeName]; down && p.Status.Phase == corev1.PodRunning {
+		o, down := n.down[p.Spec.NodeName]
+		if !down || p.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		if since.IsZero() || o.since.Before(since) {
+			since = o.since
+		}
+		if o.gone {
+			on[p.Spec.NodeName+" gone"] = true
+		} else {
 			on[p.Spec.NodeName] = true
-			if since.IsZero() || at.Before(since) {
-				since = at
-			}
 		}
 	}
 	return slices.Sorted(maps.Keys(on)), since

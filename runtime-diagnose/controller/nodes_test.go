@@ -44,10 +44,11 @@ func TestNodesThatComeAndGo(t *testing.T) {
 		{ill, nil, []string{"b"}, start.Add(time.Second)}, // since the first time
 		{well, []string{"b"}, nil, time.Time{}},
 		{ill, []string{"b"}, []string{"b"}, start.Add(4 * time.Second)},
-		{ill[:1], nil, []string{"b"}, start.Add(4 * time.Second)}, // gone, and its pods are said to run
-		{ill[:1], nil, []string{"b"}, start.Add(4 * time.Second)},
+		{ill[:1], []string{"b"}, []string{"b gone"}, start.Add(5 * time.Second)}, // its pods are said to run
+		{ill[:1], nil, []string{"b gone"}, start.Add(5 * time.Second)},
 		{well, []string{"b"}, nil, time.Time{}},
-		{well[:1], []string{"b"}, []string{"b"}, start.Add(8 * time.Second)},
+		{well[:1], []string{"b"}, []string{"b gone"}, start.Add(8 * time.Second)},
+		{ill, []string{"b"}, []string{"b"}, start.Add(9 * time.Second)},
 	} {
 		var changed []string
 		for _, node := range n.see(viewOf(t, step.nodes).Nodes(), start.Add(time.Duration(i)*time.Second)) {
@@ -120,6 +121,39 @@ func TestANodeThatIsGoneUnderPodsThatRun(t *testing.T) {
 	w.reconcile()
 	if got := w.job.GetAnnotations(); got[Healthy] != "No" || got[Error] != "the node does not exist any more (node gpu-2)" {
 		t.Errorf("the job says %v", got)
+	}
+}
+
+// A node that is asked for while it is well, between two looks at the view that find it down, does not leave the job well.
+func TestANodeThatIsWellForAMoment(t *testing.T) {
+	ill := build.Node("gpu-2", build.NotReady())
+	for name, then := range map[string][]*corev1.Node{"down": {build.Node("gpu-1"), ill}, "gone": {build.Node("gpu-1")}} {
+		w := newWorld(t)
+		w.condition("Running", "PyTorchJobRunning")
+		w.pod("master", nil)
+		w.pod("worker", func(p *corev1.Pod) { p.Spec.NodeName = "gpu-2" })
+		if err := w.kube.Tracker().Add(build.Node("gpu-2")); err != nil {
+			t.Fatal(err)
+		}
+		w.nodes.see(viewOf(t, []*corev1.Node{build.Node("gpu-1"), ill}).Nodes(), w.now)
+		w.pass(steady)
+		if w.reconcile(); w.job.GetAnnotations()[Healthy] != "Yes" {
+			t.Fatalf("%s: while it is well: %v", name, w.job.GetAnnotations())
+		}
+		var err error
+		if nodes := corev1.SchemeGroupVersion.WithResource("nodes"); name == "gone" {
+			err = w.kube.Tracker().Delete(nodes, "", "gpu-2")
+		} else {
+			err = w.kube.Tracker().Update(nodes, ill, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.nodes.see(viewOf(t, then).Nodes(), w.now)
+		w.pass(w.Refresh)
+		if w.reconcile(); w.job.GetAnnotations()[Healthy] != "No" {
+			t.Errorf("%s: the job says %v", name, w.job.GetAnnotations())
+		}
 	}
 }
 

@@ -329,6 +329,9 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	if fresh && undecided && known.looks <= secondLooks && v.now.Sub(known.at) >= r.Refresh/2 {
 		fresh = false
 	}
+	if fresh && len(v.lost) > 0 && known.result.Verdict == diagnose.Healthy && v.now.Sub(known.at) >= r.Refresh/2 {
+		fresh = false // its node was well for as long as it was asked for: the view shows it only every nodesEvery
+	}
 	if before := (finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}); fresh && known.shown == nil {
 		// Somebody may have allowed a model since: it wants to see more than is remembered.
 		fresh = !r.untold(u, before) || before.poorerThan(u, v)
