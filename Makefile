@@ -313,17 +313,17 @@ uninstall: ## and out again; the namespace stays, with your policies, signatures
 NEW = [ -n '$(NAME)' ] || { echo 'make $@ needs NAME: make $@ NAME=$(1)' >&2; exit 2; }
 
 .PHONY: new-kind new-check new-signature new-policy
-new-kind: ## a reader from a template: NAME=RayJob GROUP=ray.io VERSION=v1
-	@$(call NEW,RayJob GROUP=ray.io VERSION=v1)
+new-kind: ## a reader from a template: NAME=AppWrapper GROUP=workload.codeflare.dev VERSION=v1beta2
+	@$(call NEW,AppWrapper GROUP=workload.codeflare.dev VERSION=v1beta2)
 	@cd preflight/kinds && $(GO) run new.go $(if $(GROUP),-group $(GROUP)) $(if $(VERSION),-version $(VERSION)) $(NAME)
 new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 	@$(call NEW,resources/gpu-request-exceeds-node)
 	@cd preflight/checks && $(GO) run new.go $(NAME)
-new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
-	@$(call NEW,nccl-watchdog-timeout)
+new-signature: ## a signature from a template: NAME=nccl-ring-broken
+	@$(call NEW,nccl-ring-broken)
 	@$(GO) run runtime-diagnose/signature/new.go $(NAME)
-new-policy: ## a policy from a template: NAME=whole-node-needs-queue
-	@$(call NEW,whole-node-needs-queue)
+new-policy: ## a policy from a template: NAME=team-label-known
+	@$(call NEW,team-label-known)
 	@$(GO) run ./cmd/signalbox policy new $(NAME) --dir policies/library
 
 .PHONY: clean
