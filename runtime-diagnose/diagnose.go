@@ -42,8 +42,11 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
 	c = c.Own()
 	c.Logs = c.Joined()
+	if unread := control.UnreadStatus(&c); unread != "" {
+		c.Missing = append(slices.Clone(c.Missing), unread)
+	}
 	seen := control.Read(control.Input{
-		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Absent: c.Absent, Objects: c.Objects, Catalog: catalog,
+		Job: c.JobName(), Pods: c.Pods, Gone: c.Gone, Events: c.Events, Nodes: c.Nodes, Absent: c.Absent, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 		Least:    least(c),
 		FailedAt: since(c, kinds.Failed), DoneAt: since(c, kinds.Succeeded),
@@ -56,6 +59,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	d.readSilence()
 	dateSightings(d.sightings)
 	d.logs.TrainedOn(d.sightings, seen.Pods)
+	d.nodesTrainedOn()
 	d.failed = d.jobFailed()
 	return d
 }

@@ -25,6 +25,8 @@ type expectation struct {
 	Category  string   `json:"category"`
 	Signature string   `json:"signature"`
 	Standing  string   `json:"standing"`
+	Owner     string   `json:"owner"`
+	Retry     string   `json:"retry"`
 	Pod       string   `json:"pod"`
 	Line      string   `json:"line"`
 	Shows     []string `json:"shows"` // in the text for people
@@ -123,10 +125,12 @@ func (e expectation) compare(t *testing.T, r diagnose.Result) {
 	got := expectation{Healthy: diagnose.HealthyWord(r.Verdict), Verdict: string(r.Verdict), Category: r.Category}
 	if r.Root != nil {
 		got.Signature, got.Standing, got.Pod, got.Line = r.Root.Signature, string(r.Root.Standing), r.Root.Source.Pod, r.Root.Line
+		got.Owner, got.Retry = string(r.Root.Owner), string(r.Root.Retry)
 	}
 	for what, pair := range map[string][2]string{
 		"healthy": {got.Healthy, e.Healthy}, "verdict": {got.Verdict, e.Verdict}, "category": {got.Category, e.Category},
 		"signature": {got.Signature, e.Signature}, "standing": {got.Standing, e.Standing}, "pod": {got.Pod, e.Pod},
+		"owner": {got.Owner, e.Owner}, "retry": {got.Retry, e.Retry},
 	} {
 		if pair[1] != "" && pair[0] != pair[1] {
 			t.Errorf("%s = %q, want %q", what, pair[0], pair[1])

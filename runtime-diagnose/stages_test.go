@@ -11,9 +11,9 @@ import (
 )
 
 // owners are the files in which a stage sets what later ones only read: what became of a sighting is
-// decided while its log is read and when the attempts are compared, the cause in attribution.
+// decided while its log is read, when the attempts are compared and where a node is heard of that its pods train on, the cause in attribution.
 var owners = map[string][]string{
-	"Over":     {"logscan/settle.go", "logscan/line.go", "logscan/launches.go", "logscan/raised.go", "logscan/course.go", "logscan/trained_on.go"},
+	"Over":     {"logscan/settle.go", "logscan/line.go", "logscan/launches.go", "logscan/raised.go", "logscan/course.go", "logscan/trained_on.go", "outlived.go"},
 	"Mild":     {"logscan/settle.go"},
 	"First":    {"logscan/course.go", "logscan/trained_on.go"},
 	"Follower": {},

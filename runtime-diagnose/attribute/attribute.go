@@ -77,7 +77,7 @@ func Decide(in Input) Answer {
 	failed := in.Failed || slices.ContainsFunc(merged, showsFailure)
 	for _, s := range merged {
 		switch {
-		case s.Over, s.Signature.Role == signature.Context, s.Signature.Weak && !failed:
+		case s.Over, s.Signature.Role == signature.Context, besideOnly(&s) && !failed:
 			a.Aside = append(a.Aside, s)
 		default:
 			all = append(all, Candidate{Observation: s})
@@ -179,10 +179,16 @@ func says(a, b *evidence.Observation) bool {
 // mostCited is how many others a feature cites; of more it is said how many.
 const mostCited = 4
 
+// besideOnly says that an observation counts only beside a failure seen elsewhere: a weak one, and what confirms a cause and is
+// about a node, where others run that may have brought it about.
+func besideOnly(s *evidence.Observation) bool {
+	return s.Signature.Weak || s.Platform && s.Signature.Role == signature.Confirmation && s.Item.Source.Pod == "" && s.Item.Source.Node != ""
+}
+
 // showsFailure says that something went wrong beside what runs that end well print as well. A member that was told to stop
 // had gone on until then.
 func showsFailure(s evidence.Observation) bool {
-	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context && s.Signature.SaysOf() != signature.ToldToStop
+	return !s.Over && !besideOnly(&s) && s.Signature.Role != signature.Context && s.Signature.SaysOf() != signature.ToldToStop
 }
 
 // rival says that nothing sets another candidate apart from the cause: it is of another kind and as deep,

@@ -26,6 +26,7 @@ import (
 type Input struct {
 	Job     string // name, for evidence IDs; may be empty
 	Pods    []corev1.Pod
+	Gone    []corev1.Pod // of earlier attempts: where they were
 	Events  []corev1.Event
 	Nodes   []corev1.Node
 	Absent  []string                     // what was looked for and is not there, as evidence.Bundle has it
@@ -135,9 +136,10 @@ type reader struct {
 	touched        map[string]bool  // nodes on which a pod of the job is or was
 	stays          map[string]*stay // by node
 	all            *stay
-	scheduling     map[string]int  // by pod: where its newest message is
-	nodes          map[string]bool // on which a pod is that has not ended well
-	unsaid         int             // notes beyond mostNotes
+	gone           map[types.UID]evidence.Source // of pods that are not there any more: their places
+	scheduling     map[string]int                // by pod: where its newest message is
+	nodes          map[string]bool               // on which a pod is that has not ended well
+	unsaid         int                           // notes beyond mostNotes
 }
 
 func (r *reader) source(pod *corev1.Pod) evidence.Source {

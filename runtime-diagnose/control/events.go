@@ -53,6 +53,7 @@ var outlived = map[string][]string{
 	"ProvisioningFailed":     {"ProvisioningSucceeded"},
 
 	"NetworkNotReady":               {"Pulling", "Pulled", "Created", "Started"}, // a node that just started
+	"FailedResourceClaimCreation":   {"Scheduled"},
 	"FailedPrepareDynamicResources": {"Pulling", "Pulled", "Created", "Started"},
 	"FailedCreatePodContainer":      {"Pulling", "Pulled", "Created", "Started"},
 }
@@ -66,6 +67,7 @@ func (r *reader) readEvents() {
 	for i := range events {
 		of[events[i].InvolvedObject.Name] = append(of[events[i].InvolvedObject.Name], i)
 	}
+	r.gone = r.placesOfGone()
 	r.placed, r.lost, r.touched = r.allPlaced(), r.lostPods(), r.everOn()
 	r.takeStock()
 	for i := range events {
@@ -122,7 +124,7 @@ const cancelled = "Cancelling deletion"
 func telling(reason string) bool {
 	switch reason {
 	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff", "FailedBinding",
-		"Evict", "ScaleDown", "Disrupted":
+		"Evict", "ScaleDown", "Disrupted", "SpotInterruption":
 		return true
 	}
 	return strings.HasPrefix(reason, kueueEvicted)
@@ -152,6 +154,8 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	if e.InvolvedObject.Kind == "Pod" {
 		if p, ok := r.phase[e.InvolvedObject.Name]; ok && !r.former(&e) {
 			source = p.Source
+		} else if was, ok := r.gone[e.InvolvedObject.UID]; ok {
+			source = was
 		}
 		source.Pod = e.InvolvedObject.Name
 		source.Container = containerOf(e.InvolvedObject.FieldPath)
@@ -233,7 +237,7 @@ func (r *reader) isOver(events []corev1.Event, i int, after []int) bool {
 	}
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" {
 		switch e.Reason {
-		case "FailedScheduling":
+		case "FailedScheduling", "FailedResourceClaimCreation":
 			if p.Placed || (p.Phase != corev1.PodPending && p.Phase != "") {
 				return true
 			}

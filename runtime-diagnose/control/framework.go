@@ -213,28 +213,47 @@ func retriedTask(c *evidence.Bundle) string {
 }
 
 func frameworkRoles(u *unstructured.Unstructured) []any {
+	roles, _ := unpackRoles(u)
+	return roles
+}
+
+// UnreadStatus says what of the job's own status could not be read; empty: nothing.
+func UnreadStatus(c *evidence.Bundle) string {
+	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
+		return ""
+	}
+	_, why := unpackRoles(c.Job.Source)
+	return why
+}
+
+// unpackRoles are the tasks of a Framework's attempt by role, and why they could not be read.
+func unpackRoles(u *unstructured.Unstructured) (all []any, why string) {
+	const what = "status of the job: its compressed list of tasks "
 	roles, _, err := unstructured.NestedSlice(u.Object, "status", "attemptStatus", "taskRoleStatuses")
 	if err == nil && len(roles) > 0 {
-		return roles
+		return roles, ""
 	}
 	packed, _, err := unstructured.NestedString(u.Object, "status", "attemptStatus", "taskRoleStatusesCompressed")
 	if err != nil || packed == "" {
-		return nil
+		return nil, ""
 	}
 	raw, err := base64.StdEncoding.DecodeString(packed)
 	if err != nil {
-		return nil
+		return nil, what + "is no base64"
 	}
 	zipped, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
-		return nil
+		return nil, what + "is not compressed by gzip"
 	}
 	defer zipped.Close()
-	var unpacked []any
-	if json.NewDecoder(io.LimitReader(zipped, largestStatus)).Decode(&unpacked) != nil {
-		return nil
+	bounded := &io.LimitedReader{R: zipped, N: largestStatus}
+	if err := json.NewDecoder(bounded).Decode(&all); err == nil {
+		return all, ""
 	}
-	return unpacked
+	if bounded.N == 0 {
+		return nil, fmt.Sprintf("%sis larger than %d MiB and was not read", what, largestStatus>>20)
+	}
+	return nil, what + "is cut off or no JSON"
 }
 
 func failedTask(role string, task map[string]any) (evidence.Observation, bool) {

@@ -61,11 +61,18 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 	if err != nil {
 		return nil
 	}
+	admitted := ""
+	if object.GetKind() == "Workload" {
+		admitted = trueSince(conditions, "Admitted")
+	}
 	var out []conditionText
 	for _, c := range conditions {
 		m, ok := c.(map[string]any)
 		if !ok {
 			continue
+		}
+		if at, _ := m["lastTransitionTime"].(string); admitted != "" && at <= admitted {
+			continue // Kueue admitted it since, and leaves standing why it had queued it again (v0.19.0 pkg/workload/workload.go, SetQuotaReservation)
 		}
 		kind, _ := m["type"].(string)
 		status, _ := m["status"].(string)
@@ -78,4 +85,15 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 		}
 	}
 	return out
+}
+
+// trueSince is when a condition became true; empty: it is not, or does not say. Times of the API sort as texts do.
+func trueSince(conditions []any, kind string) string {
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == kind && m["status"] == "True" {
+			at, _ := m["lastTransitionTime"].(string)
+			return at
+		}
+	}
+	return ""
 }

@@ -20,7 +20,7 @@ import (
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, pods, catalog))
+	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readExitEvents(c, pods), readPodGroup(c, pods, catalog))
 }
 
 // readState runs the reason and the message of a failed job's own condition through the catalogue: a deadline
@@ -103,6 +103,33 @@ func readExitInMessage(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 		Signature: ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]},
 		Item: evidence.Item{ID: evidence.ID("pod/" + source.Pod + "/exit"), Kind: evidence.Exit, Source: source, Text: text, Times: 1},
 	}}
+}
+
+// exitInEvent is the training operator's word on how a container ended, on the job and under the reason ExitedWithCode
+// (https://github.com/kubeflow/training-operator/blob/v1.9.3/pkg/controller.v1/common/pod.go).
+var exitInEvent = lazy.MustCompile(`^Pod: [^ .]+\.(\S+?(?:-(\d+))?) exited with code (\d{1,3})$`)
+
+// readExitEvents reads the codes that events name of pods that are gone: the operator deletes those that it makes again, and
+// at the end all of them where cleanPodPolicy says so.
+func readExitEvents(c *evidence.Bundle, pods []Pod) []evidence.Observation {
+	var out []evidence.Observation
+	for i := range c.Events {
+		e := &c.Events[i]
+		m := exitInEvent.FindStringSubmatch(e.Message)
+		if m == nil || e.Reason != "ExitedWithCode" || slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == m[1] }) {
+			continue
+		}
+		code, _ := strconv.ParseInt(m[3], 10, 32)
+		if code == 0 {
+			continue
+		}
+		text := "the operator says: " + words.OneLine(reduce.Plain(e.Message), 200)
+		out = append(out, evidence.Observation{
+			Signature: ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]}, Over: c.State.Phase == kinds.Succeeded,
+			Item: evidence.Item{ID: evidence.ID(fmt.Sprintf("pod/%s/exit#%d", m[1], i+1)), Kind: evidence.Exit, At: When(e), Source: replicaOf(c.Job, m[1], m[2]), Text: text, Times: 1},
+		})
+	}
+	return out
 }
 
 // readT9k reads what the status of T9k's jobs says of replicas whose pods do not: one that failed and is

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // Preemptor is the pod that got the node of another one. The scheduler names it by its UID, and before 1.27 by
@@ -101,6 +103,44 @@ func FormerLives(events []corev1.Event, pods []corev1.Pod) map[string]FormerLife
 		if l := byUID[e.InvolvedObject.UID]; l != nil && !l.Ended.IsZero() && l.Ended.After(out[e.InvolvedObject.Name].Ended) {
 			out[e.InvolvedObject.Name] = *l
 		}
+	}
+	return out
+}
+
+// placesOfGone are the places of pods that are not there any more, by UID: as they were seen last, or by what events say of
+// where they were.
+func (r *reader) placesOfGone() map[types.UID]evidence.Source {
+	there, out := map[types.UID]bool{"": true}, map[types.UID]evidence.Source{}
+	for i := range r.Pods {
+		there[r.Pods[i].UID] = true
+	}
+	for i := range r.Gone {
+		if p := &r.Gone[i]; !there[p.UID] {
+			out[p.UID] = r.source(p)
+		}
+	}
+	for i := range r.Events {
+		e := &r.Events[i]
+		of := e.InvolvedObject
+		node := ""
+		switch m := preemptedBy.FindStringSubmatch(e.Message); {
+		case of.Kind != "Pod" || there[of.UID] || out[of.UID].Node != "":
+		case e.Source.Component == "kubelet":
+			node = e.Source.Host
+		case m != nil:
+			node = m[4]
+		case e.Reason == "Scheduled":
+			node = e.Message[strings.LastIndex(e.Message, " ")+1:]
+		}
+		if node == "" {
+			continue
+		}
+		was, known := out[of.UID]
+		if !known {
+			was = evidence.Source{Rank: -1}
+		}
+		was.Node = node
+		out[of.UID] = was
 	}
 	return out
 }

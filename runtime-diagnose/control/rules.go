@@ -178,10 +178,15 @@ var reasonRules = []struct {
 		"activeDeadlineSeconds was reached.", "That the job hung: it may have waited for nodes until then.",
 		"Raise activeDeadlineSeconds, or find out where the time went.")},
 	{[]string{"MaxDurationExceeded"}, TooOld}, // by T9k's Duration Keeper, on what owns the pods
-	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "TopologyAffinityError", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported", "SMTAlignmentError", "EmptyPodSharedPoolError", "SysctlForbidden", "AppArmor", "FailedNodeDeclaredFeaturesCheck"}, rule(
+	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported", "EmptyPodSharedPoolError", "SysctlForbidden", "AppArmor", "FailedNodeDeclaredFeaturesCheck"}, rule(
 		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,
 		"The node's kubelet did not accept the pod that the scheduler placed there.", "That the next node refuses it too.",
 		"Start the pod again; if the node refuses again, tell the administrator the node and the message.")},
+	// pkg/kubelet/cm/topologymanager and cpumanager of https://github.com/kubernetes/kubernetes/tree/v1.37.1
+	{[]string{"TopologyAffinityError", "SMTAlignmentError"}, rule(
+		"kubelet-cannot-align", "the node cannot give the pod's CPUs and devices as its kubelet aligns them", "admission-denied", signature.Precise, signature.User, signature.RetryUnknown,
+		"The kubelet's topology or CPU manager refused the pod that the scheduler placed there: the scheduler counts what is free on a node, and not on which NUMA node or core.", "That no node can give it: another one may have the rest of a NUMA node free.",
+		"Ask for what one NUMA node of the machine has, or for whole machines: lscpu and nvidia-smi topo -m on the node say how its CPUs and GPUs lie; CPUs in multiples of the threads of a core.\nElse ask the administrators for nodes with topologyManagerPolicy best-effort, or with a scheduler that knows NUMA nodes.")},
 	{[]string{"DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet"}, rule(
 		"pod-disrupted", "the platform removed the pod", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
 		"The pod was removed on purpose: a taint, a drain, a shutdown or the garbage collector.", "Which of these, unless the reason says.",
@@ -207,6 +212,11 @@ var reasonRules = []struct {
 		"node-network-not-ready", "the node's pod network is not ready", "node-lost", signature.General, signature.Platform, signature.Helps,
 		"The kubelet starts no pods: the network plugin of the node does not answer.", "That it stays so: a node that has just started says the same.",
 		"Wait a minute; if it lasts, tell the administrator the node: its network plugin does not run.")},
+	// https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/controller/resourceclaim/controller.go, syncPod
+	{[]string{"FailedResourceClaimCreation"}, rule(
+		"device-claim-not-created", "a device claim of the pod cannot be made", "container-config", signature.Precise, signature.User, signature.Useless,
+		"The pod names a ResourceClaimTemplate, and no claim could be made from it; the scheduler does not try the pod before.", "That the name is wrong: the template may come later, and a quota may refuse claims.",
+		"Create the ResourceClaimTemplate in the job's namespace, or correct its name under spec.resourceClaims of the pod template.\nWhere it is there and the pod waits on, delete the pod: it is made again.")},
 	{[]string{"FailedPrepareDynamicResources"}, rule(
 		"device-claim-not-prepared", "the node could not prepare the pod's claimed devices", "container-config", signature.General, signature.Platform, signature.Helps,
 		"The driver of a resource claim failed on the node.", "That the device is broken: a driver that does not run or a claim of another pod looks the same.",

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -16,10 +18,11 @@ import (
 // advice is what to say and to do where the facts of a failure say more than its signature does: a signature
 // speaks of all that it matches, and whose move it is may depend on a number in the line.
 type advice struct {
-	of   []string          // signatures; empty: any
-	line *regexp.Regexp    // of the decisive line; its named groups fill the texts like facts do; nil: any
-	fact map[string]string // facts that the failure has to have; "" stands for any value
-	not  string            // a fact that it must not have; empty: none
+	of   []string                           // signatures; empty: any
+	line *regexp.Regexp                     // of the decisive line; its named groups fill the texts like facts do; nil: any
+	fact map[string]string                  // facts that the failure has to have; "" stands for any value
+	not  string                             // a fact that it must not have; empty: none
+	when func(facts map[string]string) bool // what the facts have to be; nil: anything
 
 	says  string           // the headline in place of the signature's title; empty: the title
 	owner signature.Domain // empty: the signature's
@@ -135,6 +138,54 @@ var byFact = []advice{
 			"Where {{.holder}} is of another job, it has to end first.",
 		},
 	},
+	// What the kubelet's device manager says when a pod comes (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/kubelet/cm/devicemanager/manager.go).
+	{
+		of: []string{"unexpected-admission-device"}, line: regexp.MustCompile(`requested number of devices unavailable for (?P<resource>\S+)\. Requested: (?P<asked>\d+), Available: (?P<free>\d+)`),
+		says: "the node had {{.free}} of {{.asked}} {{.resource}} to give when the pod came", owner: signature.Platform, retry: signature.Helps,
+		steps: []string{
+			"Start the pod again. The scheduler took the devices for free and the kubelet did not: the device plugin had just restarted, or devices became unhealthy in between.",
+			"Where the node refuses again, tell the administrators the node: kubectl describe node shows what it offers, and the log of its device plugin why.",
+		},
+	},
+	{
+		of: []string{"unexpected-admission-device"}, line: regexp.MustCompile(`cannot allocate unhealthy devices (?P<resource>[^ ,]+)`),
+		says: "the node has no healthy {{.resource}} to give", owner: signature.Platform, retry: signature.Helps,
+		steps: []string{
+			"Tell the administrators the node: its device plugin reports the devices as unhealthy, or does not run; it says so as well while it starts.",
+			"Start the pod again, on other nodes where this one refuses again.",
+		},
+	},
+	{
+		of: []string{"unexpected-admission-device"}, line: regexp.MustCompile(`GPU is lost|unable to get device link information|(?i:fallen off the bus)`),
+		says: "the node lost a GPU, and its device plugin hands out none because of it", owner: signature.Hardware, retry: signature.Helps,
+		steps: []string{
+			"Tell the administrators the node: a GPU is off the bus, and every pod that asks for one is refused there until the machine was restarted.",
+			"Until then keep the job off it: kubectl cordon NODE.",
+		},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/limitranger/admission.go
+		of: []string{"quota-exceeded"}, line: regexp.MustCompile(`(?P<bound>maximum|minimum) (?P<resource>[\w./-]+) usage per (?P<per>Container|Pod) is (?P<limit>\w+), but (?:limit|request) is (?P<asked>\w+)`),
+		says: "a LimitRange of the namespace has {{.limit}} as the {{.bound}} of {{.resource}}, and the job asks for {{.asked}}", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Write {{.resource}} within the {{.bound}} of {{.limit}}, or have the LimitRange changed: kubectl get limitrange. Nothing that ends frees it."},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/serviceaccount/admission.go
+		of: []string{"admission-denied"}, line: regexp.MustCompile(`error looking up service account [^/\s]+/(?P<name>[a-z0-9.-]+): serviceaccount "[^"]+" not found`),
+		says: "service account {{.name}} does not exist", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Create ServiceAccount {{.name}} in the job's namespace, or correct serviceAccountName in the pod template."},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/priority/admission.go
+		of: []string{"admission-denied"}, line: regexp.MustCompile(`no PriorityClass with name (?P<name>[a-z0-9.-]+) was found`),
+		says: "PriorityClass {{.name}} does not exist", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Correct priorityClassName: kubectl get priorityclass lists those that there are."},
+	},
+	{
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`no space left on device`),
+		says: "the node has no room for the image", owner: signature.Platform, retry: signature.Helps, shown: true,
+		steps: []string{
+			"Tell the administrators the node: the disk of its container runtime is full, and deleting images did not help; kubectl describe node shows how much it has.",
+			"Start the pod on another node; a smaller image, or one that the nodes have already, needs less room.",
+		},
+	},
 	// Why Kueue takes quota back (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/apis/kueue/v1beta2/workload_types.go).
 	{
 		of: []string{"queue-evicted"}, line: regexp.MustCompile(`RequeuingLimitExceeded`),
@@ -202,6 +253,14 @@ var byFact = []advice{
 		steps: []string{
 			"Raise the limit of ephemeral-storage, or sizeLimit of the emptyDir, to what the run writes.",
 			"Write checkpoints and caches to a volume, not into the container.",
+		},
+	},
+	{ // the kubelet evicts by priority and request, whoever filled the node
+		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: (?P<what>[\w-]+)\. Threshold quantity: (?P<least>\w+), available: (?P<available>\w+)\. Container (?P<container>\S+) was using (?P<used>\w+), request is \w+, has larger consumption of [\w-]+\.\s*$`),
+		when: usedLittle, says: "the node ran low on {{.what}}, and the pod had to go, though it used only {{.used}} of it", owner: signature.Platform, retry: signature.Helps, shown: true,
+		steps: []string{
+			"Start the job again, on other nodes if this one stays full; request what it uses ({{.used}} of {{.what}}): pods over their requests go first.",
+			"Tell the administrators the node: {{.available}} was left where it keeps {{.least}}, and what this pod used does not make up for that.",
 		},
 	},
 	// Eviction messages name each container over its request
@@ -286,6 +345,13 @@ var byFact = []advice{
 		},
 	},
 	{
+		of: []string{"node-not-ready-text"}, fact: map[string]string{"node": ""},
+		steps: []string{
+			"Tell the administrators node {{.node}}; kubectl describe node {{.node}} shows since when, and what it said last.",
+			lostPod, "Start the job again on other nodes.",
+		},
+	},
+	{
 		of: []string{"node-not-ready-text"}, not: "node", line: regexp.MustCompile(`\bpod/(?P<pod>[a-z0-9][a-z0-9.-]*)`),
 		steps: []string{"See which node it was: kubectl get pod {{.pod}} -o wide. Tell the administrators its name.", lostPod, "Start the job again elsewhere."},
 	},
@@ -349,22 +415,27 @@ var byFact = []advice{
 
 // adviceFor is the advice that fits an observation, its texts filled; nil: the signature says it all.
 func adviceFor(s *evidence.Observation) *advice {
+	known := map[string]string{}
+	maps.Copy(known, s.Facts)
+	if node := s.Item.Source.Node; node != "" && known["node"] == "" {
+		known["node"] = node
+	}
 	for i := range byFact {
 		a := &byFact[i]
-		if len(a.of) > 0 && !slices.Contains(a.of, s.Signature.ID) || a.not != "" && s.Facts[a.not] != "" {
+		if len(a.of) > 0 && !slices.Contains(a.of, s.Signature.ID) || a.not != "" && known[a.not] != "" {
 			continue
 		}
 		facts := map[string]string{}
 		for name, want := range a.fact {
-			if have, ok := s.Facts[name]; !ok || want != "" && have != want {
+			if have, ok := known[name]; !ok || want != "" && have != want {
 				facts = nil
 				break
 			}
 		}
-		if facts == nil || !a.reads(s.Line, facts) {
+		if facts == nil || !a.reads(s.Line, facts) || a.when != nil && !a.when(facts) {
 			continue
 		}
-		maps.Copy(facts, s.Facts)
+		maps.Copy(facts, known)
 		return a.filled(facts)
 	}
 	return nil
@@ -398,4 +469,19 @@ func (a *advice) filled(facts map[string]string) *advice {
 		out.steps = append(out.steps, fill(step, facts))
 	}
 	return &out
+}
+
+// usedLittle says that a node would have run low without what a container used.
+func usedLittle(facts map[string]string) bool {
+	var n [3]resource.Quantity
+	for i, name := range []string{"least", "available", "used"} {
+		q, err := resource.ParseQuantity(facts[name])
+		if err != nil {
+			return false
+		}
+		q.Format = resource.BinarySI // the kubelet writes one of them in bytes
+		n[i], facts[name] = q, q.String()
+	}
+	n[1].Add(n[2])
+	return n[1].Cmp(n[0]) < 0
 }

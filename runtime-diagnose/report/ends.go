@@ -138,7 +138,7 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	steps := root.Signature.Steps()
 	switch other := d.lacksOther(root); {
 	case d.advice != nil && len(d.advice.steps) > 0:
-		return d.advice.steps
+		return d.beyond(root, d.onNode(root, slices.Clone(d.advice.steps)))
 	case other != "":
 		steps = append([]string{"Lowering the devices alone will not help: nodes lack " + other + " as well; kubectl describe node says what takes it."}, steps...)
 	}
@@ -152,15 +152,8 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 		steps = slices.DeleteFunc(steps, func(step string) bool { return step == "" })
 	}
 	s, reads := root.Item.Source, false
-	node := d.nodeOf(s)
-	if node == "" && root.Signature.Domain == signature.Hardware { // others may speak of a peer's host
-		node = hostIn(root.Item.Text)
-	}
+	steps = d.onNode(root, steps)
 	for i, step := range steps {
-		if node != "" { // a command is copied: what is known is filled in
-			step = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+words.ShellWord(node))
-			steps[i] = onTheNode.ReplaceAllString(step, "${1}node "+strings.ReplaceAll(node, "$", "$$"))
-		}
 		reads = reads || readTheLog.MatchString(step)
 		if !readTheLog.MatchString(step) || s.Pod == "" {
 			continue
@@ -176,6 +169,22 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	}
 	if !reads && attribute.BareExit(root) && len(d.End.Lines) == 0 && len(d.Logs) == 0 {
 		steps = append([]string{d.logToRead()}, steps...)
+	}
+	return d.beyond(root, steps)
+}
+
+// onNode fills in the node where it is known: a command is copied.
+func (d *draft) onNode(root *evidence.Observation, steps []string) []string {
+	node := d.nodeOf(root.Item.Source)
+	if node == "" && root.Signature.Domain == signature.Hardware { // others may speak of a peer's host
+		node = hostIn(root.Item.Text)
+	}
+	if node == "" {
+		return steps
+	}
+	for i, step := range steps {
+		step = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+words.ShellWord(node))
+		steps[i] = onTheNode.ReplaceAllString(step, "${1}node "+strings.ReplaceAll(node, "$", "$$"))
 	}
 	return steps
 }

@@ -28,6 +28,11 @@ func (d *draft) podOn(node string) string {
 			n++
 		}
 	}
+	for i := range d.Gone {
+		if p := &d.Gone[i]; n == 0 && p.Spec.NodeName == node {
+			return p.Name
+		}
+	}
 	if n != 1 {
 		return ""
 	}

@@ -33,14 +33,14 @@ func text(r Report) string {
 	if head, _, _ := strings.Cut(r.Waiting, ": "); r.Waiting != "" && !strings.HasPrefix(r.Analysis, strings.TrimRight(head, ".")) {
 		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
 	}
-	for _, remark := range r.Remarks {
-		fmt.Fprintf(&b, "\nnote: %s\n", n.short(remark))
-	}
 	if len(r.Solution) > 0 {
 		fmt.Fprintf(&b, "\nwhat to do%s\n", whoActs(r.Root))
 		for i, step := range r.Solution {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
 		}
+	}
+	for _, remark := range r.Remarks {
+		fmt.Fprintf(&b, "\nnote: %s\n", n.short(remark))
 	}
 	if r.Root != nil {
 		b.WriteString("\n" + aroundLine(r))

@@ -43,6 +43,9 @@ func (d *draft) judge(r *Report) {
 		if d.schedulerOf(d.root) != nil && d.neverFits() {
 			root.Retry = signature.Useless
 		}
+		if nodes, _ := d.refusedAgain(d.root); len(nodes) > 1 {
+			root.Retry = signature.Useless
+		}
 		if d.advice != nil {
 			root.Owner, root.Retry = cmp.Or(d.advice.owner, root.Owner), cmp.Or(d.advice.retry, root.Retry)
 		}
