@@ -209,6 +209,7 @@ var caps = map[string]string{
 	"runtime-diagnose/controller.mostAsked":      "runtime-diagnose/controller.TestOneNamespaceHasOneQuestionAndAllHaveEight",
 	"runtime-diagnose/controller.mostAskedPods":  "runtime-diagnose/controller.TestTheTokenGoesAlong",
 	"runtime-diagnose/controller.mostNamed":      "runtime-diagnose/controller.TestOnlySoManyPodsAreNamed",
+	"runtime-diagnose/controller.mostRewrite":    "runtime-diagnose/controller.TestWhoWritesOurAnnotationsAllTheTimeIsNotAnsweredAllTheTime",
 	"runtime-diagnose/controller.mostSaid":       "runtime-diagnose/controller.TestALongWarningShowsThatItIsCut",
 	"runtime-diagnose/controller.mostSpread":     "runtime-diagnose/controller.TestAFailureThatSpreadsIsNotLeftToItselfForLong",
 	"runtime-diagnose/controller.mostStories":    "runtime-diagnose/controller.TestFindingsThatAModelWasAskedAboutAreBounded",
