@@ -213,6 +213,7 @@ var caps = map[string]string{
 	"runtime-diagnose/controller.mostSaid":       "runtime-diagnose/controller.TestALongWarningShowsThatItIsCut",
 	"runtime-diagnose/controller.mostSpread":     "runtime-diagnose/controller.TestAFailureThatSpreadsIsNotLeftToItselfForLong",
 	"runtime-diagnose/controller.mostStories":    "runtime-diagnose/controller.TestFindingsThatAModelWasAskedAboutAreBounded",
+	"runtime-diagnose/controller.mostUsage":      "runtime-diagnose/controller.TestAHostilePrometheusIsBounded/a byte more",
 	"runtime-diagnose/controller.mostWarnings":   "runtime-diagnose/controller.TestWhatIsRememberedIsBounded",
 	"runtime-diagnose/explain.MostKept":          "runtime-diagnose/explain.TestWhatIsKeptIsBounded",
 	"runtime-diagnose/explain.modelName.most":    "runtime-diagnose/explain.TestNamesThatAModelWritesShowThatTheyAreCut",
