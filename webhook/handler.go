@@ -110,6 +110,9 @@ type HandlerOptions struct {
 	Kinds []*kinds.Kind
 	// Operators are the users whose parts of reviewed jobs are not reviewed again.
 	Operators []string
+	// MayWriteStatus says whether a user may write the status of jobs in a namespace, as their operator does; nil: whoever is
+	// named among Operators may.
+	MayWriteStatus func(context.Context, authenticationv1.UserInfo, schema.GroupVersionResource, string) bool
 	// Deadline bounds the checks and the fit; 0 means DefaultDeadline.
 	Deadline time.Duration
 	// PolicyDeadline bounds policies, before the checks and after them; 0 means DefaultPolicyDeadline.

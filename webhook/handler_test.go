@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -479,6 +480,7 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 		"an operator makes a part of a reviewed job": {[]change{object(owned("whole", "1")), by(operator)}, false},
 		"an operator with an owner nobody has seen":  {[]change{object(owned("other", "1")), by(operator)}, true},
 		"an operator with an owner of another life":  {[]change{object(owned("whole", "2")), by(operator)}, true},
+		"an account that is only called like one":    {[]change{object(owned("whole", "1")), by("system:serviceaccount:mpi-operator:mpi-operator")}, true},
 		"a user claims to be an operator":            {[]change{object(owned("whole", "1")), by("ada")}, true},
 		"so does an account of the namespace":        {[]change{object(owned("whole", "1")), by("system:serviceaccount:ml:default")}, true},
 		"so does a CI account of another namespace":  {[]change{object(owned("whole", "1")), by("system:serviceaccount:ci:bot")}, true},
@@ -498,6 +500,10 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 				labels: map[string]map[string]string{"quiet": {"signalbox.dev/mode": "off"}},
 				jobs:   map[string]string{"TrainJob/whole": `{"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"whole","namespace":"ml","uid":"1"}}`},
 			})
+			h.o.Operators = append(h.o.Operators, "system:serviceaccount:mpi-operator:mpi-operator")
+			h.o.MayWriteStatus = func(_ context.Context, who authenticationv1.UserInfo, of schema.GroupVersionResource, namespace string) bool {
+				return who.Username == operator && of.Resource == "trainjobs" && of.Group == "trainer.kubeflow.org" && namespace == "ml"
+			}
 			got := ask(t, h, request(tc.changes...))
 			if reviewed != tc.reviewed {
 				t.Errorf("reviewed %v; want %v", reviewed, tc.reviewed)

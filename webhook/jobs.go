@@ -133,31 +133,42 @@ func (j *Jobs) discover(ctx context.Context) {
 			lists[schema.GroupVersion{Group: g.Name, Version: v.Version}] = nil
 		}
 	}
+	silent := map[schema.GroupVersion]bool{} // an aggregated API that is down: what it serves is not known
 	for _, k := range j.kinds {
 		var served *schema.GroupVersionKind
+		unknown := false
 		for _, gvk := range k.GVKs {
 			gv := gvk.GroupVersion()
 			have, known := lists[gv]
 			if !known || served != nil {
 				continue
 			}
-			if have == nil {
+			if have == nil && !silent[gv] {
 				list, err := api.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
-				if err != nil {
-					return
+				if silent[gv] = err != nil; err == nil {
+					have = list.APIResources
+					lists[gv] = have
 				}
-				have = list.APIResources
-				lists[gv] = have
 			}
+			unknown = unknown || silent[gv]
 			if slices.ContainsFunc(have, func(r metav1.APIResource) bool { return r.Name == k.Resource }) {
 				served = &gvk
 			}
 		}
-		j.adjust(k, served)
+		if !unknown || !j.follows(k) { // what is followed stays
+			j.adjust(k, served)
+		}
 	}
 	j.mu.Lock()
 	j.asked = true
 	j.mu.Unlock()
+}
+
+// follows says whether jobs of a kind are followed.
+func (j *Jobs) follows(k *kinds.Kind) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.followed[k.GVKs[0].GroupKind()] != nil
 }
 
 func (j *Jobs) adjust(k *kinds.Kind, served *schema.GroupVersionKind) {

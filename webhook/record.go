@@ -3,7 +3,6 @@ package webhook
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -11,11 +10,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -292,23 +286,6 @@ func (r Record) Result() *fit.Result {
 		out.Violations = append(out.Violations, l.Violation)
 	}
 	return out
-}
-
-// MayListNodes asks the API server whether a user may list nodes.
-func MayListNodes(kube kubernetes.Interface) func(context.Context, authenticationv1.UserInfo) bool {
-	return func(ctx context.Context, who authenticationv1.UserInfo) bool {
-		extra := map[string]authorizationv1.ExtraValue{}
-		for key, values := range who.Extra {
-			extra[key] = authorizationv1.ExtraValue(values)
-		}
-		answer, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
-			Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: who.Username, Groups: who.Groups, UID: who.UID, Extra: extra,
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes", Version: "v1"},
-			},
-		}, metav1.CreateOptions{})
-		return err == nil && answer.Status.Allowed
-	}
 }
 
 func verdictOf(word string) fit.Verdict {

@@ -61,7 +61,7 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 			return unread(fmt.Sprintf("no reader for %s %s", kind.GroupVersion(), kind.Kind))
 		}
 	}
-	if owner := h.madeByOperator(req, ask.Object); owner != "" {
+	if owner := h.madeByOperator(ctx, req, ask.Object); owner != "" {
 		out := instead(answer{silent: "made by the operator of " + owner + ", which was reviewed itself"})
 		out.job = ask.Object
 		return out
@@ -122,18 +122,31 @@ func decode(raw []byte) (*unstructured.Unstructured, error) {
 // madeByOperator names the job that this one was made for: a JobSet's Jobs, a TrainJob's
 // JobSet. Its user has read the findings on the job he wrote; a policy that denies the
 // part would only break the whole, silently. An owner reference is a claim of whoever
-// writes it, so it counts only from the account of an operator, and only where that owner is
-// stored under that UID.
-func (h *Handler) madeByOperator(req admission.Request, object *unstructured.Unstructured) string {
+// writes it, so it counts only from the account of an operator, which may write the status of the owner, and only where
+// that owner is stored under that UID.
+func (h *Handler) madeByOperator(ctx context.Context, req admission.Request, object *unstructured.Unstructured) string {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil || h.o.Stored == nil || !slices.Contains(h.o.Operators, req.UserInfo.Username) {
 		return ""
 	}
 	kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
-	if owner.UID != "" && h.o.Stored.UID(kind, req.Namespace, owner.Name) == owner.UID {
-		return owner.Kind + " " + owner.Name
+	if owner.UID == "" || h.o.Stored.UID(kind, req.Namespace, owner.Name) != owner.UID {
+		return ""
 	}
-	return ""
+	if h.o.MayWriteStatus != nil && !h.o.MayWriteStatus(ctx, req.UserInfo, h.resourceOf(kind), req.Namespace) {
+		return ""
+	}
+	return owner.Kind + " " + owner.Name
+}
+
+// resourceOf is the resource of a kind.
+func (h *Handler) resourceOf(of schema.GroupKind) schema.GroupVersionResource {
+	for _, k := range h.o.Kinds {
+		if k.GVKs[0].GroupKind() == of {
+			return k.GVKs[0].GroupVersion().WithResource(k.Resource)
+		}
+	}
+	return schema.GroupVersionResource{}
 }
 
 // scale is the subresource by which kubectl scale and autoscalers change one number of a job.

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -37,22 +38,24 @@ type Options struct {
 	Jobs         *Jobs                                                 // started by the webhook; nil: no stored job is known
 	Reviewed     *Reviewed                                             // started by the webhook; nil: what was reviewed is not recorded
 	MayListNodes func(context.Context, authenticationv1.UserInfo) bool // nil: names of nodes are told to no user
-	Precedence   *Precedence                                           // nil: nothing gives way to reviews
-	Operators    []string
-	ClientCAFile string               // certificates of those who may call; empty: anybody
-	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
-	Namespace    string               // our own, of those Events
-	Closed       *Switch              // started by the webhook; nil: nothing is closed on failure
-	Kinds        []*kinds.Kind
-	Excluded     []string
-	Deadline     time.Duration
-	PolicyTime   time.Duration
-	Concurrent   int
-	Address      string       // "host:port" to listen on; empty: ":9443"
-	Version      string       // of the program, for an answer to a user who asks
-	Tracer       trace.Tracer // nil: nothing is traced
-	Metrics      *Metrics
-	Log          logr.Logger
+	// MayWriteStatus says whether a user writes the status of jobs, as an operator does; nil: whoever is named among Operators.
+	MayWriteStatus func(context.Context, authenticationv1.UserInfo, schema.GroupVersionResource, string) bool
+	Precedence     *Precedence // nil: nothing gives way to reviews
+	Operators      []string
+	ClientCAFile   string               // certificates of those who may call; empty: anybody
+	Events         kubernetes.Interface // for Events about certificates that end; nil: none are written
+	Namespace      string               // our own, of those Events
+	Closed         *Switch              // started by the webhook; nil: nothing is closed on failure
+	Kinds          []*kinds.Kind
+	Excluded       []string
+	Deadline       time.Duration
+	PolicyTime     time.Duration
+	Concurrent     int
+	Address        string       // "host:port" to listen on; empty: ":9443"
+	Version        string       // of the program, for an answer to a user who asks
+	Tracer         trace.Tracer // nil: nothing is traced
+	Metrics        *Metrics
+	Log            logr.Logger
 }
 
 // Bundle brings policies from a registry.
@@ -87,7 +90,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
 		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log, Version: o.Version, Precedence: o.Precedence,
 	}
-	options.MayListNodes = o.MayListNodes
+	options.MayListNodes, options.MayWriteStatus = o.MayListNodes, o.MayWriteStatus
 	if o.Jobs != nil {
 		options.Stored, options.Earlier = o.Jobs, o.Jobs.Earlier
 	}

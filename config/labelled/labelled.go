@@ -8,6 +8,7 @@ package labelled
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -60,6 +61,7 @@ type ConfigMaps struct {
 	part     bool // what is broken was left out, the rest is in force
 	broken   atomic.Pointer[string]
 	synced   atomic.Bool
+	told     map[string]told // by the name of the ConfigMap
 }
 
 // New makes a watcher.
@@ -67,7 +69,7 @@ func New(o Options) *ConfigMaps {
 	if o.Loaded == nil {
 		o.Loaded = func(error) {}
 	}
-	return &ConfigMaps{o: o}
+	return &ConfigMaps{o: o, told: map[string]told{}}
 }
 
 // mostBytes bounds an error on a ConfigMap and in an Event.
@@ -114,35 +116,66 @@ func (p *ConfigMaps) Start(ctx context.Context) error {
 	}
 	last := ""
 	for {
-		last = p.follow(ctx, watched.Lister(), events, last)
+		var again time.Duration
+		last, again = p.follow(ctx, watched.Lister(), events, last)
 		p.synced.Store(true)
+		var later <-chan time.Time
+		if again > 0 {
+			later = time.After(again)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-wake:
+		case <-later:
 		}
 	}
 }
 
 // follow loads the set if the policies are not those of last, tells the ConfigMaps, and
-// returns what it looked at.
-func (p *ConfigMaps) follow(ctx context.Context, lister listers.ConfigMapLister, events record.EventRecorder, last string) string {
+// returns what it looked at, and after how long something is to be told again; 0: nothing is.
+func (p *ConfigMaps) follow(ctx context.Context, lister listers.ConfigMapLister, events record.EventRecorder, last string) (now string, again time.Duration) {
 	found, err := lister.ConfigMaps(p.o.Namespace).List(labels.Everything())
 	if err != nil {
 		p.o.Log.Error(err, "list "+p.o.What)
-		return last
+		return last, 0
 	}
 	slices.SortFunc(found, func(a, b *corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
 	archive := files(found)
-	if text := string(txtar.Format(archive)); text != last || !p.synced.Load() {
-		last = text
+	if now = mark(archive); now != last || !p.synced.Load() {
 		p.load(archive)
 	}
-	blamed := blame(p.Broken(), found)
+	blamed, there := blame(p.Broken(), found), map[string]bool{}
 	for _, m := range found {
-		p.tell(ctx, m, blamed[m.Name], events)
+		there[m.Name] = true
+		if wait := p.tell(ctx, m, blamed[m.Name], events); wait > 0 && (again == 0 || wait < again) {
+			again = wait
+		}
 	}
-	return last
+	maps.DeleteFunc(p.told, func(name string, _ told) bool { return !there[name] })
+	return now, again
+}
+
+// told is what was written on a ConfigMap last. What keeps ConfigMaps as they are in git takes it away: it is written again
+// after a pause that doubles.
+type told struct {
+	text  string
+	at    time.Time
+	pause time.Duration
+}
+
+const (
+	firstPause = time.Second
+	mostPause  = 5 * time.Minute
+)
+
+// next is what is told now: another text at once, the same one after its pause.
+func (t told) next(text string, now time.Time) told {
+	pause := firstPause
+	if t.text == text && !t.at.IsZero() && now.Sub(t.at) <= 2*mostPause {
+		pause = min(2*t.pause, mostPause)
+	}
+	return told{text, now, pause}
 }
 
 // blame gives each ConfigMap the error that names one of its files; an error that names
@@ -170,11 +203,27 @@ func blame(why string, found []*corev1.ConfigMap) map[string]string {
 func files(found []*corev1.ConfigMap) *txtar.Archive {
 	out := &txtar.Archive{}
 	for _, m := range found {
-		for _, key := range slices.Sorted(maps.Keys(m.Data)) {
-			out.Files = append(out.Files, txtar.File{Name: m.Name + "/" + key, Data: []byte(m.Data[key])})
+		all := maps.Clone(m.BinaryData) // where kubectl puts what is no UTF-8; no key is in both
+		if all == nil {
+			all = map[string][]byte{}
+		}
+		for key, text := range m.Data {
+			all[key] = []byte(text)
+		}
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			out.Files = append(out.Files, txtar.File{Name: m.Name + "/" + key, Data: all[key]})
 		}
 	}
 	return out
+}
+
+// mark tells sets apart, whatever stands in their files.
+func mark(of *txtar.Archive) string {
+	sum := sha256.New()
+	for _, f := range of.Files {
+		fmt.Fprintf(sum, "%d %s %d %s", len(f.Name), f.Name, len(f.Data), f.Data)
+	}
+	return string(sum.Sum(nil))
 }
 
 // load replaces the set; on an error it keeps what there is and remembers why.
@@ -198,11 +247,15 @@ func (p *ConfigMaps) load(archive *txtar.Archive) {
 }
 
 // tell writes the error on the ConfigMap and takes it away where it no longer holds.
-// Every replica tries; the second finds it written.
-func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, events record.EventRecorder) {
+// Every replica tries; the second finds it written. It answers with after how long to write it again; 0: it stands there.
+func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, events record.EventRecorder) time.Duration {
 	want := clip(why)
 	if m.Annotations[p.o.Annotation] == want {
-		return
+		return 0
+	}
+	last, now := p.told[m.Name], time.Now()
+	if wait := last.at.Add(last.pause).Sub(now); last.text == want && wait > 0 {
+		return wait
 	}
 	value := any(want)
 	if want == "" {
@@ -211,19 +264,21 @@ func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, 
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{p.o.Annotation: value}}})
 	if err != nil {
 		p.o.Log.Error(err, "write the error of "+p.o.What, "configmap", m.Name)
-		return
+		return 0
 	}
 	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := p.o.Client.CoreV1().ConfigMaps(p.o.Namespace).Patch(bounded, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "signalbox-" + p.o.What}); err != nil {
 		p.o.Log.Error(err, "write the error of "+p.o.What, "configmap", m.Name)
-		return
+		return 0
 	}
+	p.told[m.Name] = last.next(want, now)
 	if want == "" {
 		events.Event(m, corev1.EventTypeNormal, p.o.Reason+"Loaded", "the "+p.o.What+" load again; revision "+p.revision)
-		return
+		return 0
 	}
 	events.Event(m, corev1.EventTypeWarning, p.o.Reason+"Broken", clip("the "+p.o.What+" do not load, "+p.instead()+": "+want))
+	return 0
 }
 
 // instead is what is in force while something does not load.

@@ -1,11 +1,20 @@
 package labelled
 
 import (
+	"errors"
+	"io/fs"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 )
 
 func TestAnErrorIsWrittenOnTheConfigMapItNames(t *testing.T) {
@@ -34,4 +43,82 @@ func TestAnErrorIsWrittenOnTheConfigMapItNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// kubectl puts a file that is no UTF-8 under binaryData: it is a file like the others, or a policy is not in force and
+// nobody is told.
+func TestFilesAreThoseOfBothKinds(t *testing.T) {
+	got := files([]*corev1.ConfigMap{{
+		ObjectMeta: metav1.ObjectMeta{Name: "limits"},
+		Data:       map[string]string{"b.rego": "package b", "z.rego": "package z"},
+		BinaryData: map[string][]byte{"a.rego": []byte("package \xe9")},
+	}})
+	var names []string
+	for _, f := range got.Files {
+		names = append(names, f.Name+": "+string(f.Data))
+	}
+	if diff := cmp.Diff([]string{"limits/a.rego: package \xe9", "limits/b.rego: package b", "limits/z.rego: package z"}, names); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// What stands in a file cannot make two sets look like one: the second would not be loaded.
+func TestSetsThatDifferAreToldApart(t *testing.T) {
+	of := func(data map[string]string) string {
+		return mark(files([]*corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: "m"}, Data: data}}))
+	}
+	one, two := of(map[string]string{"a.rego": "package a\n-- m/b.rego --\npackage b\n"}), of(map[string]string{"a.rego": "package a\n", "b.rego": "package b\n"})
+	if one == two {
+		t.Error("a file that holds another, and both of them, look the same")
+	}
+	if again := of(map[string]string{"a.rego": "package a\n", "b.rego": "package b\n"}); again != two {
+		t.Error("the same set looks like another")
+	}
+}
+
+// What keeps ConfigMaps as they are in git may take the error away for ever: it is written less and less often.
+func TestAnErrorThatSomebodyTakesAwayIsWrittenLessAndLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "signalbox-system", Name: "limits"}, Data: map[string]string{"a.rego": "package"}}
+		kube := fake.NewClientset(m.DeepCopy())
+		found := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		if err := found.Add(m); err != nil {
+			t.Fatal(err)
+		}
+		broken := errors.New("limits/a.rego: it is no policy")
+		p := New(Options{
+			Client: kube, Namespace: "signalbox-system", Annotation: "signalbox.dev/policy-error", What: "policies", Reason: "Policy",
+			Load: func(fs.FS) (string, error) { return "", broken }, Log: logr.Discard(),
+		})
+		events, last := record.NewFakeRecorder(4096), ""
+		writes, longest, before := 0, time.Duration(0), time.Now()
+		for range 3600 {
+			kube.ClearActions()
+			var again time.Duration
+			if last, again = p.follow(t.Context(), listers.NewConfigMapLister(found), events, last); again < 0 || again > 5*time.Minute {
+				t.Fatalf("it is looked at again after %s; want after five minutes at most", again)
+			}
+			if n := len(kube.Actions()); n > 0 {
+				writes += n
+				longest, before = max(longest, time.Since(before)), time.Now()
+			}
+			time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's
+		}
+		if writes < 2 || writes > 24 || len(events.Events) != writes {
+			t.Errorf("%d writes and %d Events within an hour; want a few of each", writes, len(events.Events))
+		}
+		if longest != 5*time.Minute {
+			t.Errorf("it is left alone for %s at most; want five minutes", longest)
+		}
+		broken = errors.New("limits/a.rego: it is no policy, either")
+		kube.ClearActions()
+		changed := m.DeepCopy()
+		changed.Data["a.rego"] = "package package"
+		if err := found.Update(changed); err != nil {
+			t.Fatal(err)
+		}
+		if p.follow(t.Context(), listers.NewConfigMapLister(found), events, last); len(kube.Actions()) != 1 {
+			t.Errorf("another error is written %d times; want once, at once", len(kube.Actions()))
+		}
+	})
 }

@@ -144,7 +144,7 @@ func (e *exporter) send(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16)) // so that the connection is used again
 	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("the collector answers %s", resp.Status)
+		return fmt.Errorf("the collector answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)) // what it writes beside the number may be the token
 	}
 	return nil
 }

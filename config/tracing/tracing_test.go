@@ -93,7 +93,13 @@ func TestACollectorThatIsAwayCostsSpansOnly(t *testing.T) {
 	calls := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls++
-		w.WriteHeader(http.StatusServiceUnavailable)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 503 Bearer t0ken\x1b[31m\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") // what it was sent
+		_ = conn.Close()
 	}))
 	defer server.Close()
 	var lines []string
@@ -111,7 +117,7 @@ func TestACollectorThatIsAwayCostsSpansOnly(t *testing.T) {
 	if err := p.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if calls != 3 || len(lines) != 1 || !strings.Contains(lines[0], "the collector answers 503") {
+	if calls != 3 || len(lines) != 1 || !strings.Contains(lines[0], `"the collector answers 503 Service Unavailable"`) {
 		t.Errorf("%d calls, log %q; want three, one line", calls, lines)
 	}
 	if _, err := New(Options{CAFile: "/nowhere"}); err == nil {

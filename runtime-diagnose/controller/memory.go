@@ -43,6 +43,7 @@ type remembered struct {
 	key       Request
 	watched   watched
 	unsettled unsettled
+	written   written
 	// reviewed says that it was asked what admission says of the job.
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind

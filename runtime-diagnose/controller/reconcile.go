@@ -126,7 +126,8 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 	}
 	v.pulse = known.pulse()
 	if what == nothing {
-		return again, r.unwait(ctx, u, v)
+		wait, err := r.unwait(ctx, u, v, known)
+		return sooner(again, wait), err
 	}
 	if what == thorough {
 		if wait := r.spreads(known, u, v); wait > 0 {
@@ -150,14 +151,11 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 		reading, stop = context.WithTimeout(reading, r.Timeout)
 		defer stop()
 	}
-	more, err := r.speak(ctx, reading, key, k, u, v, what)
+	next, err := r.speak(ctx, reading, key, k, u, v, what)
 	if err != nil {
 		return 0, err
 	}
-	if more {
-		again = sooner(again, max(r.Refresh, time.Second))
-	}
-	return again, nil
+	return sooner(again, next), nil
 }
 
 // mostSpread is how long a failure that spreads from pod to pod is left to itself.
@@ -306,21 +304,34 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 }
 
 // unwait takes back why a job waits as soon as nothing of it waits any more.
-func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v view) error {
+func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v view, known *remembered) (again time.Duration, err error) {
 	if _, unscheduled := v.waiting(); unscheduled || v.rests() || u.GetAnnotations()[Waiting] == "" {
-		return nil
+		return 0, nil
 	}
-	_, err := r.Writer.writeReason(ctx, u, "")
-	return err
+	return r.because(ctx, u, v, known, "")
 }
 
-// speak diagnoses and writes. more says that another look later may find what this one did not.
-func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (more bool, err error) {
+// because writes why a job waits, or after how long it may be written again.
+func (r *Reconciler) because(ctx context.Context, u *unstructured.Unstructured, v view, known *remembered, why string) (again time.Duration, err error) {
+	text := map[string]string{Waiting: why}
+	if wait := known.written.wait(text, v.now); wait > 0 && !same(because(u, why), ours(u.GetAnnotations())) {
+		return wait, nil
+	}
+	wrote, err := r.Writer.writeReason(ctx, u, why)
+	if wrote {
+		known.written.note(text, v.now)
+	}
+	return 0, err
+}
+
+// speak diagnoses and writes. It answers with after how long another look may find what this one did not, or write what
+// this one did not; 0: none may.
+func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (again time.Duration, err error) {
 	ask := u.GetAnnotations()[Ask]
 	known := r.memory.of(u.GetUID(), key)
 	if known.seen == "" && v.settled(u) {
 		known.seen = "before this process" // whatever changes from here on is looked at
-		return false, nil
+		return 0, nil
 	}
 	seen := v.seen(u.GetGeneration(), ask)
 	_, unscheduled := v.waiting()
@@ -338,25 +349,31 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	}
 	if !fresh || v.asked {
 		if err := r.diagnose(reading, k, u, v, known, seen); err != nil {
-			return false, err
+			return 0, err
 		}
 	}
 	if what == reason {
 		known.slim()
-		_, err := r.Writer.writeReason(ctx, u, v.since(known.result.Waiting))
-		return false, err
+		return r.because(ctx, u, v, known, v.since(known.result.Waiting))
 	}
 	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
 	if v.tooEarly(known.result) || f.poorerThan(u, v) {
 		known.slim()
-		return false, nil
+		return 0, nil
 	}
 	f.result.Waiting = v.since(f.result.Waiting)
 	f.result.Story = r.story(ctx, key, u, f, known)
 	r.settle(ctx, u, &f, known)
-	wrote, err := r.Writer.write(ctx, u, f)
+	text := f.annotations()
+	if wait := known.written.wait(text, v.now); wait > 0 && !same(text, ours(u.GetAnnotations())) {
+		return wait, nil
+	}
+	before := known.written.before(u)
+	wrote, err := r.Writer.write(ctx, u, f, before)
 	if wrote {
 		r.metrics.wrote()
+		known.written.note(text, v.now)
+		known.written.tells(f)
 	}
 	if takesNone(err) {
 		r.metrics.notTaken()
@@ -365,7 +382,10 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 			known.told, err = f.print, r.Writer.tellOnly(ctx, u, f)
 		}
 	}
-	return undecided && known.looks <= secondLooks || known.shown != nil, err
+	if undecided && known.looks <= secondLooks || known.shown != nil {
+		again = max(r.Refresh, time.Second)
+	}
+	return again, err
 }
 
 // diagnose collects the evidence, lets the rules decide and remembers the result.

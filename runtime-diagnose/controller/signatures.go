@@ -96,15 +96,13 @@ func (f *signatureFiles) without(files []txtar.File) ([]txtar.File, error) {
 	for range 2 {
 		good, left, errs = f.add(good, left)
 	}
+	var were []txtar.File // as they last loaded
 	for _, file := range append(left, broken...) {
-		i := slices.IndexFunc(f.good, func(g txtar.File) bool { return g.Name == file.Name })
-		if i < 0 {
-			continue
-		}
-		if _, err := f.with(append(slices.Clone(good), f.good[i])); err == nil {
-			good = append(good, f.good[i])
+		if i := slices.IndexFunc(f.good, func(g txtar.File) bool { return g.Name == file.Name }); i >= 0 {
+			were = append(were, f.good[i])
 		}
 	}
+	good, _, _ = f.add(good, were)
 	return good, errors.Join(append(unreadable, errs...)...)
 }
 

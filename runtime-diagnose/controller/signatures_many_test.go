@@ -73,3 +73,34 @@ func TestABrokenSignatureAmongManyCostsLittle(t *testing.T) {
 		})
 	}
 }
+
+// A mistake in all files at once, which were good before, costs no more: they stay as they were.
+func TestManySignaturesThatBreakTogetherCostLittle(t *testing.T) {
+	base, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &signatureFiles{base: base, live: signature.NewLive(base)}
+	const files = 60
+	for _, role := range []string{"role: root", "role: boss"} {
+		archive := &txtar.Archive{}
+		for i := range files {
+			text := strings.Replace(strings.ReplaceAll(numbered, "#", fmt.Sprint(i)), "role: root", role, 1)
+			archive.Files = append(archive.Files, txtar.File{Name: fmt.Sprintf("team/own-%d.yaml", i), Data: []byte(text)})
+		}
+		fsys, err := txtar.FS(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.made = 0
+		if _, err := f.load(fsys); (err != nil) != (role == "role: boss") {
+			t.Errorf("%s: %v", role, err)
+		}
+	}
+	if n := len(f.live.Catalog().All()); n != len(base.All())+files {
+		t.Errorf("%d signatures are in force; want %d", n, len(base.All())+files)
+	}
+	if f.made > 6 {
+		t.Errorf("%d catalogs were made; want six at most", f.made)
+	}
+}

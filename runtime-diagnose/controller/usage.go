@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,6 +20,8 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // askWithin bounds all questions about one job.
@@ -67,7 +71,7 @@ func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), 
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
 	client, err := api.NewClient(api.Config{Address: c.URL, Client: &http.Client{
-		Transport:     bearer{c.TokenFile, transport},
+		Transport:     bearer{c.TokenFile, boundedAnswers{transport}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes where it was meant to
 	}})
 	if err != nil {
@@ -108,11 +112,39 @@ func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), 
 				err = wrapped.Err // the address may hold a password
 			}
 			if err != nil {
-				errs = append(errs, fmt.Errorf("ask Prometheus for the use of %s: %w", q.of, err))
+				// What the server says may be long, and is for no terminal to obey.
+				errs = append(errs, fmt.Errorf("ask Prometheus for the use of %s: %s", q.of, words.OneLine(redact.Clean(err.Error()), 256)))
 			}
 		}
 		return u, errors.Join(errs...)
 	}, nil
+}
+
+// mostUsage is how many bytes one answer may have: twice as many series as pods are asked about, of four kilobytes of labels.
+const mostUsage = 8 << 20
+
+// boundedAnswers ends what a server sends without end.
+type boundedAnswers struct{ next http.RoundTripper }
+
+func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err == nil {
+		resp.Body = &boundedAnswer{resp.Body, mostUsage}
+	}
+	return resp, err
+}
+
+type boundedAnswer struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedAnswer) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)]) // one more, to see that there is one
+	if b.left -= int64(n); b.left < 0 {
+		return n, fmt.Errorf("the answer has more than %d MiB", mostUsage>>20)
+	}
+	return n, err
 }
 
 // bearer puts the token of a file into every request; it is read anew, because tokens change.
@@ -150,7 +182,7 @@ func fillQuery(query string, a UsageOf) string {
 }
 
 // perName reads one value for each pod or node. A Prometheus that relabels calls the pod exported_pod, and
-// its own exporter pod. What is not a number is unknown.
+// its own exporter pod. What is not a number, or without end, is unknown.
 func perName(value model.Value) (map[string]float64, error) {
 	vector, ok := value.(model.Vector)
 	if !ok {
@@ -167,7 +199,7 @@ func perName(value model.Value) (map[string]float64, error) {
 		if name == "" {
 			return nil, fmt.Errorf("a value without pod or nodename: %s", s.Metric)
 		}
-		if v := float64(s.Value); v == v {
+		if v := float64(s.Value); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			out[name] = max(out[name], v)
 		}
 	}

@@ -69,11 +69,12 @@ type Notice struct {
 // another. It reports whether it wrote. A job that goes is left alone; one that a finalizer holds is not.
 func (w Writer) Write(ctx context.Context, u *unstructured.Unstructured, r diagnose.Result, state kinds.State) (bool, error) {
 	f := finding{result: r, print: diagnose.Fingerprint(r), state: state, asked: u.GetAnnotations()[Ask]}
-	return w.write(ctx, u, f)
+	before, _ := storedOn(u)
+	return w.write(ctx, u, f, before)
 }
 
-func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f finding) (bool, error) {
-	before, _ := storedOn(u)
+// write is Write; before is what was told last.
+func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f finding, before stored) (bool, error) {
 	wrote, err := w.apply(ctx, u, f.annotations())
 	if !wrote || err != nil {
 		return wrote, err
@@ -111,12 +112,17 @@ func takesNone(err error) bool {
 
 // writeReason puts on a job only why it waits; the rest of what stands there stays.
 func (w Writer) writeReason(ctx context.Context, u *unstructured.Unstructured, why string) (bool, error) {
+	return w.apply(ctx, u, because(u, why))
+}
+
+// because are the annotations of a job with why it waits.
+func because(u *unstructured.Unstructured, why string) map[string]string {
 	want := ours(u.GetAnnotations())
 	delete(want, Waiting)
 	if why != "" {
 		want[Waiting] = cut(why, 1024)
 	}
-	return w.apply(ctx, u, want)
+	return want
 }
 
 // apply makes ours the annotations of the job, by server-side apply: keys that are no longer

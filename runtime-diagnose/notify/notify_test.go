@@ -38,6 +38,13 @@ func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if code == http.StatusFound {
 			w.Header().Set("Location", "/elsewhere")
 		}
+		if code == http.StatusTeapot { // which writes the address and what a terminal obeys beside the number
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_, _ = io.WriteString(conn, "HTTP/1.1 418 http://hooks.example/services/T00/SECRET \x1b[31m"+strings.Repeat("x", 1<<20)+"\r\nContent-Length: 0\r\n\r\n")
+				_ = conn.Close()
+			}
+			return
+		}
 		if code == http.StatusTooManyRequests {
 			w.Header().Set("Retry-After", "20")
 			if h.later != "" {
@@ -273,6 +280,7 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 		"it stays away":                  {[]int{503, 503, 503, 503, 503, 503}, mostAttempts, Failed},
 		"it refuses":                     {[]int{400, 200}, 1, Failed},
 		"it sends the token somewhere":   {[]int{http.StatusFound, 200}, 1, Failed},
+		"it answers with the address":    {[]int{http.StatusTeapot, 200}, 1, Failed},
 		"it accepts on the last attempt": {[]int{500, 500, 500, 500}, mostAttempts, Sent},
 	}
 	for name, tc := range cases {
@@ -285,8 +293,8 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 				if len(server.bodies) != tc.calls || seen.of["ml "+tc.result] != 1 || len(seen.of) != 1 {
 					t.Errorf("%d calls, %v; want %d, one %s", len(server.bodies), seen.of, tc.calls, tc.result)
 				}
-				if strings.Contains(log.String(), "SECRET") || strings.Contains(log.String(), "hooks.example") {
-					t.Errorf("the log holds the address: %s", log)
+				if len(log.String()) > 4096 || strings.Contains(log.String(), "SECRET") || strings.Contains(log.String(), "hooks.example") {
+					t.Errorf("the log holds the address, or more than there is to say: %.300s", log)
 				}
 			})
 		})

@@ -90,13 +90,15 @@ func (r *receiver) send(ctx context.Context, f Failure) (after time.Duration, er
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, mostBody)) // so that the connection is used again
+	// Whoever answers knows the address, and writes what it likes beside the number.
+	answers := fmt.Errorf("the receiver answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 		return 0, nil
 	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode >= 500:
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-		return time.Duration(min(max(seconds, 0), int(mostPause/time.Second))) * time.Second, fmt.Errorf("the receiver answers %s", resp.Status)
+		return time.Duration(min(max(seconds, 0), int(mostPause/time.Second))) * time.Second, answers
 	default:
-		return never, fmt.Errorf("the receiver answers %s", resp.Status)
+		return never, answers
 	}
 }

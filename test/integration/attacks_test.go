@@ -213,6 +213,54 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 		Expect(grow(5)).To(denied)
 	})
 
+	It("is denied as an account that is only called like an operator's", func(ctx SpecContext) {
+		front := withGPUs("front", 1)
+		Expect(write(ctx, front).err).NotTo(HaveOccurred())
+		kind := schema.GroupKind{Group: "kubeflow.org", Kind: "PyTorchJob"}
+		Eventually(func() types.UID { return jobs.UID(kind, guardedNamespace, "front") }).Should(Equal(front.GetUID()))
+		Expect(plane.Apply(ctx, `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: who-makes-jobs}
+rules: [{apiGroups: [kubeflow.org], resources: [pytorchjobs], verbs: [create]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: who-makes-jobs, namespace: `+guardedNamespace+`}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: who-makes-jobs}
+subjects: [{kind: ServiceAccount, namespace: mpi-operator, name: mpi-operator}, {kind: ServiceAccount, namespace: jobset-system, name: jobset-controller-manager}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: who-operates}
+rules: [{apiGroups: [kubeflow.org], resources: [pytorchjobs/status], verbs: [get, patch]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: who-operates}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: who-operates}
+subjects: [{kind: ServiceAccount, namespace: jobset-system, name: jobset-controller-manager}]
+`)).To(Succeed())
+		for account, refused := range map[string]bool{"mpi-operator:mpi-operator": true, "jobset-system:jobset-controller-manager": false} {
+			config := rest.CopyConfig(plane.Config())
+			config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + account}
+			objects, err := dynamic.NewForConfig(config)
+			Expect(err).NotTo(HaveOccurred())
+			u := withGPUs("behind-it", 60)
+			u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "front", UID: front.GetUID(), Controller: new(true)}})
+			create := func() error {
+				_, err := objects.Resource(pytorchJobs).Namespace(guardedNamespace).Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+				return err
+			}
+			Eventually(func() bool { err := create(); return err != nil && strings.Contains(err.Error(), "forbidden: User") }).Should(BeFalse()) // its rights are there
+			if refused {
+				Expect(create()).To(denied)
+			} else {
+				Eventually(create).WithTimeout(90 * time.Second).Should(Succeed())
+			}
+		}
+	})
+
 	It("is denied as whoever makes jobs for others", func(ctx SpecContext) {
 		config := rest.CopyConfig(plane.Config())
 		for _, user := range []string{"system:serviceaccount:kube-system:cronjob-controller", "system:serviceaccount:argocd:argocd-application-controller", "system:serviceaccount:ray-system:kuberay-operator"} {

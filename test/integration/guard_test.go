@@ -62,6 +62,7 @@ func guard(address string, more ...fs.FS) (w *webhook.Jobs, stop func()) {
 	hook, err := webhook.New(ctx, webhook.Options{
 		Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}),
 		View:     enforced{}, Jobs: jobs, Address: address, Log: GinkgoLogr,
+		Operators: []string{"system:serviceaccount:mpi-operator:mpi-operator", "system:serviceaccount:jobset-system:jobset-controller-manager"}, MayWriteStatus: webhook.MayWriteStatus(client),
 		Certificates: certs.NewAuthority(certs.Options{
 			Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
 			Configurations: []string{webhook.ConfigurationName}, Hosts: []string{"127.0.0.1"}, Log: GinkgoLogr,

@@ -34,7 +34,7 @@ type process struct {
 	health, metrics string
 }
 
-func start(ctx context.Context, program, address string) *process {
+func start(ctx context.Context, program, address string, more ...string) *process {
 	GinkgoHelper()
 	kubeconfig, err := plane.KubeconfigFor(ctx, "signalbox-system", "signalbox")
 	Expect(err).NotTo(HaveOccurred())
@@ -44,7 +44,8 @@ func start(ctx context.Context, program, address string) *process {
 listen: {webhook: %q, metrics: %q, health: %q}
 certificates: {hosts: [127.0.0.1]}
 leaderElection: {enabled: true}
-`, address, p.metrics, p.health), 0o600)).To(Succeed())
+%s
+`, address, p.metrics, p.health, strings.Join(more, "\n")), 0o600)).To(Succeed())
 	cmd := exec.Command(program, "serve", "--config", settings, "--kubeconfig", kubeconfig)
 	p.session, err = gexec.Start(cmd, GinkgoWriter, GinkgoWriter)
 	Expect(err).NotTo(HaveOccurred())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 // blanks is an answer of so many bytes.
@@ -43,6 +45,50 @@ func TestAnAnswerMayBeSoLong(t *testing.T) {
 		}
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("of %d bytes: %v; want %q", n, err, want)
+		}
+	}
+}
+
+// A list goes on while the objects that were read take four gigabytes, and not when they take a byte more.
+func TestAListGoesOnWhileItsObjectsTakeSoMuch(t *testing.T) {
+	for held, want := range map[uint64]string{4 << 30: "", 4<<30 + 1: "the cluster has sent more than 4096 MiB of objects"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://cluster/api/v1/pods?limit=500&continue=more", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBounded(answering("{}")).(bounded)
+		b.now = func() uint64 { return held }
+		resp, err := b.RoundTrip(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("where %d bytes are held: %v; want %q", held, err, want)
+		}
+	}
+}
+
+// A name that is nearly that of a node is found among five hundred, and the five hundred and first is not read.
+func TestANameIsLookedForAmongSoMany(t *testing.T) {
+	for before, want := range map[int]string{499: `did you mean "gpu-rack"`, 500: ""} {
+		var nodes []runtime.Object
+		for i := range before {
+			nodes = append(nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("a%04d", i)}})
+		}
+		kube := kubefake.NewClientset(append(nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "gpu-rack"}})...)
+		kube.PrependReactor("list", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) { // the fake sends all, whatever the limit
+			all, err := kube.Tracker().List(a.GetResource(), corev1.SchemeGroupVersion.WithKind("Node"), "")
+			if err != nil {
+				return true, nil, err
+			}
+			list := all.(*corev1.NodeList)
+			slices.SortFunc(list.Items, func(a, b corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+			list.Items = list.Items[:min(int64(len(list.Items)), a.(clienttesting.ListActionImpl).ListOptions.Limit)]
+			return true, list, nil
+		})
+		c := &Cluster{Clients: kube}
+		if got := fmt.Sprint(c.MissingNode(t.Context(), "gpu-rak")); strings.Contains(got, "did you mean") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("after %d other nodes: %s; want %q", before, got, want)
 		}
 	}
 }

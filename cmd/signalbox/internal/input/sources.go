@@ -238,7 +238,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, unread("answers " + resp.Status)
+		return nil, unread(fmt.Sprintf("answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))) // not in words of the server's, which a terminal may obey
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFetched+1))
 	switch {
