@@ -123,6 +123,9 @@ func (w *RuleSet) boundSharedVolumes() string {
 		case !r.hard || n < 2 || r.once:
 		default:
 			if most := w.onOneNode(r.members, n); most < n {
+				if r.devices {
+					return fmt.Sprintf("%s share the %s, whose devices are on one node; at most %d of them fit on one", who, r.claim, most)
+				}
 				one := "which is attached to one node at a time (ReadWriteOnce)"
 				if r.local {
 					one = "whose volume one node reaches"
@@ -296,6 +299,10 @@ func (w *RuleSet) All() string {
 		add("spread over " + w.topologies[r.top].key)
 	}
 	for _, r := range w.sharedVolumes {
+		if r.devices {
+			add("the " + r.claim)
+			continue
+		}
 		add("the claim " + r.claim)
 	}
 	for _, r := range w.attachLimits {
