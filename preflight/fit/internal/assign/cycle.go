@@ -127,7 +127,7 @@ type podFacts struct {
 	taking                           []takenVolume
 	apartBy                          []string // classes of volumes for which its pods keep from those of others
 	onHosts                          bool     // a volume that its pods have is reached from nodes that it names
-	claimMayMove                     bool     // a claim has devices, and may be given others
+	claimMayMove                     string   // a ResourceClaim that has devices, and may be given others
 	devicesCounted                   bool     // its claims of devices are counted, and nothing of them is left out
 	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
 	keptNow                          []bool   // by node: its room is kept for others; those of closedNow; nil: none

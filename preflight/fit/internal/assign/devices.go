@@ -35,7 +35,7 @@ func (u *deviceUse) selectsAlike(v *deviceUse) bool {
 // deviceUses are the devices that the claims of a pod ask for; whole: they ask for nothing else. What is
 // left out only asks for more.
 func (cycle *Cycle) deviceUses(g gang.Gang, group int) (uses []deviceUse, whole bool) {
-	whole = !cycle.Facts[group].claimMayMove
+	whole = cycle.Facts[group].claimMayMove == ""
 	var seen []string
 	for _, claim := range g.Groups[group].Pod.Spec.ResourceClaims {
 		spec, known := cycle.claimSpec(g.Namespace, &claim)

@@ -56,7 +56,7 @@ func (cycle *Cycle) allocatedClaims(t *podFacts, namespace string, claims []core
 		}
 		now, idle := cycle.holders(claim)
 		if !now && !cycle.strict {
-			t.claimMayMove = true
+			t.claimMayMove = claim.Name
 			continue
 		}
 		on := make([]bool, len(cycle.s.Nodes()))
