@@ -86,6 +86,7 @@ type DeviceCount struct {
 	Doubt     string // why it may be none, for all that is known; empty: nothing speaks against it
 	Shared    string // why it may be less, as others may have some: not said where the least is counted
 	Parts     bool   // some devices share counters
+	Several   bool   // some are reached from several nodes
 }
 
 // MostDeviceRequests bounds the requests that are counted in one question.
@@ -156,7 +157,7 @@ func (c *deviceCounter) addKinds(s *Snapshot, classes *deviceClasses, suiting []
 			if !spend(len(s.nodes)) {
 				return false
 			}
-			selected = s.selectedBy(slice.Spec.NodeSelector)
+			selected = s.SelectedBy(slice.Spec.NodeSelector)
 		}
 		for i, kind := range kinds.kinds {
 			set := suiting[classes.class[int(start)+i]]
@@ -177,8 +178,8 @@ func (c *deviceCounter) addKinds(s *Snapshot, classes *deviceClasses, suiting []
 	return true
 }
 
-// selectedBy are the nodes that a selector takes.
-func (s *Snapshot) selectedBy(required *corev1.NodeSelector) (out []int) {
+// SelectedBy are the nodes that a selector takes.
+func (s *Snapshot) SelectedBy(required *corev1.NodeSelector) (out []int) {
 	selects := podspec.Selects(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}})
 	for at, n := range s.nodes {
 		if selects(n.object) {
@@ -209,7 +210,7 @@ func (c *deviceCounter) suit(requests []DeviceRequest, slice *publishedSlice, at
 			out.Doubt = cmp.Or(out.Doubt, "some devices may be tainted by a DeviceTaintRule")
 		}
 		out.Doubt = cmp.Or(out.Doubt, doubt)
-		out.Parts = out.Parts || len(d.ConsumesCounters) > 0
+		out.Parts, out.Several = out.Parts || len(d.ConsumesCounters) > 0, out.Several || slice.host == ""
 		if !c.least {
 			out.Shared = cmp.Or(out.Shared, slice.sharedBy(d))
 		}

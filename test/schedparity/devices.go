@@ -52,10 +52,9 @@ func (w *writer) devices(seed uint64) {
 		delete(g.Pod.Spec.Containers[0].Resources.Requests, build.GPU)
 		delete(g.Pod.Spec.Containers[0].Resources.Limits, build.GPU)
 		name := "devices-" + g.Name
-		if seed%2400 == 819 {
+		if seed%800 == 19 {
 			w.about(deviceShared)
-			w.add(w.shared(name, seed))
-			g.Pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "devices", ResourceClaimName: &name}}
+			g.Pod.Spec.ResourceClaims = w.sharedOf(name, i, seed)
 			continue
 		}
 		w.add(w.template(name, seed))
@@ -153,11 +152,55 @@ func (w *writer) holder(s *resourcev1.ResourceSlice, of, node string) *resourcev
 	return c
 }
 
-// shared is a claim of the gang's namespace that all pods of a role use.
+// sharedOf are the claims of a role whose pods share one: all roles the same one, or each its own, beside claims of each
+// pod's or not.
+func (w *writer) sharedOf(role string, at int, seed uint64) []corev1.PodResourceClaim {
+	name := role
+	if seed%1600 == 19 {
+		name = "devices-of-all"
+	}
+	if at == 0 || name == role {
+		w.add(w.shared(name, seed))
+	}
+	out := []corev1.PodResourceClaim{{Name: "shared", ResourceClaimName: &name}}
+	if seed%2400 == 19 {
+		w.add(w.template(role, seed))
+		out = append(out, corev1.PodResourceClaim{Name: "devices", ResourceClaimTemplateName: &role})
+	}
+	return out
+}
+
+// shared is a claim of the gang's namespace that pods share. One in three has a device, which others have with it or nobody.
 func (w *writer) shared(name string, seed uint64) *resourcev1.ResourceClaim {
 	c := &resourcev1.ResourceClaim{Spec: w.template(name, seed).Spec.Spec}
 	c.Namespace, c.Name, c.UID = home, name, types.UID(name)
+	for _, o := range w.s.objects {
+		if s, ok := o.(*resourcev1.ResourceSlice); ok && s.Spec.NodeName != nil && len(s.Spec.Devices) > 0 && s.Spec.Pool.Generation == 1 && w.one(3) {
+			w.give(c, s)
+			break
+		}
+	}
 	return c
+}
+
+// give gives a claim the last device of a slice, unless another has it.
+func (w *writer) give(c *resourcev1.ResourceClaim, s *resourcev1.ResourceSlice) {
+	was := w.holder(s, s.Spec.Devices[len(s.Spec.Devices)-1].Name, *s.Spec.NodeName)
+	if slices.ContainsFunc(w.s.objects, func(o runtime.Object) bool {
+		other, ok := o.(*resourcev1.ResourceClaim)
+		return ok && other.Name == was.Name || ok && other.Status.Allocation != nil && other.Status.Allocation.Devices.Results[0].Device == was.Status.Allocation.Devices.Results[0].Device &&
+			other.Status.Allocation.Devices.Results[0].Pool == s.Spec.Pool.Name
+	}) {
+		return
+	}
+	c.Status.Allocation = was.Status.Allocation
+	c.Status.Allocation.Devices.Results[0].Request = c.Spec.Devices.Requests[0].Name
+	c.Status.Allocation.NodeSelector = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{*s.Spec.NodeName}}},
+	}}}
+	if was.Namespace == home {
+		c.Status.ReservedFor = was.Status.ReservedFor
+	}
 }
 
 // template is that of the claims of a role.

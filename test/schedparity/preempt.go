@@ -71,16 +71,19 @@ func ownerOf(p *corev1.Pod) string {
 	return "/" + p.Name
 }
 
-// without is the scenario with some pods gone, and the claims with them whose devices they held.
+// without is the scenario with some pods gone, and no devices in the claims that they held.
 func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 	out := *s
 	out.pods = slices.DeleteFunc(slices.Clone(s.pods), gone)
-	out.objects = slices.DeleteFunc(slices.Clone(s.objects), func(o runtime.Object) bool {
-		claim, ok := o.(*resourcev1.ResourceClaim)
-		return ok && len(claim.Status.ReservedFor) > 0 && slices.ContainsFunc(s.pods, func(p *corev1.Pod) bool {
+	out.objects = slices.Clone(s.objects)
+	for i, o := range out.objects {
+		if claim, ok := o.(*resourcev1.ResourceClaim); ok && len(claim.Status.ReservedFor) > 0 && slices.ContainsFunc(s.pods, func(p *corev1.Pod) bool {
 			return p.Namespace == claim.Namespace && p.Name == claim.Status.ReservedFor[0].Name && gone(p)
-		})
-	})
+		}) {
+			claim = claim.DeepCopy()
+			claim.Status, out.objects[i] = resourcev1.ResourceClaimStatus{}, claim
+		}
+	}
 	return &out
 }
 

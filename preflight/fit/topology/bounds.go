@@ -123,6 +123,9 @@ func (w *RuleSet) boundSharedVolumes() string {
 		case !r.hard || n < 2 || r.once:
 		default:
 			if most := w.onOneNode(r.members, n); most < n {
+				if r.devices {
+					return fmt.Sprintf("%s share the %s, whose devices are on one node; at most %d of them fit on one that has these", who, r.claim, most)
+				}
 				one := "which is attached to one node at a time (ReadWriteOnce)"
 				if r.local {
 					one = "whose volume one node reaches"
@@ -140,12 +143,24 @@ func (w *RuleSet) onOneNode(podSets podSetSet, all int) int {
 	for nodeGroup := range w.solver.Cycle.Grouping.Nodes {
 		sum := int64(0)
 		for i := range podSets.all() {
-			k := w.podSets[i]
-			sum += min(int64(w.caps(k)[nodeGroup]), int64(k.Count))
+			if k := w.podSets[i]; w.takesOne(i, nodeGroup) {
+				sum += min(int64(w.caps(k)[nodeGroup]), int64(k.Count))
+			}
 		}
 		best = max(best, int(min(sum, int64(all))))
 	}
 	return best
+}
+
+// takesOne says that nodes of a node group have as much of all that is counted there as one pod of a pod set takes.
+func (w *RuleSet) takesOne(podSet, nodeGroup int) bool {
+	return !slices.ContainsFunc(w.attachLimits, func(r attachLimitRule) bool {
+		takes := r.own[podSet]
+		for at, podSets := range r.shared {
+			takes += int32(assign.OneIf(podSets.has(podSet) && !r.there[at][nodeGroup]))
+		}
+		return takes > max(0, r.left[nodeGroup])
+	})
 }
 
 // boundAntiAffinity counts domains for pod sets that keep away from each other and themselves.
@@ -296,6 +311,10 @@ func (w *RuleSet) All() string {
 		add("spread over " + w.topologies[r.top].key)
 	}
 	for _, r := range w.sharedVolumes {
+		if r.devices {
+			add("the " + r.claim)
+			continue
+		}
 		add("the claim " + r.claim)
 	}
 	for _, r := range w.attachLimits {

@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
@@ -123,6 +124,7 @@ type sharedVolumeRule struct {
 	once    bool // one pod
 	hard    bool // proven; else not known
 	local   bool // because one node reaches the volume
+	devices bool // it is a ResourceClaim
 	why     string
 	claim   string
 }
@@ -339,7 +341,7 @@ func (w *RuleSet) addSharedVolumes() {
 			if c.Claim == "" || !c.Once && c.Node == assign.AnyNode || slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return r.claim == c.Claim }) {
 				continue
 			}
-			r := sharedVolumeRule{members: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, local: c.Local, why: c.Why, claim: c.Claim}
+			r := sharedVolumeRule{members: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, local: c.Local, devices: strings.HasPrefix(c.Claim, assign.SharedClaim), why: c.Why, claim: c.Claim}
 			pods := 0
 			for j := i; j < len(w.podSets); j++ {
 				if !w.solver.Cycle.Budget.Spend(1 + len(w.podSets[j].Facts.Claims)) {

@@ -94,13 +94,20 @@ func (q *suggester) widerClaim() {
 			if c.Claim == "" || !c.Once && c.Node != assign.SameNode {
 				continue
 			}
+			devices := strings.HasPrefix(c.Claim, assign.SharedClaim)
 			cycle := assign.NewCycle(q.s, q.gang, q.cycle.Budget)
 			for at := range cycle.Facts {
 				for k := range cycle.Facts[at].Claims {
 					if u := &cycle.Facts[at].Claims[k]; u.Claim == c.Claim {
-						u.Once, u.Node = false, assign.AnyNode
+						if u.Once, u.Node = false, assign.AnyNode; devices {
+							u.Claim = ""
+						}
 					}
 				}
+			}
+			if devices {
+				q.keepOn(q.gang, cycle, "fits with a ResourceClaim for each pod (resourceClaimTemplateName) instead of the %s", c.Claim)
+				return
 			}
 			q.keepOn(q.gang, cycle, "fits with a claim that many nodes can use (ReadWriteMany) instead of %s", c.Claim)
 			return

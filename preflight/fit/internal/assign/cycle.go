@@ -127,6 +127,7 @@ type podFacts struct {
 	taking                           []takenVolume
 	apartBy                          []string // classes of volumes for which its pods keep from those of others
 	onHosts                          bool     // a volume that its pods have is reached from nodes that it names
+	claimMayMove                     string   // a ResourceClaim that has devices, and may be given others
 	devicesCounted                   bool     // its claims of devices are counted, and nothing of them is left out
 	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
 	keptNow                          []bool   // by node: its room is kept for others; those of closedNow; nil: none
@@ -258,6 +259,7 @@ func (cycle *Cycle) factsOf(namespace string, g *gang.Group) podFacts {
 	if len(g.Pod.Spec.Volumes) > 0 {
 		volumes(cycle.s, cycle, &t, namespace, g)
 	}
+	cycle.allocatedClaims(&t, namespace, g.Pod.Spec.ResourceClaims)
 	cycle.declared(&t, g)
 	for _, term := range podspec.AntiAffinity(&g.Pod.Spec) {
 		own := cluster.OwnTermOf(term, namespace, &g.Pod)

@@ -24,6 +24,7 @@ type deviceUse struct {
 	count       int
 	admin       bool        // it looks at devices, and takes none from others
 	or          []deviceUse // it takes those of one of these; what else stands here says nothing then
+	shared      sharedClaim // zero: each pod has a claim of its own
 }
 
 // selectsAlike says that two requests select the same devices.
@@ -34,21 +35,25 @@ func (u *deviceUse) selectsAlike(v *deviceUse) bool {
 // deviceUses are the devices that the claims of a pod ask for; whole: they ask for nothing else. What is
 // left out only asks for more.
 func (cycle *Cycle) deviceUses(g gang.Gang, group int) (uses []deviceUse, whole bool) {
-	whole = true
+	whole = cycle.Facts[group].claimMayMove == ""
+	var seen []string
 	for _, claim := range g.Groups[group].Pod.Spec.ResourceClaims {
-		if claim.ResourceClaimTemplateName == nil {
-			whole = false // shared, by whom is not known
+		spec, known := cycle.claimSpec(g.Namespace, &claim)
+		whole = whole && known
+		if spec == nil || claim.ResourceClaimName != nil && slices.Contains(seen, *claim.ResourceClaimName) {
 			continue
 		}
-		template := cluster.Find[resourcev1.ResourceClaimTemplate](cycle.s.Index(), cluster.TemplateKind, g.Namespace, *claim.ResourceClaimTemplateName)
-		if template == nil {
-			whole = false
-			continue
+		if claim.ResourceClaimName != nil {
+			seen = append(seen, *claim.ResourceClaimName)
 		}
-		devices, sum := &template.Spec.Spec.Devices, int64(0)
+		devices, sum := &spec.Devices, int64(0)
 		whole = whole && len(devices.Constraints) == 0
 		for i := range devices.Requests {
 			use, counted := useOf(&devices.Requests[i])
+			if claim.ResourceClaimName != nil {
+				use.shared = sharedClaim{*claim.ResourceClaimName, i}
+				counted = counted && !use.admin && len(use.or) == 0
+			}
 			if !counted {
 				whole = false
 				continue
@@ -194,6 +199,11 @@ func (cycle *Cycle) countDevices(g gang.Gang) {
 		for j, at := range all.at[i] {
 			use := &all.of[i][j]
 			switch {
+			case at >= 0 && use.shared.name != "":
+				cycle.shareDevices(&cycle.Facts[i], &counts[at], g.Groups[i].Name, names[at], use)
+				for _, name := range besides(beside, at, counts) {
+					cycle.Facts[i].shareOf(name, use, SameNode)
+				}
 			case len(use.or) > 0:
 				cycle.takeChoice(i, all, counts, names, use.or)
 			case at >= 0 && use.admin:
@@ -201,16 +211,21 @@ func (cycle *Cycle) countDevices(g gang.Gang) {
 			case at >= 0:
 				cycle.Facts[i].takeDevices(&counts[at], g.Groups[i].Name, names[at], use.count)
 				for range use.count {
-					if beside == nil || counts[at].Endless {
-						break
-					}
-					for _, name := range beside[at] {
+					for _, name := range besides(beside, at, counts) {
 						cycle.Facts[i].Claims = append(cycle.Facts[i].Claims, ClaimUse{Driver: name})
 					}
 				}
 			}
 		}
 	}
+}
+
+// besides are the limits that the devices of a request count for beside its own.
+func besides(beside [][]string, at int, counts []cluster.DeviceCount) []string {
+	if beside == nil || counts[at].Endless {
+		return nil
+	}
+	return beside[at]
 }
 
 func (cycle *Cycle) limitDevices(name string, now, idle []int32) {

@@ -25,7 +25,10 @@ func (q *Solver) lookPast(k *PodSet) {
 	if q.Gang.Unread != "" && !q.Gang.NodesOnly {
 		q.DoubtYes(q.Gang.Unread)
 	}
-	if len(spec.ResourceClaims) > 0 && !k.Facts.devicesCounted {
+	switch {
+	case k.Facts.claimMayMove != "":
+		q.DoubtYes(fmt.Sprintf("%s: no pod has the ResourceClaim %s, which has devices: the scheduler may take them back and give it others", k.Name, k.Facts.claimMayMove))
+	case len(spec.ResourceClaims) > 0 && !k.Facts.devicesCounted:
 		q.DoubtYes(k.Name + ": resource claims (DRA) are not judged: " + quota.ClaimText(q.Snapshot, q.Gang.Namespace, spec))
 	}
 	if name, asked := podspec.RefusedDevices(spec); name != "" && !q.Gang.NodesOnly {
