@@ -217,6 +217,41 @@ func (j *Job) EachRole() iter.Seq[*Role] {
 	}
 }
 
+// Container is a container of a role, and where it is written in the spec of its pod.
+type Container struct {
+	*corev1.Container
+	Rel Path
+}
+
+// EachContainer are the containers of a role, those that run before the others last.
+func (r *Role) EachContainer() iter.Seq[Container] {
+	return func(yield func(Container) bool) {
+		for _, list := range []struct {
+			at  Path
+			all []corev1.Container
+		}{{"containers", r.Pod.Spec.Containers}, {"initContainers", r.Pod.Spec.InitContainers}} {
+			for i := range list.all {
+				if !yield(Container{&list.all[i], list.at.Index(i)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EachContainer are the containers of all roles.
+func (j *Job) EachContainer() iter.Seq2[*Role, Container] {
+	return func(yield func(*Role, Container) bool) {
+		for r := range j.EachRole() {
+			for c := range r.EachContainer() {
+				if !yield(r, c) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Elements are the elements of a list, and where each is written; none where there is no list.
 func (j *Job) Elements(list Path) iter.Seq2[Path, any] {
 	return func(yield func(Path, any) bool) {

@@ -3,12 +3,8 @@ package containers
 import (
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var containerImageMissing = &check.Check{
@@ -17,11 +13,11 @@ var containerImageMissing = &check.Check{
 	Remedy:   "Write the image of the container.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			at := r.Pod.At(rel)
+		for r, c := range p.Job.EachContainer() {
+			at := r.Pod.At(c.Rel)
 			if written := p.Job.Field(at.Child("image")); strings.TrimSpace(c.Image) == "" && !r.Pod.Partial && (written == nil || written == c.Image) { // of what is no text the reader speaks
 				p.Reportf(at, "container %q of %s has no image; the API server rejects its pods", c.Name, r.Name)
 			}
-		})
+		}
 	},
 }

@@ -4,10 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -18,14 +15,14 @@ var imageNameInvalid = &check.Check{
 	Remedy:   "Write registry/path:tag, the path in lower case.",
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			if job.Templated(c.Image) || c.Image == "" {
-				return // unreadable-field, container-image-missing
+				continue // unreadable-field, container-image-missing
 			}
 			if wrong := wrongInImage(c.Image); wrong != "" {
-				p.Reportf(r.Pod.At(rel.Child("image")), "image %q is no valid name: it has %s", c.Image, wrong)
+				p.Reportf(r.Pod.At(c.Rel.Child("image")), "image %q is no valid name: it has %s", c.Image, wrong)
 			}
-		})
+		}
 	},
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -21,18 +19,18 @@ var worldSizeDiffers = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.World != kinds.WorldUnknown && o.World != kinds.WorldOfLauncher },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) {
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			size, ok := facts.WholeNumber(e)
-			if !ok || e.Name != "WORLD_SIZE" || facts.Overwritten(p.Job, r, c, e.Name) || r.Launch.Program == "torchrun" {
-				return // torchrun sets it for the processes that it starts
+		for r, e := range facts.EachVariable(p.Job) {
+			size, ok := facts.WholeNumber(e.EnvVar)
+			if !ok || e.Name != "WORLD_SIZE" || facts.Overwritten(p.Job, r, e.In, e.Name) || r.Launch.Program == "torchrun" {
+				continue // torchrun sets it for the processes that it starts
 			}
 			pods := facts.PodsThatJoin(p.Job, r)
 			if len(pods) == 0 || possibleWorld(size, pods, r) {
-				return
+				continue
 			}
-			p.ReportAs(finding.Finding{Path: at, Facts: []finding.Fact{{Name: "worldSize", Value: size}, {Name: "pods", Value: int64(pods[len(pods)-1])}}},
+			p.ReportAs(finding.Finding{Path: e.At, Facts: []finding.Fact{{Name: "worldSize", Value: size}, {Name: "pods", Value: int64(pods[len(pods)-1])}}},
 				"WORLD_SIZE is %d, but the job has %s%s", size, facts.Count(pods[len(pods)-1], "pod"), perPod(r))
-		})
+		}
 	},
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var environmentNotExpanded = &check.Check{
@@ -18,32 +17,21 @@ var environmentNotExpanded = &check.Check{
 	Remedy:   "Write the whole value, or set the variable in the command, where a shell expands it.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachVariable(p.Job, func(_ *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			if e.ValueFrom != nil || !strings.Contains(e.Value, ":") {
-				return // alone, it is a template's
+		for _, e := range facts.EachVariable(p.Job) {
+			parts, form := strings.Split(e.Value, ":"), "$("+e.Name+")"
+			switch {
+			case e.ValueFrom != nil || len(parts) == 1: // alone, it is a template's
+			case slices.Contains(parts, "$"+e.Name) || slices.Contains(parts, "${"+e.Name+"}"):
+				p.Reportf(e.At, "%s keeps the text %s: Kubernetes replaces only $(NAME) in a value, and no shell reads it", e.Name, facts.Quoted(e.Value))
+			case slices.Contains(parts, form) && !above(e.In, e.EnvVar) && len(e.In.EnvFrom) == 0:
+				p.Reportf(e.At, "%s keeps the text %s: no variable that is listed above it replaces %s", e.Name, facts.Quoted(e.Value), form)
 			}
-			for _, form := range []string{"$" + e.Name, "${" + e.Name + "}"} {
-				if slices.Contains(strings.Split(e.Value, ":"), form) {
-					p.Reportf(at, "%s keeps the text %s: Kubernetes replaces only $(NAME) in a value, and no shell reads it", e.Name, facts.Quoted(e.Value))
-					return
-				}
-			}
-			if form := "$(" + e.Name + ")"; slices.Contains(strings.Split(e.Value, ":"), form) && !above(c, e) && len(c.EnvFrom) == 0 {
-				p.Reportf(at, "%s keeps the text %s: no variable that is listed above it replaces %s", e.Name, facts.Quoted(e.Value), form)
-			}
-		})
+		}
 	},
 }
 
 // above says whether an earlier variable of the container has the same name.
 func above(c *corev1.Container, e *corev1.EnvVar) bool {
-	for i := range c.Env {
-		if &c.Env[i] == e {
-			return false
-		}
-		if c.Env[i].Name == e.Name {
-			return true
-		}
-	}
-	return false
+	first := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == e.Name })
+	return &c.Env[first] != e
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var environmentSetTwice = &check.Check{
@@ -17,15 +16,15 @@ var environmentSetTwice = &check.Check{
 	Remedy:   "Keep the one that is meant; the last one counts.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			for n := range c.Env {
-				last, at := facts.Variable(c, c.Env[n].Name)
-				if at == n || c.Env[n].Value == last.Value && c.Env[n].ValueFrom == nil && last.ValueFrom == nil || usedBetween(c, n, at) {
+				last, at := facts.Variable(c.Container, c.Env[n].Name)
+				if at == n || c.Env[n].Value == last.Value && c.Env[n].ValueFrom == nil && last.ValueFrom == nil || usedBetween(c.Container, n, at) {
 					continue
 				}
-				p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s is set to %s here and to %s in env[%d], which wins", last.Name, shownValue(&c.Env[n]), shownValue(last), at)
+				p.Reportf(r.Pod.At(c.Rel.Child("env").Index(n)), "%s is set to %s here and to %s in env[%d], which wins", last.Name, shownValue(&c.Env[n]), shownValue(last), at)
 			}
-		})
+		}
 	},
 }
 

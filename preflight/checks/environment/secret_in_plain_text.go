@@ -19,20 +19,20 @@ var secretInPlainText = &check.Check{
 	Remedy:   "Put it into a Secret and take it from there by secretKeyRef; revoke the one that was written down.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			for n := range c.Env {
 				if written := templated(&c.Env[n]); written != "" {
-					p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s of %s is filled in from %s as plain text: anybody who may read the job can read it", c.Env[n].Name, facts.Whose(c.Name, r.Name), written)
+					p.Reportf(r.Pod.At(c.Rel.Child("env").Index(n)), "%s of %s is filled in from %s as plain text: anybody who may read the job can read it", c.Env[n].Name, facts.Whose(c.Name, r.Name), written)
 				} else if what := secretOf(&c.Env[n]); what != "" {
-					p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s of %s holds %s in plain text: anybody who may read the job can read it", c.Env[n].Name, facts.Whose(c.Name, r.Name), what)
+					p.Reportf(r.Pod.At(c.Rel.Child("env").Index(n)), "%s of %s holds %s in plain text: anybody who may read the job can read it", c.Env[n].Name, facts.Whose(c.Name, r.Name), what)
 				}
 			}
-			facts.EachWord(c, func(word string, at job.Path) {
+			facts.EachWord(c.Container, func(word string, at job.Path) {
 				if what := facts.SecretIn(word); what != "" {
-					p.Reportf(r.Pod.At(rel.Join(at)), "the command of %s holds %s in plain text: anybody who may read the job can read it", facts.Whose(c.Name, r.Name), what)
+					p.Reportf(r.Pod.At(c.Rel.Join(at)), "the command of %s holds %s in plain text: anybody who may read the job can read it", facts.Whose(c.Name, r.Name), what)
 				}
 			})
-		})
+		}
 	},
 }
 

@@ -5,12 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var commandIsOneWord = &check.Check{
@@ -19,16 +16,16 @@ var commandIsOneWord = &check.Check{
 	Remedy:   "Write each word as an element of the list, or hand the line to a shell: [bash, -c, …].",
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			if len(c.Command) == 0 || p.Operator.SSHD.Replaces {
-				return // sshd runs instead
+				continue // sshd runs instead
 			}
 			words := strings.Fields(c.Command[0])
 			if len(words) < 2 || !program(words[0]) {
-				return
+				continue
 			}
-			p.Reportf(r.Pod.At(rel.Child("command").Index(0)), "the command of %s is %s, %d words in one string; no program has that name", facts.Whose(c.Name, r.Name), facts.Quoted(c.Command[0]), len(words))
-		})
+			p.Reportf(r.Pod.At(c.Rel.Child("command").Index(0)), "the command of %s is %s, %d words in one string; no program has that name", facts.Whose(c.Name, r.Name), facts.Quoted(c.Command[0]), len(words))
+		}
 	},
 }
 

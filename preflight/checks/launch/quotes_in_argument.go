@@ -19,14 +19,12 @@ var quotesInArgument = &check.Check{
 	Remedy:   "Remove the quotes inside the word; YAML needs none there.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			shell := false
-			facts.EachWord(c, func(word string, _ job.Path) { shell = shell || isShell(word) })
-			if shell || p.Operator.SSHD.Replaces {
-				return
+		for r, c := range p.Job.EachContainer() {
+			if usesShell(c.Container) || p.Operator.SSHD.Replaces {
+				continue
 			}
 			first, flag, times := job.Path(""), "", 0
-			facts.EachWord(c, func(word string, at job.Path) {
+			facts.EachWord(c.Container, func(word string, at job.Path) {
 				if m := quotedValue.FindStringSubmatch(word); m != nil {
 					if times++; times == 1 {
 						first, flag = at, m[1]+"="+facts.Masked(job.Path(m[1]), facts.Quoted(m[2]))
@@ -34,14 +32,19 @@ var quotesInArgument = &check.Check{
 				}
 			})
 			if times > 0 {
-				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets %s with its quotes%s: no shell removes them", facts.Whose(c.Name, r.Name), flag, facts.AndMore(times))
+				p.Reportf(r.Pod.At(c.Rel.Join(first)), "%s gets %s with its quotes%s: no shell removes them", facts.Whose(c.Name, r.Name), flag, facts.AndMore(times))
 			}
-		})
+		}
 	},
 }
 
 // quotedValue is a flag whose value is all in quotes: --name='value'.
 var quotedValue = regexp.MustCompile(`^(--?[A-Za-z][\w.-]*)=('[^']*'|"[^"]*")$`)
+
+// usesShell says whether a shell may read the words of a container.
+func usesShell(c *corev1.Container) bool {
+	return slices.ContainsFunc(c.Command, isShell) || slices.ContainsFunc(c.Args, isShell)
+}
 
 // isShell says whether a word is the name of a shell.
 func isShell(word string) bool {

@@ -4,12 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var rankSameEverywhere = &check.Check{
@@ -28,17 +25,17 @@ var rankSameEverywhere = &check.Check{
 			p.Reportf(l.NodeRank.Path, "%s runs with --node-rank=%d in all %s: they all join as that node", l.Program, rank, facts.PodsOf(r))
 			return // the variable that it may come from is the same mistake
 		}
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			rank, ok := facts.WholeNumber(e)
-			if !ok || r.Replicas.Max < 2 || !slices.Contains(rankVariables, e.Name) || facts.Overwritten(p.Job, r, c, e.Name) || facts.Mentions(c, e.Name+"=") {
-				return
+		for r, e := range facts.EachVariable(p.Job) {
+			rank, ok := facts.WholeNumber(e.EnvVar)
+			if !ok || r.Replicas.Max < 2 || !slices.Contains(rankVariables, e.Name) || facts.Overwritten(p.Job, r, e.In, e.Name) || facts.Mentions(e.In, e.Name+"=") {
+				continue
 			}
 			if e.Name == "RANK" && slices.Contains([]string{"torchrun", "deepspeed", "accelerate", "composer", "mpirun"}, r.Launch.Program) {
-				return // the launcher sets it for the processes that it starts
+				continue // the launcher sets it for the processes that it starts
 			}
-			p.ReportAs(finding.Finding{Severity: finding.Warning, Path: at},
+			p.ReportAs(finding.Finding{Severity: finding.Warning, Path: e.At},
 				"%s is %d in all %s, and must differ from pod to pod", e.Name, rank, facts.PodsOf(r))
-		})
+		}
 	},
 }
 

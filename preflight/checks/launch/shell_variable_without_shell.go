@@ -48,10 +48,5 @@ var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za
 // startsItself says whether the container starts a known program directly, and no shell
 // reads any of its words.
 func startsItself(c *corev1.Container) bool {
-	if len(c.Command) == 0 || !program(c.Command[0]) {
-		return false
-	}
-	shell := false
-	facts.EachWord(c, func(word string, _ job.Path) { shell = shell || isShell(word) })
-	return !shell
+	return len(c.Command) > 0 && program(c.Command[0]) && !usesShell(c)
 }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -46,11 +44,11 @@ var addressOfNoPod = &check.Check{
 				judge(l.RendezvousPath, "the rendezvous of "+l.Program, l.Rendezvous)
 			}
 		}
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			if value, ok := facts.Literal(e); ok && slices.Contains(addressVariables, e.Name) && !facts.Overwritten(p.Job, r, c, e.Name) {
-				judge(at, e.Name, value)
+		for r, e := range facts.EachVariable(p.Job) {
+			if value, ok := facts.Literal(e.EnvVar); ok && slices.Contains(addressVariables, e.Name) && !facts.Overwritten(p.Job, r, e.In, e.Name) {
+				judge(e.At, e.Name, value)
 			}
-		})
+		}
 	},
 }
 

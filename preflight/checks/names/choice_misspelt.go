@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -70,8 +68,8 @@ var choiceMisspelt = &check.Check{
 				judge(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "medium")), []string{"Memory", "HugePages"}, false)
 			}
 		}
-		facts.EachContainer(p.Job, func(r *job.Role, _ *corev1.Container, rel job.Path) {
-			judge(r.Pod.At(rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"}, false)
-		})
+		for r, c := range p.Job.EachContainer() {
+			judge(r.Pod.At(c.Rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"}, false)
+		}
 	},
 }

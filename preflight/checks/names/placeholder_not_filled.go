@@ -28,10 +28,10 @@ var placeholderNotFilled = &check.Check{
 			}
 			unfilledNames(p, r)
 		}
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			unfilledReferences(p, r, c, rel)
+		for r, c := range p.Job.EachContainer() {
+			unfilledReferences(p, r, c.Container, c.Rel)
 			if part := exampleOf(c.Image); part != "" {
-				p.Reportf(r.Pod.At(rel.Child("image")), "image %s still has %s in it, as in an example", facts.Quoted(c.Image), facts.Quoted(strings.Trim(part, "/:")))
+				p.Reportf(r.Pod.At(c.Rel.Child("image")), "image %s still has %s in it, as in an example", facts.Quoted(c.Image), facts.Quoted(strings.Trim(part, "/:")))
 			}
 			visit := func(value string, at job.Path) {
 				if !strings.Contains(value, "://") {
@@ -52,27 +52,27 @@ var placeholderNotFilled = &check.Check{
 				}
 			}
 			for k, e := range c.Env {
-				visit(e.Value, r.Pod.At(rel.Child("env").Index(k)))
+				visit(e.Value, r.Pod.At(c.Rel.Child("env").Index(k)))
 				if wholePlaceholder.MatchString(e.Value) {
-					p.Reportf(r.Pod.At(rel.Child("env").Index(k)), "%s of %s is %s, which nothing replaces there", e.Name, facts.Whose(c.Name, r.Name), facts.Quoted(e.Value))
+					p.Reportf(r.Pod.At(c.Rel.Child("env").Index(k)), "%s of %s is %s, which nothing replaces there", e.Name, facts.Whose(c.Name, r.Name), facts.Quoted(e.Value))
 				} else if e.Name != "USER_CMD" {
-					reader(e.Value, e.Name, r.Pod.At(rel.Child("env").Index(k)))
+					reader(e.Value, e.Name, r.Pod.At(c.Rel.Child("env").Index(k)))
 				}
 				if e.Name == "USER_CMD" {
-					tags(e.Value, r.Pod.At(rel.Child("env").Index(k)))
+					tags(e.Value, r.Pod.At(c.Rel.Child("env").Index(k)))
 				}
 			}
 			for k, w := range c.Command {
-				visit(w, r.Pod.At(rel.Child("command").Index(k)))
-				tags(w, r.Pod.At(rel.Child("command").Index(k)))
-				reader(w, "the command", r.Pod.At(rel.Child("command").Index(k)))
+				visit(w, r.Pod.At(c.Rel.Child("command").Index(k)))
+				tags(w, r.Pod.At(c.Rel.Child("command").Index(k)))
+				reader(w, "the command", r.Pod.At(c.Rel.Child("command").Index(k)))
 			}
 			for k, w := range c.Args {
-				visit(w, r.Pod.At(rel.Child("args").Index(k)))
-				tags(w, r.Pod.At(rel.Child("args").Index(k)))
-				reader(w, "the arguments", r.Pod.At(rel.Child("args").Index(k)))
+				visit(w, r.Pod.At(c.Rel.Child("args").Index(k)))
+				tags(w, r.Pod.At(c.Rel.Child("args").Index(k)))
+				reader(w, "the arguments", r.Pod.At(c.Rel.Child("args").Index(k)))
 			}
-		})
+		}
 	},
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var infinibandWithoutDevice = &check.Check{
@@ -21,19 +20,19 @@ var infinibandWithoutDevice = &check.Check{
 		if p.Job.MaxPods() < 2 {
 			return
 		}
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			value, ok := facts.Literal(e)
-			if !ok || e.Name != "NCCL_IB_HCA" || value == "" || r.Pod.Partial || privileged(c) {
-				return
+		for r, e := range facts.EachVariable(p.Job) {
+			value, ok := facts.Literal(e.EnvVar)
+			if !ok || e.Name != "NCCL_IB_HCA" || value == "" || r.Pod.Partial || privileged(e.In) {
+				continue
 			}
-			if off, _ := facts.Variable(c, "NCCL_IB_DISABLE"); off != nil && off.Value != "0" {
-				return
+			if off, _ := facts.Variable(e.In, "NCCL_IB_DISABLE"); off != nil && off.Value != "0" {
+				continue
 			}
-			if len(otherDevices(c)) > 0 || len(c.Resources.Claims) > 0 || seesAdapters(&r.Pod.Spec) || !onlyPodNetwork(r) {
-				return
+			if len(otherDevices(e.In)) > 0 || len(e.In.Resources.Claims) > 0 || seesAdapters(&r.Pod.Spec) || !onlyPodNetwork(r) {
+				continue
 			}
-			p.Reportf(at, "NCCL_IB_HCA is %s, but %s asks for no RDMA device: NCCL falls back to TCP without a word", facts.Quoted(value), facts.Whose(c.Name, r.Name))
-		})
+			p.Reportf(e.At, "NCCL_IB_HCA is %s, but %s asks for no RDMA device: NCCL falls back to TCP without a word", facts.Quoted(value), facts.Whose(e.In.Name, r.Name))
+		}
 	},
 }
 

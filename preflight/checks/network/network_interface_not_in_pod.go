@@ -3,12 +3,9 @@ package network
 import (
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var networkInterfaceNotInPod = &check.Check{
@@ -20,10 +17,10 @@ var networkInterfaceNotInPod = &check.Check{
 		if p.Job.MaxPods() < 2 {
 			return // within one pod nothing goes over the network
 		}
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			value, ok := facts.Literal(e)
-			if !ok || value == "" || !onlyPodNetwork(r) || privileged(c) {
-				return
+		for r, e := range facts.EachVariable(p.Job) {
+			value, ok := facts.Literal(e.EnvVar)
+			if !ok || value == "" || !onlyPodNetwork(r) || privileged(e.In) {
+				continue
 			}
 			switch e.Name {
 			case "NCCL_SOCKET_IFNAME":
@@ -32,9 +29,9 @@ var networkInterfaceNotInPod = &check.Check{
 				ok = strings.Contains(","+value+",", ","+podInterface+",")
 			}
 			if !ok {
-				p.Reportf(at, "%s is %q, but the pods of %s have only the interface eth0", e.Name, value, r.Name)
+				p.Reportf(e.At, "%s is %q, but the pods of %s have only the interface eth0", e.Name, value, r.Name)
 			}
-		})
+		}
 	},
 }
 

@@ -1,12 +1,9 @@
 package network
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var rdmaWithoutIPCLock = &check.Check{
@@ -15,13 +12,13 @@ var rdmaWithoutIPCLock = &check.Check{
 	Remedy:   "Add the capability IPC_LOCK to the container's securityContext.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			device := rdma(c)
-			if device == "" || locksMemory(c) || r.Pod.Partial {
-				return
+		for r, c := range p.Job.EachContainer() {
+			device := rdma(c.Container)
+			if device == "" || locksMemory(c.Container) || r.Pod.Partial {
+				continue
 			}
 			amount := c.Resources.Limits[device]
-			p.Reportf(r.Pod.At(rel.Child("resources", "limits").Key(string(device))), "%s asks for %s %s without the capability IPC_LOCK: it locks only as much memory as the runtime allows", facts.Whose(c.Name, r.Name), amount.String(), device)
-		})
+			p.Reportf(r.Pod.At(c.Rel.Child("resources", "limits").Key(string(device))), "%s asks for %s %s without the capability IPC_LOCK: it locks only as much memory as the runtime allows", facts.Whose(c.Name, r.Name), amount.String(), device)
+		}
 	},
 }

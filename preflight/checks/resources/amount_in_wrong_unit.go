@@ -20,10 +20,10 @@ var amountInWrongUnit = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Eclipses: []string{"requests-above-limits", "pod-exceeds-every-node"},
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			for list, amounts := range map[string]corev1.ResourceList{"requests": c.Resources.Requests, "limits": c.Resources.Limits} {
 				at := func(name corev1.ResourceName) job.Path {
-					return r.Pod.At(rel.Child("resources", list).Key(string(name)))
+					return r.Pod.At(c.Rel.Child("resources", list).Key(string(name)))
 				}
 				if cpu, ok := amounts[corev1.ResourceCPU]; ok && cpu.CmpInt64(mostCores) > 0 {
 					p.Reportf(at(corev1.ResourceCPU), "cpu%s of %s is %s cores; no machine has as many", beforeCores(cpu), facts.Whose(c.Name, r.Name), saturate.Text(cpu.Value()))
@@ -32,7 +32,7 @@ var amountInWrongUnit = &check.Check{
 					p.Reportf(at(corev1.ResourceMemory), "memory %s of %s is %s; did you mean %q?", memory.String(), facts.Whose(c.Name, r.Name), inBytes(memory), strings.TrimRight(memory.String(), "m")+"Mi")
 				}
 			}
-		})
+		}
 	},
 }
 

@@ -3,8 +3,6 @@ package resources
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -17,20 +15,20 @@ var deviceClaimNotDeclared = &check.Check{
 	Remedy:   "Declare the claim under resourceClaims of the pod, or correct its name.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			if r.Pod.Partial {
-				return
+				continue
 			}
 			var names []string
 			for _, claim := range r.Pod.Spec.ResourceClaims {
 				names = append(names, claim.Name)
 			}
 			for k, used := range c.Resources.Claims {
-				if at := r.Pod.At(rel.Child("resources", "claims").Index(k)); !slices.Contains(names, used.Name) {
+				if at := r.Pod.At(c.Rel.Child("resources", "claims").Index(k)); !slices.Contains(names, used.Name) {
 					p.Reportf(at, "%s uses claim %q, which the pod does not declare, so it is rejected%s", facts.Whose(c.Name, r.Name), used.Name, check.DidYouMean(used.Name, names))
 				}
 			}
-		})
+		}
 		for r := range p.Job.EachRole() {
 			for k, claim := range r.Pod.Spec.ResourceClaims {
 				both := claim.ResourceClaimName != nil && claim.ResourceClaimTemplateName != nil

@@ -18,20 +18,18 @@ var devicesWithoutAsking = &check.Check{
 	Remedy:   "Ask for the GPUs under limits, or write NVIDIA_VISIBLE_DEVICES: void.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			value, ok := facts.Literal(e)
-			if !ok || e.Name != "NVIDIA_VISIBLE_DEVICES" || slices.Contains([]string{"", "void", "none"}, value) || r.Pod.Partial || r.Pod.GPUs().N > 0 || facts.Overwritten(p.Job, r, c, e.Name) {
-				return
+		for r, e := range facts.EachVariable(p.Job) {
+			value, ok := facts.Literal(e.EnvVar)
+			if !ok || e.Name != "NVIDIA_VISIBLE_DEVICES" || slices.Contains([]string{"", "void", "none"}, value) || r.Pod.Partial || r.Pod.GPUs().N > 0 || facts.Overwritten(p.Job, r, e.In, e.Name) {
+				continue
 			}
-			if p.Operator.HidesGPUs && p.Operator.Part(r.Name) == kinds.Launcher || len(c.Resources.Claims) > 0 {
-				return // the operator sets it to nothing there
+			if p.Operator.HidesGPUs && p.Operator.Part(r.Name) == kinds.Launcher || len(e.In.Resources.Claims) > 0 {
+				continue // the operator sets it to nothing there
 			}
-			for name := range r.Pod.Requests {
-				if job.AcceleratorUnit(name) != job.NotAccelerator {
-					return
-				}
+			if slices.ContainsFunc(r.Pod.Requests.Names(), func(n corev1.ResourceName) bool { return job.AcceleratorUnit(n) != job.NotAccelerator }) {
+				continue
 			}
-			p.Reportf(at, "NVIDIA_VISIBLE_DEVICES is %q in %s, which asks for no GPU: it sees those that other pods of its node hold", value, facts.Whose(c.Name, r.Name))
-		})
+			p.Reportf(e.At, "NVIDIA_VISIBLE_DEVICES is %q in %s, which asks for no GPU: it sees those that other pods of its node hold", value, facts.Whose(e.In.Name, r.Name))
+		}
 	},
 }

@@ -16,10 +16,10 @@ var gpuRequestNotLimit = &check.Check{
 	Remedy:   "Write the same whole number under limits; the request follows by itself.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			requests, limits := c.Resources.Requests, c.Resources.Limits
 			at := func(list string, name corev1.ResourceName) job.Path {
-				return r.Pod.At(rel.Child("resources", list).Key(string(name)))
+				return r.Pod.At(c.Rel.Child("resources", list).Key(string(name)))
 			}
 			for _, name := range job.ResourcesOf(requests).Names() {
 				request, limit := requests[name], limits[name]
@@ -37,6 +37,6 @@ var gpuRequestNotLimit = &check.Check{
 					p.Reportf(at("limits", name), "%s asks for %s %s; devices are whole numbers, such as %d", facts.Whose(c.Name, r.Name), limit.String(), name, job.InBaseUnits(name, limit))
 				}
 			}
-		})
+		}
 	},
 }

@@ -16,9 +16,9 @@ var requestsAboveLimits = &check.Check{
 	Remedy:   "Raise the limit to the request, or lower the request.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			aboveLimits(p, r, facts.Whose(c.Name, r.Name), c.Resources.Requests, c.Resources.Limits, rel.Child("resources"))
-		})
+		for r, c := range p.Job.EachContainer() {
+			aboveLimits(p, r, facts.Whose(c.Name, r.Name), c.Resources.Requests, c.Resources.Limits, c.Rel.Child("resources"))
+		}
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; r.Pod.Spec.Resources != nil {
 				aboveLimits(p, r, "the pod of "+r.Name, r.Pod.Spec.Resources.Requests, r.Pod.Spec.Resources.Limits, "resources")

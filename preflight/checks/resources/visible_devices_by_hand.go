@@ -4,12 +4,9 @@ import (
 	"regexp"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var visibleDevicesByHand = &check.Check{
@@ -18,16 +15,16 @@ var visibleDevicesByHand = &check.Check{
 	Remedy:   "Remove the variable: a container sees the GPUs it asked for, numbered from 0.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
-			value, ok := facts.Literal(e)
-			held := c.Resources.Limits["nvidia.com/gpu"]
+		for r, e := range facts.EachVariable(p.Job) {
+			value, ok := facts.Literal(e.EnvVar)
+			held := e.In.Resources.Limits["nvidia.com/gpu"]
 			if !ok || e.Name != "CUDA_VISIBLE_DEVICES" || held.IsZero() || !deviceList.MatchString(value) {
-				return
+				continue
 			}
 			if shown := int64(strings.Count(value, ",")) + 1; shown != held.Value() {
-				p.Reportf(at, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu: it sees only the ones that are listed", facts.Quoted(value), facts.Whose(c.Name, r.Name), held.String())
+				p.Reportf(e.At, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu: it sees only the ones that are listed", facts.Quoted(value), facts.Whose(e.In.Name, r.Name), held.String())
 			}
-		})
+		}
 	},
 }
 

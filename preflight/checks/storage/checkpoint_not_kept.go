@@ -19,7 +19,7 @@ var checkpointNotKept = &check.Check{
 	Remedy:   "Mount a persistent volume at the path, or write to one that is mounted.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachTrainer(p.Job, func(r *job.Role, c *corev1.Container) {
+		for r, c := range facts.EachTrainer(p.Job) {
 			for _, o := range facts.OptionsOf(p.Job, r) {
 				if !keptOption.MatchString(o.Name) && !(modelOption.MatchString(o.Name) && strings.HasPrefix(o.Value, "/tmp/")) {
 					continue
@@ -29,7 +29,7 @@ var checkpointNotKept = &check.Check{
 					break
 				}
 			}
-		})
+		}
 	},
 }
 

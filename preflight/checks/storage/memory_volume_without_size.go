@@ -17,7 +17,7 @@ var memoryVolumeWithoutSize = &check.Check{
 	Remedy:   "Write a sizeLimit below the memory limit.",
 	Severity: finding.Note, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			var memory map[string][]int // by name
 			for k, v := range r.Pod.Spec.Volumes {
 				if v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory && v.EmptyDir.SizeLimit == nil {
@@ -32,7 +32,7 @@ var memoryVolumeWithoutSize = &check.Check{
 					continue // shm-without-size
 				}
 				for _, k := range memory[m.Name] {
-					_, limit, limited := facts.LimitOf(&r.Pod.Spec, c, corev1.ResourceMemory)
+					_, limit, limited := facts.LimitOf(&r.Pod.Spec, c.Container, corev1.ResourceMemory)
 					most := "all memory of the node"
 					if limited {
 						most = "all of the " + job.Format(corev1.ResourceMemory, limit) + " that container " + c.Name + " has"
@@ -40,6 +40,6 @@ var memoryVolumeWithoutSize = &check.Check{
 					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir")), "volume %s at %s is in memory and has no sizeLimit: it may take %s", m.Name, m.MountPath, most)
 				}
 			}
-		})
+		}
 	},
 }

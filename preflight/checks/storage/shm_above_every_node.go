@@ -20,13 +20,13 @@ var shmAboveEveryNode = &check.Check{
 		for _, n := range p.Cluster.Alike() {
 			most = max(most, n.Allocatable[corev1.ResourceMemory])
 		}
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
-			v, rel := sharedMemory(&r.Pod.Spec, c)
+		for r, c := range p.Job.EachContainer() {
+			v, rel := sharedMemory(&r.Pod.Spec, c.Container)
 			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil {
-				return
+				continue
 			}
-			if _, limited, _ := facts.LimitOf(&r.Pod.Spec, c, corev1.ResourceMemory); limited > 0 {
-				return // shm-above-memory-limit
+			if _, limited, _ := facts.LimitOf(&r.Pod.Spec, c.Container, corev1.ResourceMemory); limited > 0 {
+				continue // shm-above-memory-limit
 			}
 			if size := job.InBaseUnits(corev1.ResourceMemory, *v.EmptyDir.SizeLimit); most > 0 && size > most && !facts.BringsNodes(p, r) {
 				p.ReportAs(finding.Finding{
@@ -34,6 +34,6 @@ var shmAboveEveryNode = &check.Check{
 					Facts: []finding.Fact{{Name: "shm", Value: size}, {Name: "largest", Value: most}},
 				}, "/dev/shm of %s may grow to %s, with no memory limit to stop it; the largest node has %s", r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceMemory, most))
 			}
-		})
+		}
 	},
 }

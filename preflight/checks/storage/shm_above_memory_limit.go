@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -17,23 +16,23 @@ var shmAboveMemoryLimit = &check.Check{
 	Remedy:   "Lower sizeLimit, or raise the memory limit to cover it and the process itself.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
-			v, rel := sharedMemory(&r.Pod.Spec, c)
+		for r, c := range p.Job.EachContainer() {
+			v, rel := sharedMemory(&r.Pod.Spec, c.Container)
 			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil {
-				return
+				continue
 			}
 			who, limit := "container "+c.Name, c.Resources.Limits[corev1.ResourceMemory]
 			if all := r.Pod.Spec.Resources; limit.IsZero() && all != nil {
 				who, limit = "the pod", all.Limits[corev1.ResourceMemory]
 			}
 			if limit.IsZero() || v.EmptyDir.SizeLimit.Cmp(limit) <= 0 {
-				return
+				continue
 			}
 			p.ReportAs(finding.Finding{
 				Path:  r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
 				Facts: []finding.Fact{{Name: "shm", Value: v.EmptyDir.SizeLimit.Value()}, {Name: "limit", Value: limit.Value()}},
 			}, "/dev/shm of %s may grow to %s; the memory limit of %s, which it counts against, is %s", r.Name, v.EmptyDir.SizeLimit, who, limit.String())
-		})
+		}
 	},
 }
 

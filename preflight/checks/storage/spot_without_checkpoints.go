@@ -18,13 +18,13 @@ var spotWithoutCheckpoints = &check.Check{
 	Remedy:   "Write checkpoints to a persistent volume or a bucket, or select nodes that stay.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) {
-		facts.EachTrainer(p.Job, func(r *job.Role, c *corev1.Container) {
+		for r, c := range facts.EachTrainer(p.Job) {
 			at, what := facts.SpotSelection(&r.Pod.Spec)
 			if what == "" || facts.KeepsFiles(&r.Pod.Spec, c) || speaksOfKeeping(p.Job, r, c) {
-				return
+				continue
 			}
 			p.Reportf(r.Pod.At(at), "%s runs on spot nodes (%s), but no volume keeps files and nothing in its command names a checkpoint", r.Name, what)
-		})
+		}
 	},
 }
 

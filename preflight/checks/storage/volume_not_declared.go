@@ -3,12 +3,9 @@ package storage
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var volumeNotDeclared = &check.Check{
@@ -21,7 +18,7 @@ var volumeNotDeclared = &check.Check{
 		if p.Job.Field("spec.volumeClaimPolicies") != nil {
 			return // JobSet adds the volumes it makes claims for
 		}
-		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+		for r, c := range p.Job.EachContainer() {
 			var names []string
 			for _, v := range r.Pod.Spec.Volumes {
 				names = append(names, v.Name)
@@ -31,12 +28,12 @@ var volumeNotDeclared = &check.Check{
 				names = append(names, added...)
 			}
 			for i, m := range c.VolumeMounts {
-				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || p.Job.Field(r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
+				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || p.Job.Field(r.Pod.At(c.Rel.Child("volumeMounts").Index(i))) == nil {
 					continue
 				}
-				p.Reportf(r.Pod.At(rel.Child("volumeMounts").Index(i)), "%s mounts volume %q, which the pod does not declare%s",
+				p.Reportf(r.Pod.At(c.Rel.Child("volumeMounts").Index(i)), "%s mounts volume %q, which the pod does not declare%s",
 					facts.Whose(c.Name, r.Name), m.Name, check.DidYouMean(m.Name, names))
 			}
-		})
+		}
 	},
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,13 +12,24 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// EachVariable visits the variables of all containers of all roles; at is where one is written.
-func EachVariable(j *job.Job, visit func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path)) {
-	EachContainer(j, func(r *job.Role, c *corev1.Container, rel job.Path) {
-		for n := range c.Env {
-			visit(r, c, &c.Env[n], r.Pod.At(rel.Child("env").Index(n)))
+// Env is a variable of a container, and where it is written.
+type Env struct {
+	*corev1.EnvVar
+	In *corev1.Container
+	At job.Path
+}
+
+// EachVariable are the variables of all containers of all roles.
+func EachVariable(j *job.Job) iter.Seq2[*job.Role, Env] {
+	return func(yield func(*job.Role, Env) bool) {
+		for r, c := range j.EachContainer() {
+			for n := range c.Env {
+				if !yield(r, Env{&c.Env[n], c.Container, r.Pod.At(c.Rel.Child("env").Index(n))}) {
+					return
+				}
+			}
 		}
-	})
+	}
 }
 
 // Variable is the last variable of that name, which is the one that counts, and its

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -17,19 +16,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
-
-// EachContainer visits all containers of all roles, init containers last; at is where the
-// container is written.
-func EachContainer(j *job.Job, visit func(r *job.Role, c *corev1.Container, rel job.Path)) {
-	for r := range j.EachRole() {
-		for k := range r.Pod.Spec.Containers {
-			visit(r, &r.Pod.Spec.Containers[k], job.Path("containers").Index(k))
-		}
-		for k := range r.Pod.Spec.InitContainers {
-			visit(r, &r.Pod.Spec.InitContainers[k], job.Path("initContainers").Index(k))
-		}
-	}
-}
 
 // Whose names a container and its role, once where both have one name.
 func Whose(container, role string) string {

@@ -189,16 +189,16 @@ type keyReference struct {
 
 // keyReferences are the keys that the pods of a job name, without those that may be missing.
 func keyReferences(j *job.Job) (out []keyReference) {
-	EachVariable(j, func(_ *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+	for _, e := range EachVariable(j) {
 		use := "variable " + e.Name
 		switch from := e.ValueFrom; {
 		case from == nil:
 		case from.ConfigMapKeyRef != nil && !optional(from.ConfigMapKeyRef.Optional):
-			out = append(out, keyReference{ConfigMapKind, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, use, at.Child("valueFrom", "configMapKeyRef", "key")})
+			out = append(out, keyReference{ConfigMapKind, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, use, e.At.Child("valueFrom", "configMapKeyRef", "key")})
 		case from.SecretKeyRef != nil && !optional(from.SecretKeyRef.Optional):
-			out = append(out, keyReference{SecretKind, from.SecretKeyRef.Name, from.SecretKeyRef.Key, use, at.Child("valueFrom", "secretKeyRef", "key")})
+			out = append(out, keyReference{SecretKind, from.SecretKeyRef.Name, from.SecretKeyRef.Key, use, e.At.Child("valueFrom", "secretKeyRef", "key")})
 		}
-	})
+	}
 	for r := range j.EachRole() {
 		for k, v := range r.Pod.Spec.Volumes {
 			at := job.Path("volumes").Index(k)

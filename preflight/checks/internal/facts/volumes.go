@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -10,12 +11,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// EachTrainer visits the roles with pods whose container that trains is seen whole: what it
-// does not mount or write, nothing adds.
-func EachTrainer(j *job.Job, visit func(r *job.Role, c *corev1.Container)) {
-	for r := range j.EachRole() {
-		if c, _ := r.Trainer(); c != nil && !r.Pod.Partial && r.Replicas.Max > 0 {
-			visit(r, c)
+// EachTrainer are the roles with pods whose container that trains is seen whole: what it does not mount or write, nothing
+// adds.
+func EachTrainer(j *job.Job) iter.Seq2[*job.Role, *corev1.Container] {
+	return func(yield func(*job.Role, *corev1.Container) bool) {
+		for r := range j.EachRole() {
+			if c, _ := r.Trainer(); c != nil && !r.Pod.Partial && r.Replicas.Max > 0 && !yield(r, c) {
+				return
+			}
 		}
 	}
 }
