@@ -160,3 +160,8 @@ func TestEvaluationSixteenthStrangers(t *testing.T) {
 func TestEvaluationSeventeenthStrangers(t *testing.T) {
 	judgeStyled(t, "seventeenth strangers", scenariosOf(t, "strangers_seventeenth"))
 }
+
+// The same of an eighteenth, of diagnoses of other scenarios and logs, written and labelled before any rule was read or changed.
+func TestEvaluationEighteenthStrangers(t *testing.T) {
+	judgeStyled(t, "eighteenth strangers", scenariosOf(t, "strangers_eighteenth"))
+}
