@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 // nothing else. So are requests that a server answers, and the rows of a table of results.
 type Counters struct {
 	series   map[uint64]*growing
-	lone     map[uint64]*lone
+	items    map[uint64]*items
 	measures map[uint64]*measure
 	steps    int
 	answered int // requests
@@ -29,32 +30,40 @@ type Counters struct {
 	grid     grid
 }
 
-// lone is lines of one shape that hold one number alone, which grows by as much each time.
-type lone struct {
-	number, by float64
-	rows       int
-	last       int  // number of the last line
-	none       bool // what is counted is no work
+// items are lines that begin with the same words and go on with others each time: what a program does with one thing
+// after the other.
+type items struct {
+	text    uint64 // hash of the last line
+	changed int
+	last    int  // number of the last line
+	none    bool // no work is done by them
 }
 
 // ofOthers are the words of lines that count what takes part, or how long something is waited for: no work is done by them.
-var ofOthers = []string{"wait", "retr", "attempt", "tries", "sleep", "elapsed", "second", "rank", "process", "worker", "node", "device", "gpu", "thread", "pid", "host", "port", "member", "replica", "connect"}
+var ofOthers = []string{"wait", "retr", "attempt", "tries", "sleep", "elapsed", "second", "rank", "process", "worker", "node", "device", "gpu", "thread", "pid", "host", "port", "member", "replica", "connect", "nccl"}
 
-// alone is told of lines with one number.
-func (c *Counters) alone(line int, body string, number float64) {
-	key := shape(body)
-	l := c.lone[key]
-	switch {
-	case l == nil && len(c.lone) < mostSeries:
-		if c.lone == nil {
-			c.lone = map[uint64]*lone{}
+var seed = maphash.MakeSeed()
+
+// item is told of every line.
+func (c *Counters) item(line int, body string) {
+	key := hashOf(body, beginsOf)
+	i := c.items[key]
+	if i == nil {
+		if len(c.items) >= mostSeries {
+			return
 		}
-		c.lone[key] = &lone{number: number, last: line, none: slices.ContainsFunc(ofOthers, func(word string) bool { return contains(body, word) })}
-	case l == nil || l.none:
-	case number > l.number && (l.rows == 0 || number-l.number == l.by):
-		*l = lone{number: number, by: number - l.number, rows: l.rows + 1, last: line}
-	default:
-		*l = lone{number: number, last: line}
+		if c.items == nil {
+			c.items = map[uint64]*items{}
+		}
+		i = &items{none: slices.ContainsFunc(ofOthers, func(word string) bool { return contains(body, word) })}
+		c.items[key] = i
+	}
+	if i.none {
+		return
+	}
+	if text := maphash.String(seed, body); text != i.text {
+		i.text, i.last = text, line
+		i.changed++
 	}
 }
 
@@ -65,7 +74,6 @@ type growing struct {
 	rest    string // of it, behind the counter
 	steps   int    // of Counters.steps
 	none    bool   // what is counted is no work
-	again   bool   // it began anew
 	spoilt  int    // lines in a row, to the last, with a number that is none
 	spoiler Step   // the first of them
 	sound   int    // lines before it
@@ -113,7 +121,8 @@ const (
 	enoughGrown  = 6
 	fewGrown     = 2
 	enoughSpoilt = 10
-	loneRows     = 12
+	enoughItems  = 12
+	beginsOf     = 12
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	sheetRows    = 5
 	sheetResults = 4 // two by their last word, or four by any
@@ -132,6 +141,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 	if len(body) < 4 || body[0] == '#' {
 		return false
 	}
+	c.item(line, body)
 	c.measure(line, body)
 	c.table.see(line, body)
 	c.sheet.see(line, body)
@@ -143,9 +153,6 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		return false
 	}
 	numbers, rest := leadingIn(body)
-	if numbers[0] >= 0 && !hasNumber(rest) && !hasNone(rest) {
-		c.alone(line, body, numbers[0])
-	}
 	if numbers[0] < 0 || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
 		return false
 	}
@@ -172,7 +179,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		s.rest = strings.Clone(rest)
 	case numbers[0] < s.numbers[0] && numbers[0]*2 > s.numbers[0]: // another rank, which writes to the same log, is that far
 	case numbers[0] != s.numbers[0] || numbers[1] != s.numbers[1]:
-		s.numbers, s.last, s.grown, s.again = numbers, line, 0, true
+		s.numbers, s.last, s.grown = numbers, line, 0
 	}
 	s.see(line, body, rest)
 	return curve
@@ -321,16 +328,17 @@ func (c *Counters) SpoiltSteps(recent []Step, lines int) (Step, bool) {
 	return first, n >= enoughSpoilt && before != nil && before.sound >= enoughGrown
 }
 
-// Moves says that something is measured with other results in three lines at least, or counted up in four and never
-// anew, or by as much in each of thirteen that say nothing else, or that results are listed, the last of them near the end, and that nothing is more there that training makes less: progress, in a log that holds no complaint.
+// Moves says that something is measured with other results in three lines at least, or counted up in four, or done with
+// other things in twelve, or that results are listed, the last of them near the end, and that nothing is more there that
+// training makes less: progress, in a log that holds no complaint.
 func (c *Counters) Moves(lines int) bool {
 	near := lines - max(8, lines/4)
 	moves := c.sheet.last > max(0, near) || c.grid.last > max(0, near)
 	for _, s := range c.series {
-		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
+		moves = moves || !s.none && s.grown > fewGrown && s.last > near
 	}
-	for _, l := range c.lone {
-		moves = moves || l.rows >= loneRows && l.last > near
+	for _, i := range c.items {
+		moves = moves || i.changed >= enoughItems && i.last > near
 	}
 	for _, m := range c.measures {
 		if m.worse && m.last > near {

@@ -93,12 +93,18 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 	}
 }
 
-// A number that grows by as much in each line moves, though the line says nothing else; who takes part, and how long
-// something is waited for, is counted as well.
-func TestNumbersThatStandAloneMove(t *testing.T) {
-	count := func(n int, form string) (log []string) {
+// What is done with one thing after the other moves; who takes part, and how long something is waited for, is said of one
+// after the other as well.
+func TestWhatIsDoneWithOneThingAfterTheOtherMoves(t *testing.T) {
+	each := func(n int, form string) (log []string) {
 		for i := range n {
 			log = append(log, fmt.Sprintf(form, 100*(i+1)))
+		}
+		return log
+	}
+	named := func(form, names string) (log []string) {
+		for name := range strings.FieldsSeq(names) {
+			log = append(log, fmt.Sprintf(form, name))
 		}
 		return log
 	}
@@ -106,15 +112,17 @@ func TestNumbersThatStandAloneMove(t *testing.T) {
 		log  []string
 		want bool
 	}{
-		"batches":                {count(13, " Simulating batch %d"), true},
-		"one less":               {count(12, " Simulating batch %d"), false},
-		"graphs, then silence":   {append(count(13, "Graph Number: %d"), strings.Split(strings.Repeat("\n", 60), "\n")...), false},
-		"by as much as comes":    {[]string{"ite 1", "ite 2", "ite 4", "ite 5", "ite 9", "ite 10", "ite 12", "ite 13", "ite 15", "ite 16", "ite 18", "ite 19", "ite 22", "ite 23"}, false},
-		"begun anew":             {append(count(10, "ite %d"), count(10, "ite %d")...), false},
-		"seconds of a wait":      {count(40, "still waiting (%d)"), false},
-		"members that have come": {count(40, "rank %d has come"), false},
-		"more shapes than are followed, and then another": {append(append([]string(nil), shapes(64)...), count(20, "ite %d")...), false},
-		"as many as are followed":                         {append(append([]string(nil), shapes(63)...), count(20, "ite %d")...), true},
+		"batches":                {each(12, " Simulating batch %d"), true},
+		"one less":               {each(11, " Simulating batch %d"), false},
+		"strains by their names": {named("now clustering %s", "C57BL DBA BALB SWR NZO CAST PWK WSB AKR FVB SJL NOD"), true},
+		"the same thing again":   {strings.Split(strings.Repeat("clustering C57BL\n", 30), "\n"), false},
+		"columns of numbers":     {each(12, "0.25 %d"), true},
+		"graphs, then silence":   {append(each(13, "Graph Number: %d"), strings.Split(strings.Repeat("\n", 60), "\n")...), false},
+		"seconds of a wait":      {each(40, "still waiting (%d)"), false},
+		"members that have come": {each(40, "rank %d has come"), false},
+		"a gang that forms":      {named("NCCL INFO Channel via %s", "a b c d e f g h i j k l m n o p q r s t u v w x y z"), false},
+		"more shapes than are followed, and then another": {append(append([]string(nil), shapes(64)...), each(20, "ite %d")...), false},
+		"as many as are followed":                         {append(append([]string(nil), shapes(63)...), each(20, "ite %d")...), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c progress.Counters
