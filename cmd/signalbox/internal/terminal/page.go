@@ -51,7 +51,7 @@ func (p Page) Write(text string) error {
 		plain := ansi.Strip(text)
 		if p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
 			text = wrap(text, p.Width, len(decisive))
-		} else if !p.code || !indented4.MatchString(plain) {
+		} else if !p.code || !indented4.MatchString(plain) || points.MatchString(plain) {
 			text = Fold(text, p.Width)
 		}
 		b.WriteString(text + end)
@@ -109,6 +109,8 @@ var (
 	// quoted are lines of logs and of manifests, and the rows of pictures.
 	quoted    = regexp.MustCompile(`^ *\d* │|^  > |[━─█■◆□×]{3}`)
 	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
+	// points are those of diagnose --why, and what rules a cause out: sentences, however far in they begin.
+	points = regexp.MustCompile(`^ {6,9}(?:[+-]\d+|no)  \S`)
 	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
 	lead = regexp.MustCompile(`^ *(?:\d+\. |\[\d+\] |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
 )
