@@ -275,13 +275,38 @@ func TestAJobThatIsThereIsAskedAbout(t *testing.T) {
 	}
 }
 
-// TestAsManyJobsAreAskedAboutAsPromised has as many jobs as are asked about one by one, and one more.
+// TestAsManyJobsAreAskedAboutAsPromised has as many jobs as are asked about one by one, and one more: then the cluster is listed,
+// and a note says so. Where --ask rules that out, each is asked about.
 func TestAsManyJobsAreAskedAboutAsPromised(t *testing.T) {
+	const note = "the cluster is listed: 51 jobs are asked about, and one listing serves them all"
 	for _, n := range []int{50, 51} {
 		d := &dryRuns{warnings: []string{recorded(t, busyRecord())}}
-		_, text := d.asker(t, strings.Repeat(askedJob+"---\n", n))("fit")
-		if asked := d.take(); lists(asked) != (n > 50) || strings.Count(text, "PyTorchJob ml/asked") != n {
+		ask := d.asker(t, strings.Repeat(askedJob+"---\n", n))
+		_, text := ask("fit")
+		if asked := d.take(); lists(asked) != (n > 50) || strings.Contains(text, note) != (n > 50) || strings.Count(text, "PyTorchJob ml/asked") != n {
 			t.Errorf("%d jobs: asked %d times, listed: %t\n%.2000s", n, len(asked), lists(asked), text)
+		}
+		_, text = ask("fit", "--ask")
+		if asked := d.take(); lists(asked) || len(asked) != n || strings.Count(text, "4 of 6 pods fit now") != n {
+			t.Errorf("%d jobs with --ask: asked %d times, listed: %t\n%.2000s", n, len(asked), lists(asked), text)
+		}
+	}
+}
+
+// TestAsManyObjectsAreAskedForAsPromised names as many ConfigMaps as are asked for by name, the first of them twice, and one more.
+func TestAsManyObjectsAreAskedForAsPromised(t *testing.T) {
+	const note = "objects that the jobs name (300 were asked for; whether the rest exists is unknown)"
+	for _, n := range []int{300, 301} {
+		var refs strings.Builder
+		for i := range n {
+			fmt.Fprintf(&refs, "{configMapRef: {name: c%d}}, ", i)
+		}
+		refs.WriteString("{configMapRef: {name: c0}}")
+		d := &dryRuns{warnings: []string{recorded(t, busyRecord())}}
+		_, text := d.asker(t, strings.Replace(askedJob, "resources:", "envFrom: ["+refs.String()+"], resources:", 1))("check")
+		named := slices.DeleteFunc(d.take(), func(a string) bool { return !strings.Contains(a, "/configmaps/c") })
+		if len(named) != 300 || strings.Contains(text, note) != (n > 300) {
+			t.Errorf("%d names: %d asked for\n%.2000s", n, len(named), text[max(0, len(text)-2000):])
 		}
 	}
 }

@@ -67,6 +67,24 @@ func TestBoundsOfCommandsAreSaid(t *testing.T) {
 		}
 		return []string{"diagnose", "--pods", name}
 	}
+	// a job of so many roles, each on a node of its own: no two rows of the map are alike
+	pool := func(nodes int) []string {
+		var b, tasks strings.Builder
+		for i := range nodes {
+			fmt.Fprintf(&b, "---\n{apiVersion: v1, kind: Node, metadata: {name: n%d}, status: {allocatable: {cpu: 64, memory: 1Ti, pods: 110, nvidia.com/gpu: 8}, conditions: [{type: Ready, status: \"True\"}]}}\n", i)
+			fmt.Fprintf(&tasks, "{name: \"%c\", replicas: 1, template: {spec: {containers: [{name: c, image: \"a:1\", resources: {limits: {nvidia.com/gpu: 8}}}]}}}, ", 'a'+i)
+		}
+		job := filepath.Join(dir, fmt.Sprintf("roles-%d.yaml", nodes))
+		for name, text := range map[string]string{
+			job:           fmt.Sprintf("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, namespace: ml}, spec: {minAvailable: %d, tasks: [%s]}}\n", nodes, tasks.String()),
+			job + ".view": b.String(),
+		} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return []string{"fit", job, "--snapshot", job + ".view", "-o", "html"}
+	}
 	for name, tc := range map[string]struct {
 		within, beyond []string
 		want           string // said of what is beyond, and of nothing within
@@ -77,6 +95,7 @@ func TestBoundsOfCommandsAreSaid(t *testing.T) {
 		"a file of events":            {[]string{"diagnose", "--events", sized("small", 1)}, []string{"diagnose", "--events", sized("large", 64<<20+1)}, "holds more than 64 MiB"},
 		"jobs that are told":          {pods(8), pods(9), "; 8 of them told here: give the pods of another alone"},
 		"jobs that are named":         {pods(32), pods(33), ", 1 more; 8 of them told here"},
+		"rows of a pool":              {pool(24), pool(25), "2 more nodes: 16 this job"},
 		"places that speak of a word": {[]string{"capacities"}, []string{"namespace"}, " more"},
 	} {
 		t.Run(name, func(t *testing.T) {

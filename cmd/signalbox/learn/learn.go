@@ -2,21 +2,18 @@
 package learn
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/learn"
@@ -54,14 +51,20 @@ Exit codes: 0 done · 2 bad usage or unreadable input · 3 our own failure.`,
 func learnFrom(sh *shell.Shell, files []string, out, since string) error {
 	var all []learn.Confirmed
 	jobs := 0
-	for _, name := range files {
-		objects, err := objectsIn(sh, name)
-		if err != nil {
-			return &shell.Exit{Code: shell.ExitUsage, Cause: err}
-		}
-		for i := range objects {
+	sources, err := manifest.Sources(files, sh.In)
+	if err != nil {
+		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
+	}
+	for _, s := range sources {
+		for d, err := range s.Documents() {
+			switch {
+			case err != nil:
+				return &shell.Exit{Code: shell.ExitUsage, Cause: err}
+			case d.List:
+				continue
+			}
 			jobs++
-			if c, ok := confirmedOn(&objects[i]); ok {
+			if c, ok := confirmedOn(d.Object); ok {
 				all = append(all, c)
 			}
 		}
@@ -93,11 +96,7 @@ func learnFrom(sh *shell.Shell, files []string, out, since string) error {
 	for _, s := range skipped {
 		fmt.Fprintf(sh.Out, "passed over: %s: %s\n", words.VisibleLine(s.Job), words.VisibleLine(s.Why))
 	}
-	noun := "drafts"
-	if len(drafts) == 1 {
-		noun = "draft"
-	}
-	fmt.Fprintf(sh.Out, "%d of %d objects carry a confirmed nomination; %d %s\n", len(all), jobs, len(drafts), noun)
+	fmt.Fprintf(sh.Out, "%d of %d objects carry a confirmed nomination; %s\n", len(all), jobs, terminal.Count(len(drafts), "draft"))
 	return nil
 }
 
@@ -109,50 +108,6 @@ func writeNew(name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
-}
-
-// mostLearned bounds one file: the jobs of a cluster, as kubectl writes them.
-const mostLearned = 512 << 20
-
-// objectsIn are the objects of a file, those of lists one by one.
-func objectsIn(sh *shell.Shell, name string) ([]unstructured.Unstructured, error) {
-	in := sh.In
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, mostLearned+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(data) > mostLearned {
-		return nil, fmt.Errorf("read %s: it has more than %d MiB", name, mostLearned>>20)
-	}
-	var out []unstructured.Unstructured
-	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
-		var u unstructured.Unstructured
-		if err := decoder.Decode(&u.Object); errors.Is(err, io.EOF) {
-			return out, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		if !u.IsList() {
-			out = append(out, u)
-			continue
-		}
-		if err := u.EachListItem(func(o runtime.Object) error {
-			if item, ok := o.(*unstructured.Unstructured); ok {
-				out = append(out, *item)
-			}
-			return nil
-		}); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-	}
 }
 
 // confirmedOn is the confirmed nomination of a job; ok is false where there is none.

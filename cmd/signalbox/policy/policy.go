@@ -249,7 +249,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 	}
 	tested, covered, err := policies.TestCovered(ctx, fsys, set)
 	if err != nil {
-		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
+		return review.Broken(err, dir)
 	}
 	if len(tested) == 0 {
 		return shell.Usagef("%s: no policy; expected *.rego files", dir)

@@ -95,7 +95,7 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		return explainSort(sh, format, entries)
+		return explainSort(sh, format, entries, "")
 	}
 	if m := xidCalled.FindStringSubmatch(name); m != nil { // as the driver writes it in the kernel's log
 		known, err := knownLine("NVRM: Xid (PCI:0000:00:00): " + m[1] + ", pid=1, name=python")
@@ -108,8 +108,8 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 	}
 	names := Names(all)
 	if within := entriesWith(all, name); len(within) > 0 {
-		fmt.Fprintf(sh.Err, "%s: nothing is called %q alone; these have it in their names, the first %d at most:\n", sh.Name, name, mostNamesListed)
-		if err := explainSort(sh, format, within); err != nil {
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q alone; these have it in their names:\n", sh.Name, name)
+		if err := explainSort(sh, format, within, name); err != nil {
 			return err
 		}
 		return &shell.Exit{Code: shell.ExitUsage} // several are no answer to what one name means
@@ -140,14 +140,15 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 	}
 	if said := saidBy(all, name); len(said) > 0 {
 		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of it:\n", sh.Name, name)
-		return explainSort(sh, format, said)
+		return explainSort(sh, format, said, name)
 	}
 	if near := check.DidYouMean(name, names).String(); near != "" {
 		return shell.Usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.Name)
 	}
-	if said := saidBy(all, strings.ReplaceAll(name, "-", " ")); len(said) > 0 { // a name made as ours are
+	parts := strings.ReplaceAll(name, "-", " ")
+	if said := saidBy(all, parts); len(said) > 0 { // a name made as ours are
 		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of its words:\n", sh.Name, name)
-		return explainSort(sh, format, said)
+		return explainSort(sh, format, said, parts)
 	}
 	return shell.Usagef("nothing is called %q; %s list shows all names", name, sh.Name)
 }
@@ -204,9 +205,9 @@ func knownLine(words string) (string, error) {
 	return b.String(), err
 }
 
-// saidBy are the entries that have a word, such as a reason of Kubernetes, in what they say, or each of several words; a
-// few of them, those first that say it in their row.
-func saidBy(all []Shelf, text string) (out []Entry) {
+// saidBy are the entries that have a word, such as a reason of Kubernetes, in what they say, or each of several words; those
+// first that say it in their row.
+func saidBy(all []Shelf, text string) (out []shelved) {
 	if !strings.ContainsFunc(text, unicode.IsLetter) {
 		return nil
 	}
@@ -217,7 +218,7 @@ func saidBy(all []Shelf, text string) (out []Entry) {
 	says := func(text string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return !terminal.HasWord(text, w) })
 	}
-	var inPage []Entry
+	var inPage []shelved
 	for _, s := range all {
 		entries, err := s.Entries()
 		if err != nil || s.Name == "flags" || s.Name == "settings" {
@@ -226,21 +227,21 @@ func saidBy(all []Shelf, text string) (out []Entry) {
 		for _, e := range entries {
 			switch {
 			case says(strings.Join(e.Row, " ")):
-				out = append(out, e)
+				out = append(out, shelved{s, e})
 			case says(e.page):
-				inPage = append(inPage, e)
+				inPage = append(inPage, shelved{s, e})
 			}
 		}
 	}
 	out = append(out, inPage...)
-	together := func(e Entry) int { // where the words stand as they were written, they are meant so
+	together := func(e shelved) int { // where the words stand as they were written, they are meant so
 		if strings.Contains(strings.ToLower(strings.Join(e.Row, " ")+" "+e.page), strings.ToLower(text)) {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(out, func(a, b Entry) int { return together(a) - together(b) })
-	return out[:min(mostNamesListed, len(out))]
+	slices.SortStableFunc(out, func(a, b shelved) int { return together(a) - together(b) })
+	return out
 }
 
 // shelved is an entry and where it stands.
@@ -274,12 +275,12 @@ func called(all []Shelf, name string) ([]shelved, error) {
 
 // ofThatSort is everything that is of the sort that a word names: "exit-code" and "exit-codes" are the exit codes, "mode" is
 // every mode of a namespace.
-func ofThatSort(all []Shelf, name string) ([]Entry, error) {
+func ofThatSort(all []Shelf, name string) ([]shelved, error) {
 	named := func(sort string) bool {
 		sort = strings.ReplaceAll(sort, " ", "-")
 		return strings.EqualFold(sort, name) || strings.EqualFold(sort, name+"s")
 	}
-	var out []Entry
+	var out []shelved
 	for _, s := range all {
 		entries, err := s.Entries()
 		if err != nil {
@@ -289,30 +290,43 @@ func ofThatSort(all []Shelf, name string) ([]Entry, error) {
 			w, isWord := e.value.(Word)
 			sort, _, _ := strings.Cut(w.What, " of ") // "mode of a namespace"
 			if named(s.Name) || isWord && (named(sort) || named(sort+"s")) {
-				out = append(out, e)
+				out = append(out, shelved{s, e})
 			}
 		}
 	}
 	return out, nil
 }
 
-// explainSort prints all that is of one sort, a line each.
-func explainSort(sh *shell.Shell, format string, entries []Entry) error {
-	var b strings.Builder
-	var values []any
-	for _, e := range entries {
-		means := e.Row[len(e.Row)-1]
-		if format == "md" {
-			fmt.Fprintf(&b, "- `%s`: %s\n", e.Name, means)
-		} else {
-			fmt.Fprintf(&b, "%s\n    %s\n", e.Name, means)
-		}
-		values = append(values, e.value)
-	}
+// explainSort prints entries, a line each: of those that were looked for by words a few, and how the others are listed; JSON
+// has all.
+func explainSort(sh *shell.Shell, format string, entries []shelved, words string) error {
 	if format == "json" {
+		values := make([]any, len(entries))
+		for i, e := range entries {
+			values[i] = e.value
+		}
 		return shell.WriteJSON(sh.Out, values)
 	}
+	var left []shelved
+	if words != "" && len(entries) > mostNamesListed {
+		entries, left = entries[:mostNamesListed], entries[mostNamesListed:]
+	}
+	form := "%s\n    %s\n"
+	if format == "md" {
+		form = "- `%s`: %s\n"
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, form, e.Name, e.Row[len(e.Row)-1])
+	}
 	fmt.Fprintf(&b, "\n%s explain NAME says more of one of them.\n", sh.Name)
+	if len(left) > 0 {
+		var shelves []string
+		for _, e := range left {
+			shelves = append(shelves, e.shelf.Name)
+		}
+		fmt.Fprintf(&b, "%d more: %s list %s %s\n", len(left), sh.Name, strings.Join(slices.Compact(slices.Sorted(slices.Values(shelves))), "|"), words)
+	}
 	return terminal.NewPage(sh.Out).Quoting().Write(b.String())
 }
 
@@ -371,16 +385,16 @@ func NamesWith(word string, names []string) string {
 }
 
 // entriesWith are the entries that have a word in their names, bounded by what is no letter, categories first, which say most.
-func entriesWith(all []Shelf, word string) (out []Entry) {
+func entriesWith(all []Shelf, word string) (out []shelved) {
 	for _, s := range all {
 		entries, err := s.Entries()
 		if err != nil {
 			continue
 		}
-		var named []Entry
+		var named []shelved
 		for _, e := range entries {
 			if terminal.HasWord(e.Name, word) {
-				named = append(named, e)
+				named = append(named, shelved{s, e})
 			}
 		}
 		if s.Name == "categories" {
@@ -389,8 +403,11 @@ func entriesWith(all []Shelf, word string) (out []Entry) {
 		}
 		out = append(out, named...)
 	}
-	return out[:min(mostNamesListed, len(out))]
+	return out
 }
+
+// goesOn is a line of a paragraph in Markdown: no heading, item, table, quotation or fence.
+var goesOn = regexp.MustCompile("^[^-#|>`*\\s]|^`[^`]|^\\*\\*")
 
 // plainText is an entry for the terminal: the page without Markdown's marks.
 func plainText(s Shelf, e Entry) string {
@@ -407,7 +424,7 @@ func plainText(s Shelf, e Entry) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n\n", e.Name, kind)
-	code := false
+	code, before := false, ""
 	for line := range strings.Lines(strings.TrimSpace(e.page) + "\n") {
 		switch {
 		case strings.HasPrefix(line, "```"):
@@ -415,9 +432,14 @@ func plainText(s Shelf, e Entry) string {
 		case code:
 			b.WriteString("    " + line)
 		default:
-			line = strings.TrimLeft(line, "#")
-			b.WriteString(strings.NewReplacer("**", "", "`", "").Replace(strings.TrimPrefix(line, " ")))
+			if goesOn.MatchString(before) && goesOn.MatchString(line) { // one paragraph, which the page folds as wide as it is
+				text := strings.TrimSuffix(b.String(), "\n")
+				b.Reset()
+				b.WriteString(text + " ")
+			}
+			b.WriteString(strings.NewReplacer("**", "", "`", "").Replace(strings.TrimPrefix(strings.TrimLeft(line, "#"), " ")))
 		}
+		before = line
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
@@ -141,12 +142,32 @@ func (s Shelf) Render(to io.Writer, format string, entries []Entry) error {
 		rows[0] = append(rows[0], strings.ToUpper(c))
 	}
 	for _, e := range entries {
-		rows = append(rows, e.Row)
+		row := slices.Clone(e.Row)
+		for i := 1; i < len(row)-1; i++ {
+			row[i] = shortened(row[i])
+		}
+		rows = append(rows, row)
 	}
-	p := terminal.NewPage(to)
-	p.Loose = true
-	_, err := io.WriteString(to, terminal.Plainly(p.Table(rows, s.spare...), os.Getenv))
+	_, err := io.WriteString(to, terminal.Plainly(terminal.NewPage(to).Table(rows, s.spare...), os.Getenv))
 	return err
+}
+
+// shortened is a cell between others: a long list is begun and counted, and a long value is cut. explain, Markdown and JSON have
+// all of it.
+func shortened(cell string) string {
+	const room, count = 40, len(", and 99 more")
+	if ansi.StringWidth(cell) <= room {
+		return cell
+	}
+	words := strings.Split(cell, ", ")
+	n := 0
+	for used := 0; n < len(words) && used+len(words[n]) <= room-count; n++ {
+		used += len(words[n]) + len(", ")
+	}
+	if n == 0 || strings.ContainsAny(cell, "()[]") { // no list of names
+		return ansi.Truncate(cell, room, "…")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }
 
 // markdown is the page of the reference: a table of contents and a section for each entry.

@@ -92,16 +92,17 @@ func categoryShelf() Shelf {
 				for i, s := range signs {
 					names[i] = s.ID
 				}
-				first := firstSteps(signs)
+				first, more := firstSteps(signs)
 				out = append(out, Entry{
-					Name: c.Slug, Row: []string{c.Slug, string(c.Owner), c.Title}, page: categoryPage(c, signs, first),
+					Name: c.Slug, Row: []string{c.Slug, string(c.Owner), c.Title}, page: categoryPage(c, signs, first, more),
 					value: struct {
 						Name    string   `json:"name"`
 						Title   string   `json:"title"`
 						Owner   string   `json:"owner"`
 						FoundBy []string `json:"foundBy"`
 						First   []string `json:"first,omitempty"` // what to do first
-					}{c.Slug, c.Title, string(c.Owner), names, first},
+						More    int      `json:"more,omitempty"`  // other first steps, of single ones of FoundBy
+					}{c.Slug, c.Title, string(c.Owner), names, first, more},
 				})
 			}
 			return out, nil
@@ -116,7 +117,7 @@ var depthTexts = map[int]string{
 }
 
 // categoryPage is what a category means, what to do first, and by which signs it is found.
-func categoryPage(c signature.Category, signs []*signature.Signature, first []string) string {
+func categoryPage(c signature.Category, signs []*signature.Signature, first []string, more int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n\n", c.Title)
 	if says := depthTexts[c.Depth]; says != "" {
@@ -125,6 +126,9 @@ func categoryPage(c signature.Category, signs []*signature.Signature, first []st
 	fmt.Fprintf(&b, "Usually acts: %s (%s).\n", c.Owner, ownerTexts[string(c.Owner)])
 	if len(first) > 0 {
 		b.WriteString("\nWhat to do first:\n\n- " + strings.Join(first, "\n- ") + "\n")
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "\nThose below know %s; the page of each has its own.\n", terminal.Count(more, "other first step"))
 	}
 	if len(signs) > 0 {
 		b.WriteString("\nFound by:\n\n")
@@ -142,8 +146,9 @@ func categoryPage(c signature.Category, signs []*signature.Signature, first []st
 // mostFirstSteps bounds what a category says is to be done first.
 const mostFirstSteps = 3
 
-// firstSteps are the steps with which the remedies of most signatures begin, those of causes and not of what follows them.
-func firstSteps(signs []*signature.Signature) (out []string) {
+// firstSteps are the steps with which the remedies of most signatures begin, those of causes and not of what follows them, and
+// how many more there are.
+func firstSteps(signs []*signature.Signature) (out []string, more int) {
 	often := map[string]int{}
 	for _, s := range signs {
 		if steps := s.Steps(); len(steps) > 0 && s.Role == signature.Root {
@@ -153,7 +158,8 @@ func firstSteps(signs []*signature.Signature) (out []string) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b string) int { return often[b] - often[a] })
-	return out[:min(mostFirstSteps, len(out))]
+	n := min(mostFirstSteps, len(out))
+	return out[:n], len(out) - n
 }
 
 // typicalWords are words of a line that a signature knows, those that stand first in its pattern, where the usual form of a

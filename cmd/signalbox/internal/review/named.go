@@ -38,6 +38,7 @@ type inquiry struct {
 	view    *manifest.View
 	asked   map[manifest.Named]bool
 	refused map[string]bool // "secrets in ml"
+	left    bool            // some were not asked for
 	skipped []preflight.Skip
 }
 
@@ -52,25 +53,29 @@ func ask(ctx context.Context, c *apiserver.Cluster, v *manifest.View, jobs []*jo
 	q := &inquiry{cluster: c, client: client, view: v, asked: map[manifest.Named]bool{}, refused: map[string]bool{}}
 	for _, j := range jobs {
 		for _, ref := range checks.References(j) {
-			if len(q.asked) == mostAsked {
-				why := fmt.Sprintf("%d were asked for; whether the rest exists is unknown", mostAsked)
-				return append(q.skipped, preflight.Skip{Check: "objects that the jobs name", Reason: why}), nil
-			}
 			if err := q.one(ctx, j.Ref.Namespace, ref); err != nil {
 				return nil, err
 			}
 		}
 	}
+	if q.left {
+		why := fmt.Sprintf("%d were asked for; whether the rest exists is unknown", mostAsked)
+		q.skipped = append(q.skipped, preflight.Skip{Check: "objects that the jobs name", Reason: why})
+	}
 	return q.skipped, nil
 }
 
-// one asks for one object.
+// one asks for one object, unless that was done, or is of no use, or enough were asked for.
 func (q *inquiry) one(ctx context.Context, namespace string, ref checks.Reference) error {
 	n := manifest.Named{Kind: ref.Kind.GroupKind(), Namespace: namespace, Name: ref.Name}
 	resource := schema.GroupResource{Group: ref.Kind.Group, Resource: plurals[ref.Kind.Kind]}
 	in := strings.TrimSuffix(resource.String(), ".") + " in " + namespace
 	versions := q.cluster.Served[ref.Kind.Group]
 	if q.asked[n] || q.refused[in] || len(versions) == 0 {
+		return nil
+	}
+	if len(q.asked) == mostAsked {
+		q.left = true
 		return nil
 	}
 	q.asked[n] = true

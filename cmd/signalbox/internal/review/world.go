@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -276,7 +278,7 @@ func (f *Flags) Policies(ctx context.Context, w *World) (preflight.Engine, error
 		engine, err = policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	}
 	if err != nil {
-		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
+		return nil, Broken(err, f.Folders...)
 	}
 	f.Asked, f.Unset = len(engine.Docs()), engine.Unset()
 	if w.Live == nil || w.Asks || f.Only {
@@ -307,13 +309,50 @@ func (f *Flags) manifests() (notes []string) {
 	return notes
 }
 
-// PassedOver says that a folder of policies holds manifests; empty: it holds none.
+// PassedOver says that a folder of policies holds manifests, or nothing; empty: it holds policies, or data, alone.
 func PassedOver(dir string, fsys fs.FS) string {
 	names, err := policies.PassedOver(fsys)
-	if err != nil || len(names) == 0 {
-		return "" // an error comes where the policies are read
+	switch {
+	case err != nil: // it comes where the policies are read
+		return ""
+	case len(names) > 0:
+		return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, terminal.Count(len(names), "manifest"), terminal.Few(names))
 	}
-	return fmt.Sprintf("%s: %s of Kubernetes passed over, as no data of policies: %s", dir, terminal.Count(len(names), "manifest"), terminal.Few(names))
+	if held, err := fs.ReadDir(fsys, "."); err == nil && len(held) == 0 {
+		return dir + ": the folder is empty; expected *.rego files, or data"
+	}
+	return ""
+}
+
+// ofPolicies is how an error of policies begins, with the file that is wrong.
+var ofPolicies = regexp.MustCompile(`^(?:load policy|load data|compile policies:) ([^\s:]+):`)
+
+// reached is an error of policies that names its file as it is reached from here.
+type reached struct {
+	said string
+	error
+}
+
+func (r reached) Error() string { return r.said }
+func (r reached) Unwrap() error { return r.error }
+
+// Broken is what is wrong with policies, each with its file below the folder that it is in.
+func Broken(err error, folders ...string) error {
+	all := shell.Apart(err)
+	for i, one := range all {
+		m := ofPolicies.FindStringSubmatch(one.Error())
+		if m == nil {
+			continue
+		}
+		at := slices.IndexFunc(folders, func(dir string) bool {
+			_, err := os.Stat(filepath.Join(dir, m[1]))
+			return err == nil
+		})
+		if at >= 0 {
+			all[i] = reached{strings.ReplaceAll(one.Error(), " "+m[1]+":", " "+filepath.Join(folders[at], m[1])+":"), one}
+		}
+	}
+	return &shell.Exit{Code: shell.ExitUsage, Cause: errors.Join(all...)}
 }
 
 // PolicyFolder is a folder of policies, or the one file that was named.

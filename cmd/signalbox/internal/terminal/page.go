@@ -21,7 +21,6 @@ type Page struct {
 	Tight []int // columns that a table leaves out only where it is wider than the page, the first one first
 	Short bool  // a row of a table is one line: what the last column has no room for is cut
 	Least []int // how wide the columns of a table are at least; shorter: the others as wide as their cells
-	Loose bool  // a cell that is much wider than the others of its column pads none of them, names (the first column) apart
 	code  bool  // lines that are indented by four columns are quoted, and stay as they are
 	Folds bool  // a decisive line is folded, too: it is a sentence and no line of a log
 }
@@ -51,7 +50,7 @@ func (p Page) Write(text string) error {
 		plain := ansi.Strip(text)
 		if p.Folds && strings.HasPrefix(plain, decisive) && ansi.StringWidth(plain) > p.Width && p.Width > 0 {
 			text = wrap(text, p.Width, len(decisive))
-		} else if !p.code || !indented4.MatchString(plain) {
+		} else if !p.code || !indented4.MatchString(plain) || points.MatchString(plain) {
 			text = Fold(text, p.Width)
 		}
 		b.WriteString(text + end)
@@ -109,6 +108,8 @@ var (
 	// quoted are lines of logs and of manifests, and the rows of pictures.
 	quoted    = regexp.MustCompile(`^ *\d* │|^  > |[━─█■◆□×]{3}`)
 	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
+	// points are those of diagnose --why, and what rules a cause out: sentences, however far in they begin.
+	points = regexp.MustCompile(`^ {6,9}(?:[+-]\d+|no)  \S`)
 	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
 	lead = regexp.MustCompile(`^ *(?:\d+\. |\[\d+\] |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
 )
@@ -156,9 +157,6 @@ func (p Page) LeftOut(rows [][]string, spare ...int) (names []string) {
 // columns are how wide the columns of a table are, 0 where it is left out, and the whole table.
 func (p Page) columns(rows [][]string, spare []int) (widths []int, width int) {
 	widths = WidthsOf(rows)
-	if p.Loose && p.Width == 0 {
-		widths = WidthsOf(rows, padded)
-	}
 	for i := range min(len(widths), len(p.Least)) {
 		widths[i] = max(widths[i], p.Least[i])
 	}
@@ -216,18 +214,12 @@ func (p Page) row(line string, at int) string {
 	return head + strings.Join(parts, "\n"+strings.Repeat(" ", at))
 }
 
-// padded is how wide a cell of a loose table is at most that pads the others of its column.
-const padded = 40
-
-// WidthsOf is how wide the columns are, by their cells; with a bound, all but the first by the cells within it: names are
-// bounded by themselves, and one that padded nothing would move the rest of its row.
-func WidthsOf(rows [][]string, bound ...int) []int {
+// WidthsOf is how wide the columns are, by their cells.
+func WidthsOf(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			if w := ansi.StringWidth(cell); len(bound) == 0 || i == 0 || w <= bound[0] {
-				widths[i] = max(widths[i], w, 1)
-			}
+			widths[i] = max(widths[i], ansi.StringWidth(cell), 1)
 		}
 	}
 	return widths
