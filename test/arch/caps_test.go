@@ -316,7 +316,7 @@ var caps = map[string]string{
 
 func TestEveryCapHasATestOneAboveIt(t *testing.T) {
 	found := map[string]bool{}
-	for _, below := range []string{"cmd", "policies", "preflight", "runtime-diagnose"} {
+	for _, below := range []string{"certs", "cmd", "config", "policies", "preflight", "runtime-diagnose", "webhook"} {
 		parseAll(t, below, false, func(folder string, f *ast.File) {
 			if folder == "runtime-diagnose/ground" {
 				return // bounds of what is said about an answer, not of what is read
