@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -73,5 +74,19 @@ func TestExceptionsAreInTheAuditLog(t *testing.T) {
 	r := preflight.Report{Decision: preflight.Allowed, Exempted: []string{"max-gpus: ana may", "queue: nobody waits"}}
 	if got := reported(r, "").response().AuditAnnotations["exempted"]; got != "max-gpus: ana may; queue: nobody waits" {
 		t.Errorf("exempted: %q", got)
+	}
+}
+
+// Checks that failed for one reason are named while they are few, and counted where they are more.
+func TestChecksThatFailForOneReasonAreNamedUpToABound(t *testing.T) {
+	var r preflight.Report
+	for _, check := range []string{"a", "b", "c"} {
+		r.Skipped = append(r.Skipped, preflight.Skip{Check: check, Reason: "it panicked", Failed: true})
+	}
+	more := preflight.Report{Skipped: append(slices.Clone(r.Skipped), preflight.Skip{Check: "d", Reason: "it panicked", Failed: true})}
+	for want, of := range map[string]preflight.Report{"a, b, c: it panicked": r, "4 checks: it panicked": more} {
+		if a := reported(of, ""); len(a.gaps) != 1 || a.gaps[0].text != want {
+			t.Errorf("of %d checks that failed is said %v; want %q", mostNamed+1, a.gaps, want)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package webhook
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -118,5 +121,22 @@ func TestALongRecordSaysWhatItLeavesOut(t *testing.T) {
 	}
 	if _, ok := RecordOf([]string{lines[0][:256]}); ok {
 		t.Error("a part of a record is taken for one")
+	}
+}
+
+// What a record unfolds to is bounded: a server that answers with one may not be ours.
+func TestARecordUnfoldsToSoMuch(t *testing.T) {
+	for size, want := range map[int]bool{mostOfARecord: true, mostOfARecord + 1: false} {
+		var packed bytes.Buffer
+		to := gzip.NewWriter(&packed)
+		if _, err := fmt.Fprintf(to, `{"revision":%q}`, strings.Repeat("r", size-len(`{"revision":""}`))); err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := RecordOf([]string{recordPrefix + base64.StdEncoding.EncodeToString(packed.Bytes())}); ok != want {
+			t.Errorf("a record of %d bytes is read: %v; want %v", size, ok, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -14,39 +15,76 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// Who writes the status of jobs is asked once a minute, and what is remembered has a bound.
+// A review waits for the rights of an operator where nothing is known of them, and no longer.
 func TestWhoWritesTheStatusOfJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kube, asked, away := fake.NewClientset(), 0, false
+		everywhere := map[string]bool{"operator": true}
 		kube.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
-			asked++
+			if asked++; away {
+				return true, nil, errors.New("away")
+			}
 			r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
 			of := r.Spec.ResourceAttributes
-			r.Status.Allowed = !away && r.Spec.User == "operator" && of.Verb == "patch" && of.Resource == "jobsets" && of.Subresource == "status"
+			there := everywhere[r.Spec.User] || r.Spec.User == "of ml" && of.Namespace == "ml"
+			r.Status.Allowed = there && of.Verb == "patch" && of.Resource == "jobsets" && of.Subresource == "status"
 			return true, r, nil
 		})
 		writes := MayWriteStatus(kube)
 		jobSets := schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
-		expect := func(user, namespace string, want bool, questions int) {
+		expect := func(user, namespace string, want bool, before, behind int) {
 			t.Helper()
 			asked = 0
-			if got := writes(t.Context(), authenticationv1.UserInfo{Username: user}, jobSets, namespace); got != want || asked != questions {
-				t.Errorf("%s in %s: %t after %d questions; want %t after %d", user, namespace, got, asked, want, questions)
+			if got := writes(t.Context(), authenticationv1.UserInfo{Username: user}, jobSets, namespace); got != want || asked != before {
+				t.Errorf("%s in %s: %t after %d questions; want %t after %d", user, namespace, got, asked, want, before)
+			}
+			asked = 0
+			if synctest.Wait(); asked != behind {
+				t.Errorf("%s in %s: %d questions behind the answer; want %d", user, namespace, asked, behind)
 			}
 		}
-		expect("operator", "ml", true, 2)
-		expect("operator", "ml", true, 0)
-		expect("ada", "ml", false, 2)
-		expect("ada", "ml", false, 0)
+		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's
+		expect("operator", "ml", true, 2, 0)
+		expect("operator", "lab", true, 0, 0) // of all namespaces
+		expect("of ml", "ml", true, 4, 0)
+		expect("of ml", "ml", true, 0, 0)
+		expect("of ml", "lab", false, 2, 0)
+		expect("ada", "ml", false, 4, 0)
+		expect("ada", "ml", false, 0, 0)
+
+		pass(rightsFresh)
+		everywhere["operator"], everywhere["ada"] = false, true
+		expect("operator", "ml", true, 0, 2) // the review does not wait
+		expect("operator", "ml", false, 2, 0)
+		expect("ada", "ml", false, 0, 4)
+		expect("ada", "ml", true, 0, 0)
+
 		away = true
-		expect("operator", "ml", true, 0)
-		time.Sleep(time.Minute) //nolint:forbidigo // the clock is the test's
-		expect("operator", "ml", false, 2)
-		for i := range 1024 - 2 {
-			expect("ada", fmt.Sprint(i), false, 2)
-		}
-		expect("ada", "0", false, 0)
-		expect("ada", "one more than are remembered", false, 2)
-		expect("ada", "0", false, 2)
+		pass(rightsFresh)
+		expect("ada", "ml", true, 0, 1)
+		expect("ada", "ml", true, 0, 0) // it is being asked
+		pass(rightsKept)
+		expect("ada", "ml", false, 2, 0) // silence is no leave
 	})
+}
+
+func TestRightsAreAskedSeldomAndBounded(t *testing.T) {
+	kube, asked := fake.NewClientset(), 0
+	kube.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		asked++
+		return true, a.(clienttesting.CreateAction).GetObject(), nil
+	})
+	writes := MayWriteStatus(kube)
+	for i := range mostRights - 1 { // and one of all namespaces
+		writes(t.Context(), authenticationv1.UserInfo{Username: "ada"}, schema.GroupVersionResource{}, fmt.Sprint(i))
+	}
+	for _, step := range []struct {
+		namespace string
+		want      int
+	}{{"0", 0}, {"one more than are remembered", 2}, {"0", 4}} {
+		asked = 0
+		if writes(t.Context(), authenticationv1.UserInfo{Username: "ada"}, schema.GroupVersionResource{}, step.namespace); asked != step.want {
+			t.Errorf("%d questions for %s; want %d", asked, step.namespace, step.want)
+		}
+	}
 }

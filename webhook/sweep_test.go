@@ -411,6 +411,24 @@ signalbox_reviewed_late_total{decision="unchecked"} 1
 	}
 }
 
+// A review that fails is tried again, and given up at the last try.
+func TestALateReviewIsTriedSoOften(t *testing.T) {
+	for fails, given := range map[int]bool{mostTries - 1: false, mostTries: true} {
+		s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
+		tries := 0
+		s.sweep.o.Reviewer = reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+			if tries++; tries <= fails {
+				panic("of the test") //nolint:forbidigo // it is the fault
+			}
+			return preflight.Report{Decision: preflight.Allowed}, nil
+		})
+		s.wait(60)
+		if got := s.told(); tries != mostTries || strings.Contains(got, "could not be reviewed since") != given {
+			t.Errorf("of %d tries %d fail; it is given up: %v; said is:\n%s", tries, fails, given, got)
+		}
+	}
+}
+
 // An author may fill all the 256 KiB that annotations of an object may have.
 func TestAJobWithoutRoomForAnAnnotationHasItsEvent(t *testing.T) {
 	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))

@@ -3,9 +3,11 @@ package labelled
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
@@ -121,4 +123,17 @@ func TestAnErrorThatSomebodyTakesAwayIsWrittenLessAndLess(t *testing.T) {
 			t.Errorf("another error is written %d times; want once, at once", len(kube.Actions()))
 		}
 	})
+}
+
+// An error is as long as it may be, and ends at the border of a character.
+func TestAnErrorIsCutAtItsBound(t *testing.T) {
+	for text, want := range map[string]int{
+		strings.Repeat("x", mostBytes):     mostBytes,
+		strings.Repeat("x", mostBytes+1):   mostBytes,
+		strings.Repeat("ü", mostBytes/2+1): mostBytes - 1, // one byte of the mark's three stays free
+	} {
+		if got := clip(text); len(got) != want || !utf8.ValidString(got) || strings.HasSuffix(got, "…") != (len(text) > mostBytes) {
+			t.Errorf("of %d bytes %d are left, %q at the end; want %d", len(text), len(got), got[len(got)-6:], want)
+		}
+	}
 }

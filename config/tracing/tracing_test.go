@@ -124,3 +124,42 @@ func TestACollectorThatIsAwayCostsSpansOnly(t *testing.T) {
 		t.Error("a CA file that is not there is taken")
 	}
 }
+
+// Spans that wait for a collector are bounded, and so are those of one call.
+func TestSpansThatWaitAreBounded(t *testing.T) {
+	var sent, largest int
+	first, release := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		n := strings.Count(string(text), `"spanId"`)
+		if sent == 0 {
+			close(first)
+			<-release
+		}
+		sent, largest = sent+n, max(largest, n)
+	}))
+	defer server.Close()
+	p, err := New(Options{Endpoint: server.URL, Sample: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(n int) {
+		for range n {
+			_, s := p.Tracer("x").Start(t.Context(), "a")
+			s.End()
+		}
+	}
+	record(mostBatch) // these are on their way
+	<-first
+	record(mostQueued + 1)
+	close(release)
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sent != mostBatch+mostQueued || largest != mostBatch {
+		t.Errorf("%d spans were sent, at most %d in one call; want %d and %d", sent, largest, mostBatch+mostQueued, mostBatch)
+	}
+}
