@@ -9,7 +9,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -236,7 +236,7 @@ func (w *Webhook) tls() *tls.Config {
 }
 
 func callers(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
+	text, err := mounted.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("read who may call the webhook: %w", err)
 	}
