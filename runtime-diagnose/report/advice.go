@@ -45,7 +45,7 @@ var nodeOutOfMemory = []string{
 }
 
 // byFact is the catalogue: the first one that fits is taken.
-var byFact = slices.Concat(ofLines, ofRemovals)
+var byFact = slices.Concat(ofLines, ofPlatform)
 
 var ofLines = []advice{
 	{

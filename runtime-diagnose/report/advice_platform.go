@@ -6,9 +6,29 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// ofRemovals are for pods that the platform took away: who did stands in the reason of the condition DisruptionTarget
-// (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions) or in the event of whoever did it.
-var ofRemovals = []advice{
+// ofPlatform are for what the platform says of volumes, and of pods that it took away: who did stands in the reason of the
+// condition DisruptionTarget (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions) or in the
+// event of whoever did it.
+var ofPlatform = []advice{
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/volume/csi/csi_attacher.go, waitForVolumeAttachmentWithLister; gRPC's code of a call to the driver
+		of: []string{"mount-failed", "volume-not-mounted"}, line: regexp.MustCompile(`for volume "(?P<volume>[^"]+)" : (?:rpc error: code = (?:DeadlineExceeded|Aborted|Unavailable)|timed out waiting for external-attacher)`),
+		says: "volume {{.volume}} cannot be mounted: the storage driver does not answer in time", owner: signature.Platform, retry: signature.Helps,
+		steps: []string{
+			"Tell the administrators the node and the volume: the driver's pod on that node (kubectl get pods -A -o wide, kubectl logs) or the storage behind it does not answer.",
+			"The kubelet tries again by itself; where other nodes mount it, keep the job off this one until it does.",
+		},
+	},
+	{ // https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection
+		of: []string{"unschedulable-claim"}, line: regexp.MustCompile(`persistentvolumeclaim "(?P<claim>[^"]+)" is being deleted`),
+		steps: []string{
+			"Somebody deleted claim {{.claim}}: it goes when no pod uses it any more (kubectl describe pvc {{.claim}} names them), and no new pod gets it.",
+			"Keep what its volume holds before it goes, then create the claim again, or name another one in the pod template.",
+		},
+	},
+	{
+		of: []string{"unschedulable-claim"}, line: regexp.MustCompile(`persistentvolumeclaim "(?P<claim>[^"]+)" not found`),
+		steps: []string{"Create claim {{.claim}} in the job's namespace, or correct its name in the pod template; the pod is scheduled by itself then."},
+	},
 	{
 		of: []string{"pod-disrupted"}, line: regexp.MustCompile(`EvictionByEvictionAPI`),
 		says: "the pod was evicted through the eviction API, as a drain of its node does it", shown: true,
