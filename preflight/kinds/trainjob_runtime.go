@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -156,9 +157,7 @@ func (t *resolution) add(name, step string, template *corev1.PodTemplateSpec, af
 			Path: t.ref, Origins: job.OriginsOf(job.Origin{Path: t.ref, Whole: true}),
 		},
 	}
-	if role.Pod.Spec.RestartPolicy == "" {
-		role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure // JobSet's webhook
-	}
+	role.Pod.Spec.RestartPolicy = cmp.Or(role.Pod.Spec.RestartPolicy, corev1.RestartPolicyOnFailure) // JobSet's webhook
 	if t.trains(name, step) {
 		role.Path = t.r.written("spec.trainer", t.ref)
 		role.ReplicasPath = t.r.written("spec.trainer.numNodes", role.Path)
