@@ -39,7 +39,7 @@ var layers = map[string]int{
 // sideways are the imports inside one layer, one by one.
 var sideways = map[string][]string{
 	"preflight/job":                 {"preflight/saturate"},
-	"preflight/finding":             {"preflight/job"},
+	"preflight/finding":             {"preflight/job", "preflight/words"},
 	"preflight/gang":                {"preflight/job", "preflight/saturate"},
 	"preflight/podspec":             {"preflight/job"},
 	"runtime-diagnose/redact":       {"runtime-diagnose/lazy"},
