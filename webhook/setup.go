@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -71,9 +72,7 @@ type Webhook struct {
 
 // New opens the port, so that an address that is taken is an error now. Run serves.
 func New(ctx context.Context, o Options) (*Webhook, error) {
-	if o.Address == "" {
-		o.Address = ":9443"
-	}
+	o.Address = cmp.Or(o.Address, ":9443")
 	if o.ClientCAFile != "" {
 		if _, err := callers(o.ClientCAFile); err != nil {
 			return nil, err

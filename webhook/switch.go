@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -56,9 +57,7 @@ type Switch struct {
 
 // NewSwitch makes a switch that has said nothing.
 func NewSwitch(o SwitchOptions) *Switch {
-	if o.Every == 0 {
-		o.Every = time.Minute
-	}
+	o.Every = cmp.Or(o.Every, time.Minute)
 	return &Switch{announcer: announcer{client: o.Client, log: o.Log, now: time.Now}, o: o, changed: make(chan struct{}, 1)}
 }
 
