@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -376,13 +377,7 @@ func (t *resolution) procs(role *job.Role) int {
 	}
 	switch {
 	case policy.Torch != nil:
-		n := intstr.FromString("auto")
-		if policy.Torch.NumProcPerNode != nil {
-			n = *policy.Torch.NumProcPerNode
-		}
-		if said != nil {
-			n = *said
-		}
+		n := ptr.Deref(cmp.Or(said, policy.Torch.NumProcPerNode), intstr.FromString("auto"))
 		if n.StrVal == "cpu" || n.StrVal == "auto" && namedGPUs(&c.Resources) == 0 {
 			return max(1, cpus(&c.Resources))
 		}
