@@ -37,7 +37,7 @@ func (r *logReader) settle(d reduce.Digest) {
 		}
 		r.judgeFrom(said, quotes, d)
 	}
-	if quotes || r.failed || !r.options.uses(calmEnd) {
+	if r.quotesErrors() || r.failed || !r.options.uses(calmEnd) {
 		return
 	}
 	r.calm = r.endsCalmly(d)
@@ -67,6 +67,9 @@ func (r *logReader) judgeFrom(first int, quotes bool, d reduce.Digest) {
 func (r *logReader) quotes() bool {
 	return !r.log.Pasted && !r.failed && !r.endsRaised && r.document.Is()
 }
+
+// quotesErrors says that there are errors in such a text: without one its end says how a run went, whatever it reads like.
+func (r *logReader) quotesErrors() bool { return r.quotes() && len(r.sightings) > 0 }
 
 // How many steps of training after it a run takes that has survived what it said. Where ranks write into
 // one log the others go on for a while without the one that failed, but they wait for it at the next step:
