@@ -260,7 +260,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.Warns(text) || recovery.MissesCommand(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+		if recovery.CallsWarning(text) || recovery.MissesCommand(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
 			continue // and the line of source that Python prints below it, indented
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
@@ -304,7 +304,7 @@ func (r *logReader) oneSample(d reduce.Digest) bool {
 func (r *logReader) complains(lines []reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(l reduce.Kept) bool {
 		body := recovery.WithoutCounts(l.Text)
-		return l.Number >= r.launches.from && recovery.Wrong(body) && !recovery.Mild(body) && !recovery.Warns(body)
+		return l.Number >= r.launches.from && recovery.Wrong(body) && !recovery.Mild(body) && !recovery.CallsWarning(body)
 	})
 }
 
