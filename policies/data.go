@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,9 +125,7 @@ func overlay(into, object map[string]any, at, file string, from map[string]strin
 }
 
 func remember(place string, value any, file string, from map[string]string) {
-	if from[place] == "" {
-		from[place] = file
-	}
+	from[place] = cmp.Or(from[place], file)
 	if object, ok := value.(map[string]any); ok {
 		for key, v := range object {
 			remember(place+"."+key, v, file, from)

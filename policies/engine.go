@@ -191,12 +191,9 @@ func (s *set) Asks(stage preflight.Stage) bool { return len(s.of(stage)) > 0 }
 
 // ReadsAnnotation implements preflight.Policies: as the job has it, or the object now and before.
 func (s *set) ReadsAnnotation(key string) bool {
-	for _, of := range []string{"job.annotations.", "object.metadata.annotations.", "old_object.metadata.annotations."} {
-		if s.Reads(preflight.OnTheJob, of+key) || s.Reads(preflight.OnTheReview, of+key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"job.annotations.", "object.metadata.annotations.", "old_object.metadata.annotations."}, func(of string) bool {
+		return s.Reads(preflight.OnTheJob, of+key) || s.Reads(preflight.OnTheReview, of+key)
+	})
 }
 
 // Unasked implements preflight.Policies.

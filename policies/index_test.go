@@ -1,8 +1,6 @@
 package policies_test
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestARuleIsAskedWhereAnInputStandsAmongOthers: by its plan, where it has none, and where its data
 // is looked at before anything is asked. OPA's index of rules leaves out all three.

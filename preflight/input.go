@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -41,9 +42,7 @@ func inputOf(j *job.Job, req Request, answer fit.Result, findings []finding.Find
 		in.Request.Time = now.UTC().Format(time.RFC3339)
 		in.Request.Date = in.Request.Time[:len(time.DateOnly)]
 	}
-	if in.Request.Operation == "" {
-		in.Request.Operation = "CREATE"
-	}
+	in.Request.Operation = cmp.Or(in.Request.Operation, "CREATE")
 	finding.Sort(in.Findings)
 	return in
 }
@@ -127,9 +126,7 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 	}
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "runtimeRef", "name")
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "runtimeRef", "kind")
-	if kind == "" {
-		kind = "ClusterTrainingRuntime"
-	}
+	kind = cmp.Or(kind, "ClusterTrainingRuntime")
 	return &RuntimeView{Kind: kind, Name: name, Path: "spec.runtimeRef.name"}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -149,11 +151,7 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 		return p
 	}
 	p.own()
-	var answer fit.Result
-	if p.report.Fit != nil {
-		answer = *p.report.Fit
-	}
-	p.ask(ctx, OnTheReview, answer, slices.Concat(p.report.Findings, p.silenced))
+	p.ask(ctx, OnTheReview, ptr.Deref(p.report.Fit, fit.Result{}), slices.Concat(p.report.Findings, p.silenced))
 	p.settle()
 	return p
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -32,10 +33,7 @@ func (a announcer) say(ctx context.Context, about corev1.ObjectReference, kind, 
 	if a.client == nil {
 		return
 	}
-	namespace := about.Namespace
-	if namespace == "" {
-		namespace = metav1.NamespaceDefault
-	}
+	namespace := cmp.Or(about.Namespace, metav1.NamespaceDefault)
 	at := a.now()
 	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

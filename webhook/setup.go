@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,7 +10,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -74,9 +75,7 @@ type Webhook struct {
 
 // New opens the port, so that an address that is taken is an error now. Run serves.
 func New(ctx context.Context, o Options) (*Webhook, error) {
-	if o.Address == "" {
-		o.Address = ":9443"
-	}
+	o.Address = cmp.Or(o.Address, ":9443")
 	if o.ClientCAFile != "" {
 		if _, err := callers(o.ClientCAFile); err != nil {
 			return nil, err
@@ -236,7 +235,7 @@ func (w *Webhook) tls() *tls.Config {
 }
 
 func callers(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
+	text, err := mounted.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("read who may call the webhook: %w", err)
 	}

@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 )
 
 // Reasons of the Events about the configuration that is closed on failure.
@@ -56,9 +59,7 @@ type Switch struct {
 
 // NewSwitch makes a switch that has said nothing.
 func NewSwitch(o SwitchOptions) *Switch {
-	if o.Every == 0 {
-		o.Every = time.Minute
-	}
+	o.Every = cmp.Or(o.Every, time.Minute)
 	return &Switch{announcer: announcer{client: o.Client, log: o.Log, now: time.Now}, o: o, changed: make(chan struct{}, 1)}
 }
 
@@ -100,12 +101,9 @@ func (s *Switch) Start(ctx context.Context) error {
 
 // refuses says whether a configuration still does what it is for: one that ignores failures is switched off.
 func refuses(c *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
-	for _, w := range c.Webhooks {
-		if w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool {
+		return ptr.Deref(w.FailurePolicy, admissionregistrationv1.Fail) == admissionregistrationv1.Fail
+	})
 }
 
 // look says what has changed.

@@ -19,7 +19,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +29,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/signalbox-dev/signalbox/config/mounted"
 )
 
 // Options say where spans go. Endpoint is required.
@@ -69,7 +70,7 @@ func (p *Provider) Start(ctx context.Context) error {
 func New(o Options) (*Provider, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute, MaxIdleConns: 1}
 	if o.CAFile != "" {
-		text, err := os.ReadFile(o.CAFile)
+		text, err := mounted.Read(o.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("prepare tracing: %w", err)
 		}
@@ -128,7 +129,7 @@ func (e *exporter) send(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if e.o.TokenFile != "" {
-		token, err := os.ReadFile(e.o.TokenFile)
+		token, err := mounted.Read(e.o.TokenFile)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,6 +17,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/policies"
 )
 
@@ -132,7 +132,7 @@ func (f *Follower) load(ctx context.Context) (bool, error) {
 	}
 	var key []byte
 	if f.o.Key != "" {
-		if key, err = os.ReadFile(f.o.Key); err != nil {
+		if key, err = mounted.Read(f.o.Key); err != nil {
 			return false, fmt.Errorf("read the key of bundles: %w", err)
 		}
 		if len(key) == 0 {

@@ -26,6 +26,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
+
+	"github.com/signalbox-dev/signalbox/config/mounted"
 )
 
 // Place says where a bundle is, and how to reach it.
@@ -143,7 +145,7 @@ func (p Place) open() (*remote.Repository, error) {
 	repository.PlainHTTP = p.PlainHTTP
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
 	if p.CA != "" {
-		text, err := os.ReadFile(p.CA)
+		text, err := mounted.Read(p.CA)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificates of the registry: %w", err)
 		}

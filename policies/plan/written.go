@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -127,12 +128,9 @@ func spelled(s string) string {
 }
 
 func writesItself(t reflect.Type) bool {
-	for _, own := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
-		if t.Implements(own) || reflect.PointerTo(t).Implements(own) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()}, func(own reflect.Type) bool {
+		return t.Implements(own) || reflect.PointerTo(t).Implements(own)
+	})
 }
 
 // pointerTo reads its type when it is met: types may hold themselves.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,18 +112,14 @@ func (p *Pass) ReportAs(f finding.Finding, format string, args ...any) {
 func (p *Pass) Report(f finding.Finding) {
 	f.Check, f.Stops = p.check.Name, p.check.Stops
 	f.Path = p.written(f.Path)
-	if f.Severity == 0 {
-		f.Severity = p.check.Severity
-	}
+	f.Severity = cmp.Or(f.Severity, p.check.Severity)
 	if p.answered && f.Severity >= p.check.Severity {
 		return
 	}
 	if p.severity != 0 {
 		f.Severity = p.severity
 	}
-	if f.Remedy == "" {
-		f.Remedy = p.check.Remedy
-	}
+	f.Remedy = cmp.Or(f.Remedy, p.check.Remedy)
 	if !p.reported(f) {
 		*p.sink = append(*p.sink, f)
 	}

@@ -109,10 +109,7 @@ func (s *Set) entry(name string) (*entry, error) {
 			return &s.entries[i], nil
 		}
 	}
-	near := DidYouMean(name, s.Names()).String()
-	if near == "" {
-		near = "; signalbox list checks names all"
-	}
+	near := cmp.Or(DidYouMean(name, s.Names()).String(), "; signalbox list checks names all")
 	return nil, fmt.Errorf("no check is called %q%s", name, near)
 }
 

@@ -1,8 +1,6 @@
 package cluster
 
-import (
-	"slices"
-)
+import "slices"
 
 // AttachLimits is how many volumes of a driver each node can still attach, by node.
 type AttachLimits struct {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
@@ -20,29 +22,17 @@ type DeviceRequest struct {
 // DeviceRequestOf reads the selectors of a class and of a request; false: the class is not in the view.
 func (s *Snapshot) DeviceRequestOf(class string, selectors []resourcev1.DeviceSelector, tolerations []resourcev1.DeviceToleration) (DeviceRequest, bool) {
 	r := DeviceRequest{tolerations: tolerations}
-	add := func(expression string) { r.selectors = append(r.selectors, readSelector(expression)) }
-	found := false
+	all, found := selectors, false
 	for _, c := range s.objects[classesKind].called("", class) {
 		read, ok := c.read.(*deviceClass)
 		if !ok {
 			return r, false
 		}
-		r.selectors = nil // of several versions the last one counts
-		for i := range read.Spec.Selectors {
-			if read.Spec.Selectors[i].CEL == nil {
-				add("?")
-				continue
-			}
-			add(read.Spec.Selectors[i].CEL.Expression)
-		}
-		found = true
+		all, found = slices.Concat(read.Spec.Selectors, selectors), true // of several versions the last one counts
 	}
-	for _, selector := range selectors {
-		if selector.CEL == nil {
-			add("?")
-			continue
-		}
-		add(selector.CEL.Expression)
+	for _, selector := range all {
+		cel := ptr.Deref(selector.CEL, resourcev1.CELDeviceSelector{Expression: "?"})
+		r.selectors = append(r.selectors, readSelector(cel.Expression))
 	}
 	return r, found
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
 )
 
 // deviceIndex is the devices that are published, of the last generation of each pool, as snapshots share it
@@ -135,10 +136,7 @@ func (slice *resourceSlice) sharedBy(d *publishedDevice) string {
 
 // node is the one whose devices these are; empty: several reach them.
 func (slice *resourceSlice) node() string {
-	if slice.Spec.NodeName == nil {
-		return ""
-	}
-	return *slice.Spec.NodeName
+	return ptr.Deref(slice.Spec.NodeName, "")
 }
 
 // deviceClasses are classes of devices that no request which looks at some attributes can tell apart. Beyond
@@ -312,7 +310,7 @@ func (slice *publishedSlice) appendKey(key []byte, d *publishedDevice, doubt str
 }
 
 func (d *publishedDevice) endless() bool {
-	return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+	return ptr.Deref(d.AllowMultipleAllocations, false)
 }
 
 // taken is how many devices of each kind claims hold.

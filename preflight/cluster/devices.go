@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -22,13 +21,10 @@ type resourceSlice struct {
 			Generation         int64  `json:"generation"`
 			ResourceSliceCount int64  `json:"resourceSliceCount"`
 		} `json:"pool"`
-		NodeName       *string              `json:"nodeName"`
-		NodeSelector   *corev1.NodeSelector `json:"nodeSelector"`
-		Devices        []publishedDevice    `json:"devices"`
-		SharedCounters []struct {
-			Name     string             `json:"name"`
-			Counters map[string]counter `json:"counters"`
-		} `json:"sharedCounters"`
+		NodeName       *string                 `json:"nodeName"`
+		NodeSelector   *corev1.NodeSelector    `json:"nodeSelector"`
+		Devices        []publishedDevice       `json:"devices"`
+		SharedCounters []resourcev1.CounterSet `json:"sharedCounters"`
 	} `json:"spec"`
 
 	// What does not depend on other slices.
@@ -66,22 +62,12 @@ func (slice *resourceSlice) doubted(doubts []string, device int, doubt string) [
 
 // publishedDevice is one device of a slice.
 type publishedDevice struct {
-	Name                     string                     `json:"name"`
-	Attributes               map[string]deviceAttribute `json:"attributes"`
-	ConsumesCounters         []counterUse               `json:"consumesCounters"`
-	BindingConditions        []string                   `json:"bindingConditions"`
-	Taints                   []deviceTaint              `json:"taints"`
-	AllowMultipleAllocations *bool                      `json:"allowMultipleAllocations"`
-}
-
-// counterUse is what a device takes of a counter set of its pool.
-type counterUse struct {
-	CounterSet string             `json:"counterSet"`
-	Counters   map[string]counter `json:"counters"`
-}
-
-type counter struct {
-	Value resource.Quantity `json:"value"`
+	Name                     string                                `json:"name"`
+	Attributes               map[string]deviceAttribute            `json:"attributes"`
+	ConsumesCounters         []resourcev1.DeviceCounterConsumption `json:"consumesCounters"`
+	BindingConditions        []string                              `json:"bindingConditions"`
+	Taints                   []deviceTaint                         `json:"taints"`
+	AllowMultipleAllocations *bool                                 `json:"allowMultipleAllocations"`
 }
 
 type deviceTaint struct {
@@ -98,12 +84,8 @@ func (t *deviceTaint) keepsAway() bool {
 // deviceClass is what of a DeviceClass is read, in every version.
 type deviceClass struct {
 	Spec struct {
-		Selectors []struct {
-			CEL *struct {
-				Expression string `json:"expression"`
-			} `json:"cel"`
-		} `json:"selectors"`
-		ExtendedResourceName string `json:"extendedResourceName"`
+		Selectors            []resourcev1.DeviceSelector `json:"selectors"`
+		ExtendedResourceName string                      `json:"extendedResourceName"`
 	} `json:"spec"`
 }
 
@@ -208,12 +190,13 @@ func (p *PublishedDevices) add(s *resourceSlice) {
 	n := int64(len(s.Spec.Devices))
 	p.Endless = p.Endless || s.Endless
 	p.Total += n
-	if s.Spec.NodeName == nil || *s.Spec.NodeName == "" {
+	node := s.node()
+	if node == "" {
 		p.Shared += n
 		return
 	}
-	put(&p.on, *s.Spec.NodeName, p.on[*s.Spec.NodeName]+n)
-	p.Most = max(p.Most, p.on[*s.Spec.NodeName])
+	put(&p.on, node, p.on[node]+n)
+	p.Most = max(p.Most, p.on[node])
 }
 
 // Devices says whether an extended resource is, or may be, served as devices (DRA) instead

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,14 +121,7 @@ func unreadIn(all Objects, before map[schema.GroupKind]map[string][]string, chan
 
 // UnreadRules are why rules of a namespace could not be read, by kind.
 func (s *Snapshot) UnreadRules(namespace string) []string {
-	if len(s.rules.unread) == 0 {
-		return nil
-	}
-	var kinds []schema.GroupKind
-	for gk := range s.rules.unread {
-		kinds = append(kinds, gk)
-	}
-	slices.SortFunc(kinds, func(a, b schema.GroupKind) int {
+	kinds := slices.SortedFunc(maps.Keys(s.rules.unread), func(a, b schema.GroupKind) int {
 		return Name{a.Group, a.Kind, ""}.compare(Name{b.Group, b.Kind, ""})
 	})
 	var out []string

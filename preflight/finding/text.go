@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Budget bounds the warnings of one admission response.
@@ -38,10 +40,10 @@ func Warnings(fs []Finding, budget Budget, more string) []string {
 	var out []string
 	used := 0
 	last := func(left int) string {
-		return cut(fmt.Sprintf("%d more: %s", left, more), budget.Runes)
+		return words.Clip(fmt.Sprintf("%d more: %s", left, more), budget.Runes)
 	}
 	for i, f := range fs {
-		line := cut(f.warning(budget.Wish), budget.Runes)
+		line := words.Clip(f.warning(budget.Wish), budget.Runes)
 		reserve := 0
 		if i < len(fs)-1 {
 			reserve = len(last(len(fs) - i))
@@ -77,18 +79,6 @@ func (f Finding) warning(wish int) string {
 		}
 	}
 	return name + says
-}
-
-// cut shortens to a number of runes and marks that it did; it never splits a rune.
-func cut(s string, runes int) string {
-	if utf8.RuneCountInString(s) <= runes {
-		return s
-	}
-	r := []rune(s)
-	if runes < 1 {
-		return ""
-	}
-	return string(r[:runes-1]) + "…"
 }
 
 // oneLine replaces whatever a warning header cannot carry by single spaces.

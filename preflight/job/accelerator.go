@@ -1,6 +1,7 @@
 package job
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,10 +189,7 @@ func (p Pod) AmountPath(name corev1.ResourceName) Path {
 
 // Names are the resource names in a fixed order.
 func (r Resources) Names() []corev1.ResourceName {
-	out := make([]corev1.ResourceName, 0, len(r))
-	for name := range r {
-		out = append(out, name)
-	}
+	out := slices.AppendSeq(make([]corev1.ResourceName, 0, len(r)), maps.Keys(r))
 	slices.Sort(out)
 	return out
 }

@@ -2,15 +2,12 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-var colossalaiJob = &Kind{
-	Name:     "ColossalAIJob",
-	Resource: "colossalaijobs",
-	GVKs:     []schema.GroupVersionKind{t9k("ColossalAIJob")},
+var colossalaiJob = t9kKind(Kind{
+	Name: "ColossalAIJob",
 	Doc: "The launcher and the worker of TensorStack's ColossalAIJob, after its public manual (neither its CRD nor " +
 		"its controller is public). The worker's own command is shown as written although sshd runs in its place. " +
 		"Succeeded only says that the launcher ended: whether the training succeeded stands in the launcher's log.",
@@ -18,10 +15,7 @@ var colossalaiJob = &Kind{
 		English: "The launcher starts the training on all workers with colossalairun over ssh; the workers themselves run sshd. A worker that was restarted does not join again. That the launcher ended with 0 does not say that the training succeeded: its log does.",
 		Chinese: "launcher 通过 ssh 用 colossalairun 在所有 worker 上启动训练，worker 自身只运行 sshd。重启过的 worker 不会重新加入训练。launcher 以 0 退出并不说明训练成功，要看它的日志。",
 	},
-	Read:  reading("ColossalAIJob", readColossalAIJob),
-	Pods:  t9kPods("colossalaijob"),
-	Place: t9kPlace("colossalaijob"),
-	State: t9kState,
+	Read: reading("ColossalAIJob", readColossalAIJob),
 	Operator: Operator{
 		LongestName:  colossalaiLongestName,
 		Hold:         "spec.runMode.pause.enabled",
@@ -39,7 +33,7 @@ var colossalaiJob = &Kind{
 		},
 		PodGroups: PodGroupsByField, SchedulerField: "spec.scheduler",
 	},
-}
+})
 
 // colossalaiLongestName: the launcher has no number.
 func colossalaiLongestName(j *job.Job, r *job.Role, name string) (child, what string) {

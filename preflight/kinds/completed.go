@@ -1,8 +1,6 @@
 package kinds
 
-import (
-	"github.com/signalbox-dev/signalbox/preflight/job"
-)
+import "github.com/signalbox-dev/signalbox/preflight/job"
 
 // batchJobCompleted: no more pods run than completions are left. Where no number of completions is written, none is made
 // after the first success (k8s.io/kubernetes v1.37 pkg/controller/job/job_controller.go, manageJob).

@@ -2,15 +2,12 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-var deepspeedJob = &Kind{
-	Name:     "DeepSpeedJob",
-	Resource: "deepspeedjobs",
-	GVKs:     []schema.GroupVersionKind{t9k("DeepSpeedJob")},
+var deepspeedJob = t9kKind(Kind{
+	Name: "DeepSpeedJob",
 	Doc: "The workers of TensorStack's DeepSpeedJob, after its public manual (neither its CRD nor its controller is " +
 		"public): the first of them runs deepspeed, which starts the others over ssh. The container that trains is " +
 		"called worker, else it is the first one. Restart policy Never on the pods because the controller restarts " +
@@ -19,10 +16,7 @@ var deepspeedJob = &Kind{
 		English: "The first worker runs deepspeed, which starts the processes of the other workers over ssh (pdsh); their output comes back to the first worker, and the job ends as it does. When one worker fails, deepspeed ends the others.",
 		Chinese: "第一个 worker 运行 deepspeed，由它通过 ssh（pdsh）启动其他 worker 上的进程；它们的输出回到第一个 worker，任务的结果由它决定。某个 worker 失败后，deepspeed 会结束其他 worker。",
 	},
-	Read:  reading("DeepSpeedJob", readDeepSpeedJob),
-	Pods:  t9kPods("deepspeedjob"),
-	Place: t9kPlace("deepspeedjob"),
-	State: t9kState,
+	Read: reading("DeepSpeedJob", readDeepSpeedJob),
 	Operator: t9kRestarts(Operator{
 		Parts: map[string]Part{"worker": Worker},
 		Choices: []Choice{
@@ -35,7 +29,7 @@ var deepspeedJob = &Kind{
 			return nil, []string{"/root/.ssh", "/t9k/hostfile", "/root/.deepspeed_env"}
 		},
 	}),
-}
+})
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/deepspeedjob.md; the example of
 // src/modules/jobs/deepspeedjob.md writes slotPerWorker, and one text where the reference has a list.

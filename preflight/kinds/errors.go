@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,10 +22,7 @@ type Problem struct {
 }
 
 func (p Problem) String() string {
-	where := string(p.Path)
-	if where == "" {
-		where = "the object"
-	}
+	where := cmp.Or(string(p.Path), "the object")
 	return fmt.Sprintf("%s is %s; expected %s", where, p.Have, p.Want)
 }
 

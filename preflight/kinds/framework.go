@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -181,9 +182,7 @@ func frameworkCompleted(u *unstructured.Unstructured, s State) State {
 	if trigger, _ := done["trigger"].(map[string]any); text(trigger, "taskRoleName") != "" {
 		// Pods are called <framework>-<role>-<index>.
 		s.Trigger = fmt.Sprintf("%s-%s-%d", u.GetName(), text(trigger, "taskRoleName"), number(trigger, "taskIndex"))
-		if s.Message == "" {
-			s.Message = text(trigger, "message")
-		}
+		s.Message = cmp.Or(s.Message, text(trigger, "message"))
 	}
 	return s
 }

@@ -20,8 +20,8 @@ import (
 
 type kind struct{ name, variable string }
 
-// declaration is `var x = &Kind{Name: "…"}`, as gofmt writes it.
-var declaration = regexp.MustCompile(`(?ms)^var (\w+) = &Kind\{.*?^\tName: +"([^"]+)"`)
+// declaration is `var x = &Kind{Name: "…"}`, as gofmt writes it, or a Kind that a function adds to.
+var declaration = regexp.MustCompile(`(?ms)^var (\w+) = (?:&|[\w.]+\()Kind\{.*?^\tName: +"([^"]+)"`)
 
 func main() {
 	log.SetFlags(0)

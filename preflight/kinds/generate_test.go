@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var declaration = regexp.MustCompile(`(?m)^var \w+ = &Kind\{`)
+var declaration = regexp.MustCompile(`(?m)^var \w+ = (?:&|[\w.]+\()Kind\{`)
 
 func declaredKinds(t *testing.T) int {
 	t.Helper()

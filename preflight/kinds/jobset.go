@@ -91,10 +91,8 @@ func jobSetLongestName(_ *job.Job, r *job.Role, name string) (child, what string
 // (v0.10.1 pkg/controllers, GetSubdomain); none where it makes no service.
 func jobSetHosts(j *job.Job, r *job.Role) Hosts {
 	spec := r.Path.Child("template", "spec")
-	pods := countIn(j, spec.Child("completions")) // an index below it for each; no more of them run than that
-	if pods == 0 {
-		pods = max(1, countIn(j, spec.Child("parallelism")))
-	}
+	// An index below the completions for each; no more of them run than that.
+	pods := cmp.Or(countIn(j, spec.Child("completions")), max(1, countIn(j, spec.Child("parallelism"))))
 	return Hosts{
 		Prefix: j.Source.GetName() + "-" + strings.ToLower(r.Name) + "-",
 		Jobs:   countIn(j, r.Path.Child("replicas")), Pods: pods,
@@ -182,9 +180,7 @@ func readJobSet(r *reader, j *job.Job, o *object[jobSetSpec]) {
 		role.Replicas, role.ReplicasPath, role.PodsEach = r.jobSetPods(rj, at)
 		role.Jobs = positive(rj.Replicas, 1)
 		role.Pod = r.pod(&rj.Template.Spec.Template, at.Child("template", "spec", "template"))
-		if role.Pod.Spec.RestartPolicy == "" {
-			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-		}
+		role.Pod.Spec.RestartPolicy = cmp.Or(role.Pod.Spec.RestartPolicy, corev1.RestartPolicyOnFailure)
 		if n := o.Spec.Network; i == 0 && (n == nil || n.Subdomain == "" && (n.EnableDNSHostnames == nil || *n.EnableDNSHostnames)) {
 			role.Services = 1 // of the name of the JobSet (v0.12.0 pkg/controllers, createHeadlessSvcIfNecessary); one that is named may be there
 		}

@@ -70,6 +70,31 @@ type replicaMap struct {
 	everyKey  bool              // the operator makes pods of roles it does not know, too
 }
 
+// kind is a kind of training-operator, with what all of them have in common.
+func (m replicaMap) kind(k Kind) *Kind {
+	name := strings.ToLower(k.Name)
+	k.Resource = name + "s"
+	k.GVKs = []schema.GroupVersionKind{kubeflow("v1", k.Name)}
+	k.Pods = kubeflowPods(name + "-controller")
+	k.Place = m.place
+	k.State = kubeflowState
+	k.Completed = kubeflowCompleted
+	k.Operator = trainingWebhook(name, k.Operator)
+	return &k
+}
+
+// training reads such a job. What a kind adds to the pods of its roles it adds before they are settled.
+func (m replicaMap) training(r *reader, j *job.Job, policy *runPolicy, specs map[string]*replicaSpec, add ...func()) {
+	policy.apply(r, j, trainingOperator)
+	j.Roles = m.read(r, specs)
+	trainingMarks(j, strings.ToLower(r.kind)+"-controller")
+	for _, more := range add {
+		more()
+	}
+	settleAll(j)
+	gang(r, j)
+}
+
 func (m replicaMap) path() job.Path { return job.Path("spec").Child(m.field) }
 
 // read turns the map into roles.
@@ -240,14 +265,8 @@ func elastic(r *reader, role *job.Role, at job.Path, least, most *int32, metrics
 	if least == nil && most == nil {
 		return
 	}
-	if least == nil {
-		least = most
-	}
-	if most == nil {
-		most = least
-	}
-	low := r.count(at.Child("minReplicas"), least, 0)
-	high := r.count(at.Child("maxReplicas"), most, 0)
+	low := r.count(at.Child("minReplicas"), cmp.Or(least, most), 0)
+	high := r.count(at.Child("maxReplicas"), cmp.Or(most, least), 0)
 	if low > high {
 		r.problem(at.Child("minReplicas"), describe(low), fmt.Sprintf("at most maxReplicas, which is %d", high))
 		return

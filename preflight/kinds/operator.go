@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -340,10 +341,7 @@ func variables(names ...string) func(*job.Job, *job.Role, int) []string {
 
 // cleanPath is a path of a file system as it is written, or else the usual one.
 func cleanPath(written, otherwise string) string {
-	if written == "" {
-		written = otherwise
-	}
-	return path.Clean(written)
+	return path.Clean(cmp.Or(written, otherwise))
 }
 
 // lastPod is the name of the last pod of a role: <job>-<role>-<i>.

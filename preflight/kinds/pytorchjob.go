@@ -5,16 +5,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-var pytorchJob = &Kind{
-	Name:     "PyTorchJob",
-	Resource: "pytorchjobs",
-	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "PyTorchJob")},
+var pytorchJob = pytorchRoles.kind(Kind{
+	Name: "PyTorchJob",
 	Doc: "Master and Worker of a PyTorchJob with the defaults of training-operator v1.9.3: one replica, " +
 		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
 		"makes the Worker a range: above its replicas only with metrics. The environment that the operator adds is not part of the pod. Success is the " +
@@ -23,13 +20,9 @@ var pytorchJob = &Kind{
 		English: "Master and workers are members of one process group and meet at MASTER_ADDR. The job ends as the Master does, or without one when all workers have succeeded. When one member dies, the others lose their connection to it or wait until the watchdog of NCCL or Gloo ends them: their time-outs and closed connections are consequences.",
 		Chinese: "Master 和 Worker 属于同一个进程组，在 MASTER_ADDR 会合。任务的结果由 Master 决定；没有 Master 时所有 Worker 都必须成功。某个成员退出后，其他成员会失去与它的连接，或一直等到 NCCL、Gloo 的看门狗将其结束，这些超时和连接关闭是结果。",
 	},
-	Scale:     "spec.pytorchReplicaSpecs.Worker.replicas",
-	Read:      reading("PyTorchJob", readPyTorchJob),
-	Pods:      kubeflowPods("pytorchjob-controller"),
-	Place:     pytorchRoles.place,
-	State:     kubeflowState,
-	Completed: kubeflowCompleted,
-	Operator: trainingWebhook("pytorchjob", Operator{
+	Scale: "spec.pytorchReplicaSpecs.Worker.replicas",
+	Read:  reading("PyTorchJob", readPyTorchJob),
+	Operator: Operator{
 		Validates: Validation{Refuses: []string{"elastic-without-worker", "managed-by-unknown", "master-count", "no-pods-asked", "nproc-given-twice"}},
 		Parts:     map[string]Part{"Master": Leader, "Worker": Worker},
 		Masters:   &Masters{Least: 1, Most: 1},
@@ -38,8 +31,8 @@ var pytorchJob = &Kind{
 		Elastic:   &Elastic{At: "spec.elasticPolicy", Backend: "spec.elasticPolicy.rdzvBackend", Masters: true},
 		Env:       pytorchEnv, EnvBeside: "Master", NoEnv: "neither does the operator",
 		Collective: true, NCCL: true,
-	}),
-}
+	},
+})
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/pytorch_{types,defaults}.go.
 var pytorchRoles = replicaMap{
@@ -75,25 +68,22 @@ type rdzvConf struct {
 }
 
 func readPyTorchJob(r *reader, j *job.Job, o *object[pytorchSpec]) {
-	o.Spec.RunPolicy.apply(r, j, trainingOperator)
-	j.Roles = pytorchRoles.read(r, o.Spec.ReplicaSpecs)
-	master, worker := j.Role("Master"), j.Role("Worker")
-	if master != nil && worker != nil {
-		injectInit(&worker.Pod, initPyTorch(), r.anchor(worker.Path.Child("template")))
-	}
-	if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
-		r.count("spec.elasticPolicy.maxRestarts", e.MaxRestarts, 0)
-		if port := e.RdzvPort; port != nil && len(validation.IsValidPortNum(int(*port))) > 0 {
-			r.problem("spec.elasticPolicy.rdzvPort", describe(int64(*port)), "a port from 1 to 65535")
+	pytorchRoles.training(r, j, &o.Spec.RunPolicy, o.Spec.ReplicaSpecs, func() {
+		master, worker := j.Role("Master"), j.Role("Worker")
+		if master != nil && worker != nil {
+			injectInit(&worker.Pod, initPyTorch(), r.anchor(worker.Path.Child("template")))
 		}
-		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
+		if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
+			r.count("spec.elasticPolicy.maxRestarts", e.MaxRestarts, 0)
+			if port := e.RdzvPort; port != nil && len(validation.IsValidPortNum(int(*port))) > 0 {
+				r.problem("spec.elasticPolicy.rdzvPort", describe(int64(*port)), "a port from 1 to 65535")
+			}
+			elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
+		}
+	})
+	for role := range j.EachRole() {
+		o.Spec.launch(&role.Launch)
 	}
-	trainingMarks(j, "pytorchjob-controller")
-	for i := range j.Roles {
-		settle(&j.Roles[i])
-		o.Spec.launch(&j.Roles[i].Launch)
-	}
-	gang(r, j)
 }
 
 // pytorchEnv is what the operator appends to all containers

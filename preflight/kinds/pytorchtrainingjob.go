@@ -1,15 +1,9 @@
 package kinds
 
-import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
+import "github.com/signalbox-dev/signalbox/preflight/job"
 
-	"github.com/signalbox-dev/signalbox/preflight/job"
-)
-
-var pytorchTrainingJob = &Kind{
-	Name:     "PyTorchTrainingJob",
-	Resource: "pytorchtrainingjobs",
-	GVKs:     []schema.GroupVersionKind{t9k("PyTorchTrainingJob")},
+var pytorchTrainingJob = t9kKind(Kind{
+	Name: "PyTorchTrainingJob",
 	Doc: "The replicas of TensorStack's PyTorchTrainingJob, after its public manual (neither its CRD nor its controller " +
 		"is public): one replica unless it says otherwise, restart policy Never on the pods because the controller " +
 		"restarts them. With torchrunConfig the container's own command is shown as written, although torchrun runs in " +
@@ -19,10 +13,7 @@ var pytorchTrainingJob = &Kind{
 		English: "The replicas are members of one process group, started by torchrun where torchrunConfig is enabled. The controller restarts failed pods itself, up to backoffLimit of all replicas together. The first replica decides how the job ends; time-outs and closed connections of the others follow a member's death.",
 		Chinese: "各副本属于同一个进程组；启用 torchrunConfig 时由 torchrun 启动。失败的 Pod 由控制器重启，次数由所有副本共用的 backoffLimit 限制。任务的结果由第一个副本决定；其他副本的超时和连接关闭是某个成员退出的结果。",
 	},
-	Read:  reading("PyTorchTrainingJob", readPyTorchTrainingJob),
-	Pods:  t9kPods("pytorchtrainingjob"),
-	Place: t9kPlace("pytorchtrainingjob"),
-	State: t9kState,
+	Read: reading("PyTorchTrainingJob", readPyTorchTrainingJob),
 	Operator: t9kRestarts(Operator{
 		RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}},
 		// src/references/api-reference/pytorchtrainingjob.md, elastic.
@@ -31,7 +22,7 @@ var pytorchTrainingJob = &Kind{
 		World: WorldOfLauncher, Procs: Procs{At: "spec.torchrunConfig.procPerNode"},
 		Collective: true, NCCL: true,
 	}),
-}
+})
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/pytorchtrainingjob.md
 // and src/modules/jobs/pytorchtrainingjob.md, whose example has minNodes.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -255,12 +256,8 @@ func (s *raySpec) addAutoscaler(r *reader, p *job.Pod, at job.Path) {
 	}
 	where := r.written(at.Child("autoscalerOptions"), at.Child("enableInTreeAutoscaling"))
 	if o := s.AutoscalerOptions; o != nil {
-		if o.Resources != nil {
-			c.Resources = *o.Resources
-		}
-		if o.Image != nil {
-			c.Image = *o.Image
-		}
+		c.Resources = ptr.Deref(o.Resources, c.Resources)
+		c.Image = ptr.Deref(o.Image, c.Image)
 		c.Env, c.EnvFrom, c.VolumeMounts, c.SecurityContext = o.Env, o.EnvFrom, o.VolumeMounts, o.SecurityContext
 	}
 	inject(p, job.Path("containers").Index(len(p.Spec.Containers)), where)

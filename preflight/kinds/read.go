@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -88,10 +89,7 @@ func reading[S any](kind string, fill func(r *reader, j *job.Job, o *object[S]))
 func (r *reader) start(u *unstructured.Unstructured, apiVersion string, meta *metav1.ObjectMeta) *job.Job {
 	ref := job.Ref{
 		Kind: r.kind, APIVersion: apiVersion,
-		Namespace: meta.Namespace, Name: meta.Name, UID: string(meta.UID),
-	}
-	if ref.Name == "" {
-		ref.Name = meta.GenerateName
+		Namespace: meta.Namespace, Name: cmp.Or(meta.Name, meta.GenerateName), UID: string(meta.UID),
 	}
 	if r.cut {
 		u = &unstructured.Unstructured{Object: r.source}

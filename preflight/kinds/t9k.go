@@ -18,9 +18,16 @@ import (
 // (github.com/t9k/user-manuals fbf6b3cd src/modules/jobs, src/references/api-reference): neither
 // their CRDs nor their controllers are public.
 
-// t9k is a kind of the group batch.tensorstack.dev.
-func t9k(kind string) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "batch.tensorstack.dev", Version: "v1beta1", Kind: kind}
+// t9kKind is a kind of the group batch.tensorstack.dev, with what all of them have in common.
+func t9kKind(k Kind) *Kind {
+	kind, _, _ := strings.Cut(k.Name, ".")
+	name := strings.ToLower(kind)
+	k.Resource = name + "s"
+	k.GVKs = []schema.GroupVersionKind{{Group: "batch.tensorstack.dev", Version: "v1beta1", Kind: kind}}
+	k.Pods = t9kPods(name)
+	k.Place = t9kPlace(name)
+	k.State = t9kState
+	return &k
 }
 
 // t9kScheduler is the scheduler that spec.scheduler.t9kScheduler asks for.
@@ -139,9 +146,7 @@ func t9kReplicas(r *reader, specs []t9kReplica, types []string, container func(*
 		if len(types) > 0 && name != "" && !slices.Contains(types, name) {
 			r.skip(at.Child("type"), job.RoleUnknown, append([]string{r.kind}, types...)...)
 		}
-		if name == "" {
-			name = "worker"
-		}
+		name = cmp.Or(name, "worker")
 		role := job.Role{
 			Name: name, Path: at, Replicas: job.Exactly(r.count(at.Child("replicas"), s.Replicas, 1)),
 			ReplicasPath: r.written(at.Child("replicas"), at), Single: name == "master" || name == "chief",

@@ -2,15 +2,12 @@ package kinds
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-var t9kMPIJob = &Kind{
-	Name:     "MPIJob.batch.tensorstack.dev",
-	Resource: "mpijobs",
-	GVKs:     []schema.GroupVersionKind{t9k("MPIJob")},
+var t9kMPIJob = t9kKind(Kind{
+	Name: "MPIJob.batch.tensorstack.dev",
 	Doc: "The launcher and the worker of TensorStack's own MPIJob, after its public manual (neither its CRD nor its " +
 		"controller is public). The launcher's pod is made by the operator, and what it asks for is not written down " +
 		"anywhere: it counts as a pod that asks for nothing. sshd runs in the place of the worker's command. Succeeded " +
@@ -19,10 +16,7 @@ var t9kMPIJob = &Kind{
 		English: "The launcher runs mpirun, which starts the ranks on the workers over ssh; the workers themselves run sshd. The output of all ranks stands in the launcher's log. That the launcher ended with 0 does not say that the training succeeded: its log does.",
 		Chinese: "launcher 运行 mpirun，通过 ssh 在 worker 上启动各个 rank，worker 自身只运行 sshd。所有 rank 的输出都在 launcher 的日志里。launcher 以 0 退出并不说明训练成功，要看它的日志。",
 	},
-	Read:  reading("MPIJob", readT9kMPIJob),
-	Pods:  t9kPods("mpijob"),
-	Place: t9kPlace("mpijob"),
-	State: t9kState,
+	Read: reading("MPIJob", readT9kMPIJob),
 	Operator: t9kOperator(Operator{
 		CleanWorkers: "spec.runPolicy.cleanUpWorkers",
 		KeepsLogs:    "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
@@ -33,7 +27,7 @@ var t9kMPIJob = &Kind{
 			return nil, []string{cleanPath(textIn(j, "spec.ssh.sshAuthMountPath"), "/root/.ssh")}
 		},
 	}),
-}
+})
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/mpijob.md and
 // src/modules/jobs/mpijob.md.

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -156,9 +158,7 @@ func (t *resolution) add(name, step string, template *corev1.PodTemplateSpec, af
 			Path: t.ref, Origins: job.OriginsOf(job.Origin{Path: t.ref, Whole: true}),
 		},
 	}
-	if role.Pod.Spec.RestartPolicy == "" {
-		role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure // JobSet's webhook
-	}
+	role.Pod.Spec.RestartPolicy = cmp.Or(role.Pod.Spec.RestartPolicy, corev1.RestartPolicyOnFailure) // JobSet's webhook
 	if t.trains(name, step) {
 		role.Path = t.r.written("spec.trainer", t.ref)
 		role.ReplicasPath = t.r.written("spec.trainer.numNodes", role.Path)
@@ -377,13 +377,7 @@ func (t *resolution) procs(role *job.Role) int {
 	}
 	switch {
 	case policy.Torch != nil:
-		n := intstr.FromString("auto")
-		if policy.Torch.NumProcPerNode != nil {
-			n = *policy.Torch.NumProcPerNode
-		}
-		if said != nil {
-			n = *said
-		}
+		n := ptr.Deref(cmp.Or(said, policy.Torch.NumProcPerNode), intstr.FromString("auto"))
 		if n.StrVal == "cpu" || n.StrVal == "auto" && namedGPUs(&c.Resources) == 0 {
 			return max(1, cpus(&c.Resources))
 		}

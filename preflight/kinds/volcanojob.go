@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -166,14 +167,10 @@ type volcanoTaskSpec struct {
 }
 
 func readVolcanoJob(r *reader, j *job.Job, o *object[volcanoSpec]) {
-	j.Gang = job.GangPolicy{Scheduler: o.Spec.SchedulerName, Queue: o.Spec.Queue, PriorityClass: o.Spec.PriorityClassName}
-	if j.Gang.Scheduler == "" {
-		j.Gang.Scheduler = volcanoScheduler
+	j.Gang = job.GangPolicy{
+		Scheduler: cmp.Or(o.Spec.SchedulerName, volcanoScheduler), Queue: cmp.Or(o.Spec.Queue, volcanoDefaultQueue),
+		PriorityClass: o.Spec.PriorityClassName, Together: inHyperNode("all pods lie", o.Spec.NetworkTopology),
 	}
-	if j.Gang.Queue == "" {
-		j.Gang.Queue = volcanoDefaultQueue
-	}
-	j.Gang.Together = inHyperNode("all pods lie", o.Spec.NetworkTopology)
 	list := job.Path("spec.tasks")
 	r.wantList(list, len(o.Spec.Tasks), "at least one task")
 	if !o.Spec.mounted(r) {
@@ -221,11 +218,8 @@ func hyperNode(highest string) string {
 // role is one task. Its replicas have no default: a task that does not say how many has none.
 func (t *volcanoTaskSpec) role(r *reader, at job.Path, i int) job.Role {
 	role := job.Role{
-		Name: t.Name, Path: at, ReplicasPath: r.written(at.Child("replicas"), at),
+		Name: cmp.Or(t.Name, fmt.Sprintf("default%d", i)), Path: at, ReplicasPath: r.written(at.Child("replicas"), at),
 		Pod: r.pod(&t.Template, at.Child("template")),
-	}
-	if role.Name == "" {
-		role.Name = fmt.Sprintf("default%d", i)
 	}
 	most := r.count(at.Child("replicas"), t.Replicas, 0)
 	least := r.count(at.Child("minAvailable"), t.MinAvailable, most)
@@ -247,10 +241,7 @@ func (t *volcanoTaskSpec) role(r *reader, at job.Path, i int) job.Role {
 func (s *volcanoSpec) fill(r *reader, role *job.Role) {
 	p := &role.Pod
 	if p.Spec.SchedulerName == "" {
-		p.Spec.SchedulerName = volcanoScheduler
-		if s.SchedulerName != "" {
-			p.Spec.SchedulerName = s.SchedulerName
-		}
+		p.Spec.SchedulerName = cmp.Or(s.SchedulerName, volcanoScheduler)
 		inject(p, "schedulerName", r.written("spec.schedulerName", role.Path))
 	}
 	if p.Spec.PriorityClassName == "" && s.PriorityClassName != "" {
@@ -329,15 +320,8 @@ func volcanoMarks(role *job.Role, j *job.Job, partitions bool) {
 }
 
 func placeInVolcanoJob(pod *corev1.Pod) (string, int, bool) {
-	task := pod.Labels[volcanoTask]
-	if task == "" {
-		task = pod.Annotations[volcanoTask]
-	}
-	text := pod.Labels[volcanoIndex]
-	if text == "" {
-		text = pod.Annotations[volcanoIndex]
-	}
-	index, ok := atoi(text)
+	task := cmp.Or(pod.Labels[volcanoTask], pod.Annotations[volcanoTask])
+	index, ok := atoi(cmp.Or(pod.Labels[volcanoIndex], pod.Annotations[volcanoIndex]))
 	return task, index, ok && task != ""
 }
 

@@ -1,15 +1,9 @@
 package kinds
 
-import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
+import "github.com/signalbox-dev/signalbox/preflight/job"
 
-	"github.com/signalbox-dev/signalbox/preflight/job"
-)
-
-var xgboostJob = &Kind{
-	Name:     "XGBoostJob",
-	Resource: "xgboostjobs",
-	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "XGBoostJob")},
+var xgboostJob = xgboostRoles.kind(Kind{
+	Name: "XGBoostJob",
 	Doc: "Master and Worker of an XGBoostJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy Never, port 9999. Success is the Master's. A failed pod under OnFailure ends the job: only " +
 		"ExitCode restarts.",
@@ -17,19 +11,17 @@ var xgboostJob = &Kind{
 		English: "The Master runs the tracker of rabit, and every worker reports to it; the job ends as the Master does. When one worker dies, the tracker and the other workers report a closed or reset connection: these are consequences.",
 		Chinese: "Master 运行 rabit 的 tracker，每个 worker 向它报告；任务的结果由 Master 决定。某个 worker 退出后，tracker 和其他 worker 报告的连接关闭或重置是结果。",
 	},
-	Read:      reading("XGBoostJob", readXGBoostJob),
-	Pods:      kubeflowPods("xgboostjob-controller"),
-	Place:     xgboostRoles.place,
-	State:     kubeflowState,
-	Completed: kubeflowCompleted,
-	Operator: trainingWebhook("xgboostjob", Operator{
+	Read: reading("XGBoostJob", func(r *reader, j *job.Job, o *object[xgboostSpec]) {
+		xgboostRoles.training(r, j, &o.Spec.RunPolicy, o.Spec.ReplicaSpecs)
+	}),
+	Operator: Operator{
 		Validates:  Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown", "master-count"}},
 		Parts:      map[string]Part{"Master": Leader, "Worker": Worker},
 		Masters:    &Masters{Least: 1, Most: 1, Required: true},
 		Env:        variables("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"), // pkg/controller.v1/xgboost, SetClusterSpec
 		Collective: true,
-	}),
-}
+	},
+})
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/xgboost_{types,defaults}.go.
 var xgboostRoles = replicaMap{
@@ -41,12 +33,4 @@ var xgboostRoles = replicaMap{
 type xgboostSpec struct {
 	RunPolicy    runPolicy               `json:"runPolicy"`
 	ReplicaSpecs map[string]*replicaSpec `json:"xgbReplicaSpecs"`
-}
-
-func readXGBoostJob(r *reader, j *job.Job, o *object[xgboostSpec]) {
-	o.Spec.RunPolicy.apply(r, j, trainingOperator)
-	j.Roles = xgboostRoles.read(r, o.Spec.ReplicaSpecs)
-	trainingMarks(j, "xgboostjob-controller")
-	settleAll(j)
-	gang(r, j)
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -143,9 +144,7 @@ func (p *protocol) storages(pod job.Path) (mounts, volumes []any) {
 			continue // the rest-server passes over it
 		}
 		path, _ := one["mountPath"].(string)
-		if path == "" {
-			path = "/mnt/" + name
-		}
+		path = cmp.Or(path, "/mnt/"+name)
 		claim := map[string]any{"claimName": name}
 		if readOnly, _ := one["readOnly"].(bool); readOnly {
 			claim["readOnly"] = true

@@ -30,7 +30,8 @@ const (
 type contents struct {
 	objects map[string][]byte
 	logs    map[string]*logFile
-	bytes   int64 // of objects
+	bytes   int64    // of objects
+	left    []string // files of a folder that are no regular ones: none is opened
 }
 
 // logFile is a file that is not held in memory.
@@ -102,7 +103,8 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 			return err
 		}
 		if !d.Type().IsRegular() {
-			return fmt.Errorf("%s is no regular file", p)
+			f.left = append(f.left, p)
+			return nil
 		}
 		if err := f.count(); err != nil {
 			return err
@@ -189,7 +191,11 @@ func (f *contents) unwrapped() *contents {
 		}
 		prefix = first
 	}
-	return &contents{objects: without(prefix+"/", f.objects), logs: without(prefix+"/", f.logs), bytes: f.bytes}
+	out := &contents{objects: without(prefix+"/", f.objects), logs: without(prefix+"/", f.logs), bytes: f.bytes}
+	for _, p := range f.left {
+		out.left = append(out.left, strings.TrimPrefix(p, prefix+"/"))
+	}
+	return out
 }
 
 func without[T any](prefix string, files map[string]T) map[string]T {

@@ -31,7 +31,8 @@ func Join(c *diagnose.Case, other diagnose.Case) {
 // Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
 // logs of containers, one in each file, with pods and events where files are called like those of
 // a bundle. Other files in YAML hold objects or are about the logs, a label or settings; no container prints
-// them, nor Markdown. What begins as objects do is read as such (bare.Pasted). A file that readable refuses is left out, and the case says so; empty ones hold nothing.
+// them, nor Markdown. What begins as objects do is read as such (bare.Pasted). A link, a pipe and a file that readable refuses are
+// left out, and the case says so; empty ones hold nothing.
 func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reader, error)) (c diagnose.Case, bundle bool, err error) {
 	files, err := openContents(ctx, name)
 	if err != nil {
@@ -42,6 +43,9 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 			err = fmt.Errorf("open bundle %s: %w", name, err)
 		}
 		return c, true, err
+	}
+	for _, file := range files.left {
+		c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is no regular file")
 	}
 	for _, file := range slices.Sorted(maps.Keys(files.objects)) {
 		bare.Add(&c, shownAs(path.Join(name, file)), files.objects[file])

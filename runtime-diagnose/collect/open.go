@@ -39,6 +39,9 @@ func Open(ctx context.Context, name string) (diagnose.Case, error) {
 }
 
 func (f *contents) parse() (diagnose.Case, error) {
+	if len(f.left) > 0 { // nobody saved it so
+		return diagnose.Case{}, fmt.Errorf("%s is no regular file", f.left[0])
+	}
 	text, ok := f.objects[indexFile]
 	if !ok {
 		return diagnose.Case{}, fmt.Errorf("there is no %s in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one, and `signalbox diagnose FILE` reads logs and objects that are packed otherwise", indexFile)

@@ -71,7 +71,7 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 		if !ok {
 			continue
 		}
-		if at, _ := m["lastTransitionTime"].(string); admitted != "" && at <= admitted {
+		if at, _ := m["lastTransitionTime"].(string); admitted != "" && at < admitted {
 			continue // Kueue admitted it since, and leaves standing why it had queued it again (v0.19.0 pkg/workload/workload.go, SetQuotaReservation)
 		}
 		kind, _ := m["type"].(string)

@@ -317,8 +317,8 @@ func (f Refusal) phrase() string {
 		return verb("does not match its node selector or affinity", "do not match its node selector or affinity")
 	case strings.Contains(f.Reason, "were unschedulable"):
 		return verb("is cordoned", "are cordoned")
-	case f.Count == 0:
-		return f.Reason
+	case f.Count == 0 || strings.HasPrefix(f.Reason, "pod has ") || strings.HasPrefix(f.Reason, "persistentvolumeclaim "):
+		return f.Reason // of the pod, and not of so many nodes
 	default:
 		return fmt.Sprintf("%d %s", f.Count, f.Reason)
 	}

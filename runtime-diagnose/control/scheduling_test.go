@@ -52,7 +52,7 @@ func TestSchedulerMessages(t *testing.T) {
 		},
 		"a claim is unbound": {
 			"0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
-			"unschedulable-pvc", "none of 2 nodes takes it (2 pod has unbound immediate PersistentVolumeClaims)",
+			"unschedulable-pvc", "none of 2 nodes takes it (pod has unbound immediate PersistentVolumeClaims)",
 		},
 		"other pods, on nodes that taints and selectors leave": {
 			"0/12 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match pod anti-affinity rules, 8 node(s) had untolerated taint(s).",

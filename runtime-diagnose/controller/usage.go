@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -60,7 +60,7 @@ func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), 
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
+		pem, err := mounted.Read(c.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("read diagnosis.running.prometheus.caFile: %w", err)
 		}
@@ -157,7 +157,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.file == "" {
 		return b.next.RoundTrip(r)
 	}
-	token, err := os.ReadFile(b.file)
+	token, err := mounted.Read(b.file)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,6 +22,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
+
+	"github.com/signalbox-dev/signalbox/config/mounted"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // maxBody bounds what is read of one HTTP answer, whatever the server sends.
@@ -293,7 +295,7 @@ func transportOf(p Profile) (http.RoundTripper, error) {
 		next.Proxy = http.ProxyURL(proxy)
 	}
 	if p.CAFile != "" {
-		pem, err := os.ReadFile(p.CAFile)
+		pem, err := mounted.Read(p.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("read certificates: %w", err)
 		}
@@ -373,7 +375,7 @@ func (p Profile) key() (string, error) {
 	if p.APIKeyFile == "" {
 		return p.APIKey, nil
 	}
-	b, err := os.ReadFile(p.APIKeyFile)
+	b, err := mounted.Read(p.APIKeyFile)
 	if err != nil {
 		return "", fmt.Errorf("read API key: %w", err)
 	}
@@ -417,12 +419,13 @@ func (p Profile) secrets() (out []string) {
 	return out
 }
 
-// brief is the error on one line without the key; the cause stays reachable for errors.Is.
+// brief is the error on one line without the key and without what a terminal obeys; the cause stays reachable for errors.Is.
 func brief(err error, p Profile, after time.Duration) error {
 	text := err.Error()
 	if call, ok := errors.AsType[*url.Error](err); ok { // the address may hold a user, a password or a key
 		text = strings.ReplaceAll(text, fmt.Sprintf("%s %q: ", call.Op, call.URL), "")
 	}
+	text = redact.Clean(text) // before the key is looked for: what nobody sees may stand in it
 	for _, secret := range p.secrets() {
 		text = strings.ReplaceAll(text, secret, "***")
 	}

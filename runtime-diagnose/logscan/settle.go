@@ -37,7 +37,7 @@ func (r *logReader) settle(d reduce.Digest) {
 		}
 		r.judgeFrom(said, quotes, d)
 	}
-	if quotes || r.failed || !r.options.uses(calmEnd) {
+	if r.quotesErrors() || r.failed || !r.options.uses(calmEnd) {
 		return
 	}
 	r.calm = r.endsCalmly(d)
@@ -67,6 +67,9 @@ func (r *logReader) judgeFrom(first int, quotes bool, d reduce.Digest) {
 func (r *logReader) quotes() bool {
 	return !r.log.Pasted && !r.failed && !r.endsRaised && r.document.Is()
 }
+
+// quotesErrors says that there are errors in such a text: without one its end says how a run went, whatever it reads like.
+func (r *logReader) quotesErrors() bool { return r.quotes() && len(r.sightings) > 0 }
 
 // How many steps of training after it a run takes that has survived what it said. Where ranks write into
 // one log the others go on for a while without the one that failed, but they wait for it at the next step:
@@ -257,7 +260,7 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if recovery.Warns(text) || recovery.MissesCommand(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
+		if recovery.CallsWarning(text) || recovery.MissesCommand(text) || i > 0 && l.Text != strings.TrimLeft(l.Text, " ") && l.Number == d.Lines[i-1].Number+1 && recovery.Warns(strings.TrimSpace(d.Lines[i-1].Text)) {
 			continue // and the line of source that Python prints below it, indented
 		}
 		if recovery.SpoilsTheEnd(body, ends) && (recovery.EndsBadly(body) || !saidBefore(d.Lines, l)) {
@@ -301,7 +304,7 @@ func (r *logReader) oneSample(d reduce.Digest) bool {
 func (r *logReader) complains(lines []reduce.Kept) bool {
 	return slices.ContainsFunc(lines, func(l reduce.Kept) bool {
 		body := recovery.WithoutCounts(l.Text)
-		return l.Number >= r.launches.from && recovery.Wrong(body) && !recovery.Mild(body) && !recovery.Warns(body)
+		return l.Number >= r.launches.from && recovery.Wrong(body) && !recovery.Mild(body) && !recovery.CallsWarning(body)
 	})
 }
 

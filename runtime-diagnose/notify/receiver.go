@@ -10,11 +10,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"text/template"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/config/mounted"
 )
 
 // receiver is one with its queue.
@@ -38,7 +39,7 @@ func newReceiver(r Receiver) (*receiver, error) {
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute, MaxIdleConns: 1}
 	if r.CAFile != "" {
-		text, err := os.ReadFile(r.CAFile)
+		text, err := mounted.Read(r.CAFile)
 		if err != nil {
 			return nil, err
 		}

@@ -200,7 +200,7 @@ func ofPostgres(head string) bool {
 }
 
 // callsWarning is a line whose head is the word: "libibverbs: Warning: ", "nvcc warning : ", "[Warning] ", "WARNING: ".
-var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()-]+:? ){0,4}?\[?warning\]?(?: #\w+)? ?:? |^.{0,60}\[warning\]`)
+var callsWarning = lazy.MustCompile(`(?i)^(?:[\w./+()>-]+:? ){0,4}?\[?warning\]?(?: #\w+)? ?:? |^.{0,60}\[warning\]`)
 
 // CallsWarning says that a line calls itself a warning, as Python's do, or as tools without levels do.
 func CallsWarning(text string) bool {

@@ -45,7 +45,9 @@ var nodeOutOfMemory = []string{
 }
 
 // byFact is the catalogue: the first one that fits is taken.
-var byFact = []advice{
+var byFact = slices.Concat(ofLines, ofPlatform)
+
+var ofLines = []advice{
 	{
 		of: []string{"collective-desync"}, fact: map[string]string{"runs": ""},
 		says: "{{.runs}}",

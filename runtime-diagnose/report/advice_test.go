@@ -74,6 +74,14 @@ func TestAdviceByFact(t *testing.T) {
 		{"slurm-cancelled", "slurmstepd: error: *** JOB 4711 ON node01 CANCELLED AT 2024-01-01T10:00:00 DUE TO TIME LIMIT ***", nil, "Slurm cancelled job 4711 at its time limit", signature.User, "sacct -j 4711"},
 		{"slurm-cancelled", "slurmstepd: error: *** JOB 4711 ON node01 CANCELLED AT 2024-01-01T10:00:00 DUE TO PREEMPTION ***", nil, "Slurm preempted job 4711", signature.Platform, "--requeue"},
 		{"kernel-oom-kill", "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.", nil, "the kernel killed a task of Slurm job 12 for lack of memory", signature.User, "sacct -j 12"},
+		{"mount-failed", `MountVolume.MountDevice failed for volume "pvc-31aa" : rpc error: code = DeadlineExceeded desc = context deadline exceeded`, nil, "volume pvc-31aa cannot be mounted: the storage driver does not answer in time", signature.Platform, "Tell the administrators the node"},
+		{"unschedulable-claim", `0/8 nodes are available: persistentvolumeclaim "data" is being deleted. preemption: 0/8 nodes are available`, nil, "", "", "Somebody deleted claim data"},
+		{"unschedulable-claim", `0/8 nodes are available: persistentvolumeclaim "data" not found.`, nil, "", "", "Create claim data"},
+		{"pod-disrupted", "pod train-1: DisruptionTarget=True EvictionByEvictionAPI: Eviction API: evicting", nil, "the pod was evicted through the eviction API, as a drain of its node does it", "", "who drains the node"},
+		{"pod-disrupted", "pod train-1: DisruptionTarget=True DeletionByTaintManager: Taint manager: deleting due to NoExecute taint", nil, "the pod was deleted for a NoExecute taint of its node", "", "taints of the node"},
+		{"pod-disrupted", "pod train-1: DisruptionTarget=True DeletionByPodGC: PodGC: node no longer exists", nil, "the pod was deleted because its node does not exist any more", "", "who removed the node"},
+		{"drained", "ScaleDown: deleting pod for node scale down", nil, "the cluster autoscaler removed the pod to take its node away", "", "safe-to-evict"},
+		{"drained", "SpotInterruption: Spot ITN received. Instance will be interrupted at 2026-09-14T11:22:40Z", nil, "the cloud takes the machine of the node back (spot)", signature.Platform, "last checkpoint"},
 	}
 	if len(cases) != len(byFact) {
 		t.Errorf("%d lines for %d rows", len(cases), len(byFact))

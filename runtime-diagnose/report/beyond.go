@@ -17,7 +17,7 @@ func (d *draft) beyond(root *evidence.Observation, steps []string) []string {
 		steps = append([]string{fmt.Sprintf("Change what the pod asks for before it is tried again: all %d pods that were made were refused, on %d nodes.", n, len(nodes))}, steps...)
 	}
 	if held := d.heldVolume(root); held != "" {
-		steps = append(steps, held)
+		steps = slices.Insert(steps, min(1, len(steps)), held) // what starts anew waits for it as well
 	}
 	if d.ownRuleFails(root) {
 		steps = append(steps, "Let the job forgive it: a rule of its podFailurePolicy with action Ignore for the pod condition DisruptionTarget, above the one that failed it, has such a pod made anew and counts it not.")

@@ -128,7 +128,7 @@ func TestWhatIsNotShownIsCounted(t *testing.T) {
 		show func(n int) string
 		more string
 	}{
-		"ways in which others ended": {4, func(n int) string { return report.Text(report.Report{Followers: followersIn(n, 1)}) }, "  and 1 more ways to end\n"},
+		"ways in which others ended": {4, func(n int) string { return report.Text(report.Report{Followers: followersIn(n, 1)}) }, "  and 1 more way to end\n"},
 		"candidates with their points": {8, func(n int) string {
 			r := report.Report{}
 			for _, s := range sightings(n) {

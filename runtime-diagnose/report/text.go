@@ -111,7 +111,7 @@ func followersText(all []Followers, head string) string {
 		b.WriteString(")\n")
 	}
 	if n := len(all) - mostFollowers; n > 0 {
-		fmt.Fprintf(&b, "  and %d more ways to end\n", n)
+		fmt.Fprintf(&b, "  and %s to end\n", words.Count(n, "more way", "more ways"))
 	}
 	return b.String()
 }

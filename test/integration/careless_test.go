@@ -71,7 +71,7 @@ log: {level: debug}
 llm: {provider: openai, baseURL: "http://127.0.0.1:1/v1", model: m, apiKeyFile: %[1]q, headers: {X-Api-Key: %[2]q}}
 tracing: {endpoint: "http://127.0.0.1:1/v1/traces", sample: 1, tokenFile: %[1]q}
 notifications: {receivers: [{name: slack, form: slack, urlFile: %[3]q, tokenFile: %[1]q}]}
-diagnosis: {running: {every: 1s, prometheus: {url: "http://ada:%[2]s@127.0.0.1:1", tokenFile: %[1]q, idleFor: 1s}}}`, secret, canary, hook))
+diagnosis: {running: {every: 1s, prometheus: {url: "http://ada:%[2]s@127.0.0.1:1", tokenFile: %[1]q, idleFor: 1m}}}`, secret, canary, hook))
 		objects, err := dynamic.NewForConfig(plane.Config())
 		Expect(err).NotTo(HaveOccurred())
 		jobs = objects.Resource(pytorchJobs).Namespace(namespace)

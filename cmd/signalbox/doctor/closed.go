@@ -55,7 +55,7 @@ func (d *doctor) closed(ctx context.Context, e *examination, settings *config.Co
 	}
 	d.closedService(ctx, e, hook)
 	if pods != nil && pods.Spec.Replicas != nil && *pods.Spec.Replicas < webhook.LeastClosed {
-		e.wrong(closedPart, fmt.Sprintf("kubectl -n %s scale deployment signalbox --replicas=%d", d.own, webhook.LeastClosed),
+		e.wrong(closedPart, fmt.Sprintf("%s scale deployment signalbox --replicas=%d", d.kubectl(), webhook.LeastClosed),
 			"%d of the %d replicas that it takes: each restart refuses all jobs of the chosen namespaces", *pods.Spec.Replicas, webhook.LeastClosed)
 	}
 	chosen, known := d.chosen(ctx, e, hook)
@@ -118,7 +118,7 @@ func (d *doctor) chosen(ctx context.Context, e *examination, hook *admissionregi
 		case selector.Matches(set):
 			names = append(names, n.Name)
 		case byLabel && n.Labels[webhook.ClosedLabel] == webhook.ClosedValue && preflight.ModeOf(n.Labels) != preflight.ModeEnforce && !slices.Contains(own, n.Name):
-			e.wrong(closedPart, fmt.Sprintf("kubectl label namespace %s %s=%s --overwrite", n.Name, preflight.ModeLabel, preflight.ModeEnforce),
+			e.wrong(closedPart, fmt.Sprintf("kubectl label namespace %s %s=%s --overwrite", word(n.Name), preflight.ModeLabel, preflight.ModeEnforce),
 				"namespace %s is labelled %s=%s and does not enforce: it is open", n.Name, webhook.ClosedLabel, webhook.ClosedValue)
 		}
 	}

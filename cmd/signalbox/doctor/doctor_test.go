@@ -47,6 +47,7 @@ type installation struct {
 	skew     time.Duration
 	named    bool   // the namespace was asked for
 	asked    string // the namespace of the dry run
+	parts    []Examined
 }
 
 func well() *installation {
@@ -113,6 +114,7 @@ func (i *installation) examine(t *testing.T) string {
 		},
 	}
 	e := d.examine(t.Context())
+	i.parts = e.Parts
 	var out strings.Builder
 	for _, p := range e.Parts {
 		if p.State != partFine {

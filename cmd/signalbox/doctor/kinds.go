@@ -113,7 +113,7 @@ func (d *doctor) operators(ctx context.Context, e *examination) {
 		says := fmt.Sprintf("nobody is behind Service %s/%s, and %s refuses %s until somebody is", service.Namespace, service.Name, w.name, what)
 		if !answers(behind.Items) && !slices.Contains(broken, says) {
 			broken = append(broken, says)
-			e.wrong(part, "kubectl -n "+service.Namespace+" get pods", "%s", says)
+			e.wrong(part, "kubectl -n "+word(service.Namespace)+" get pods", "%s", says)
 		}
 	}
 	if byURL > 0 {

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -90,7 +91,7 @@ func Policies(ctx context.Context, kube kubernetes.Interface, namespace string) 
 }
 
 func (d *doctor) install() string {
-	return "helm upgrade --install signalbox config/chart -n " + d.own
+	return "helm upgrade --install signalbox config/chart -n " + word(d.own)
 }
 
 // configuration is our webhook in the API server; nil: there is none, or it cannot be read. It says in which namespace
@@ -174,7 +175,7 @@ func (d *doctor) replicas(ctx context.Context, e *examination, part string, foun
 	if pods, err := d.kube.CoreV1().Pods(d.own).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=signalbox"}); err == nil {
 		why = whyNotReady(pods.Items)
 	}
-	e.wrong(part, "kubectl -n "+d.own+" describe pods -l app.kubernetes.io/name=signalbox", "%d of %d ready%s", found.Status.ReadyReplicas, want, why)
+	e.wrong(part, d.kubectl()+" describe pods -l app.kubernetes.io/name=signalbox", "%d of %d ready%s", found.Status.ReadyReplicas, want, why)
 }
 
 // reached asks the API server about a job that is never stored: the answer is the webhook's.
@@ -204,7 +205,7 @@ func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionreg
 		e.fine(part, "it answered a dry run in namespace %s within %s", namespace, took)
 		return
 	}
-	e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox; a network policy or firewall between the API server and port 9443 is the usual reason",
+	e.wrong(part, d.kubectl()+" logs -l app.kubernetes.io/name=signalbox; a network policy or firewall between the API server and port 9443 is the usual reason",
 		"it did not answer a dry run in namespace %s: jobs are admitted unreviewed", namespace)
 }
 
@@ -221,7 +222,7 @@ func (d *doctor) certificate(e *examination, part string, hook *admissionregistr
 		}
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			e.wrong(part, "kubectl -n "+d.own+" rollout restart deployment/signalbox", "the CA in the webhook configuration cannot be read: %v", err)
+			e.wrong(part, d.kubectl()+" rollout restart deployment/signalbox", "the CA in the webhook configuration cannot be read: %v", err)
 			return
 		}
 		if c.NotAfter.After(ends) {
@@ -231,10 +232,10 @@ func (d *doctor) certificate(e *examination, part string, hook *admissionregistr
 	left := ends.Sub(d.now())
 	switch {
 	case n == 0:
-		e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox; with cert-manager: kubectl -n "+d.own+" describe certificate",
+		e.wrong(part, d.kubectl()+" logs -l app.kubernetes.io/name=signalbox; with cert-manager: "+d.kubectl()+" describe certificate",
 			"the webhook configuration holds no CA: the API server trusts nobody")
 	case left < endsSoon:
-		e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox", "the CA ends at %s; it should have been renewed long ago", ends.UTC().Format(time.DateOnly))
+		e.wrong(part, d.kubectl()+" logs -l app.kubernetes.io/name=signalbox", "the CA ends at %s; it should have been renewed long ago", ends.UTC().Format(time.DateOnly))
 	default:
 		e.fine(part, "the CA ends at %s", ends.UTC().Format(time.DateOnly))
 	}
@@ -248,7 +249,7 @@ func (d *doctor) leader(ctx context.Context, e *examination, settings *config.Co
 		election = settings.LeaderElection
 	}
 	found, err := d.kube.CoordinationV1().Leases(d.own).Get(ctx, election.Name, metav1.GetOptions{})
-	logs := "kubectl -n " + d.own + " logs -l app.kubernetes.io/name=signalbox"
+	logs := d.kubectl() + " logs -l app.kubernetes.io/name=signalbox"
 	switch {
 	case apierrors.IsNotFound(err) && settings != nil && !election.Enabled:
 		e.fine(part, "none is elected: leaderElection.enabled is false, and every replica diagnoses")
@@ -284,11 +285,11 @@ func (d *doctor) settings(ctx context.Context, e *examination) (out *config.Conf
 		seen++
 		settings, err := config.Read(strings.NewReader(text))
 		if err != nil {
-			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s: %v", m.Name, err)
+			e.wrong(part, d.kubectl()+" edit configmap "+word(m.Name), "%s: %v", m.Name, err)
 			return nil
 		}
 		if settings.Namespace != d.own {
-			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s: namespace is %s; Signalbox runs in %s", m.Name, settings.Namespace, d.own)
+			e.wrong(part, d.kubectl()+" edit configmap "+word(m.Name), "%s: namespace is %s; Signalbox runs in %s", m.Name, settings.Namespace, d.own)
 			return nil
 		}
 		if out == nil || settings.Webhook.Closed.Enabled { // of two the one that asks for more is held to it
@@ -318,7 +319,7 @@ func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotati
 	for _, m := range found.Items {
 		if why := m.Annotations[annotation]; why != "" {
 			broken = true
-			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s does not load: %s", m.Name, why)
+			e.wrong(part, d.kubectl()+" edit configmap "+word(m.Name), "%s does not load: %s", m.Name, why)
 		}
 	}
 	if !broken {
@@ -440,3 +441,9 @@ func (d *doctor) clock(e *examination) {
 	}
 	e.fine(part, "this machine and the API server are %s apart", cmp.Or(skew.Abs().Round(time.Second), time.Second))
 }
+
+// word is a name of the cluster's in a command to copy: a cluster of somebody else calls things what it likes.
+func word(name string) string { return words.ShellWord(words.VisibleLine(name)) }
+
+// kubectl begins a command about our own namespace.
+func (d *doctor) kubectl() string { return "kubectl -n " + word(d.own) }

@@ -38,7 +38,7 @@ func (d *doctor) modes(ctx context.Context, e *examination) {
 		}
 	}
 	if len(odd) > 0 {
-		e.wrong(part, fmt.Sprintf("kubectl label namespace %s %s=%s --overwrite", first, preflight.ModeLabel, preflight.ModeEnforce),
+		e.wrong(part, fmt.Sprintf("kubectl label namespace %s %s=%s --overwrite", word(first), preflight.ModeLabel, preflight.ModeEnforce),
 			"%s=off, warn or enforce says what policies may do; what namespaces carry instead is taken for warn: %s", preflight.ModeLabel, strings.Join(firstNames(odd), ", "))
 		return
 	}

@@ -144,7 +144,11 @@ func (f *Flags) table(sh *shell.Shell, rows []JobRow, all, heading bool, paint t
 		}
 		p.Least = f.widths[:len(f.widths)-1]
 	}
-	if names := p.LeftOut(table, spare...); len(names) > 0 && heading {
+	names := p.LeftOut(table, spare...)
+	if slices.Contains(names, "CATEGORY") && causesLast(table, rows) {
+		names = slices.DeleteFunc(p.LeftOut(table, spare...), func(name string) bool { return name == "CATEGORY" })
+	}
+	if len(names) > 0 && heading {
 		sh.Tell("no room for %s; -o wide shows them", terminal.Few(names))
 	}
 	text := p.Table(table, spare...)
@@ -152,6 +156,20 @@ func (f *Flags) table(sh *shell.Shell, rows []JobRow, all, heading bool, paint t
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	return text
+}
+
+// causesLast has the last column say, beside what a job waits for, the cause of one that waits for nothing: where there is no room
+// for both columns. It is false where there is no cause to say.
+func causesLast(table [][]string, rows []JobRow) (some bool) {
+	for i, r := range rows {
+		if last := &table[i+1][len(table[i+1])-1]; *last == "-" && r.cause() != "" {
+			*last, some = words.VisibleLine(r.cause()), true
+		}
+	}
+	if some {
+		table[0][len(table[0])-1] = "CAUSE"
+	}
+	return some
 }
 
 // filtered are the columns, by their place in a row without a namespace, of which a filter says what stands there.

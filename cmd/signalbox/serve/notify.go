@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/notify"
 )
@@ -61,7 +61,7 @@ func (s *server) notifier() (*notify.Notifier, error) {
 // fileText is what a file holds at the time: a mounted Secret may be renewed.
 func fileText(path string) func() (string, error) {
 	return func() (string, error) {
-		text, err := os.ReadFile(path)
+		text, err := mounted.Read(path)
 		return string(text), err
 	}
 }

@@ -1,6 +1,7 @@
 package checktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -111,9 +112,7 @@ func (n node) object(name string) (*corev1.Node, error) {
 }
 
 func (p pod) object() *corev1.Pod {
-	if p.Namespace == "" {
-		p.Namespace = "default"
-	}
+	p.Namespace = cmp.Or(p.Namespace, "default")
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, Labels: p.Labels},
 		Spec: corev1.PodSpec{NodeName: p.Node, Containers: []corev1.Container{{

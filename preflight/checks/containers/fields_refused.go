@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -184,10 +185,7 @@ func modeOf(v *corev1.Volume) int32 {
 	case v.DownwardAPI != nil:
 		mode = v.DownwardAPI.DefaultMode
 	}
-	if mode == nil {
-		return 0
-	}
-	return *mode
+	return ptr.Deref(mode, 0)
 }
 
 // refusedProbes: one way to ask, a port that there is, and one success for what kills. What runs before the containers is

@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -27,9 +28,7 @@ var tensorParallelExceedsGPUs = &check.Check{
 		}
 		tensor, at, ok := anyCount(l, "tensor-parallel-size", "tp-size", "tp")
 		pipeline, alsoAt, too := anyCount(l, "pipeline-parallel-size", "pp-size", "pp")
-		if at == "" {
-			at = alsoAt
-		}
+		at = cmp.Or(at, alsoAt)
 		if parts := saturate.Mul(tensor, pipeline); ok && too && parts > gpus.N {
 			p.ReportAs(finding.Finding{Path: at, Facts: []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}}},
 				"%s splits the model over tensor %d × pipeline %d = %s, but %s %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), who, gpus.N, gpus.Resource)

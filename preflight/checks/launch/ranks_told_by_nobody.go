@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -43,10 +44,7 @@ var ranksToldByNobody = &check.Check{
 			if !facts.Mentions(c, "init_process_group(") || slices.ContainsFunc(joinsBy, func(word string) bool { return facts.Mentions(c, word) }) {
 				continue
 			}
-			at := r.Launch.Path
-			if at == "" {
-				at = r.Pod.At(job.Path("containers").Index(k).Child("command"))
-			}
+			at := cmp.Or(r.Launch.Path, r.Pod.At(job.Path("containers").Index(k).Child("command")))
 			p.Reportf(at, "the program in %s calls init_process_group, and without a %s the operator sets no %s for it",
 				facts.PodsOf(r), leader, strings.Join(ranks, ", "))
 		}

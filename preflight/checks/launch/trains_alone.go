@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"cmp"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -23,10 +25,7 @@ var trainsAlone = &check.Check{
 		if facts.Sets(c, "PET_NNODES", "nnodes") || !meansToJoin(r, facts.Sets(c, "MASTER_ADDR", "WORLD_SIZE")) {
 			return
 		}
-		at := r.Launch.Path
-		if at == "" {
-			at = r.Pod.At(job.Path("containers").Index(k))
-		}
+		at := cmp.Or(r.Launch.Path, r.Pod.At(job.Path("containers").Index(k)))
 		p.Reportf(at, "torchrun runs without --nnodes, so each of the %s trains alone", facts.Count(r.Replicas.Max, "pod"))
 	}),
 }

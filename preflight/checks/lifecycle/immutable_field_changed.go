@@ -4,7 +4,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -25,16 +24,8 @@ var immutableFieldChanged = &check.Check{
 				continue // the default, written out
 			}
 			if where, was, is, changed := firstDifference(f.At, was, is); changed {
-				p.Reportf(present(p.Job, where), "%s %s, but may not change: %s", f.At, facts.Changed(where, was, is), f.Reason)
+				p.Reportf(where, "%s %s, but may not change: %s", f.At, facts.Changed(where, was, is), f.Reason)
 			}
 		}
 	},
-}
-
-// present is the path, or the nearest place above it that the object has.
-func present(j *job.Job, at job.Path) job.Path {
-	for at != "" && j.Field(at) == nil {
-		at = at.Parent()
-	}
-	return at
 }

@@ -37,5 +37,5 @@ var templateChangedWhileRunning = &check.Check{
 }
 
 func reportKept(p *check.Pass, where job.Path, was, is, why string) {
-	p.Reportf(present(p.Job, where), "%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
+	p.Reportf(where, "%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -78,10 +79,6 @@ var placeholderNotFilled = &check.Check{
 
 // unfilledNames: the API takes no name with a placeholder in it, and no shell and no kubelet reads the names of a pod.
 func unfilledNames(p *check.Pass, r *job.Role) {
-	class := ""
-	if r.Pod.Spec.RuntimeClassName != nil {
-		class = *r.Pod.Spec.RuntimeClassName
-	}
 	for _, key := range slices.Sorted(maps.Keys(r.Pod.Spec.NodeSelector)) { // no label has such a value
 		at := r.Pod.At(job.Path("nodeSelector").Key(key))
 		if value := r.Pod.Spec.NodeSelector[key]; facts.LeftOpen(value) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
@@ -90,7 +87,7 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 		}
 	}
 	for _, named := range []struct{ field, name string }{
-		{"serviceAccountName", r.Pod.Spec.ServiceAccountName}, {"priorityClassName", r.Pod.Spec.PriorityClassName}, {"runtimeClassName", class},
+		{"serviceAccountName", r.Pod.Spec.ServiceAccountName}, {"priorityClassName", r.Pod.Spec.PriorityClassName}, {"runtimeClassName", ptr.Deref(r.Pod.Spec.RuntimeClassName, "")},
 	} {
 		at := r.Pod.At(job.Path(named.field))
 		if job.Templated(named.name) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {

@@ -146,12 +146,7 @@ func refusedOrder(p *check.Pass) {
 }
 
 func allIn(done map[string]bool, names []string) bool {
-	for _, name := range names {
-		if !done[name] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return !done[name] })
 }
 
 // waitsFor says whether a task depends on another, at once or through others.

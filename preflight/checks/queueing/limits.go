@@ -1,12 +1,12 @@
 package queueing
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
@@ -60,10 +60,7 @@ func limitFinding(l quota.Violation) finding.Finding {
 	if meant.Name() != "" {
 		l.Others = nil
 	}
-	f := finding.Finding{Path: l.At, Message: l.String() + meant.String(), Rule: string(l.Rule)}
-	if f.Path == "" {
-		f.Path = job.Path("spec")
-	}
+	f := finding.Finding{Path: cmp.Or(l.At, "spec"), Message: l.String() + meant.String(), Rule: string(l.Rule)}
 	f.Facts = []finding.Fact{{Name: "kind", Value: l.Kind}, {Name: "name", Value: l.Name}, {Name: "when", Value: l.When.String()}}
 	if l.Resource != "" {
 		f.Facts = append(f.Facts, finding.Fact{Name: "resource", Value: l.Resource}, finding.Fact{Name: "asked", Value: l.Asked},

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -45,10 +46,8 @@ var resourcesMissing = &check.Check{
 
 // written says whether anything is requested or limited, be it an amount that could not be read.
 func written(j *job.Job, at job.Path) bool {
-	for _, list := range []string{"requests", "limits"} {
-		if amounts, _ := j.Field(at.Child(list)).(map[string]any); len(amounts) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"requests", "limits"}, func(list string) bool {
+		amounts, _ := j.Field(at.Child(list)).(map[string]any)
+		return len(amounts) > 0
+	})
 }

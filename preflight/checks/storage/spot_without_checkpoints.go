@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var spotWithoutCheckpoints = &check.Check{
@@ -37,20 +38,7 @@ func speaksOfKeeping(j *job.Job, r *job.Role, c *corev1.Container) bool {
 			return strings.Contains(s, word)
 		})
 	}
-	for _, words := range [][]string{c.Command, c.Args} {
-		if slices.ContainsFunc(words, hints) {
-			return true
-		}
-	}
-	for _, e := range c.Env {
-		if hints(e.Name) || hints(e.Value) {
-			return true
-		}
-	}
-	for _, cmd := range facts.CommandsOf(j, r) {
-		if slices.ContainsFunc(cmd.Words, hints) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Command, hints) || slices.ContainsFunc(c.Args, hints) ||
+		slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return hints(e.Name) || hints(e.Value) }) ||
+		slices.ContainsFunc(facts.CommandsOf(j, r), func(cmd kinds.Command) bool { return slices.ContainsFunc(cmd.Words, hints) })
 }

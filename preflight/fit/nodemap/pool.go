@@ -213,12 +213,7 @@ func poolOf(n *cluster.Node, of corev1.ResourceName) (name string, each int64) {
 		}
 		name = first(n.Labels, models)
 	}
-	if name == "" {
-		name = first(n.Labels, machines)
-	}
-	if name == "" {
-		name = string(of)
-	}
+	name = cmp.Or(name, first(n.Labels, machines), string(of))
 	switch of { //nolint:exhaustive // all others are whole by nature
 	case corev1.ResourceCPU: // what the system keeps for itself differs a little
 		each = (each + 999) / 1000 * 1000

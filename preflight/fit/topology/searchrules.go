@@ -1,8 +1,6 @@
 package topology
 
-import (
-	"math"
-)
+import "math"
 
 // keeps says whether the mix on a node keeps all rules, as far as can be said now.
 func (x *search) keeps(j int, m *mix) bool {

@@ -238,6 +238,7 @@ func Words() []Word {
 		{"missing", "line of a diagnosis", "What could not be read, and why: the cause may stand there."},
 		{"what to do", "line of a diagnosis", "Steps, with who has to act, and whether trying again helps."},
 		{"after it", "line of a diagnosis", "How the other members ended, which followed from the first cause."},
+		{"cause", "column of get jobs", "On a narrow terminal: what a job waits for, or else the category of what went wrong with it."},
 		{"waits for", "column of get jobs", "What a job that has not started waits for, in few words; -o wide and diagnose say all of it."},
 		{"since", "column of get jobs", "For how long the job has been in its state; of a job that waits, for how long it waits."},
 		{"age", "column of get jobs", "For how long the job exists."},

@@ -50,11 +50,8 @@ func References(j *job.Job) []Reference {
 				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
 			}
 		}
-		for k, c := range r.Pod.Spec.Containers {
-			containerReferences(&c, job.Path("containers").Index(k), add)
-		}
-		for k, c := range r.Pod.Spec.InitContainers {
-			containerReferences(&c, job.Path("initContainers").Index(k), add)
+		for c := range r.EachContainer() {
+			containerReferences(c.Container, c.Rel, add)
 		}
 		for k := range r.Pod.Spec.Volumes {
 			volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -12,9 +14,7 @@ import (
 func RuntimeOf(j *job.Job) (gvk schema.GroupVersionKind, namespace, name string) {
 	name, _ = Text(j, "spec.runtimeRef.name")
 	kind, _ := Text(j, "spec.runtimeRef.kind")
-	if kind == "" {
-		kind = "ClusterTrainingRuntime"
-	}
+	kind = cmp.Or(kind, "ClusterTrainingRuntime")
 	if kind == "TrainingRuntime" {
 		namespace = j.Ref.Namespace
 	}

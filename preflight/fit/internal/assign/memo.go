@@ -1,8 +1,6 @@
 package assign
 
-import (
-	"slices"
-)
+import "slices"
 
 // Memo remembers rows of numbers, each with the smallest mark that was given with it.
 type Memo struct {

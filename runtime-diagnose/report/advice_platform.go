@@ -1,0 +1,66 @@
+package report
+
+import (
+	"regexp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// ofPlatform are for what the platform says of volumes, and of pods that it took away: who did stands in the reason of the
+// condition DisruptionTarget (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions) or in the
+// event of whoever did it.
+var ofPlatform = []advice{
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/volume/csi/csi_attacher.go, waitForVolumeAttachmentWithLister; gRPC's code of a call to the driver
+		of: []string{"mount-failed", "volume-not-mounted"}, line: regexp.MustCompile(`for volume "(?P<volume>[^"]+)" : (?:rpc error: code = (?:DeadlineExceeded|Aborted|Unavailable)|timed out waiting for external-attacher)`),
+		says: "volume {{.volume}} cannot be mounted: the storage driver does not answer in time", owner: signature.Platform, retry: signature.Helps,
+		steps: []string{
+			"Tell the administrators the node and the volume: the driver's pod on that node (kubectl get pods -A -o wide, kubectl logs) or the storage behind it does not answer.",
+			"The kubelet tries again by itself; where other nodes mount it, keep the job off this one until it does.",
+		},
+	},
+	{ // https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection
+		of: []string{"unschedulable-claim"}, line: regexp.MustCompile(`persistentvolumeclaim "(?P<claim>[^"]+)" is being deleted`),
+		steps: []string{
+			"Somebody deleted claim {{.claim}}: it goes when no pod uses it any more (kubectl describe pvc {{.claim}} names them), and no new pod gets it.",
+			"Keep what its volume holds before it goes, then create the claim again, or name another one in the pod template.",
+		},
+	},
+	{
+		of: []string{"unschedulable-claim"}, line: regexp.MustCompile(`persistentvolumeclaim "(?P<claim>[^"]+)" not found`),
+		steps: []string{"Create claim {{.claim}} in the job's namespace, or correct its name in the pod template; the pod is scheduled by itself then."},
+	},
+	{
+		of: []string{"pod-disrupted"}, line: regexp.MustCompile(`EvictionByEvictionAPI`),
+		says: "the pod was evicted through the eviction API, as a drain of its node does it", shown: true,
+		steps: []string{
+			"Ask the administrators who drains the node, and which nodes follow: kubectl describe node shows whether it is cordoned.",
+			"Start the job again from its last checkpoint. A PodDisruptionBudget with minAvailable of all its pods keeps drains waiting while it runs.",
+		},
+	},
+	{
+		of: []string{"pod-disrupted"}, line: regexp.MustCompile(`DeletionByTaintManager`),
+		says:  "the pod was deleted for a NoExecute taint of its node",
+		steps: []string{"Look at the taints of the node and at its conditions at that time: a node that is not ready or does not answer is tainted so.", "Start the job again from its last checkpoint."},
+	},
+	{
+		of: []string{"pod-disrupted"}, line: regexp.MustCompile(`DeletionByPodGC`),
+		says: "the pod was deleted because its node does not exist any more", shown: true,
+		steps: []string{"Ask the administrators who removed the node: an autoscaler, the provider of the machine (spot), or a person.", "Start the job again from its last checkpoint."},
+	},
+	{ // https://github.com/kubernetes/autoscaler/blob/cluster-autoscaler-1.33.0/cluster-autoscaler/FAQ.md, what types of pods can prevent CA from removing a node
+		of: []string{"drained"}, line: regexp.MustCompile(`deleting pod for node scale down`),
+		says: "the cluster autoscaler removed the pod to take its node away", shown: true,
+		steps: []string{
+			`Annotate the pod template with cluster-autoscaler.kubernetes.io/safe-to-evict: "false": the autoscaler leaves nodes with such pods alone.`,
+			"Start the job again from its last checkpoint.",
+		},
+	},
+	{ // https://github.com/aws/aws-node-termination-handler/blob/v1.25.0/pkg/observability/k8s-events.go
+		of: []string{"drained"}, line: regexp.MustCompile(`SpotInterruption|Spot Interruption|Spot ITN`),
+		says: "the cloud takes the machine of the node back (spot)", owner: signature.Platform, retry: signature.Helps, shown: true,
+		steps: []string{
+			"Start the job again from its last checkpoint, where the platform does not do it; the notice comes two minutes ahead.",
+			"Run what cannot lose a pod on machines that are not spot, or make the job elastic.",
+		},
+	},
+}
