@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 // gaveUp is a job of pods of a program of its own, the first of which ended with code 1; opened counts how often each log is read.
 func gaveUp(pods int, opened map[string]int) diagnose.Case {
 	c := diagnose.Case{Job: train(pods - 1), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon}
+	var counting sync.Mutex // logs are read side by side
 	for i, pod := range names(pods) {
 		log := ownProgram(pod, i, odd)
 		if i == 0 {
@@ -28,7 +30,12 @@ func gaveUp(pods int, opened map[string]int) diagnose.Case {
 			log = ownProgram(pod, i, "closing the ring")
 		}
 		open := log.Open
-		log.Open = func() (io.ReadCloser, error) { opened[pod]++; return open() }
+		log.Open = func() (io.ReadCloser, error) {
+			counting.Lock()
+			defer counting.Unlock()
+			opened[pod]++
+			return open()
+		}
 		c.Logs = append(c.Logs, log)
 	}
 	return c

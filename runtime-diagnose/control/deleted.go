@@ -146,6 +146,11 @@ func stoppedAndGone(c *evidence.Bundle) []evidence.Observation {
 			continue
 		}
 		said[of.UID] = true
+		if s, ok := disruptionOf(c, of.UID); ok {
+			s.Over = replaced(c, of.Name)
+			out = append(out, s)
+			continue
+		}
 		text := fmt.Sprintf("pod %s was deleted at %s while it ran", of.Name, at.UTC().Format(clock))
 		out = append(out, evidence.Observation{
 			Signature: Deleted, Line: text, Platform: true, Over: replaced(c, of.Name),
@@ -184,4 +189,26 @@ func replaced(c *evidence.Bundle, name string) bool {
 		}
 	}
 	return again || c.Job.MinPods() > 0 && runs >= c.Job.MinPods()
+}
+
+// disruptionOf is what a pod that is gone said, when it was seen last, of whoever took it away.
+func disruptionOf(c *evidence.Bundle, uid types.UID) (evidence.Observation, bool) {
+	for i := range c.Gone {
+		p := &c.Gone[i]
+		if p.UID != uid {
+			continue
+		}
+		for _, said := range p.Status.Conditions {
+			found := ruleForReason(said.Reason)
+			if said.Type != corev1.DisruptionTarget || said.Status != corev1.ConditionTrue || found == nil {
+				continue
+			}
+			text := fmt.Sprintf("pod %s: %s=%s %s: %s", p.Name, said.Type, said.Status, said.Reason, said.Message)
+			return evidence.Observation{
+				Signature: found, Line: text, Platform: true, Facts: map[string]string{"reason": said.Reason},
+				Item: evidence.Item{ID: id("pod", p.Name, "status", string(said.Type)), Kind: evidence.Status, At: said.LastTransitionTime.Time, Source: c.Place(p), Text: text, Times: 1},
+			}, true
+		}
+	}
+	return evidence.Observation{}, false
 }

@@ -185,9 +185,10 @@ func (r *reader) replace() {
 	}
 }
 
-// tidiedAway says that a signal ended a pod after the job had ended well: its operator stops what is left.
+// tidiedAway says that a signal ended a pod after the job had ended well: its operator stops what is left, and what it leaves
+// running the platform takes away.
 func (r *reader) tidiedAway(p *Pod) bool {
-	return !r.DoneAt.IsZero() && p.Exit != nil && (p.Exit.Code == 143 || p.Exit.Code == 137) && p.Exit.Reason != "OOMKilled" && !p.Disrupted && !p.Ended.Before(r.DoneAt)
+	return !r.DoneAt.IsZero() && p.Exit != nil && (p.Exit.Code == 143 || p.Exit.Code == 137) && p.Exit.Reason != "OOMKilled" && !p.Ended.Before(r.DoneAt)
 }
 
 // bury ends what was seen of pods whose place another one took.

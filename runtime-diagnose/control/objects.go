@@ -61,9 +61,12 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 	if err != nil {
 		return nil
 	}
-	admitted := ""
+	admitted, waits := "", false
 	if object.GetKind() == "Workload" {
-		admitted = trueSince(conditions, "Admitted")
+		admitted, waits = trueSince(conditions, "Admitted"), slices.ContainsFunc(conditions, func(c any) bool {
+			m, ok := c.(map[string]any)
+			return ok && m["type"] == "QuotaReserved" && m["status"] == "False" && m["message"] != "" && m["message"] != nil
+		})
 	}
 	var out []conditionText
 	for _, c := range conditions {
@@ -78,6 +81,9 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 		status, _ := m["status"].(string)
 		reason, _ := m["reason"].(string)
 		message, _ := m["message"].(string)
+		if waits && (kind == "Preempted" || kind == "Requeued" || kind == "Evicted" && reason == "Preempted") {
+			continue // that it was preempted is past: why it waits now stands in QuotaReserved
+		}
 		// Conditions that are good when true say why they are not; the others why they are.
 		good := slices.Contains(goodWhenTrue, kind)
 		if (good && status == "False") || (!good && status == "True") {

@@ -18,6 +18,17 @@ var ofPlatform = []advice{
 			"The kubelet tries again by itself; where other nodes mount it, keep the job off this one until it does.",
 		},
 	},
+	{ // https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/#startup-probe
+		of: []string{"liveness-probe-killed"}, fact: map[string]string{"probe": "startup"},
+		steps: []string{"Raise failureThreshold of the startupProbe until failureThreshold times periodSeconds covers the slowest start (loading, compiling), or leave the probe out."},
+	},
+	{
+		of: []string{"liveness-probe-killed"}, fact: map[string]string{"probe": "liveness"},
+		steps: []string{
+			"Take the probe off training containers, or give it minutes.",
+			"What only starts slowly needs a startupProbe: the liveness probe waits until that has passed.",
+		},
+	},
 	{ // https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection
 		of: []string{"unschedulable-claim"}, line: regexp.MustCompile(`persistentvolumeclaim "(?P<claim>[^"]+)" is being deleted`),
 		steps: []string{

@@ -75,6 +75,8 @@ func TestAdviceByFact(t *testing.T) {
 		{"slurm-cancelled", "slurmstepd: error: *** JOB 4711 ON node01 CANCELLED AT 2024-01-01T10:00:00 DUE TO PREEMPTION ***", nil, "Slurm preempted job 4711", signature.Platform, "--requeue"},
 		{"kernel-oom-kill", "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.", nil, "the kernel killed a task of Slurm job 12 for lack of memory", signature.User, "sacct -j 12"},
 		{"mount-failed", `MountVolume.MountDevice failed for volume "pvc-31aa" : rpc error: code = DeadlineExceeded desc = context deadline exceeded`, nil, "volume pvc-31aa cannot be mounted: the storage driver does not answer in time", signature.Platform, "Tell the administrators the node"},
+		{"liveness-probe-killed", "Killing: Container main failed startup probe, will be restarted", map[string]string{"probe": "startup"}, "", "", "Raise failureThreshold"},
+		{"liveness-probe-killed", "Killing: Container main failed liveness probe, will be restarted", map[string]string{"probe": "liveness"}, "", "", "give it minutes"},
 		{"unschedulable-claim", `0/8 nodes are available: persistentvolumeclaim "data" is being deleted. preemption: 0/8 nodes are available`, nil, "", "", "Somebody deleted claim data"},
 		{"unschedulable-claim", `0/8 nodes are available: persistentvolumeclaim "data" not found.`, nil, "", "", "Create claim data"},
 		{"pod-disrupted", "pod train-1: DisruptionTarget=True EvictionByEvictionAPI: Eviction API: evicting", nil, "the pod was evicted through the eviction API, as a drain of its node does it", "", "who drains the node"},

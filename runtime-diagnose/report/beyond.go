@@ -4,9 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // beyond adds to the steps against a cause what the rest of the job asks for.
@@ -18,6 +23,12 @@ func (d *draft) beyond(root *evidence.Observation, steps []string) []string {
 	}
 	if held := d.heldVolume(root); held != "" {
 		steps = slices.Insert(steps, min(1, len(steps)), held) // what starts anew waits for it as well
+	}
+	if said := d.claimSays(root); said != "" {
+		steps = append([]string{said}, steps...)
+	}
+	if waited := d.waitedForNodes(root); waited != "" {
+		steps = append([]string{waited}, steps...)
 	}
 	if d.ownRuleFails(root) {
 		steps = append(steps, "Let the job forgive it: a rule of its podFailurePolicy with action Ignore for the pod condition DisruptionTarget, above the one that failed it, has such a pod made anew and counts it not.")
@@ -71,4 +82,48 @@ func (d *draft) heldVolume(root *evidence.Observation) string {
 // (https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy).
 func (d *draft) ownRuleFails(root *evidence.Observation) bool {
 	return root.Platform && d.State.Reason == "PodFailurePolicy" && strings.Contains(d.State.Message, "has condition DisruptionTarget matching FailJob rule")
+}
+
+// claimSays is the last thing that went wrong with a claim for which a pod waits.
+func (d *draft) claimSays(root *evidence.Observation) string {
+	if root.Signature.ID != "unschedulable-claim" {
+		return ""
+	}
+	var last *corev1.Event
+	for i := range d.Events {
+		e := &d.Events[i]
+		if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.Type == corev1.EventTypeWarning && (last == nil || !control.When(e).Before(control.When(last))) {
+			last = e
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return fmt.Sprintf("Begin with what claim %s says: %s: %s.", last.InvolvedObject.Name, last.Reason, strings.TrimRight(words.OneLine(reduce.Plain(last.Message), 200), "."))
+}
+
+// longWait is from when on waiting for a node is worth a word.
+const longWait = 10 * time.Minute
+
+// waitedForNodes says how much of a deadline that passed went by before the last pod had a node: the deadline of a Job counts
+// from when it was started, and not from when its pods were
+// (https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup).
+func (d *draft) waitedForNodes(root *evidence.Observation) string {
+	if root.Signature.ID != "job-deadline" || strings.Contains(root.Line, "active on the node") { // that of a pod counts from when it has its node
+		return ""
+	}
+	var longest time.Duration
+	for _, pods := range [][]corev1.Pod{d.Pods, d.Gone} {
+		for i := range pods {
+			for _, c := range pods[i].Status.Conditions {
+				if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+					longest = max(longest, c.LastTransitionTime.Sub(pods[i].CreationTimestamp.Time))
+				}
+			}
+		}
+	}
+	if longest < longWait {
+		return ""
+	}
+	return "See whether the deadline is meant to count the wait for nodes: " + words.Short(longest) + " went by before the last pod had one."
 }
